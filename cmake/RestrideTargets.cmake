@@ -1,0 +1,39 @@
+# restride_room(NAME SOURCES...) declares one room of src/ as an object library, compiled the same way as all others.
+
+add_library(restride_flags INTERFACE)
+target_compile_options(restride_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+                                                -Wmissing-prototypes)
+target_compile_definitions(restride_flags INTERFACE _POSIX_C_SOURCE=200809L CL_TARGET_OPENCL_VERSION=300)
+if(RESTRIDE_WERROR)
+  target_compile_options(restride_flags INTERFACE -Werror)
+endif()
+if(RESTRIDE_SANITIZE)
+  target_compile_options(restride_flags INTERFACE -fsanitize=${RESTRIDE_SANITIZE} -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=all)
+  target_link_options(restride_flags INTERFACE -fsanitize=${RESTRIDE_SANITIZE})
+endif()
+target_include_directories(restride_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
+                                                    ${PROJECT_BINARY_DIR}/generated)
+if(RESTRIDE_OPENCL)
+  target_compile_definitions(restride_flags INTERFACE RESTRIDE_HAVE_OPENCL=1)
+endif()
+if(RESTRIDE_REWRITE)
+  target_compile_definitions(restride_flags INTERFACE RESTRIDE_HAVE_REWRITE=1)
+endif()
+
+function(restride_room NAME)
+  add_library(${NAME} OBJECT ${ARGN})
+  target_link_libraries(${NAME} PRIVATE restride_flags PkgConfig::JANSSON Threads::Threads)
+endfunction()
+
+# restride_embed(TARGET FILE SYMBOL) makes the text of FILE available to TARGET as `const char SYMBOL[]` (declare it
+# extern); used for kernel sources and for the style sheet of the report.
+function(restride_embed TARGET FILE SYMBOL)
+  set(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/embed_${SYMBOL}.c)
+  add_custom_command(
+    OUTPUT ${OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_CURRENT_SOURCE_DIR}/${FILE} -DOUTPUT=${OUTPUT} -DSYMBOL=${SYMBOL} -P
+            ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${FILE} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  target_sources(${TARGET} PRIVATE ${OUTPUT})
+endfunction()

@@ -1,0 +1,10 @@
+/* Restride: change the stride of the data, not the program. Everything that needs no OpenCL header. */
+#ifndef RESTRIDE_RESTRIDE_H
+#define RESTRIDE_RESTRIDE_H
+
+#include "restride/engine.h"
+#include "restride/layout.h"
+#include "restride/plan.h"
+#include "restride/status.h"
+
+#endif

@@ -1,0 +1,17 @@
+/* Checked size arithmetic: each function returns false, and leaves *result alone, when the result does not fit. */
+#ifndef RS_BASE_ARITHMETIC_H
+#define RS_BASE_ARITHMETIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool rs_size_add(size_t a, size_t b, size_t *result);
+bool rs_size_multiply(size_t a, size_t b, size_t *result);
+
+/* The smallest multiple of `step` (not 0) that is at least `value`. */
+bool rs_size_round_up(size_t value, size_t step, size_t *result);
+
+/* The greatest common divisor; gcd(0, b) is b. */
+size_t rs_size_gcd(size_t a, size_t b);
+
+#endif

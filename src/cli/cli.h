@@ -1,0 +1,25 @@
+/*
+ * The verbs of the command line. Each has a file of its own, verb_NAME.c, and gets the arguments from its own name on
+ * (argv[0] is the verb), to be read with getopt_long.
+ */
+#ifndef RS_CLI_CLI_H
+#define RS_CLI_CLI_H
+
+#include "base/status.h"
+
+/* Exit statuses: done, the work failed, bad usage. */
+enum { RS_EXIT_DONE = 0, RS_EXIT_FAILED = 1, RS_EXIT_USAGE = 2 };
+
+int rs_verb_bench(int argc, char **argv);
+int rs_verb_doctor(int argc, char **argv);
+int rs_verb_rewrite(int argc, char **argv);
+int rs_verb_run(int argc, char **argv);
+int rs_verb_show(int argc, char **argv);
+
+/* Prints "restride VERB: SENTENCE" on standard error and returns `exit_status`. */
+int rs_cli_fail(int exit_status, const char *verb, const char *format, ...) RS_PRINTF(3, 4);
+
+/* The same with the sentence of restride_last_error(). */
+int rs_cli_fail_last(int exit_status, const char *verb);
+
+#endif

@@ -1,0 +1,73 @@
+/* restride VERB ...: finds the verb and hands over. */
+#include "cli/cli.h"
+
+#include <restride_version.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} verb;
+
+static const verb verbs[] = {
+#ifdef RESTRIDE_HAVE_OPENCL
+    {"run", rs_verb_run, "run an OpenCL program with its arrays of structures in a better layout"},
+#endif
+#ifdef RESTRIDE_HAVE_REWRITE
+    {"rewrite", rs_verb_rewrite, "show a kernel rewritten for another layout, and what was refused and why"},
+#endif
+    {"show", rs_verb_show, "draw a layout as text or SVG"},
+#ifdef RESTRIDE_HAVE_OPENCL
+    {"bench", rs_verb_bench, "measure conversions on a device"},
+#endif
+    {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},
+};
+enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+
+static void print_usage(FILE *stream)
+{
+    fprintf(stream, "usage: restride VERB [OPTIONS]...\n\n");
+    for (int i = 0; i < VERB_COUNT; i++)
+        fprintf(stream, "  %-9s %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(stream, "\nrestride VERB --help explains a verb; restride --version prints the version.\n");
+}
+
+int rs_cli_fail(int exit_status, const char *verb_name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "restride %s: ", verb_name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return exit_status;
+}
+
+int rs_cli_fail_last(int exit_status, const char *verb_name)
+{
+    return rs_cli_fail(exit_status, verb_name, "%s", restride_last_error());
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return RS_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return RS_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("restride %s\n", RS_VERSION);
+        return RS_EXIT_DONE;
+    }
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "restride: \"%s\" is not a verb; restride --help lists them.\n", argv[1]);
+    return RS_EXIT_USAGE;
+}

@@ -1,0 +1,42 @@
+/*
+ * A record: the bytes of one C structure as a list of leaves that move as a whole. Leaves are sorted by offset, do not
+ * overlap, and together with the padding leaves cover the structure exactly once.
+ */
+#ifndef RS_LAYOUT_RECORD_H
+#define RS_LAYOUT_RECORD_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    char *name;    /* "v[2]", "inner.x"; NULL for padding */
+    size_t offset; /* bytes from the start of the structure; a multiple of size (a 3-vector has the size of 4) */
+    size_t size;   /* bytes: 1, 2, 4, 8 or more */
+    bool padding;
+} rs_leaf;
+
+typedef struct {
+    size_t size;      /* bytes of the whole structure, trailing padding included */
+    size_t alignment; /* bytes */
+    size_t leaf_count;
+    rs_leaf *leaves;
+} rs_record;
+
+/* Appends one leaf; the name is copied. Leaves come in the order of their offsets. */
+restride_status rs_record_add_leaf(rs_record *record, const char *name, size_t offset, size_t size);
+
+/*
+ * Sets the structure's size and alignment and fills every gap with padding leaves, each a naturally aligned power of
+ * two. Fails with a sentence when leaves overlap or one is not a multiple of its size from the start of the structure.
+ */
+restride_status rs_record_complete(rs_record *record, size_t size, size_t alignment);
+
+/* Whether two records have the same leaves at the same places (names do not count). */
+bool rs_record_equal(const rs_record *a, const rs_record *b);
+
+restride_status rs_record_copy(rs_record *copy, const rs_record *record);
+void rs_record_free(rs_record *record); /* the leaves, not the record itself */
+
+#endif

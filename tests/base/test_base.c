@@ -1,0 +1,77 @@
+/* Checked arithmetic at its edges, growing text, and the thread's own sentence. */
+#include "base/arithmetic.h"
+#include "base/text.h"
+#include "cmocka_all.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void test_sizes_at_the_edge(void **state)
+{
+    (void)state;
+    size_t result = 7;
+    assert_true(rs_size_add(SIZE_MAX - 1, 1, &result));
+    assert_int_equal(result, SIZE_MAX);
+    assert_false(rs_size_add(SIZE_MAX, 1, &result));
+    assert_true(rs_size_multiply(SIZE_MAX / 3, 3, &result));
+    assert_false(rs_size_multiply(SIZE_MAX / 3 + 1, 3, &result));
+    assert_true(rs_size_multiply(0, SIZE_MAX, &result));
+    assert_int_equal(result, 0);
+    assert_true(rs_size_round_up(65, 32, &result));
+    assert_int_equal(result, 96);
+    assert_false(rs_size_round_up(SIZE_MAX, 32, &result));
+    assert_int_equal(result, 96);
+    assert_int_equal(rs_size_gcd(84, 36), 12);
+    assert_int_equal(rs_size_gcd(0, 5), 5);
+}
+
+static void test_text_grows(void **state)
+{
+    (void)state;
+    rs_text text = RS_TEXT_EMPTY;
+    for (int i = 0; i < 10000; i++)
+        rs_text_format(&text, "%d,", i % 10);
+    assert_int_equal(text.size, 20000);
+    char *taken = rs_text_take(&text);
+    assert_int_equal(strlen(taken), 20000);
+    assert_null(text.data);
+    free(taken);
+}
+
+static void *fail_elsewhere(void *unused)
+{
+    (void)unused;
+    rs_fail(RESTRIDE_IO, "other thread");
+    return NULL;
+}
+
+static void test_each_thread_has_its_own_sentence(void **state)
+{
+    (void)state;
+    assert_int_equal(rs_fail(RESTRIDE_SYNTAX, "character %d", 3), RESTRIDE_SYNTAX);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_string_equal(restride_last_error(), "character 3");
+}
+
+static void test_reading_a_missing_file_says_which(void **state)
+{
+    (void)state;
+    rs_text text = RS_TEXT_EMPTY;
+    assert_int_equal(rs_text_read_file(&text, "/nonexistent/file"), RESTRIDE_IO);
+    assert_non_null(strstr(restride_last_error(), "/nonexistent/file"));
+    rs_text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_at_the_edge),
+        cmocka_unit_test(test_text_grows),
+        cmocka_unit_test(test_each_thread_has_its_own_sentence),
+        cmocka_unit_test(test_reading_a_missing_file_says_which),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
