@@ -12,7 +12,8 @@ typedef struct {
     rs_record record; /* when is_record */
 } rs_dimension;
 
-/* The values v of one term: v = index / divisor % modulus, with modulus 0 for "no upper part above". */
+/* The values v of one term: v = index / divisor % modulus, with modulus 0 for "no upper part
+ * above". */
 typedef struct {
     int dimension;
     size_t divisor;
@@ -33,10 +34,12 @@ struct restride_layout {
 /* The three forms of a layout that the rewriter and the engines know by name. */
 typedef enum { RS_FORM_AOS, RS_FORM_SOA, RS_FORM_ASTA, RS_FORM_OTHER } rs_layout_form;
 
-/* Classifies a layout of one index dimension and one other dimension; *tile is T for ASTA, else 0. */
+/* Classifies a layout of one index dimension and one other dimension; *tile is T for ASTA, else 0.
+ */
 rs_layout_form rs_layout_classify(const restride_layout *layout, size_t *tile);
 
-/* A layout of `count` records (dimensions "i" and "f") without a dimension list: the record is copied. */
+/* A layout of `count` records (dimensions "i" and "f") without a dimension list: the record is
+ * copied. */
 restride_status rs_layout_of_record(restride_layout **layout, const rs_record *record, size_t count,
                                     const char *expression);
 

@@ -1,6 +1,7 @@
 /*
- * A record: the bytes of one C structure as a list of leaves that move as a whole. Leaves are sorted by offset, do not
- * overlap, and together with the padding leaves cover the structure exactly once.
+ * A record: the bytes of one C structure as a list of leaves that move as a whole. Leaves are
+ * sorted by offset, do not overlap, and together with the padding leaves cover the structure
+ * exactly once.
  */
 #ifndef RS_LAYOUT_RECORD_H
 #define RS_LAYOUT_RECORD_H
@@ -12,7 +13,8 @@
 
 typedef struct {
     char *name;    /* "v[2]", "inner.x"; NULL for padding */
-    size_t offset; /* bytes from the start of the structure; a multiple of size (a 3-vector has the size of 4) */
+    size_t offset; /* bytes from the start of the structure; a multiple of size (a 3-vector has the
+                      size of 4) */
     size_t size;   /* bytes: 1, 2, 4, 8 or more */
     bool padding;
 } rs_leaf;
@@ -28,8 +30,9 @@ typedef struct {
 restride_status rs_record_add_leaf(rs_record *record, const char *name, size_t offset, size_t size);
 
 /*
- * Sets the structure's size and alignment and fills every gap with padding leaves, each a naturally aligned power of
- * two. Fails with a sentence when leaves overlap or one is not a multiple of its size from the start of the structure.
+ * Sets the structure's size and alignment and fills every gap with padding leaves, each a naturally
+ * aligned power of two. Fails with a sentence when leaves overlap or one is not a multiple of its
+ * size from the start of the structure.
  */
 restride_status rs_record_complete(rs_record *record, size_t size, size_t alignment);
 
