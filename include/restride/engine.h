@@ -1,4 +1,5 @@
-/* Engines: who moves the bytes. An engine is made for one device (or the host) and shared by any number of plans. */
+/* Engines: who moves the bytes. An engine is made for one device (or the host) and shared by any
+ * number of plans. */
 #ifndef RESTRIDE_ENGINE_H
 #define RESTRIDE_ENGINE_H
 

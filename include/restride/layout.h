@@ -1,23 +1,25 @@
 /*
  * Layouts: where each element of a logical array lies in memory.
  *
- * A logical array has named dimensions, slowest first, written with their extents: "i:1000000 f:5". A layout lists
- * terms from slowest to fastest; a term is d, d/T, d%T or d/A%B, and the terms of one dimension cover it exactly once:
+ * A logical array has named dimensions, slowest first, written with their extents: "i:1000000 f:5".
+ * A layout lists terms from slowest to fastest; a term is d, d/T, d%T or d/A%B, and the terms of
+ * one dimension cover it exactly once:
  *
  *     i f               array of structures (AoS)
  *     f i               structure of arrays (SoA)
  *     i/32 f i%32       array of structures of tiled arrays (ASTA), tiles of 32
  *     y/32 x/128 e y%32 x%128    a tiled grid (Sung thesis, section 6.3.2)
  *
- * When T does not divide an extent, the last tile is ragged: shorter, so that the array keeps its size and can be
- * converted in place. Written "i/32:pad" the last tile is padded to full length instead.
+ * When T does not divide an extent, the last tile is ragged: shorter, so that the array keeps its
+ * size and can be converted in place. Written "i/32:pad" the last tile is padded to full length
+ * instead.
  *
  * One dimension may be a record, a C structure whose members have different sizes:
  *
  *     i:1000 f{ float x; float v[3]; char kind; double m; }
  *
- * Members lie as a C compiler would place them (8-byte aligned double, trailing padding). Padding bytes travel with
- * the record as members of their own, so every conversion is exactly invertible.
+ * Members lie as a C compiler would place them (8-byte aligned double, trailing padding). Padding
+ * bytes travel with the record as members of their own, so every conversion is exactly invertible.
  */
 #ifndef RESTRIDE_LAYOUT_H
 #define RESTRIDE_LAYOUT_H
@@ -33,37 +35,47 @@ extern "C" {
 typedef struct restride_layout restride_layout;
 
 /*
- * Parses a layout of the array `dims`. On success *layout is the caller's, to be freed with restride_layout_destroy();
- * on failure it is NULL and restride_last_error() names the character at fault. Thread-safe. (Design section 3.)
+ * Parses a layout of the array `dims`. On success *layout is the caller's, to be freed with
+ * restride_layout_destroy(); on failure it is NULL and restride_last_error() names the character at
+ * fault. Thread-safe. (Design section 3.)
  */
-RESTRIDE_API restride_status restride_layout_parse(restride_layout **layout, const char *dims, const char *expression);
+RESTRIDE_API restride_status restride_layout_parse(restride_layout **layout, const char *dims,
+                                                   const char *expression);
 
 /* Frees a layout; NULL is allowed. */
 RESTRIDE_API void restride_layout_destroy(restride_layout *layout);
 
-/* The number of dimensions, and the extent of one of them. A record's extent is its number of scalar leaves, padding
- * leaves included. Thread-safe. */
+/* The number of dimensions, and the extent of one of them. A record's extent is its number of
+ * scalar leaves, padding leaves included. Thread-safe. */
 RESTRIDE_API int restride_layout_rank(const restride_layout *layout);
 RESTRIDE_API size_t restride_layout_extent(const restride_layout *layout, int dimension);
 
 /*
- * The offset of one element: `index` has restride_layout_rank() entries in the order of `dims`, each below its
- * extent. The offset is in elements, or in bytes when a dimension is a record. Thread-safe.
+ * The offset of one element: `index` has restride_layout_rank() entries in the order of `dims`,
+ * each below its extent. The offset is in elements, or in bytes when a dimension is a record.
+ * Thread-safe.
  */
 RESTRIDE_API size_t restride_layout_offset(const restride_layout *layout, const size_t index[]);
 
-/* The size of the whole array with its padding, in the units of restride_layout_offset(). Thread-safe. */
+/* The size of the whole array with its padding, in the units of restride_layout_offset().
+ * Thread-safe. */
 RESTRIDE_API size_t restride_layout_size(const restride_layout *layout);
 
-typedef enum { RESTRIDE_DIALECT_C = 0, RESTRIDE_DIALECT_OPENCL_C = 1, RESTRIDE_DIALECT_CUDA_C = 2 } restride_dialect;
+typedef enum {
+    RESTRIDE_DIALECT_C = 0,
+    RESTRIDE_DIALECT_OPENCL_C = 1,
+    RESTRIDE_DIALECT_CUDA_C = 2
+} restride_dialect;
 
 /*
- * Source text of accessors for kernels: the software form of the address-translating load and store of Tseng 2014
- * (equations 1 and 2). *source is the caller's, to be freed with free(). What it defines, for a prefix P, is described
- * in docs/layouts.md. `prefix` is a C identifier. Thread-safe.
+ * Source text of accessors for kernels: the software form of the address-translating load and store
+ * of Tseng 2014 (equations 1 and 2). *source is the caller's, to be freed with free(). What it
+ * defines, for a prefix P, is described in docs/layouts.md. `prefix` is a C identifier.
+ * Thread-safe.
  */
-RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *layout, restride_dialect dialect,
-                                                      const char *prefix, char **source);
+RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *layout,
+                                                      restride_dialect dialect, const char *prefix,
+                                                      char **source);
 
 #ifdef __cplusplus
 }

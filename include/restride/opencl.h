@@ -1,4 +1,5 @@
-/* The OpenCL engine, for programs that have a command queue. Include it after, or instead of, restride/engine.h. */
+/* The OpenCL engine, for programs that have a command queue. Include it after, or instead of,
+ * restride/engine.h. */
 #ifndef RESTRIDE_OPENCL_H
 #define RESTRIDE_OPENCL_H
 
@@ -11,11 +12,12 @@ extern "C" {
 #endif
 
 /*
- * An engine that works on the queue's device. It keeps a reference to the queue and enqueues on it; a call to
- * restride_execute() returns when the work is done. OpenCL 1.2 and newer. The OpenCL loader is found at run time, so
- * the library itself does not depend on it.
+ * An engine that works on the queue's device. It keeps a reference to the queue and enqueues on it;
+ * a call to restride_execute() returns when the work is done. OpenCL 1.2 and newer. The OpenCL
+ * loader is found at run time, so the library itself does not depend on it.
  */
-RESTRIDE_API restride_status restride_engine_create_opencl(restride_engine **engine, cl_command_queue queue);
+RESTRIDE_API restride_status restride_engine_create_opencl(restride_engine **engine,
+                                                           cl_command_queue queue);
 
 #ifdef __cplusplus
 }

@@ -22,24 +22,26 @@ extern "C" {
 typedef struct restride_plan restride_plan;
 
 /*
- * Plans the conversion of an array from one layout to another, in place. Both layouts have the same dimensions. The
- * engine must outlive the plan. RESTRIDE_UNSUPPORTED: this engine has no stages for that pair;
- * RESTRIDE_DEVICE_LIMIT: a tile does not fit into the device's local memory.
+ * Plans the conversion of an array from one layout to another, in place. Both layouts have the same
+ * dimensions. The engine must outlive the plan. RESTRIDE_UNSUPPORTED: this engine has no stages for
+ * that pair; RESTRIDE_DEVICE_LIMIT: a tile does not fit into the device's local memory.
  */
 RESTRIDE_API restride_status restride_plan_convert(restride_plan **plan, restride_engine *engine,
-                                                   const restride_layout *from, const restride_layout *to);
+                                                   const restride_layout *from,
+                                                   const restride_layout *to);
 
 /*
- * Runs a plan on a buffer that holds the array: a cl_mem for the OpenCL engine. Returns when the conversion is done. On
- * an error before the first stage the buffer is unchanged; a device that fails in the middle leaves it undefined, and
- * the sentence says so.
+ * Runs a plan on a buffer that holds the array: a cl_mem for the OpenCL engine. Returns when the
+ * conversion is done. On an error before the first stage the buffer is unchanged; a device that
+ * fails in the middle leaves it undefined, and the sentence says so.
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 
 /* Scratch memory that restride_execute() uses besides the buffer, in bytes. */
 RESTRIDE_API size_t restride_plan_scratch_bytes(const restride_plan *plan);
 
-/* The plan as JSON: engine, stages, sizes, bytes moved. The caller frees it; NULL when memory is short. */
+/* The plan as JSON: engine, stages, sizes, bytes moved. The caller frees it; NULL when memory is
+ * short. */
 RESTRIDE_API char *restride_plan_describe(const restride_plan *plan);
 
 RESTRIDE_API void restride_plan_destroy(restride_plan *plan);

@@ -1,4 +1,5 @@
-/* Restride: change the stride of the data, not the program. Everything that needs no OpenCL header. */
+/* Restride: change the stride of the data, not the program. Everything that needs no OpenCL header.
+ */
 #ifndef RESTRIDE_RESTRIDE_H
 #define RESTRIDE_RESTRIDE_H
 

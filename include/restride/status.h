@@ -1,8 +1,9 @@
 /*
  * How Restride reports errors.
  *
- * Every call that can fail returns a restride_status. When it is not RESTRIDE_OK, restride_last_error() gives one
- * sentence about this very failure: what went wrong, where, and what to do.
+ * Every call that can fail returns a restride_status. When it is not RESTRIDE_OK,
+ * restride_last_error() gives one sentence about this very failure: what went wrong, where, and
+ * what to do.
  */
 #ifndef RESTRIDE_STATUS_H
 #define RESTRIDE_STATUS_H
@@ -26,16 +27,17 @@ typedef enum {
     RESTRIDE_OUT_OF_MEMORY = 4,    /* host memory could not be allocated */
     RESTRIDE_UNSUPPORTED = 5,      /* valid, but no plan, engine or build here can do it */
     RESTRIDE_DEVICE_ERROR = 6,     /* an OpenCL or CUDA call failed */
-    RESTRIDE_DEVICE_LIMIT = 7,     /* the device has too little local memory, or another limit is too small */
-    RESTRIDE_IO = 8                /* a file, pipe or process failed */
+    RESTRIDE_DEVICE_LIMIT =
+        7,          /* the device has too little local memory, or another limit is too small */
+    RESTRIDE_IO = 8 /* a file, pipe or process failed */
 } restride_status;
 
 /* The name of a status in plain English. Never NULL; a static string. Thread-safe. */
 RESTRIDE_API const char *restride_status_string(restride_status status);
 
 /*
- * The sentence of the calling thread's last failed call; "" when none failed yet. It is valid until the next Restride
- * call of the same thread. Thread-safe: each thread has its own.
+ * The sentence of the calling thread's last failed call; "" when none failed yet. It is valid until
+ * the next Restride call of the same thread. Thread-safe: each thread has its own.
  */
 RESTRIDE_API const char *restride_last_error(void);
 

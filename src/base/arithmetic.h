@@ -1,4 +1,5 @@
-/* Checked size arithmetic: each function returns false, and leaves *result alone, when the result does not fit. */
+/* Checked size arithmetic: each function returns false, and leaves *result alone, when the result
+ * does not fit. */
 #ifndef RS_BASE_ARITHMETIC_H
 #define RS_BASE_ARITHMETIC_H
 

@@ -6,7 +6,8 @@
 
 #define RS_PRINTF(string, first) __attribute__((format(printf, string, first)))
 
-/* Stores the sentence for the calling thread and returns `status`, so that `return rs_fail(...)` reads well. */
+/* Stores the sentence for the calling thread and returns `status`, so that `return rs_fail(...)`
+ * reads well. */
 restride_status rs_fail(restride_status status, const char *format, ...) RS_PRINTF(2, 3);
 
 /* The common sentence for a failed allocation of `what`. */

@@ -1,6 +1,6 @@
 /*
- * A string that grows. The first failed allocation marks the text as failed; later additions do nothing, so a writer
- * of many lines checks once, in rs_text_take().
+ * A string that grows. The first failed allocation marks the text as failed; later additions do
+ * nothing, so a writer of many lines checks once, in rs_text_take().
  */
 #ifndef RS_BASE_TEXT_H
 #define RS_BASE_TEXT_H
@@ -23,7 +23,8 @@ void rs_text_add(rs_text *text, const char *bytes, size_t count);
 void rs_text_add_string(rs_text *text, const char *string);
 void rs_text_format(rs_text *text, const char *format, ...) RS_PRINTF(2, 3);
 
-/* Hands the string over to the caller, who frees it; NULL (and the text freed) when an allocation failed. */
+/* Hands the string over to the caller, who frees it; NULL (and the text freed) when an allocation
+ * failed. */
 char *rs_text_take(rs_text *text);
 void rs_text_free(rs_text *text);
 
@@ -31,7 +32,8 @@ void rs_text_free(rs_text *text);
 restride_status rs_text_read_file(rs_text *text, const char *path);
 restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const char *name);
 
-/* Writes a whole file: to a temporary name beside it, then renamed, so that no reader sees half of it. */
+/* Writes a whole file: to a temporary name beside it, then renamed, so that no reader sees half of
+ * it. */
 restride_status rs_text_write_file(const char *path, const char *bytes, size_t count);
 
 #endif

@@ -17,7 +17,8 @@ static const verb verbs[] = {
     {"run", rs_verb_run, "run an OpenCL program with its arrays of structures in a better layout"},
 #endif
 #ifdef RESTRIDE_HAVE_REWRITE
-    {"rewrite", rs_verb_rewrite, "show a kernel rewritten for another layout, and what was refused and why"},
+    {"rewrite", rs_verb_rewrite,
+     "show a kernel rewritten for another layout, and what was refused and why"},
 #endif
     {"show", rs_verb_show, "draw a layout as text or SVG"},
 #ifdef RESTRIDE_HAVE_OPENCL
@@ -32,7 +33,8 @@ static void print_usage(FILE *stream)
     fprintf(stream, "usage: restride VERB [OPTIONS]...\n\n");
     for (int i = 0; i < VERB_COUNT; i++)
         fprintf(stream, "  %-9s %s\n", verbs[i].name, verbs[i].summary);
-    fprintf(stream, "\nrestride VERB --help explains a verb; restride --version prints the version.\n");
+    fprintf(stream,
+            "\nrestride VERB --help explains a verb; restride --version prints the version.\n");
 }
 
 int rs_cli_fail(int exit_status, const char *verb_name, const char *format, ...)

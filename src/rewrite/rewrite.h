@@ -1,32 +1,32 @@
 /*
- * The kernel rewriter: OpenCL C in, OpenCL C out, in which the arrays of structures that are fully understood are read
- * and written in another layout. Sound or silent: an argument with one use that is not understood stays as it is, and
- * the reply says which line is the reason.
+ * The kernel rewriter: OpenCL C in, OpenCL C out, in which the arrays of structures that are fully
+ * understood are read and written in another layout. Sound or silent: an argument with one use that
+ * is not understood stays as it is, and the reply says which line is the reason.
  *
- * Request and reply are JSON, because the OpenCL layer asks from another process (libclang never runs inside the
- * user's program, where it could meet the driver's own LLVM).
+ * Request and reply are JSON, because the OpenCL layer asks from another process (libclang never
+ * runs inside the user's program, where it could meet the driver's own LLVM).
  *
  * Request
  *   source        string   the program's source
  *   file          string   its name for messages ("kernel.cl")
  *   options       string   the build options exactly as the program passed them
  *   address_bits  32 | 64  of the device
- *   tile          integer  T: every argument that is an array of structures becomes "i/T f i%T"; absent: none
- *   layouts       object   argument name, or "kernel.argument", to layout expression; goes before `tile`
- *   macros        object   what the device's compiler predefines: name to value, or null for "not defined there"
- *   assume_undefined  bool every macro that is tested, unknown and not in `macros` counts as not defined
+ *   tile          integer  T: every argument that is an array of structures becomes "i/T f i%T";
+ * absent: none layouts       object   argument name, or "kernel.argument", to layout expression;
+ * goes before `tile` macros        object   what the device's compiler predefines: name to value,
+ * or null for "not defined there" assume_undefined  bool every macro that is tested, unknown and
+ * not in `macros` counts as not defined
  *
  * Reply
  *   error           string  nothing could be done, and why; the other members are then absent
- *   unknown_macros  array   names that the source tests and nobody defined: ask the device's compiler and call again
- *   source          string  the new source: preprocessed, one text; absent when no argument was transformed
- *   options         string  the build options for the new source (without -D, -U and -I)
- *   kernels         array   of {name, arguments: [{
- *       index, name, type, status: "transformed" | "kept", layout,
- *       reason, file, line               when kept
- *       record: {name, size, alignment, leaves: [{name, offset, size}]}, tile,
- *       count_argument                   when transformed: the index of the added kernel argument, a ulong that holds
- *                                        the number of records in the buffer
+ *   unknown_macros  array   names that the source tests and nobody defined: ask the device's
+ * compiler and call again source          string  the new source: preprocessed, one text; absent
+ * when no argument was transformed options         string  the build options for the new source
+ * (without -D, -U and -I) kernels         array   of {name, arguments: [{ index, name, type,
+ * status: "transformed" | "kept", layout, reason, file, line               when kept record: {name,
+ * size, alignment, leaves: [{name, offset, size}]}, tile, count_argument                   when
+ * transformed: the index of the added kernel argument, a ulong that holds the number of records in
+ * the buffer
  *   }]}; only the arguments that are pointers to global or constant memory are listed
  */
 #ifndef RS_REWRITE_REWRITE_H
@@ -36,7 +36,8 @@
 
 #include <jansson.h>
 
-/* On success *reply is the caller's reference. A failure means that not even a reply could be made. */
+/* On success *reply is the caller's reference. A failure means that not even a reply could be made.
+ */
 restride_status rs_rewrite(const json_t *request, json_t **reply);
 
 #endif

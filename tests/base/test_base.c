@@ -1,5 +1,6 @@
 /* Checked arithmetic at its edges, growing text, and the thread's own sentence. */
 #include "base/arithmetic.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "cmocka_all.h"
 
@@ -65,11 +66,46 @@ static void test_reading_a_missing_file_says_which(void **state)
     rs_text_free(&text);
 }
 
+/* Against a plain array as the definition, with keys that collide and many removals. */
+static void test_map_against_an_array(void **state)
+{
+    (void)state;
+    enum { KEYS = 300, STEPS = 20000 };
+    static char storage[KEYS];
+    void *expected[KEYS] = {NULL};
+    rs_map map = RS_MAP_EMPTY;
+    uint32_t random = 12345;
+    size_t count = 0;
+    for (int step = 0; step < STEPS; step++) {
+        random = random * 1664525u + 1013904223u;
+        size_t key = (random >> 8) % KEYS;
+        if (random >> 31) {
+            void *value = &storage[(random >> 4) % KEYS];
+            count += expected[key] == NULL;
+            expected[key] = value;
+            assert_true(rs_map_set(&map, &storage[key], value));
+        } else {
+            assert_ptr_equal(rs_map_remove(&map, &storage[key]), expected[key]);
+            count -= expected[key] != NULL;
+            expected[key] = NULL;
+        }
+        assert_int_equal(map.count, count);
+    }
+    for (size_t key = 0; key < KEYS; key++)
+        assert_ptr_equal(rs_map_get(&map, &storage[key]), expected[key]);
+    size_t walked = 0;
+    for (size_t position = 0; rs_map_next(&map, &position) != NULL;)
+        walked++;
+    assert_int_equal(walked, count);
+    rs_map_free(&map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_at_the_edge),
         cmocka_unit_test(test_text_grows),
+        cmocka_unit_test(test_map_against_an_array),
         cmocka_unit_test(test_each_thread_has_its_own_sentence),
         cmocka_unit_test(test_reading_a_missing_file_says_which),
     };
