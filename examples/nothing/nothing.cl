@@ -1,0 +1,6 @@
+/* c = a + b on plain arrays. */
+__kernel void add(__global const float *a, __global const float *b, __global float *c)
+{
+    const size_t i = get_global_id(0);
+    c[i] = a[i] + b[i];
+}
