@@ -1,8 +1,191 @@
-/* restride doctor */
+/*
+ * restride doctor: says what works on this machine, and what to install for the rest.
+ *
+ * Exit status 0 when `restride run` works here: the rewriter, the preprocessor, the layer, a loader
+ * that loads layers, and at least one device that converts a buffer correctly.
+ */
+#include "base/text.h"
 #include "cli/cli.h"
+#include "cli/doctor.h"
+
+#include <getopt.h>
+#include <restride_version.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef RESTRIDE_HAVE_REWRITE
+#include <clang-c/Index.h>
+#endif
+
+static const char usage[] =
+    "usage: restride doctor [--json]\n\n"
+    "Says what works on this machine and what to install for the rest. The exit status is 0 when\n"
+    "`restride run` works here and 1 when something that it needs is missing.\n\n"
+    "  --json  print {version, works, findings: [{subject, status, detail, advice}]}; status is\n"
+    "          works, fails, missing or optional\n";
+
+const char *rs_doctor_status_name(rs_doctor_status status)
+{
+    static const char *const names[] = {[RS_DOCTOR_WORKS] = "works",
+                                        [RS_DOCTOR_FAILS] = "fails",
+                                        [RS_DOCTOR_MISSING] = "missing",
+                                        [RS_DOCTOR_OPTIONAL] = "optional"};
+    return names[status];
+}
+
+json_t *rs_doctor_add(json_t *findings, const char *subject, rs_doctor_status status,
+                      const char *advice, const char *detail, ...)
+{
+    va_list arguments;
+    va_start(arguments, detail);
+    json_t *sentence = json_vsprintf(detail, arguments);
+    va_end(arguments);
+    json_t *finding = json_pack("{s:s, s:s, s:o, s:s?}", "subject", subject, "status",
+                                rs_doctor_status_name(status), "detail",
+                                sentence ? sentence : json_null(), "advice", advice);
+    return json_array_append_new(findings, finding) == 0 ? finding : NULL;
+}
+
+static void check_rewriter(json_t *findings)
+{
+#ifdef RESTRIDE_HAVE_REWRITE
+    CXString version = clang_getClangVersion();
+    rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_WORKS, NULL, "libclang: %s",
+                  clang_getCString(version));
+    clang_disposeString(version);
+#else
+    rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_MISSING,
+                  "install libclang-19-dev (or any libclang-NN-dev from 16 on) and build with "
+                  "-DRESTRIDE_REWRITE=ON",
+                  "not part of this build");
+#endif
+}
+
+/* The first file named `program` in PATH that can be run; the caller frees it. NULL when there is
+ * none. */
+static char *find_program(const char *program)
+{
+    const char *folder = getenv("PATH");
+    while (folder && *folder) {
+        const size_t length = strcspn(folder, ":");
+        rs_text text = RS_TEXT_EMPTY;
+        rs_text_add(&text, folder, length);
+        rs_text_format(&text, "/%s", program);
+        char *path = rs_text_take(&text);
+        if (path && access(path, X_OK) == 0)
+            return path;
+        free(path);
+        folder += length + (folder[length] == ':');
+    }
+    return NULL;
+}
+
+static void check_preprocessor(json_t *findings)
+{
+    char *path = find_program("cpp");
+    if (path)
+        rs_doctor_add(findings, "C preprocessor", RS_DOCTOR_WORKS, NULL, "%s", path);
+    else
+        rs_doctor_add(
+            findings, "C preprocessor", RS_DOCTOR_MISSING, "apt-get install cpp",
+            "there is no cpp in PATH, and the rewriter needs it for #include and #define");
+    free(path);
+}
+
+static bool is_missing(const json_t *finding)
+{
+    const char *status = json_string_value(json_object_get(finding, "status"));
+    return status && strcmp(status, rs_doctor_status_name(RS_DOCTOR_MISSING)) == 0;
+}
+
+static bool everything_needed(const json_t *findings)
+{
+    size_t index;
+    const json_t *finding;
+    json_array_foreach(findings, index, finding) if (is_missing(finding)) return false;
+    return true;
+}
+
+static void print_text(const json_t *findings, bool works)
+{
+    size_t index;
+    const json_t *finding;
+    printf("restride %s\n\n", RS_VERSION);
+    json_array_foreach(findings, index, finding)
+    {
+        const char *advice = json_string_value(json_object_get(finding, "advice"));
+        printf("  %-9s %-16s %s\n", json_string_value(json_object_get(finding, "status")),
+               json_string_value(json_object_get(finding, "subject")),
+               json_string_value(json_object_get(finding, "detail")));
+        if (advice)
+            printf("  %-9s %-16s -> %s\n", "", "", advice);
+    }
+    printf("\n%s\n", works ? "restride run works here."
+                           : "restride run does not work here; see the lines above.");
+}
+
+static restride_status print_json(json_t *findings, bool works)
+{
+    json_t *report =
+        json_pack("{s:s, s:b, s:O}", "version", RS_VERSION, "works", works, "findings", findings);
+    const int written = report ? json_dumpf(report, stdout, JSON_INDENT(2)) : -1;
+    json_decref(report);
+    putchar('\n');
+    return written == 0 ? RESTRIDE_OK : rs_fail_memory("the report");
+}
 
 int rs_verb_doctor(int argc, char **argv)
 {
-    (void)argc;
-    return rs_cli_fail(RS_EXIT_FAILED, argv[0], "is being written.");
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+    bool json = false;
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        switch (option) {
+        case 'h':
+            fputs(usage, stdout);
+            return RS_EXIT_DONE;
+        case 'j':
+            json = true;
+            break;
+        default:
+            return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                               "\"%s\" is no option; restride doctor --help lists them.",
+                               argv[optind - 1]);
+        }
+    }
+    if (optind < argc)
+        return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                           "\"%s\" is one argument too many; the verb takes none.", argv[optind]);
+
+    json_t *findings = json_array();
+    if (!findings) {
+        rs_fail_memory("the findings");
+        return rs_cli_fail_last(RS_EXIT_FAILED, argv[0]);
+    }
+    check_rewriter(findings);
+    check_preprocessor(findings);
+#ifdef RESTRIDE_HAVE_OPENCL
+    rs_doctor_check_opencl(findings);
+#else
+    rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_MISSING,
+                  "install opencl-headers and build with -DRESTRIDE_OPENCL=ON",
+                  "not part of this build");
+#endif
+    rs_doctor_check_cuda(findings);
+
+    const bool works = everything_needed(findings);
+    restride_status status = RESTRIDE_OK;
+    if (json)
+        status = print_json(findings, works);
+    else
+        print_text(findings, works);
+    json_decref(findings);
+    if (status != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, argv[0]);
+    return works ? RS_EXIT_DONE : RS_EXIT_FAILED;
 }

@@ -1,0 +1,34 @@
+/* What `restride doctor` looks at. Each check adds its findings to one JSON array, which is then
+ * printed. */
+#ifndef RS_CLI_DOCTOR_H
+#define RS_CLI_DOCTOR_H
+
+#include "base/status.h"
+
+#include <jansson.h>
+
+typedef enum {
+    RS_DOCTOR_WORKS,   /* found, and it works */
+    RS_DOCTOR_FAILS,   /* found, but of no use here; something else may do its work */
+    RS_DOCTOR_MISSING, /* without it `restride run` does not work */
+    RS_DOCTOR_OPTIONAL /* not there, and not needed */
+} rs_doctor_status;
+
+/* The name of a status as it is printed. */
+const char *rs_doctor_status_name(rs_doctor_status status);
+
+/*
+ * Adds one finding: what was looked at, what is so, and what to do about it (NULL: nothing).
+ * Returns the new object for further members, a reference that belongs to the array; NULL when
+ * memory is short.
+ */
+json_t *rs_doctor_add(json_t *findings, const char *subject, rs_doctor_status status,
+                      const char *advice, const char *detail, ...) RS_PRINTF(5, 6);
+
+/* OpenCL: the loader, whether it loads our layer, and a small conversion on every device. */
+void rs_doctor_check_opencl(json_t *findings);
+
+/* The CUDA driver, its devices and the run-time compiler. */
+void rs_doctor_check_cuda(json_t *findings);
+
+#endif

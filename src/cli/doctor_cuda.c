@@ -1,0 +1,88 @@
+/* restride doctor, CUDA: the driver and the run-time compiler, both only looked up at run time. */
+#include "cli/doctor.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* The few calls of the CUDA driver API that are used here; all return 0 for success. */
+typedef struct {
+    int (*init)(unsigned flags);
+    int (*driver_version)(int *version);
+    int (*device_count)(int *count);
+    int (*device_get)(int *device, int ordinal);
+    int (*device_name)(char *name, int length, int device);
+} cuda_driver;
+
+/* POSIX lets a function's address travel through a data pointer; C does not convert one into the
+ * other. */
+static bool find_symbol(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
+static void check_devices(json_t *findings, void *library)
+{
+    cuda_driver cuda;
+    int version = 0;
+    int count = 0;
+    if (!find_symbol(library, "cuInit", &cuda.init) ||
+        !find_symbol(library, "cuDriverGetVersion", &cuda.driver_version) ||
+        !find_symbol(library, "cuDeviceGetCount", &cuda.device_count) ||
+        !find_symbol(library, "cuDeviceGet", &cuda.device_get) ||
+        !find_symbol(library, "cuDeviceGetName", &cuda.device_name)) {
+        rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_FAILS, NULL,
+                      "libcuda.so.1 lacks a function");
+        return;
+    }
+    const int code = cuda.init(0);
+    if (code != 0 || cuda.driver_version(&version) != 0 || cuda.device_count(&count) != 0) {
+        rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_FAILS, NULL, "cuInit failed with error %d",
+                      code);
+        return;
+    }
+    rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_WORKS, NULL,
+                  "CUDA %d.%d, %d device%s; its OpenCL part is what counts", version / 1000,
+                  version % 1000 / 10, count, count == 1 ? "" : "s");
+    for (int ordinal = 0; ordinal < count; ordinal++) {
+        int device;
+        char name[256] = "";
+        if (cuda.device_get(&device, ordinal) == 0 &&
+            cuda.device_name(name, (int)sizeof name, device) == 0)
+            rs_doctor_add(findings, "CUDA device", RS_DOCTOR_WORKS, NULL, "%s", name);
+    }
+}
+
+/* The first of some names that can be loaded. */
+static const char *first_library(const char *const names[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+        if (library) {
+            dlclose(library);
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+void rs_doctor_check_cuda(json_t *findings)
+{
+    static const char *const compilers[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
+                                            "libnvrtc.so.11.2"};
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (library)
+        check_devices(findings, library);
+    else
+        rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_OPTIONAL, NULL,
+                      "libcuda.so.1 is not here; nothing needs it yet");
+    const char *compiler = first_library(compilers, sizeof compilers / sizeof compilers[0]);
+    if (compiler)
+        rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_WORKS, NULL, "%s; nothing needs it yet",
+                      compiler);
+    else
+        rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_OPTIONAL, NULL,
+                      "libnvrtc.so is not here; nothing needs it yet");
+}

@@ -1,0 +1,199 @@
+/* restride doctor, OpenCL: the loader, whether it loads our layer, and a small conversion on every
+ * device. */
+#include "cli/doctor.h"
+#include "cli/layer_path.h"
+#include "engine/opencl/marshal.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char loader_name[] = "libOpenCL.so.1";
+enum { MOST_PLATFORMS = 32, MOST_DEVICES = 64, TEXT_ROOM = 256, TILE = 32 };
+
+/* --- The loader and the layer --- */
+
+/* In a child process: start the loader with our layer named in the environment, and look whether it
+ * is mapped. */
+static bool layer_gets_loaded(const char *layer)
+{
+    if (setenv("OPENCL_LAYERS", layer, 1) != 0)
+        return false;
+    void *loader = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
+    if (!loader)
+        return false;
+    cl_int(CL_API_CALL * get_platforms)(cl_uint, cl_platform_id *, cl_uint *) = NULL;
+    void *address = dlsym(loader, "clGetPlatformIDs");
+    memcpy(&get_platforms, &address, sizeof address);
+    cl_uint count = 0;
+    if (get_platforms)
+        get_platforms(0, NULL, &count);
+    return dlopen(layer, RTLD_NOW | RTLD_NOLOAD) != NULL;
+}
+
+/* The loader reads its environment once, so this must come before its first use in a process of its
+ * own. */
+static bool loader_supports_layers(const char *layer)
+{
+    const pid_t child = fork();
+    if (child < 0)
+        return false;
+    if (child == 0)
+        _exit(layer_gets_loaded(layer) ? 0 : 1);
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void report_layer(json_t *findings, const char *layer, bool loaded)
+{
+    if (!layer)
+        rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_MISSING, NULL, "%s",
+                      restride_last_error());
+    else if (loaded)
+        rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_WORKS, NULL, "%s is loaded by %s", layer,
+                      loader_name);
+    else
+        rs_doctor_add(
+            findings, "OpenCL layer", RS_DOCTOR_MISSING,
+            "use ocl-icd 2.3 or newer (apt-get install ocl-icd-libopencl1), or the Khronos loader",
+            "%s does not load %s", loader_name, layer);
+}
+
+/* --- The devices --- */
+
+/* AoS records {k, 1000 + k}, the numbers that one tile of ASTA must turn into two runs. */
+static bool is_converted(const cl_uint words[2 * TILE])
+{
+    for (cl_uint k = 0; k < TILE; k++)
+        if (words[k] != k || words[TILE + k] != 1000 + k)
+            return false;
+    return true;
+}
+
+static restride_status convert(const cl_icd_dispatch *api, cl_context context, cl_device_id device,
+                               cl_command_queue queue, cl_mem buffer)
+{
+    cl_uint words[2 * TILE];
+    for (cl_uint k = 0; k < TILE; k++) {
+        words[2 * k] = k;
+        words[2 * k + 1] = 1000 + k;
+    }
+    rs_leaf leaves[] = {{"a", 0, sizeof(cl_uint), false},
+                        {"b", sizeof(cl_uint), sizeof(cl_uint), false}};
+    const rs_record record = {2 * sizeof(cl_uint), sizeof(cl_uint), 2, leaves};
+    rs_opencl_marshal *marshal = NULL;
+    restride_status status =
+        rs_opencl_marshal_create(&marshal, api, context, device, &record, TILE);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (api->clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof words, words, 0, NULL, NULL) !=
+        CL_SUCCESS)
+        status = rs_fail(RESTRIDE_DEVICE_ERROR, "a buffer could not be written");
+    if (status == RESTRIDE_OK)
+        status =
+            rs_opencl_marshal_enqueue(marshal, queue, buffer, TILE, RS_AOS_TO_ASTA, 0, NULL, NULL);
+    if (status == RESTRIDE_OK && api->clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof words,
+                                                          words, 0, NULL, NULL) != CL_SUCCESS)
+        status = rs_fail(RESTRIDE_DEVICE_ERROR, "a buffer could not be read");
+    if (status == RESTRIDE_OK && !is_converted(words))
+        status = rs_fail(RESTRIDE_DEVICE_ERROR,
+                         "a small conversion gave wrong elements; report it with this output");
+    rs_opencl_marshal_destroy(marshal);
+    return status;
+}
+
+/* Converts one tile on the device and compares every element. */
+static restride_status try_device(const cl_icd_dispatch *api, cl_device_id device)
+{
+    cl_int code = CL_SUCCESS;
+    cl_mem buffer = NULL;
+    cl_command_queue queue = NULL;
+    cl_context context = api->clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (code == CL_SUCCESS)
+        queue = api->clCreateCommandQueue(context, device, 0, &code);
+    if (code == CL_SUCCESS)
+        buffer = api->clCreateBuffer(context, CL_MEM_READ_WRITE, 2 * TILE * sizeof(cl_uint), NULL,
+                                     &code);
+    const restride_status status =
+        code == CL_SUCCESS
+            ? convert(api, context, device, queue, buffer)
+            : rs_fail(RESTRIDE_DEVICE_ERROR, "no context could be made (OpenCL error %d)", code);
+    if (buffer)
+        api->clReleaseMemObject(buffer);
+    if (queue)
+        api->clReleaseCommandQueue(queue);
+    if (context)
+        api->clReleaseContext(context);
+    return status;
+}
+
+static bool check_device(json_t *findings, const cl_icd_dispatch *api, const char *platform,
+                         cl_device_id device)
+{
+    char name[TEXT_ROOM] = "a device without a name";
+    char version[TEXT_ROOM] = "OpenCL";
+    cl_ulong local_memory = 0;
+    api->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+    api->clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, NULL);
+    api->clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local_memory, &local_memory,
+                         NULL);
+    const bool works = try_device(api, device) == RESTRIDE_OK;
+    json_t *finding =
+        works ? rs_doctor_add(findings, "OpenCL device", RS_DOCTOR_WORKS, NULL,
+                              "%s (%s, %s, %llu KiB local memory)", name, platform, version,
+                              (unsigned long long)(local_memory / 1024))
+              : rs_doctor_add(findings, "OpenCL device", RS_DOCTOR_FAILS, NULL, "%s (%s, %s): %s",
+                              name, platform, version, restride_last_error());
+    if (finding) {
+        json_object_set_new(finding, "device", json_string(name));
+        json_object_set_new(finding, "platform", json_string(platform));
+        json_object_set_new(finding, "version", json_string(version));
+        json_object_set_new(finding, "local_memory", json_integer((json_int_t)local_memory));
+    }
+    return works;
+}
+
+/* The number of devices of all platforms that work. */
+static int check_platforms(json_t *findings, const cl_icd_dispatch *api)
+{
+    cl_platform_id platforms[MOST_PLATFORMS];
+    cl_uint platform_count = 0;
+    int working = 0;
+    if (api->clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count) != CL_SUCCESS)
+        return 0;
+    for (cl_uint i = 0; i < platform_count && i < MOST_PLATFORMS; i++) {
+        char platform[TEXT_ROOM] = "a platform without a name";
+        cl_device_id devices[MOST_DEVICES];
+        cl_uint device_count = 0;
+        api->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
+        if (api->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices,
+                                &device_count) != CL_SUCCESS)
+            continue;
+        for (cl_uint k = 0; k < device_count && k < MOST_DEVICES; k++)
+            working += check_device(findings, api, platform, devices[k]);
+    }
+    return working;
+}
+
+void rs_doctor_check_opencl(json_t *findings)
+{
+    char *layer = NULL;
+    const bool found = rs_cli_layer_path(&layer) == RESTRIDE_OK;
+    report_layer(findings, layer, found && loader_supports_layers(layer));
+    free(layer);
+    const cl_icd_dispatch *api = rs_opencl_api();
+    if (!api) {
+        rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_MISSING,
+                      "apt-get install ocl-icd-libopencl1", "%s", restride_last_error());
+        return;
+    }
+    rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_WORKS, NULL, "%s", loader_name);
+    if (check_platforms(findings, api) == 0)
+        rs_doctor_add(
+            findings, "OpenCL device", RS_DOCTOR_MISSING,
+            "apt-get install pocl-opencl-icd for the CPU, or your GPU driver's OpenCL package",
+            "no device works here");
+}
