@@ -1,2 +1,136 @@
-/* Placeholder until the room is written. */
-typedef int restride_room_placeholder;
+/* The OpenCL loader, found at run time, as a table of the functions that Restride calls; and its
+ * error codes in words. */
+#include "engine/opencl/error.h"
+#include "engine/opencl/marshal.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+static cl_icd_dispatch table;
+static bool table_complete;
+static const char *missing_function;
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+typedef struct {
+    const char *name;
+    size_t place;
+} table_entry;
+
+#define ENTRY(function)                                                                            \
+    {                                                                                              \
+#function, offsetof(cl_icd_dispatch, function)                                             \
+    }
+
+static const table_entry entries[] = {
+    ENTRY(clGetPlatformIDs),
+    ENTRY(clGetPlatformInfo),
+    ENTRY(clGetDeviceIDs),
+    ENTRY(clGetDeviceInfo),
+    ENTRY(clCreateContext),
+    ENTRY(clRetainContext),
+    ENTRY(clReleaseContext),
+    ENTRY(clGetContextInfo),
+    ENTRY(clCreateCommandQueue),
+    ENTRY(clRetainCommandQueue),
+    ENTRY(clReleaseCommandQueue),
+    ENTRY(clGetCommandQueueInfo),
+    ENTRY(clCreateBuffer),
+    ENTRY(clCreateSubBuffer),
+    ENTRY(clReleaseMemObject),
+    ENTRY(clGetMemObjectInfo),
+    ENTRY(clCreateProgramWithSource),
+    ENTRY(clBuildProgram),
+    ENTRY(clGetProgramBuildInfo),
+    ENTRY(clReleaseProgram),
+    ENTRY(clCreateKernel),
+    ENTRY(clSetKernelArg),
+    ENTRY(clReleaseKernel),
+    ENTRY(clEnqueueNDRangeKernel),
+    ENTRY(clEnqueueMarkerWithWaitList),
+    ENTRY(clEnqueueReadBuffer),
+    ENTRY(clEnqueueWriteBuffer),
+    ENTRY(clEnqueueCopyBuffer),
+    ENTRY(clEnqueueFillBuffer),
+    ENTRY(clWaitForEvents),
+    ENTRY(clGetEventInfo),
+    ENTRY(clGetEventProfilingInfo),
+    ENTRY(clReleaseEvent),
+    ENTRY(clFlush),
+    ENTRY(clFinish),
+};
+
+static void fill_table(void)
+{
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return;
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        void *function = dlsym(library, entries[i].name);
+        if (function == NULL) {
+            missing_function = entries[i].name;
+            return;
+        }
+        memcpy((char *)&table + entries[i].place, &function, sizeof function);
+    }
+    table_complete = true;
+}
+
+const cl_icd_dispatch *rs_opencl_api(void)
+{
+    pthread_once(&table_once, fill_table);
+    if (table_complete)
+        return &table;
+    if (missing_function != NULL)
+        rs_fail(
+            RESTRIDE_UNSUPPORTED,
+            "The OpenCL loader libOpenCL.so.1 has no %s; install a loader of OpenCL 1.2 or newer, "
+            "for example the Debian package ocl-icd-libopencl1.",
+            missing_function);
+    else
+        rs_fail(RESTRIDE_UNSUPPORTED,
+                "There is no OpenCL loader libOpenCL.so.1; install the Debian package "
+                "ocl-icd-libopencl1 and a driver, for example pocl-opencl-icd.");
+    return NULL;
+}
+
+static const struct {
+    cl_int code;
+    const char *name;
+} error_names[] = {
+    {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+    {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
+    {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+    {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+    {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+    {CL_PROFILING_INFO_NOT_AVAILABLE, "CL_PROFILING_INFO_NOT_AVAILABLE"},
+    {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
+    {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
+    {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
+    {CL_INVALID_DEVICE, "CL_INVALID_DEVICE"},
+    {CL_INVALID_CONTEXT, "CL_INVALID_CONTEXT"},
+    {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
+    {CL_INVALID_MEM_OBJECT, "CL_INVALID_MEM_OBJECT"},
+    {CL_INVALID_KERNEL, "CL_INVALID_KERNEL"},
+    {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
+    {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
+    {CL_INVALID_WORK_ITEM_SIZE, "CL_INVALID_WORK_ITEM_SIZE"},
+    {CL_INVALID_EVENT_WAIT_LIST, "CL_INVALID_EVENT_WAIT_LIST"},
+    {CL_INVALID_OPERATION, "CL_INVALID_OPERATION"},
+    {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
+    {CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+};
+
+restride_status rs_opencl_fail(cl_int code, const char *doing)
+{
+    const char *name = "an error of the driver's own";
+    for (size_t i = 0; i < sizeof error_names / sizeof error_names[0]; i++)
+        if (error_names[i].code == code)
+            name = error_names[i].name;
+    restride_status status =
+        code == CL_OUT_OF_HOST_MEMORY ? RESTRIDE_OUT_OF_MEMORY : RESTRIDE_DEVICE_ERROR;
+    return rs_fail(status, "OpenCL failed while %s: %s (%d).", doing, name, (int)code);
+}

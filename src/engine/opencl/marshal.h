@@ -9,6 +9,7 @@
 #ifndef RS_ENGINE_OPENCL_MARSHAL_H
 #define RS_ENGINE_OPENCL_MARSHAL_H
 
+#include "engine/opencl/shape.h"
 #include "layout/record.h"
 
 #include <CL/cl_icd.h>
@@ -29,6 +30,15 @@ typedef struct rs_opencl_marshal rs_opencl_marshal;
 restride_status rs_opencl_marshal_create(rs_opencl_marshal **marshal, const cl_icd_dispatch *api,
                                          cl_context context, cl_device_id device,
                                          const rs_record *record, size_t tile);
+
+/* The same with some choices forced, for measurements; NULL forces none. */
+restride_status rs_opencl_marshal_create_variant(rs_opencl_marshal **marshal,
+                                                 const cl_icd_dispatch *api, cl_context context,
+                                                 cl_device_id device, const rs_record *record,
+                                                 size_t tile, const rs_marshal_variant *variant);
+
+/* What was chosen; valid as long as the object. */
+const rs_marshal_shape *rs_opencl_marshal_shape(const rs_opencl_marshal *marshal);
 
 /*
  * Enqueues the conversion of the first `count` records of `buffer` on a queue of that device; bytes

@@ -1,0 +1,20 @@
+/* The OpenCL device of the tests: the one that RESTRIDE_TEST_DEVICE names (a part of its name),
+ * else the first. */
+#ifndef RS_TESTS_ENGINE_DEVICE_H
+#define RS_TESTS_ENGINE_DEVICE_H
+
+#include <CL/cl_icd.h>
+#include <stdbool.h>
+
+typedef struct {
+    const cl_icd_dispatch *api;
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+} test_device;
+
+/* False, with the reason on standard output, when there is no device. */
+bool test_device_open(test_device *opened);
+void test_device_close(test_device *opened);
+
+#endif
