@@ -1,8 +1,253 @@
-/* restride run */
+/*
+ * restride run: runs an unmodified OpenCL program with the layer loaded (Sung thesis, chapter 5).
+ * Whatever is wrong with Restride's own part, the program runs, in its own layout.
+ */
+#include "base/text.h"
 #include "cli/cli.h"
+#include "cli/layer_path.h"
+#include "cli/process.h"
+#include "cli/run_report.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: restride run [OPTIONS] -- PROGRAM [ARGUMENTS]...\n"
+    "\n"
+    "Runs an OpenCL program with its arrays of structures in the ASTA layout. Neither the program "
+    "nor\n"
+    "its kernels are changed on disk, and its results stay the same: buffers are converted in "
+    "place\n"
+    "before a launch and back before any other use.\n"
+    "\n"
+    "  --policy asta|off   transform everything that is understood (asta, the default), or "
+    "nothing\n"
+    "  --tile T            neighbouring structures in a tile (default 32)\n"
+    "  --report FILE       write a report, FILE.html for people or FILE.json for programs; may be\n"
+    "                      given twice; kernel times are then measured\n"
+    "  --baseline FILE     compare with FILE.json, the report of an earlier run (with --policy "
+    "off)\n"
+    "  --quiet             no summary on standard error\n"
+    "  --help              this text\n"
+    "\n"
+    "The exit status is the program's own; 2 for bad usage, 126 or 127 when it cannot be started, "
+    "and\n"
+    "1 when the program succeeded but a report could not be written.\n";
+
+enum { MAXIMUM_REPORTS = 4 };
+
+typedef struct {
+    const char *policy;
+    size_t tile;
+    const char *reports[MAXIMUM_REPORTS];
+    int report_count;
+    const char *baseline;
+    bool quiet;
+    char **program;
+} run_options;
+
+static bool ends_with(const char *string, const char *end)
+{
+    size_t length = strlen(string), end_length = strlen(end);
+    return length > end_length && strcmp(string + length - end_length, end) == 0;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, run_options *options)
+{
+    static const struct option names[] = {
+        {"policy", required_argument, NULL, 'p'},
+        {"tile", required_argument, NULL, 't'},
+        {"report", required_argument, NULL, 'r'},
+        {"baseline", required_argument, NULL, 'b'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    *options = (run_options){.policy = "asta", .tile = 32};
+    optind = 1;
+    for (int letter; (letter = getopt_long(argc, argv, "+h", names, NULL)) != -1;) {
+        char *end = NULL;
+        switch (letter) {
+        case 'h':
+            fputs(help, stdout);
+            return RS_EXIT_DONE;
+        case 'p':
+            if (strcmp(optarg, "asta") != 0 && strcmp(optarg, "off") != 0)
+                return rs_cli_fail(RS_EXIT_USAGE, "run", "--policy takes asta or off, not \"%s\".",
+                                   optarg);
+            options->policy = optarg;
+            break;
+        case 't':
+            errno = 0;
+            options->tile = strtoul(optarg, &end, 10);
+            if (*optarg < '0' || *optarg > '9' || *end != '\0' || errno != 0 || options->tile < 1 ||
+                options->tile > 1u << 20)
+                return rs_cli_fail(RS_EXIT_USAGE, "run",
+                                   "--tile takes a number from 1 to 1048576, not \"%s\".", optarg);
+            break;
+        case 'r':
+            if (!ends_with(optarg, ".html") && !ends_with(optarg, ".json"))
+                return rs_cli_fail(RS_EXIT_USAGE, "run",
+                                   "--report takes a name that ends in .html or .json, not \"%s\".",
+                                   optarg);
+            if (options->report_count == MAXIMUM_REPORTS)
+                return rs_cli_fail(RS_EXIT_USAGE, "run", "--report was given too often.");
+            options->reports[options->report_count++] = optarg;
+            break;
+        case 'b':
+            options->baseline = optarg;
+            break;
+        case 'q':
+            options->quiet = true;
+            break;
+        default:
+            return rs_cli_fail(RS_EXIT_USAGE, "run", "restride run --help lists the options.");
+        }
+    }
+    if (optind >= argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "run",
+                           "No program was named; write restride run -- PROGRAM.");
+    options->program = argv + optind;
+    return -1;
+}
+
+/* ---- what the program is going to need ---- */
+
+/* Prepares the environment for the layer; a sentence on standard error, and no layer, when
+ * something is missing. */
+static void prepare_environment(const run_options *options, const char *folder)
+{
+    char *self = NULL, *layer = NULL;
+    rs_text list = RS_TEXT_EMPTY, tile = RS_TEXT_EMPTY;
+    const char *present = getenv("OPENCL_LAYERS");
+    void *loader = dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (loader == NULL)
+        rs_cli_fail(0, "run",
+                    "There is no OpenCL loader (libOpenCL.so.1) here, so the program runs as it "
+                    "is; install ocl-icd-libopencl1.");
+    else
+        dlclose(loader);
+    if (rs_cli_executable_path(&self) != RESTRIDE_OK || rs_cli_layer_path(&layer) != RESTRIDE_OK) {
+        rs_cli_fail(0, "run", "%s The program runs as it is.", restride_last_error());
+    } else {
+        rs_text_format(&list, "%s%s%s", present != NULL ? present : "",
+                       present != NULL && *present != '\0' ? ":" : "", layer);
+        rs_text_format(&tile, "%zu", options->tile);
+        setenv("OPENCL_LAYERS", list.data, 1);
+        setenv("RESTRIDE_POLICY", options->policy, 1);
+        setenv("RESTRIDE_TILE", tile.data, 1);
+        setenv("RESTRIDE_REWRITER", self, 1);
+        setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
+        if (options->report_count > 0)
+            setenv("RESTRIDE_REPORT_TIMES", "1", 1);
+    }
+    free(self);
+    free(layer);
+    rs_text_free(&list);
+    rs_text_free(&tile);
+}
+
+/* ---- the report ---- */
+
+/* Whether every report can be written, tried before the program runs for hours. */
+static bool reports_writable(const run_options *options)
+{
+    bool writable = true;
+    for (int i = 0; i < options->report_count; i++) {
+        if (rs_text_write_file(options->reports[i], "", 0) == RESTRIDE_OK)
+            continue;
+        writable = false;
+        rs_cli_fail_last(0, "run");
+    }
+    return writable;
+}
+
+static bool write_reports(const run_options *options, json_t *report)
+{
+    bool written = true;
+    for (int i = 0; i < options->report_count; i++) {
+        char *text = ends_with(options->reports[i], ".json") ? json_dumps(report, JSON_INDENT(1))
+                                                             : rs_run_report_html(report);
+        if (text == NULL)
+            rs_fail_memory("the report");
+        if (text == NULL ||
+            rs_text_write_file(options->reports[i], text, strlen(text)) != RESTRIDE_OK) {
+            rs_cli_fail_last(0, "run");
+            written = false;
+        }
+        free(text);
+    }
+    return written;
+}
+
+static bool tell(const run_options *options, const char *folder, const rs_process_result *result)
+{
+    json_t *report =
+        rs_run_report_gather(folder, options->program, options->policy, options->tile, result);
+    bool told = report != NULL;
+    if (report == NULL)
+        rs_cli_fail(0, "run", "There was not enough memory for the report.");
+    if (report != NULL && options->baseline != NULL &&
+        rs_run_report_compare(report, options->baseline) != RESTRIDE_OK) {
+        rs_cli_fail_last(0, "run");
+        told = false;
+    }
+    if (report != NULL && !options->quiet) {
+        if (json_integer_value(json_object_get(report, "processes")) == 0)
+            rs_cli_fail(0, "run",
+                        result->signal != 0
+                            ? "The program was ended by a signal before it used OpenCL."
+                            : "The program used no OpenCL, or a loader without layers (ocl-icd 2.3 "
+                              "and the Khronos loader have them): nothing was transformed.");
+        else
+            rs_run_report_summary(report, options->report_count > 0, stderr);
+    }
+    if (report != NULL && !write_reports(options, report))
+        told = false;
+    json_decref(report);
+    return told;
+}
 
 int rs_verb_run(int argc, char **argv)
 {
-    (void)argc;
-    return rs_cli_fail(RS_EXIT_FAILED, argv[0], "is being written.");
+    run_options options;
+    int usage = read_options(argc, argv, &options);
+    if (usage >= 0)
+        return usage;
+    bool told = reports_writable(&options);
+    const char *temporary = getenv("TMPDIR");
+    rs_text folder = RS_TEXT_EMPTY;
+    rs_text_format(&folder, "%s/restride-XXXXXX",
+                   temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+    if (folder.failed || mkdtemp(folder.data) == NULL) {
+        told = false;
+        rs_cli_fail(0, "run", "No temporary folder for the report could be made in %s: %s.",
+                    temporary != NULL ? temporary : "/tmp", strerror(errno));
+    }
+    prepare_environment(&options, folder.data);
+
+    rs_process_result result;
+    int exit_status = RS_EXIT_FAILED;
+    if (rs_process_run(options.program, &result) != RESTRIDE_OK) {
+        rs_cli_fail_last(0, "run");
+    } else if (!result.started) {
+        exit_status = result.start_error == ENOENT ? 127 : 126;
+        rs_cli_fail(0, "run", "%s could not be started: %s.", options.program[0],
+                    strerror(result.start_error));
+    } else {
+        told = tell(&options, folder.data, &result) && told;
+        rmdir(folder.data);
+        rs_text_free(&folder);
+        exit_status = rs_process_end_alike(&result);
+        return exit_status == 0 && !told ? RS_EXIT_FAILED : exit_status;
+    }
+    rmdir(folder.data);
+    rs_text_free(&folder);
+    return exit_status;
 }

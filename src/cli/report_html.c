@@ -1,0 +1,300 @@
+/*
+ * The report as one HTML page without outside resources: what was done, what it cost and gained,
+ * what was left alone and why, and how the structures lie in memory before and after.
+ */
+#include "base/text.h"
+#include "cli/run_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const char rs_report_style[];
+
+enum { CHART_WIDTH = 900, LABEL_WIDTH = 220, BAR_WIDTH = 540, BAR_HEIGHT = 18, BAR_STEP = 24 };
+
+static void add_escaped(rs_text *page, const char *string)
+{
+    for (; string != NULL && *string != '\0'; string++) {
+        if (*string == '<')
+            rs_text_add_string(page, "&lt;");
+        else if (*string == '>')
+            rs_text_add_string(page, "&gt;");
+        else if (*string == '&')
+            rs_text_add_string(page, "&amp;");
+        else if (*string == '"')
+            rs_text_add_string(page, "&quot;");
+        else
+            rs_text_add(page, string, 1);
+    }
+}
+
+static const char *string_of(const json_t *object, const char *key)
+{
+    const char *string = json_string_value(json_object_get(object, key));
+    return string != NULL ? string : "";
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static bool is_transformed(const json_t *argument)
+{
+    return strcmp(string_of(argument, "status"), "transformed") == 0;
+}
+
+static void add_time(rs_text *page, double seconds)
+{
+    if (seconds >= 1)
+        rs_text_format(page, "%.2f s", seconds);
+    else if (seconds >= 1e-3)
+        rs_text_format(page, "%.2f ms", seconds * 1e3);
+    else
+        rs_text_format(page, "%.1f µs", seconds * 1e6);
+}
+
+/* ---- head ---- */
+
+static void add_head(rs_text *page, const json_t *report)
+{
+    size_t i;
+    json_t *word;
+    rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                             "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                             "<title>Restride report</title>\n<style>\n");
+    rs_text_add_string(page, rs_report_style);
+    rs_text_add_string(page, "</style></head><body>\n<h1>Restride report</h1>\n<p><code>");
+    json_array_foreach(json_object_get(report, "program"), i, word)
+    {
+        rs_text_add_string(page, i > 0 ? " " : "");
+        add_escaped(page, json_string_value(word));
+    }
+    rs_text_format(page, "</code></p>\n<p class=\"soft\">Restride %s, policy %s, tiles of %.0f",
+                   string_of(report, "restride"), string_of(report, "policy"),
+                   number_of(report, "tile"));
+    json_array_foreach(json_object_get(report, "devices"), i, word)
+    {
+        rs_text_add_string(page, i > 0 ? ", " : ", on ");
+        add_escaped(page, json_string_value(word));
+    }
+    int signal = (int)number_of(report, "signal");
+    if (signal != 0)
+        rs_text_format(page, ". The program was ended by signal %d", signal);
+    else
+        rs_text_format(page, ". The program ended with status %.0f",
+                       number_of(report, "exit_status"));
+    rs_text_add_string(page, ".</p>\n");
+}
+
+/* ---- the numbers ---- */
+
+typedef struct {
+    double launches, seconds, baseline_seconds, marshal_seconds, marshal_bytes, marshal_count;
+    size_t transformed, kept;
+    bool has_baseline;
+} totals;
+
+static totals add_up(const json_t *report)
+{
+    totals sums = {0};
+    const json_t *marshal = json_object_get(report, "marshal");
+    size_t i, j;
+    json_t *kernel, *argument;
+    sums.marshal_seconds = number_of(marshal, "seconds");
+    sums.marshal_bytes = number_of(marshal, "bytes");
+    sums.marshal_count = number_of(marshal, "count");
+    sums.has_baseline = json_object_get(report, "baseline") != NULL;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        sums.launches += number_of(kernel, "launches");
+        sums.seconds += number_of(kernel, "seconds");
+        sums.baseline_seconds += number_of(kernel, "baseline_seconds");
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            if (is_transformed(argument))
+                sums.transformed++;
+            else
+                sums.kept++;
+        }
+    }
+    return sums;
+}
+
+static void add_time_card(rs_text *page, double seconds, const char *label)
+{
+    rs_text_add_string(page, "<div class=\"card\"><b>");
+    add_time(page, seconds);
+    rs_text_format(page, "</b>%s</div>\n", label);
+}
+
+static void add_cards(rs_text *page, const totals *sums)
+{
+    rs_text_add_string(page, "<div class=\"cards\">\n");
+    rs_text_format(page,
+                   "<div class=\"card\"><b>%zu of %zu</b>pointer arguments in the ASTA "
+                   "layout</div>\n",
+                   sums->transformed, sums->transformed + sums->kept);
+    add_time_card(page, sums->seconds, "in kernels");
+    add_time_card(page, sums->marshal_seconds, "in conversions");
+    if (sums->has_baseline && sums->seconds > 0)
+        rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
+                       sums->baseline_seconds / sums->seconds);
+    rs_text_add_string(page, "</div>\n");
+    rs_text_format(page, "<p>%.0f conversions moved %.3f GB in place", sums->marshal_count,
+                   sums->marshal_bytes * 1e-9);
+    if (sums->marshal_seconds > 0)
+        rs_text_format(page, ", %.1f GB/s read and written",
+                       2e-9 * sums->marshal_bytes / sums->marshal_seconds);
+    rs_text_add_string(page, ".");
+    double gained = sums->baseline_seconds - sums->seconds;
+    if (sums->has_baseline && gained > 0 && sums->launches > 0) {
+        rs_text_add_string(page, " Against the baseline the kernels gained ");
+        add_time(page, gained);
+        rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f.",
+                       sums->marshal_seconds / (gained / sums->launches), sums->launches);
+    } else if (sums->has_baseline) {
+        rs_text_add_string(page, " Against the baseline the kernels gained nothing: on this device "
+                                 "the layout was not what held them back.");
+    } else if (sums->transformed > 0) {
+        rs_text_add_string(page, " What was gained can be seen with <code>--baseline</code> and "
+                                 "the report of a run with <code>--policy off</code>.");
+    }
+    rs_text_add_string(page, "</p>\n");
+}
+
+/* ---- where the time went ---- */
+
+typedef struct {
+    rs_text *page;
+    double longest;
+    int y;
+} chart;
+
+static void add_bar(chart *drawing, const char *label, const char *kind, double seconds)
+{
+    double width = drawing->longest > 0 ? seconds / drawing->longest * BAR_WIDTH : 0;
+    rs_text_format(drawing->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL_WIDTH - 10,
+                   drawing->y + 14);
+    add_escaped(drawing->page, label);
+    rs_text_format(drawing->page,
+                   "</text><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
+                   "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%d\">",
+                   kind, LABEL_WIDTH, drawing->y, width < 1 ? 1 : width, BAR_HEIGHT,
+                   LABEL_WIDTH + width + 8, drawing->y + 14);
+    add_time(drawing->page, seconds);
+    rs_text_add_string(drawing->page, "</text>\n");
+    drawing->y += BAR_STEP;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void add_chart(rs_text *page, const json_t *report, const totals *sums)
+{
+    const json_t *kernels = json_object_get(report, "kernels");
+    chart drawing = {page, sums->marshal_seconds, 4};
+    size_t i, bars = 1;
+    json_t *kernel;
+    json_array_foreach((json_t *)kernels, i, kernel)
+    {
+        drawing.longest = larger(drawing.longest, number_of(kernel, "seconds"));
+        drawing.longest = larger(drawing.longest, number_of(kernel, "baseline_seconds"));
+        bars += json_object_get(kernel, "baseline_seconds") != NULL ? 2 : 1;
+    }
+    if (drawing.longest <= 0)
+        return;
+    rs_text_format(page,
+                   "<h2>Where the time went</h2>\n<div class=\"figure\"><svg role=\"img\" "
+                   "aria-label=\"Seconds of each kernel and of the conversions\" width=\"%d\" "
+                   "height=\"%d\">\n",
+                   CHART_WIDTH, (int)bars * BAR_STEP + 8);
+    json_array_foreach((json_t *)kernels, i, kernel)
+    {
+        bool moved = number_of(kernel, "transformed_launches") > 0;
+        if (json_object_get(kernel, "baseline_seconds") != NULL) {
+            rs_text label = RS_TEXT_EMPTY;
+            rs_text_format(&label, "%s, baseline", string_of(kernel, "name"));
+            add_bar(&drawing, label.data != NULL ? label.data : "", "aos",
+                    number_of(kernel, "baseline_seconds"));
+            rs_text_free(&label);
+        }
+        add_bar(&drawing, string_of(kernel, "name"), moved ? "asta" : "aos",
+                number_of(kernel, "seconds"));
+    }
+    add_bar(&drawing, "conversions", "cost", sums->marshal_seconds);
+    rs_text_add_string(page, "</svg></div>\n");
+}
+
+/* ---- what was done ---- */
+
+static void add_argument(rs_text *page, const json_t *argument)
+{
+    bool moved = is_transformed(argument);
+    rs_text_add_string(page, "<tr><td></td><td><code>");
+    add_escaped(page, string_of(argument, "name"));
+    rs_text_add_string(page, "</code> <span class=\"soft mono\">");
+    add_escaped(page, string_of(argument, "type"));
+    rs_text_format(page, "</span></td><td><span class=\"chip %s\">%s</span></td><td>",
+                   moved ? "transformed" : "kept", moved ? "transformed" : "kept");
+    if (moved) {
+        const json_t *record = json_object_get(argument, "record");
+        rs_text_add_string(page, "<code>");
+        add_escaped(page, string_of(argument, "layout"));
+        rs_text_format(page, "</code>, structures of %.0f bytes", number_of(record, "size"));
+    } else {
+        add_escaped(page, string_of(argument, "reason"));
+        if (json_object_get(argument, "line") != NULL) {
+            rs_text_add_string(page, " <span class=\"soft mono\">");
+            add_escaped(page, string_of(argument, "file"));
+            rs_text_format(page, ":%.0f</span>", number_of(argument, "line"));
+        }
+    }
+    rs_text_add_string(page, "</td><td></td></tr>\n");
+}
+
+static void add_kernels(rs_text *page, const json_t *report)
+{
+    size_t i, j;
+    json_t *kernel, *argument;
+    rs_text_add_string(page, "<h2>Kernels and their arguments</h2>\n<table><thead><tr><th>Kernel"
+                             "</th><th>Argument</th><th>Status</th><th>Layout, or the reason"
+                             "</th><th class=\"number\">Launches, time</th></tr></thead>\n<tbody>");
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        rs_text_add_string(page, "<tr><td colspan=\"3\"><code><b>");
+        add_escaped(page, string_of(kernel, "name"));
+        rs_text_add_string(page, "</b></code></td><td>");
+        if (json_array_size(json_object_get(kernel, "arguments")) == 0)
+            add_escaped(page, string_of(kernel, "held_reason"));
+        rs_text_format(page, "</td><td class=\"number\">%.0f, ", number_of(kernel, "launches"));
+        add_time(page, number_of(kernel, "seconds"));
+        rs_text_add_string(page, "</td></tr>\n");
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            add_argument(page, argument);
+        }
+    }
+    rs_text_add_string(page, "</tbody></table>\n");
+    json_t *note;
+    json_array_foreach(json_object_get(report, "notes"), i, note)
+    {
+        rs_text_add_string(page, "<p>");
+        add_escaped(page, json_string_value(note));
+        rs_text_add_string(page, "</p>\n");
+    }
+}
+
+char *rs_run_report_html(const json_t *report)
+{
+    rs_text page = RS_TEXT_EMPTY;
+    totals sums = add_up(report);
+    add_head(&page, report);
+    add_cards(&page, &sums);
+    add_chart(&page, report, &sums);
+    add_kernels(&page, report);
+    rs_text_add_string(&page, "</body></html>\n");
+    return rs_text_take(&page);
+}

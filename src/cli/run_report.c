@@ -1,0 +1,169 @@
+/* Gathers the parts of a run's report, compares it with an earlier run, and sums it up in two or
+ * three lines. */
+#include "cli/run_report.h"
+
+#include "base/text.h"
+
+#include <dirent.h>
+#include <restride_version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void append_all(json_t *list, const json_t *more)
+{
+    size_t i;
+    json_t *value;
+    json_array_foreach((json_t *)more, i, value)
+    {
+        json_array_append(list, value);
+    }
+}
+
+static void add_number(json_t *object, const char *key, const json_t *more)
+{
+    json_t *value = json_object_get(more, key);
+    json_t *sum = json_object_get(object, key);
+    if (json_is_integer(sum))
+        json_integer_set(sum, json_integer_value(sum) + json_integer_value(value));
+    else
+        json_real_set(sum, json_number_value(sum) + json_number_value(value));
+}
+
+static void add_part(json_t *report, const json_t *part)
+{
+    static const char *const lists[] = {"devices", "kernels", "notes"};
+    static const char *const sums[] = {"count", "bytes", "seconds"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]));
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        add_number(json_object_get(report, "marshal"), sums[i], json_object_get(part, "marshal"));
+    json_t *processes = json_object_get(report, "processes");
+    json_integer_set(processes, json_integer_value(processes) + 1);
+}
+
+json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
+                             const rs_process_result *result)
+{
+    json_t *words = json_array();
+    for (char **word = program; *word != NULL; word++)
+        json_array_append_new(words, json_string_nocheck(*word));
+    json_t *report = json_pack(
+        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f}, s:[], s:i}", "restride",
+        RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile, "seconds",
+        result->seconds, "exit_status", result->exit_status, "signal", result->signal, "devices",
+        "kernels", "marshal", "count", 0, "bytes", 0, "seconds", 0.0, "notes", "processes", 0);
+    DIR *directory = report != NULL ? opendir(folder) : NULL;
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        rs_text path = RS_TEXT_EMPTY;
+        if (entry->d_name[0] == '.')
+            continue;
+        rs_text_format(&path, "%s/%s", folder, entry->d_name);
+        if (path.failed)
+            continue;
+        json_t *part = json_load_file(path.data, 0, NULL);
+        if (part != NULL)
+            add_part(report, part);
+        json_decref(part);
+        unlink(path.data);
+        rs_text_free(&path);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return report;
+}
+
+/* ---- against an earlier run ---- */
+
+static double kernel_seconds(const json_t *report, const char *name, double *launches)
+{
+    double seconds = 0;
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        const char *present = json_string_value(json_object_get(kernel, "name"));
+        if (name != NULL && (present == NULL || strcmp(present, name) != 0))
+            continue;
+        seconds += json_number_value(json_object_get(kernel, "seconds"));
+        *launches += json_number_value(json_object_get(kernel, "launches"));
+    }
+    return seconds;
+}
+
+restride_status rs_run_report_compare(json_t *report, const char *baseline_path)
+{
+    json_error_t error;
+    json_t *baseline = json_load_file(baseline_path, 0, &error);
+    if (baseline == NULL)
+        return rs_fail(RESTRIDE_IO, "The baseline %s could not be read: %s (line %d).",
+                       baseline_path, error.text, error.line);
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        double launches = 0;
+        double seconds =
+            kernel_seconds(baseline, json_string_value(json_object_get(kernel, "name")), &launches);
+        if (launches > 0) {
+            json_object_set_new(kernel, "baseline_seconds", json_real(seconds));
+            json_object_set_new(kernel, "baseline_launches", json_integer((json_int_t)launches));
+        }
+    }
+    double launches = 0, baseline_launches = 0;
+    double seconds = kernel_seconds(report, NULL, &launches);
+    double before = kernel_seconds(baseline, NULL, &baseline_launches);
+    double marshal =
+        json_number_value(json_object_get(json_object_get(report, "marshal"), "seconds"));
+    json_object_set_new(report, "baseline",
+                        json_pack("{s:s, s:f, s:f, s:f}", "file", baseline_path, "seconds",
+                                  json_number_value(json_object_get(baseline, "seconds")),
+                                  "kernel_seconds", before, "gained_seconds",
+                                  before - seconds - marshal));
+    json_decref(baseline);
+    return RESTRIDE_OK;
+}
+
+/* ---- in a few lines ---- */
+
+static void count_arguments(const json_t *report, size_t *transformed, size_t *kept)
+{
+    size_t i, j;
+    json_t *kernel, *argument;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            const char *status = json_string_value(json_object_get(argument, "status"));
+            if (status != NULL && strcmp(status, "transformed") == 0)
+                ++*transformed;
+            else
+                ++*kept;
+        }
+    }
+}
+
+void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
+{
+    size_t transformed = 0, kept = 0;
+    double launches = 0;
+    count_arguments(report, &transformed, &kept);
+    double seconds = kernel_seconds(report, NULL, &launches);
+    const json_t *marshal = json_object_get(report, "marshal");
+    double gigabytes = json_number_value(json_object_get(marshal, "bytes")) * 1e-9;
+    fprintf(stream,
+            "restride: %zu kernel %s in the ASTA layout, %zu kept; %.0f launches, %lld conversions "
+            "of %.3f GB in all.\n",
+            transformed, transformed == 1 ? "argument" : "arguments", kept, launches,
+            (long long)json_integer_value(json_object_get(marshal, "count")), gigabytes);
+    if (with_times)
+        fprintf(stream, "restride: kernels %.3f s, conversions %.3f s, the whole run %.3f s.\n",
+                seconds, json_number_value(json_object_get(marshal, "seconds")),
+                json_number_value(json_object_get(report, "seconds")));
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(report, "notes"), i, note)
+    {
+        fprintf(stream, "restride: %s\n", json_string_value(note));
+    }
+}

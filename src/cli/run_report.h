@@ -1,0 +1,30 @@
+/* The report of `restride run`: the parts that each process wrote, put together, as JSON, HTML and
+ * a summary. */
+#ifndef RS_CLI_RUN_REPORT_H
+#define RS_CLI_RUN_REPORT_H
+
+#include "cli/process.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/*
+ * Reads every part in `folder` and removes it. The result has: restride, program[], policy, tile,
+ * seconds, exit_status, signal, devices[], kernels[] {name, program, launches,
+ * transformed_launches, seconds, arguments[]}, marshal {count, bytes, seconds}, notes[], processes.
+ * NULL when memory is short.
+ */
+json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
+                             const rs_process_result *result);
+
+/* Adds `baseline`: the times of an earlier run, kernel by kernel, and what this run gained against
+ * it. */
+restride_status rs_run_report_compare(json_t *report, const char *baseline_path);
+
+/* Whether the report holds seconds (the run was asked for a report file). */
+void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream);
+
+/* One self-contained page; the caller frees it. NULL when memory is short. */
+char *rs_run_report_html(const json_t *report);
+
+#endif

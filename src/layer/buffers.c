@@ -1,0 +1,248 @@
+/*
+ * Buffers: their creation, references, and the uses that keep them in AoS for good (host pointers,
+ * sub-buffers, images that view them). A buffer that kernels may not write cannot be converted in
+ * place, so it is created writable; the program still sees the flags it asked for.
+ */
+#include "layer/coherence.h"
+#include "layer/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cl_icd_dispatch *target(void)
+{
+    return &rs_the_layer.target;
+}
+
+enum { KERNEL_ACCESS = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
+
+static cl_mem_flags writable(cl_mem_flags flags)
+{
+    if (!rs_the_layer.settings.transform || (flags & CL_MEM_USE_HOST_PTR) != 0)
+        return flags;
+    return (flags & ~(cl_mem_flags)KERNEL_ACCESS) | CL_MEM_READ_WRITE;
+}
+
+static void new_buffer(cl_mem handle, cl_context context_handle, cl_mem_flags flags, size_t size,
+                       const char *pinned)
+{
+    rs_layer_lock();
+    rs_context *context = rs_context_of(context_handle);
+    rs_buffer *buffer = context != NULL ? calloc(1, sizeof *buffer) : NULL;
+    if (buffer != NULL && rs_map_set(&rs_the_layer.buffers, handle, buffer)) {
+        buffer->handle = handle;
+        buffer->references = 1;
+        buffer->context = context;
+        buffer->size = size;
+        buffer->program_flags = flags;
+        buffer->pinned = pinned;
+        if ((flags & CL_MEM_USE_HOST_PTR) != 0)
+            buffer->pinned = "the buffer lives in the program's own memory (CL_MEM_USE_HOST_PTR)";
+        context->buffer_count++;
+    } else {
+        free(buffer); /* without a record it is never converted */
+    }
+    rs_layer_unlock();
+}
+
+static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size,
+                                        void *host, cl_int *error)
+{
+    cl_mem handle = target()->clCreateBuffer(context, writable(flags), size, host, error);
+    if (handle != NULL)
+        new_buffer(handle, context, flags, size, NULL);
+    return handle;
+}
+
+static cl_mem CL_API_CALL create_buffer_with_properties(cl_context context,
+                                                        const cl_mem_properties *properties,
+                                                        cl_mem_flags flags, size_t size, void *host,
+                                                        cl_int *error)
+{
+    bool plain = properties == NULL || properties[0] == 0;
+    cl_mem handle = target()->clCreateBufferWithProperties(
+        context, properties, plain ? writable(flags) : flags, size, host, error);
+    if (handle != NULL)
+        new_buffer(handle, context, flags, size,
+                   plain ? NULL : "the buffer was created with properties of an extension");
+    return handle;
+}
+
+static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
+                                            cl_buffer_create_type type, const void *info,
+                                            cl_int *error)
+{
+    rs_layer_lock();
+    rs_buffer *buffer = rs_buffer_find(parent);
+    cl_int pinned = CL_SUCCESS;
+    if (buffer != NULL)
+        pinned = rs_buffer_pin(buffer, "a sub-buffer views a part of the buffer");
+    cl_mem handle = NULL;
+    if (pinned == CL_SUCCESS)
+        handle = target()->clCreateSubBuffer(parent, flags, type, info, error);
+    else if (error != NULL)
+        *error = pinned;
+    rs_layer_unlock();
+    return handle;
+}
+
+/* An image over a buffer's bytes. */
+static cl_int pin_for_image(const cl_image_desc *description)
+{
+    rs_buffer *buffer = description != NULL ? rs_buffer_find(description->buffer) : NULL;
+    return buffer != NULL ? rs_buffer_pin(buffer, "an image views the buffer") : CL_SUCCESS;
+}
+
+static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
+                                       const cl_image_format *format,
+                                       const cl_image_desc *description, void *host, cl_int *error)
+{
+    rs_layer_lock();
+    cl_int pinned = pin_for_image(description);
+    rs_layer_unlock();
+    if (pinned != CL_SUCCESS) {
+        if (error != NULL)
+            *error = pinned;
+        return NULL;
+    }
+    return target()->clCreateImage(context, flags, format, description, host, error);
+}
+
+static cl_mem CL_API_CALL create_image_with_properties(
+    cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+    const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
+{
+    rs_layer_lock();
+    cl_int pinned = pin_for_image(description);
+    rs_layer_unlock();
+    if (pinned != CL_SUCCESS) {
+        if (error != NULL)
+            *error = pinned;
+        return NULL;
+    }
+    return target()->clCreateImageWithProperties(context, properties, flags, format, description,
+                                                 host, error);
+}
+
+static cl_int CL_API_CALL retain_mem(cl_mem handle)
+{
+    cl_int error = target()->clRetainMemObject(handle);
+    rs_layer_lock();
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (buffer != NULL && error == CL_SUCCESS)
+        buffer->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_mem(cl_mem handle)
+{
+    rs_layer_lock();
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (buffer != NULL && --buffer->references == 0) {
+        rs_context *context = buffer->context;
+        rs_map_remove(&rs_the_layer.buffers, handle);
+        rs_buffer_forget(buffer);
+        free(buffer);
+        context->buffer_count--;
+        rs_context_trim(context);
+    }
+    cl_int error = target()->clReleaseMemObject(handle);
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL get_mem_info(cl_mem handle, cl_mem_info name, size_t value_size,
+                                       void *value, size_t *value_size_ret)
+{
+    cl_int error = target()->clGetMemObjectInfo(handle, name, value_size, value, value_size_ret);
+    if (name == CL_MEM_FLAGS && error == CL_SUCCESS && value != NULL) {
+        rs_layer_lock();
+        rs_buffer *buffer = rs_buffer_find(handle);
+        /* "No flag" means read and write; the driver says so in its own way. */
+        if (buffer != NULL && (buffer->program_flags & KERNEL_ACCESS) != 0)
+            memcpy(value, &buffer->program_flags, sizeof buffer->program_flags);
+        rs_layer_unlock();
+    }
+    return error;
+}
+
+/*
+ * Functions of extensions that the layer does not see. Those below take no buffer whose bytes could
+ * be in another layout; the address of any other function ends all conversions, for it may read a
+ * buffer behind our back.
+ */
+static const char *const harmless_extensions[] = {
+    "clGet",
+    "clIcd",
+    "clCreateFrom",
+    "clCreateSubDevices",
+    "clRetainDevice",
+    "clReleaseDevice",
+    "clTerminateContext",
+    "clUnload",
+    "clLogMessages",
+    "clCreateEventFrom",
+    "clCreateSemaphore",
+    "clRetainSemaphore",
+    "clReleaseSemaphore",
+    "clEnqueueWaitSemaphore",
+    "clEnqueueSignalSemaphore",
+    "clEnqueueAcquire", /* of objects that other libraries share: they have no record here */
+    "clEnqueueRelease",
+    "clSVM",
+    "clEnqueueSVM",
+    "clHostMem",
+    "clDeviceMem",
+    "clSharedMem",
+    "clMem", /* unified memory by pointers, not buffers */
+    "clEnqueueMem",
+    "clSetKernelArgMemPointer",
+    "clSetContextDestructorCallback",
+    "clSetProgramSpecializationConstant",
+    "clSetProgramReleaseCallback",
+    "clCreateProgramWithIL",
+    "clCreateCommandQueueWithProperties",
+};
+
+static void judge_extension(const char *name)
+{
+    if (name == NULL || strncmp(name, "cl", 2) != 0)
+        return;
+    for (size_t i = 0; i < sizeof harmless_extensions / sizeof harmless_extensions[0]; i++)
+        if (strncmp(name, harmless_extensions[i], strlen(harmless_extensions[i])) == 0)
+            return;
+    rs_layer_lock();
+    rs_layer_freeze("the program uses an extension that works on buffers out of the layer's sight");
+    rs_report_note("The program asked for the extension function %s; from then on nothing was "
+                   "converted, because the layer cannot see what that function does to buffers.",
+                   name);
+    rs_layer_unlock();
+}
+
+static void *CL_API_CALL get_extension_address(const char *name)
+{
+    judge_extension(name);
+    return target()->clGetExtensionFunctionAddress(name);
+}
+
+static void *CL_API_CALL get_extension_address_for_platform(cl_platform_id platform,
+                                                            const char *name)
+{
+    judge_extension(name);
+    return target()->clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+void rs_layer_add_buffers(cl_icd_dispatch *table)
+{
+    table->clCreateBuffer = create_buffer;
+    table->clCreateBufferWithProperties = create_buffer_with_properties;
+    table->clCreateSubBuffer = create_sub_buffer;
+    table->clCreateImage = create_image;
+    table->clCreateImageWithProperties = create_image_with_properties;
+    table->clRetainMemObject = retain_mem;
+    table->clReleaseMemObject = release_mem;
+    table->clGetMemObjectInfo = get_mem_info;
+    table->clGetExtensionFunctionAddress = get_extension_address;
+    table->clGetExtensionFunctionAddressForPlatform = get_extension_address_for_platform;
+}

@@ -1,0 +1,302 @@
+/* Which layout each buffer is in, and the conversions between a program's commands: see coherence.h
+ * for the rules. */
+#include "layer/coherence.h"
+
+#include "base/log.h"
+#include "layer/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cl_icd_dispatch *target(void)
+{
+    return &rs_the_layer.target;
+}
+
+/* ---- residences ---- */
+
+const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
+                                      const rs_record *record, size_t tile, const char **why)
+{
+    rs_residence *residence = context->residences;
+    while (residence != NULL && !(residence->device == device && residence->tile == tile &&
+                                  rs_record_equal(&residence->record, record)))
+        residence = residence->next;
+    if (residence == NULL) {
+        residence = calloc(1, sizeof *residence);
+        if (residence == NULL || rs_record_copy(&residence->record, record) != RESTRIDE_OK) {
+            free(residence);
+            *why = "There was not enough memory.";
+            return NULL;
+        }
+        residence->device = device;
+        residence->tile = tile;
+        if (rs_opencl_marshal_create(&residence->marshal, target(), context->handle, device, record,
+                                     tile) != RESTRIDE_OK) {
+            residence->marshal = NULL;
+            residence->why = strdup(restride_last_error());
+        }
+        residence->next = context->residences;
+        context->residences = residence;
+    }
+    *why = residence->why != NULL ? residence->why : "The conversion could not be built.";
+    return residence->marshal != NULL ? residence : NULL;
+}
+
+/* The same layout for another device of the context has another residence: only the layout counts.
+ */
+static bool same_layout(const rs_residence *a, const rs_residence *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return a == b || (a->tile == b->tile && rs_record_equal(&a->record, &b->record));
+}
+
+/* ---- wait lists ---- */
+
+/* Takes a reference to the event. */
+static void wait_for(rs_command *command, cl_event event)
+{
+    if (command->wait_count + 1 > command->joined_capacity) {
+        cl_uint capacity = command->wait_count * 2 + 8;
+        cl_event *joined = malloc(capacity * sizeof(cl_event));
+        if (joined == NULL) {
+            command->error = CL_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (command->wait_count > 0)
+            memcpy(joined, command->wait_list, command->wait_count * sizeof(cl_event));
+        for (cl_uint i = 0; command->joined == NULL && i < command->wait_count; i++)
+            target()->clRetainEvent(joined[i]);
+        free(command->joined);
+        command->joined = joined;
+        command->joined_capacity = capacity;
+    }
+    target()->clRetainEvent(event);
+    command->joined[command->wait_count++] = event;
+    command->wait_list = command->joined;
+}
+
+void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_count,
+                      const cl_event *wait_list)
+{
+    rs_layer_lock();
+    *command = (rs_command){NULL, CL_SUCCESS, wait_count, wait_list, NULL, 0};
+    /* A wait list that the driver is going to refuse is not for us to extend. */
+    if ((wait_count == 0) == (wait_list == NULL))
+        command->queue = rs_queue_of(queue);
+}
+
+void rs_command_end(rs_command *command)
+{
+    for (cl_uint i = 0; command->joined != NULL && i < command->wait_count; i++)
+        target()->clReleaseEvent(command->joined[i]);
+    free(command->joined);
+    rs_layer_unlock();
+}
+
+/* ---- users of a buffer ---- */
+
+static void clear_users(rs_users *users)
+{
+    for (size_t i = 0; i < users->event_count; i++)
+        target()->clReleaseEvent(users->events[i]);
+    free(users->queues);
+    free(users->events);
+    *users = (rs_users){NULL, 0, NULL, 0};
+}
+
+static bool add_user(rs_users *users, rs_queue *queue)
+{
+    for (size_t i = 0; i < users->queue_count; i++)
+        if (users->queues[i] == queue)
+            return true;
+    rs_queue **queues = realloc(users->queues, (users->queue_count + 1) * sizeof(rs_queue *));
+    if (queues == NULL)
+        return false;
+    queues[users->queue_count++] = queue;
+    users->queues = queues;
+    return true;
+}
+
+/* An event that completes after everything given to the queue so far; flushed, so that others may
+ * wait for it. */
+static cl_int mark(const rs_queue *queue, cl_event *event)
+{
+    cl_int error = target()->clEnqueueMarkerWithWaitList(queue->handle, 0, NULL, event);
+    if (error == CL_SUCCESS)
+        error = target()->clFlush(queue->handle);
+    return error;
+}
+
+void rs_queue_retire(rs_queue *queue)
+{
+    rs_buffer *buffer;
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;) {
+        rs_users *users = &buffer->users;
+        if (buffer->ready_queue == queue)
+            buffer->ready_queue = NULL;
+        for (size_t i = 0; i < users->queue_count; i++) {
+            if (users->queues[i] != queue)
+                continue;
+            users->queues[i] = users->queues[--users->queue_count];
+            cl_event *events = realloc(users->events, (users->event_count + 1) * sizeof(cl_event));
+            if (events != NULL)
+                users->events = events;
+            if (events == NULL || mark(queue, &events[users->event_count]) != CL_SUCCESS)
+                target()->clFinish(queue->handle); /* nothing is left to wait for */
+            else
+                users->event_count++;
+            break;
+        }
+    }
+}
+
+void rs_buffer_forget(rs_buffer *buffer)
+{
+    clear_users(&buffer->users);
+    if (buffer->ready != NULL)
+        target()->clReleaseEvent(buffer->ready);
+    buffer->ready = NULL;
+}
+
+/* ---- conversions ---- */
+
+/* Waits for everything that may still use the buffer's bytes in their present layout. */
+static void wait_for_users(rs_command *command, rs_buffer *buffer)
+{
+    if (buffer->ready != NULL &&
+        (buffer->ready_queue != command->queue || command->queue->out_of_order))
+        wait_for(command, buffer->ready);
+    for (size_t i = 0; i < buffer->users.event_count; i++)
+        wait_for(command, buffer->users.events[i]);
+    for (size_t i = 0; i < buffer->users.queue_count; i++) {
+        rs_queue *user = buffer->users.queues[i];
+        if (user == command->queue && !user->out_of_order)
+            continue;
+        cl_event marker = NULL;
+        cl_int error = mark(user, &marker);
+        if (error != CL_SUCCESS) {
+            command->error = error;
+            return;
+        }
+        wait_for(command, marker);
+        target()->clReleaseEvent(marker);
+    }
+}
+
+static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
+                                 const rs_residence *residence, rs_marshal_direction direction)
+{
+    cl_event event = NULL;
+    size_t count = buffer->size / residence->record.size;
+    if (rs_opencl_marshal_enqueue(residence->marshal, command->queue->handle, buffer->handle, count,
+                                  direction, command->wait_count, command->wait_list,
+                                  &event) != RESTRIDE_OK) {
+        rs_log(RS_LOG_ERROR, "%s", restride_last_error());
+        rs_report_note("A conversion failed: %s", restride_last_error());
+        return CL_OUT_OF_RESOURCES;
+    }
+    if (buffer->ready != NULL)
+        target()->clReleaseEvent(buffer->ready);
+    buffer->ready = event;
+    buffer->ready_queue = command->queue;
+    buffer->residence = direction == RS_AOS_TO_ASTA ? residence : NULL;
+    clear_users(&buffer->users);
+    if (command->queue->out_of_order)
+        wait_for(command, event);
+    target()->clRetainEvent(event);
+    rs_report_marshal(event, count * residence->record.size);
+    return CL_SUCCESS;
+}
+
+/* The residence of the buffer's layout with kernels for the command's device. */
+static const rs_residence *on_device(const rs_buffer *buffer, cl_device_id device)
+{
+    const char *why;
+    const rs_residence *residence = buffer->residence;
+    if (residence->device == device)
+        return residence;
+    return rs_residence_find(buffer->context, device, &residence->record, residence->tile, &why);
+}
+
+static void note_use(rs_command *command, rs_buffer *buffer)
+{
+    if (buffer->ready != NULL &&
+        (buffer->ready_queue != command->queue || command->queue->out_of_order))
+        wait_for(command, buffer->ready);
+    if (!add_user(&buffer->users, command->queue))
+        command->error = CL_OUT_OF_HOST_MEMORY;
+}
+
+void rs_command_touch(rs_command *command, cl_mem handle)
+{
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (buffer != NULL && command->queue != NULL && command->error == CL_SUCCESS)
+        note_use(command, buffer);
+}
+
+void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *residence)
+{
+    rs_buffer *buffer = rs_buffer_find(handle);
+    /* Without a queue record the driver is going to refuse the command, or the layer is frozen and
+     * all is AoS. */
+    if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS)
+        return;
+    if (!same_layout(buffer->residence, residence)) {
+        wait_for_users(command, buffer);
+        if (command->error == CL_SUCCESS && buffer->residence != NULL) {
+            const rs_residence *present = on_device(buffer, command->queue->device);
+            command->error = present == NULL
+                                 ? CL_OUT_OF_RESOURCES
+                                 : enqueue_conversion(command, buffer, present, RS_ASTA_TO_AOS);
+        }
+        if (command->error == CL_SUCCESS && residence != NULL)
+            command->error = enqueue_conversion(command, buffer, residence, RS_AOS_TO_ASTA);
+    }
+    if (command->error == CL_SUCCESS)
+        note_use(command, buffer);
+}
+
+/* ---- at once ---- */
+
+static cl_int restore_now(rs_buffer *buffer)
+{
+    if (buffer->residence == NULL)
+        return CL_SUCCESS;
+    cl_int error = CL_SUCCESS;
+    rs_queue own = {.device = buffer->residence->device};
+    own.handle = target()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
+    if (own.handle == NULL)
+        return error;
+    rs_command command = {&own, CL_SUCCESS, 0, NULL, NULL, 0};
+    rs_layer_lock();
+    wait_for_users(&command, buffer);
+    error = command.error;
+    if (error == CL_SUCCESS)
+        error = enqueue_conversion(&command, buffer, buffer->residence, RS_ASTA_TO_AOS);
+    if (error == CL_SUCCESS)
+        error = target()->clFinish(own.handle);
+    buffer->ready_queue = NULL;
+    rs_command_end(&command);
+    target()->clReleaseCommandQueue(own.handle);
+    return error;
+}
+
+cl_int rs_buffer_pin(rs_buffer *buffer, const char *why)
+{
+    cl_int error = restore_now(buffer);
+    if (error == CL_SUCCESS && buffer->pinned == NULL)
+        buffer->pinned = why;
+    return error;
+}
+
+void rs_layer_freeze(const char *why)
+{
+    rs_buffer *buffer;
+    if (rs_the_layer.frozen == NULL)
+        rs_the_layer.frozen = why;
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+        if (restore_now(buffer) != CL_SUCCESS)
+            rs_log(RS_LOG_ERROR, "a buffer could not be brought back");
+}

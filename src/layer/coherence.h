@@ -1,0 +1,65 @@
+/*
+ * Which layout each buffer is in, and the conversions between a program's commands.
+ *
+ * A command is wrapped so:
+ *
+ *     rs_command command;
+ *     rs_command_begin(&command, queue, wait_count, wait_list);     locks the layer
+ *     rs_command_use(&command, buffer, NULL);                       NULL: it must be AoS
+ *     error = command.error ? command.error
+ *                           : target->clEnqueue...(..., command.wait_count, command.wait_list,
+ * &event); rs_command_end(&command);                                     unlocks
+ *
+ * Order between commands. Programs may use one buffer from several queues, without events, as long
+ * as they only read it; a conversion writes it. So a conversion waits for every command that was
+ * given to another queue (or to an out-of-order queue) since the last conversion, by a marker
+ * there; and every later command on another queue waits for the conversion's event. On one in-order
+ * queue, the common case, nothing is added.
+ */
+#ifndef RS_LAYER_COHERENCE_H
+#define RS_LAYER_COHERENCE_H
+
+#include "layer/state.h"
+
+enum { RS_COMMAND_BUFFERS = 64 };
+
+typedef struct {
+    rs_queue *queue; /* NULL: unknown; the command goes through as it is */
+    cl_int error;    /* of a conversion that failed: the command must not be enqueued */
+    cl_uint wait_count;
+    const cl_event *wait_list; /* the program's, or `joined` */
+    cl_event *joined;
+    cl_uint joined_capacity;
+} rs_command;
+
+void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_count,
+                      const cl_event *wait_list);
+
+/* Brings a buffer into a residence (NULL: AoS) for this command and notes its use. Unknown handles
+ * are ignored. */
+void rs_command_use(rs_command *command, cl_mem buffer, const rs_residence *residence);
+
+/* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
+ */
+void rs_command_touch(rs_command *command, cl_mem buffer);
+
+void rs_command_end(rs_command *command);
+
+/* The residence for a record and tile on a queue's device, its kernels built on first use; NULL
+ * with a sentence (valid as long as the context) in *why. */
+const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
+                                      const rs_record *record, size_t tile, const char **why);
+
+/* Brings a buffer back to AoS at once (it is done on return), keeps it there, and says why. */
+cl_int rs_buffer_pin(rs_buffer *buffer, const char *why);
+
+/* Brings every buffer back at once; from now on nothing is converted. */
+void rs_layer_freeze(const char *why);
+
+/* Before a queue's record ends: its place among the users of buffers is taken by an event. */
+void rs_queue_retire(rs_queue *queue);
+
+/* Frees what a buffer's record holds. */
+void rs_buffer_forget(rs_buffer *buffer);
+
+#endif

@@ -1,0 +1,340 @@
+/*
+ * Contexts and queues: whose references the layer counts, which queues run out of order, and
+ * profiling that the report needs and the program did not ask for (hidden from it).
+ */
+#include "layer/coherence.h"
+#include "layer/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cl_icd_dispatch *target(void)
+{
+    return &rs_the_layer.target;
+}
+
+rs_context *rs_context_of(cl_context handle)
+{
+    rs_context *context = rs_context_find(handle);
+    if (context != NULL || handle == NULL)
+        return context;
+    context = calloc(1, sizeof *context);
+    if (context == NULL || !rs_map_set(&rs_the_layer.contexts, handle, context)) {
+        free(context);
+        return NULL;
+    }
+    context->handle = handle;
+    context->references = 1;
+    return context;
+}
+
+void rs_context_trim(rs_context *context)
+{
+    if (context->references > 0 || context->buffer_count > 0)
+        return;
+    rs_map_remove(&rs_the_layer.contexts, context->handle);
+    while (context->residences != NULL) {
+        rs_residence *residence = context->residences;
+        context->residences = residence->next;
+        rs_opencl_marshal_destroy(residence->marshal);
+        rs_record_free(&residence->record);
+        free(residence->why);
+        free(residence);
+    }
+    free(context);
+}
+
+static cl_context new_context(cl_context handle)
+{
+    if (handle == NULL)
+        return NULL;
+    rs_layer_lock();
+    rs_context_of(handle); /* without a record its buffers are simply never converted */
+    rs_layer_unlock();
+    return handle;
+}
+
+static cl_context CL_API_CALL create_context(const cl_context_properties *properties,
+                                             cl_uint device_count, const cl_device_id *devices,
+                                             void(CL_CALLBACK *notify)(const char *, const void *,
+                                                                       size_t, void *),
+                                             void *data, cl_int *error)
+{
+    return new_context(
+        target()->clCreateContext(properties, device_count, devices, notify, data, error));
+}
+
+static cl_context CL_API_CALL
+create_context_from_type(const cl_context_properties *properties, cl_device_type type,
+                         void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+                         void *data, cl_int *error)
+{
+    return new_context(target()->clCreateContextFromType(properties, type, notify, data, error));
+}
+
+static cl_int CL_API_CALL retain_context(cl_context handle)
+{
+    cl_int error = target()->clRetainContext(handle);
+    rs_layer_lock();
+    rs_context *context = rs_context_find(handle);
+    if (context != NULL && error == CL_SUCCESS)
+        context->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_context(cl_context handle)
+{
+    rs_layer_lock();
+    rs_report_harvest();
+    rs_context *context = rs_context_find(handle);
+    if (context != NULL && context->references > 0 && --context->references == 0)
+        rs_context_trim(context);
+    cl_int error = target()->clReleaseContext(handle);
+    rs_layer_unlock();
+    return error;
+}
+
+/* The record of a new queue. Without memory for it its commands could not be followed, so nothing
+ * may be converted from then on. */
+static rs_queue *new_queue(cl_command_queue handle, cl_context context, cl_device_id device,
+                           const cl_queue_properties *list, cl_command_queue_properties wanted,
+                           cl_command_queue_properties given)
+{
+    rs_queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL || !rs_map_set(&rs_the_layer.queues, handle, queue)) {
+        free(queue);
+        rs_layer_freeze("there was not enough memory to follow a command queue");
+        return NULL;
+    }
+    queue->handle = handle;
+    queue->references = 1;
+    queue->context = context;
+    queue->device = device;
+    queue->program_properties = wanted;
+    queue->out_of_order = (given & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    queue->profiling = (given & CL_QUEUE_PROFILING_ENABLE) != 0;
+    queue->profiling_added = given != wanted;
+    if (list != NULL) {
+        size_t count = 1;
+        while (list[count - 1] != 0)
+            count += 2;
+        queue->program_list = malloc(count * sizeof *list);
+        if (queue->program_list != NULL) {
+            memcpy(queue->program_list, list, count * sizeof *list);
+            queue->program_list_count = count;
+        }
+    }
+    rs_report_device(device);
+    return queue;
+}
+
+static cl_command_queue keep_queue(cl_command_queue handle, cl_context context, cl_device_id device,
+                                   const cl_queue_properties *list,
+                                   cl_command_queue_properties wanted,
+                                   cl_command_queue_properties given)
+{
+    if (handle == NULL)
+        return NULL;
+    rs_layer_lock();
+    new_queue(handle, context, device, list, wanted, given);
+    rs_layer_unlock();
+    return handle;
+}
+
+/* A queue that came into being out of our sight (by an extension's function) is asked about itself.
+ */
+rs_queue *rs_queue_of(cl_command_queue handle)
+{
+    rs_queue *queue = rs_queue_find(handle);
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue_properties properties;
+    if (queue != NULL || handle == NULL)
+        return queue;
+    if (target()->clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, (void *)&context,
+                                        NULL) != CL_SUCCESS ||
+        target()->clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, (void *)&device,
+                                        NULL) != CL_SUCCESS ||
+        target()->clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+                                        NULL) != CL_SUCCESS)
+        return NULL; /* not a queue: the driver will say so */
+    return new_queue(handle, context, device, NULL, properties, properties);
+}
+
+static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                                 cl_command_queue_properties properties,
+                                                 cl_int *error)
+{
+    cl_command_queue_properties given =
+        properties | (rs_report_times() ? CL_QUEUE_PROFILING_ENABLE : 0);
+    cl_command_queue handle = target()->clCreateCommandQueue(context, device, given, error);
+    return keep_queue(handle, context, device, NULL, properties, given);
+}
+
+enum { QUEUE_LIST_LIMIT = 32 };
+
+static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context,
+                                                                 cl_device_id device,
+                                                                 const cl_queue_properties *list,
+                                                                 cl_int *error)
+{
+    cl_queue_properties extended[QUEUE_LIST_LIMIT + 3];
+    size_t count = 0;
+    cl_command_queue_properties wanted = 0;
+    size_t flags_at = QUEUE_LIST_LIMIT;
+    bool fits = true;
+    for (; list != NULL && list[count] != 0 && fits; count += 2) {
+        fits = count + 2 <= QUEUE_LIST_LIMIT;
+        if (!fits)
+            break;
+        extended[count] = list[count];
+        extended[count + 1] = list[count + 1];
+        if (list[count] == CL_QUEUE_PROPERTIES) {
+            wanted = list[count + 1];
+            flags_at = count + 1;
+        }
+    }
+    cl_command_queue_properties given = wanted;
+    /* A queue on the device has no profiling events of ours; one with an odd list is left alone. */
+    if (fits && rs_report_times() && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
+        given |= CL_QUEUE_PROFILING_ENABLE;
+        if (flags_at == QUEUE_LIST_LIMIT) {
+            extended[count++] = CL_QUEUE_PROPERTIES;
+            flags_at = count++;
+        }
+        extended[flags_at] = given;
+        extended[count] = 0;
+    }
+    cl_command_queue handle = target()->clCreateCommandQueueWithProperties(
+        context, device, given != wanted ? extended : list, error);
+    return keep_queue(handle, context, device, list, wanted, given);
+}
+
+static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
+{
+    cl_int error = target()->clRetainCommandQueue(handle);
+    rs_layer_lock();
+    rs_queue *queue = rs_queue_find(handle);
+    if (queue != NULL && error == CL_SUCCESS)
+        queue->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_queue(cl_command_queue handle)
+{
+    rs_layer_lock();
+    rs_queue *queue = rs_queue_find(handle);
+    if (queue != NULL && --queue->references == 0) {
+        rs_queue_retire(queue);
+        rs_map_remove(&rs_the_layer.queues, handle);
+        free(queue->program_list);
+        free(queue);
+    }
+    rs_report_harvest();
+    cl_int error = target()->clReleaseCommandQueue(handle);
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int answer(const void *bytes, size_t size, size_t value_size, void *value,
+                     size_t *value_size_ret)
+{
+    if (value != NULL && value_size < size)
+        return CL_INVALID_VALUE;
+    if (value != NULL && size > 0)
+        memcpy(value, bytes, size);
+    if (value_size_ret != NULL)
+        *value_size_ret = size;
+    return CL_SUCCESS;
+}
+
+#ifndef CL_QUEUE_PROPERTIES_ARRAY
+#define CL_QUEUE_PROPERTIES_ARRAY 0x1098
+#endif
+
+static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_queue_info name,
+                                         size_t value_size, void *value, size_t *value_size_ret)
+{
+    rs_layer_lock();
+    rs_queue *queue = rs_queue_find(handle);
+    cl_int error;
+    if (queue != NULL && queue->profiling_added && name == CL_QUEUE_PROPERTIES)
+        error = answer(&queue->program_properties, sizeof queue->program_properties, value_size,
+                       value, value_size_ret);
+    else if (queue != NULL && queue->profiling_added && name == CL_QUEUE_PROPERTIES_ARRAY)
+        error = answer(queue->program_list, queue->program_list_count * sizeof(cl_queue_properties),
+                       value_size, value, value_size_ret);
+    else
+        error = target()->clGetCommandQueueInfo(handle, name, value_size, value, value_size_ret);
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info name,
+                                             size_t value_size, void *value, size_t *value_size_ret)
+{
+    cl_command_queue handle = NULL;
+    target()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, (void *)&handle, NULL);
+    rs_layer_lock();
+    rs_queue *queue = rs_queue_find(handle);
+    bool hidden = queue != NULL && queue->profiling_added;
+    rs_layer_unlock();
+    if (hidden)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    return target()->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
+}
+
+/* The report holds a reference to events whose times it still waits for; the program must not see
+ * it. */
+static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, size_t value_size,
+                                         void *value, size_t *value_size_ret)
+{
+    cl_int error = target()->clGetEventInfo(event, name, value_size, value, value_size_ret);
+    if (name == CL_EVENT_REFERENCE_COUNT && error == CL_SUCCESS && value != NULL) {
+        rs_layer_lock();
+        if (rs_report_holds(event))
+            --*(cl_uint *)value;
+        rs_layer_unlock();
+    }
+    return error;
+}
+
+static void harvest(void)
+{
+    rs_layer_lock();
+    rs_report_harvest();
+    rs_layer_unlock();
+}
+
+static cl_int CL_API_CALL finish(cl_command_queue handle)
+{
+    cl_int error = target()->clFinish(handle);
+    harvest();
+    return error;
+}
+
+static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
+{
+    cl_int error = target()->clWaitForEvents(count, events);
+    harvest();
+    return error;
+}
+
+void rs_layer_add_contexts(cl_icd_dispatch *table)
+{
+    table->clCreateContext = create_context;
+    table->clCreateContextFromType = create_context_from_type;
+    table->clRetainContext = retain_context;
+    table->clReleaseContext = release_context;
+    table->clCreateCommandQueue = create_queue;
+    table->clCreateCommandQueueWithProperties = create_queue_with_properties;
+    table->clRetainCommandQueue = retain_queue;
+    table->clReleaseCommandQueue = release_queue;
+    table->clGetCommandQueueInfo = get_queue_info;
+    table->clGetEventProfilingInfo = get_profiling_info;
+    table->clGetEventInfo = get_event_info;
+    table->clFinish = finish;
+    table->clWaitForEvents = wait_for_events;
+}

@@ -1,0 +1,446 @@
+/*
+ * Kernels: arguments are remembered as they are set, and each launch chooses between the program's
+ * own kernel and the rewritten one. The rewritten one is launched only when every buffer that it
+ * wants in another layout can be had in it; otherwise all buffers are brought to AoS and the
+ * program's own kernel runs.
+ */
+#include "base/log.h"
+#include "layer/coherence.h"
+#include "layer/programs.h"
+#include "layer/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cl_icd_dispatch *target(void)
+{
+    return &rs_the_layer.target;
+}
+
+/* ---- records ---- */
+
+static void free_targets(rs_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->target_count; i++)
+        rs_record_free(&kernel->targets[i].record);
+    free(kernel->targets);
+    kernel->targets = NULL;
+    kernel->target_count = 0;
+}
+
+static bool read_record(const json_t *description, rs_record *record)
+{
+    const json_t *leaves = json_object_get(description, "leaves");
+    size_t i;
+    json_t *leaf;
+    json_array_foreach((json_t *)leaves, i, leaf)
+    {
+        const char *name = json_string_value(json_object_get(leaf, "name"));
+        if (name == NULL) /* padding, which rs_record_complete() finds again */
+            continue;
+        if (rs_record_add_leaf(
+                record, name, (size_t)json_integer_value(json_object_get(leaf, "offset")),
+                (size_t)json_integer_value(json_object_get(leaf, "size"))) != RESTRIDE_OK)
+            return false;
+    }
+    return rs_record_complete(
+               record, (size_t)json_integer_value(json_object_get(description, "size")),
+               (size_t)json_integer_value(json_object_get(description, "alignment"))) ==
+           RESTRIDE_OK;
+}
+
+/* The rewritten arguments of a kernel, from the rewriter's reply. */
+static bool read_targets(rs_kernel *kernel, const json_t *arguments)
+{
+    size_t i;
+    json_t *argument;
+    kernel->targets = calloc(json_array_size(arguments) + 1, sizeof *kernel->targets);
+    if (kernel->targets == NULL)
+        return false;
+    json_array_foreach((json_t *)arguments, i, argument)
+    {
+        const char *status = json_string_value(json_object_get(argument, "status"));
+        if (status == NULL || strcmp(status, "transformed") != 0)
+            continue;
+        rs_target *found = &kernel->targets[kernel->target_count++];
+        found->index = (size_t)json_integer_value(json_object_get(argument, "index"));
+        found->count_index =
+            (size_t)json_integer_value(json_object_get(argument, "count_argument"));
+        found->tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
+        if (found->index >= kernel->argument_count ||
+            !read_record(json_object_get(argument, "record"), &found->record))
+            return false;
+    }
+    return kernel->target_count > 0;
+}
+
+static void add_rewritten(rs_kernel *kernel, const char *name)
+{
+    size_t i;
+    json_t *description;
+    cl_int error;
+    if (kernel->program->rewritten == NULL)
+        return;
+    json_array_foreach(kernel->program->kernels, i, description)
+    {
+        const char *described = json_string_value(json_object_get(description, "name"));
+        if (described == NULL || strcmp(described, name) != 0)
+            continue;
+        if (read_targets(kernel, json_object_get(description, "arguments")))
+            kernel->rewritten = target()->clCreateKernel(kernel->program->rewritten, name, &error);
+    }
+}
+
+/* Makes the record of a new kernel. A kernel that cannot be followed must not exist, for its
+ * launches could find a buffer in another layout. */
+static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
+{
+    char name[1024] = "";
+    cl_uint argument_count = 0;
+    rs_kernel *kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL)
+        return CL_OUT_OF_HOST_MEMORY;
+    target()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    target()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof argument_count, &argument_count,
+                              NULL);
+    kernel->handle = handle;
+    kernel->references = 1;
+    kernel->argument_count = argument_count;
+    kernel->arguments = calloc(argument_count + 1u, sizeof *kernel->arguments);
+    if (kernel->arguments == NULL || !rs_map_set(&rs_the_layer.kernels, handle, kernel)) {
+        free(kernel->arguments);
+        free(kernel);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    kernel->program = rs_program_find(program_handle);
+    if (kernel->program != NULL) {
+        rs_program_prepare(kernel->program);
+        kernel->program->live_kernels++;
+        kernel->facts = rs_report_kernel(kernel->program->number, name);
+        if (kernel->facts != NULL && kernel->facts->held_reason == NULL)
+            kernel->facts->held_reason = kernel->program->left;
+        add_rewritten(kernel, name);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_kernel adopt(cl_kernel handle, cl_program program, cl_int *error)
+{
+    if (handle == NULL)
+        return NULL;
+    rs_layer_lock();
+    cl_int failed = new_kernel(handle, program);
+    rs_layer_unlock();
+    if (failed == CL_SUCCESS)
+        return handle;
+    target()->clReleaseKernel(handle);
+    if (error != NULL)
+        *error = failed;
+    return NULL;
+}
+
+static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *error)
+{
+    return adopt(target()->clCreateKernel(program, name, error), program, error);
+}
+
+static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel *kernels,
+                                         cl_uint *count_ret)
+{
+    cl_uint made = 0;
+    cl_int error = target()->clCreateKernelsInProgram(program, count, kernels, &made);
+    if (error == CL_SUCCESS && count_ret != NULL)
+        *count_ret = made;
+    for (cl_uint i = 0; kernels != NULL && error == CL_SUCCESS && i < made; i++)
+        if (adopt(kernels[i], program, &error) == NULL)
+            kernels[i] = NULL;
+    return error;
+}
+
+/* A copy starts with the original's arguments, and has no rewritten form of its own. */
+static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
+{
+    cl_program program = NULL;
+    cl_kernel handle = target()->clCloneKernel(source, error);
+    if (handle != NULL)
+        target()->clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, (void *)&program,
+                                  NULL);
+    handle = adopt(handle, program, error);
+    rs_layer_lock();
+    rs_kernel *copy = rs_kernel_find(handle);
+    rs_kernel *original = rs_kernel_find(source);
+    if (copy != NULL && original != NULL && copy->argument_count == original->argument_count) {
+        memcpy(copy->arguments, original->arguments,
+               copy->argument_count * sizeof *copy->arguments);
+        if (copy->rewritten != NULL)
+            target()->clReleaseKernel(copy->rewritten);
+        copy->rewritten = NULL;
+    }
+    rs_layer_unlock();
+    return handle;
+}
+
+static cl_int CL_API_CALL retain_kernel(cl_kernel handle)
+{
+    cl_int error = target()->clRetainKernel(handle);
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (kernel != NULL && error == CL_SUCCESS)
+        kernel->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_kernel(cl_kernel handle)
+{
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (kernel != NULL && --kernel->references == 0) {
+        rs_map_remove(&rs_the_layer.kernels, handle);
+        if (kernel->rewritten != NULL)
+            target()->clReleaseKernel(kernel->rewritten);
+        if (kernel->program != NULL) {
+            kernel->program->live_kernels--;
+            rs_program_trim(kernel->program);
+        }
+        free_targets(kernel);
+        free(kernel->arguments);
+        free(kernel);
+    }
+    cl_int error = target()->clReleaseKernel(handle);
+    rs_layer_unlock();
+    return error;
+}
+
+/* ---- arguments ---- */
+
+static void drop_rewritten(rs_kernel *kernel)
+{
+    target()->clReleaseKernel(kernel->rewritten);
+    kernel->rewritten = NULL;
+}
+
+static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t size,
+                                       const void *value)
+{
+    cl_int error = target()->clSetKernelArg(handle, index, size, value);
+    if (error != CL_SUCCESS)
+        return error;
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (kernel != NULL && index < kernel->argument_count) {
+        rs_argument *argument = &kernel->arguments[index];
+        argument->set = true;
+        argument->buffer = NULL;
+        /* Any value of this size may be a handle; what is none is found in no table. */
+        if (value != NULL && size == sizeof(cl_mem))
+            memcpy(&argument->buffer, value, sizeof(cl_mem));
+        if (kernel->rewritten != NULL &&
+            target()->clSetKernelArg(kernel->rewritten, index, size, value) != CL_SUCCESS)
+            drop_rewritten(kernel);
+    }
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, const void *pointer)
+{
+    cl_int error = target()->clSetKernelArgSVMPointer(handle, index, pointer);
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
+        kernel->arguments[index] = (rs_argument){true, NULL};
+        if (kernel->rewritten != NULL &&
+            target()->clSetKernelArgSVMPointer(kernel->rewritten, index, pointer) != CL_SUCCESS)
+            drop_rewritten(kernel);
+    }
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info name, size_t size,
+                                        const void *value)
+{
+    cl_int error = target()->clSetKernelExecInfo(handle, name, size, value);
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (error == CL_SUCCESS && kernel != NULL && kernel->rewritten != NULL &&
+        target()->clSetKernelExecInfo(kernel->rewritten, name, size, value) != CL_SUCCESS)
+        drop_rewritten(kernel);
+    rs_layer_unlock();
+    return error;
+}
+
+/* ---- launches ---- */
+
+enum { MAXIMUM_TARGETS = 64 };
+
+typedef struct {
+    rs_kernel *kernel;
+    const rs_residence *residences[MAXIMUM_TARGETS]; /* of each target, when `rewritten` */
+    bool rewritten;
+} launch;
+
+static const rs_target *target_at(const rs_kernel *kernel, size_t index)
+{
+    for (size_t i = 0; i < kernel->target_count; i++)
+        if (kernel->targets[i].index == index)
+            return &kernel->targets[i];
+    return NULL;
+}
+
+/* Whether another argument of the kernel reads the same buffer in another layout. */
+static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, cl_mem buffer)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const rs_target *other = target_at(kernel, i);
+        if (kernel->arguments[i].buffer != buffer || other == wanted)
+            continue;
+        if (other == NULL || other->tile != wanted->tile ||
+            !rs_record_equal(&other->record, &wanted->record))
+            return true;
+    }
+    return false;
+}
+
+/* Why this argument's buffer cannot be had in the wanted layout; NULL, and the residence, when it
+ * can. */
+static const char *find_residence(const rs_kernel *kernel, const rs_queue *queue,
+                                  const rs_target *wanted, const rs_residence **residence)
+{
+    const char *why = NULL;
+    cl_mem handle = kernel->arguments[wanted->index].buffer;
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (buffer == NULL)
+        return "the argument is not a buffer that the layer knows";
+    if (buffer->pinned != NULL)
+        return buffer->pinned;
+    if (buffer->map_count > 0)
+        return "the buffer is mapped while the kernel is launched";
+    if (buffer->size < wanted->record.size)
+        return "the buffer is smaller than one structure";
+    if (seen_otherwise(kernel, wanted, handle))
+        return "the buffer is also bound to an argument with another layout";
+    *residence =
+        rs_residence_find(buffer->context, queue->device, &wanted->record, wanted->tile, &why);
+    return *residence == NULL ? why : NULL;
+}
+
+static void choose(launch *choice, const rs_queue *queue)
+{
+    rs_kernel *kernel = choice->kernel;
+    const char *why = rs_the_layer.frozen;
+    size_t i = 0;
+    choice->rewritten = false;
+    if (kernel == NULL || kernel->rewritten == NULL || queue == NULL)
+        return;
+    if (kernel->target_count > MAXIMUM_TARGETS)
+        why = "the kernel has too many arguments to follow";
+    for (; why == NULL && i < kernel->target_count; i++)
+        why = find_residence(kernel, queue, &kernel->targets[i], &choice->residences[i]);
+    choice->rewritten = why == NULL;
+    if (kernel->facts != NULL && why != NULL) {
+        kernel->facts->held_reason = why;
+        kernel->facts->held_argument = i > 0 ? kernel->targets[i - 1].index : 0;
+    }
+}
+
+/* Brings every buffer of the launch into place. */
+static void place_buffers(const launch *choice, rs_command *command)
+{
+    rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
+        const rs_target *wanted = choice->rewritten ? target_at(kernel, i) : NULL;
+        rs_command_use(command, kernel->arguments[i].buffer,
+                       wanted != NULL ? choice->residences[wanted - kernel->targets] : NULL);
+    }
+}
+
+static cl_int set_counts(const rs_kernel *kernel)
+{
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < kernel->target_count && error == CL_SUCCESS; i++) {
+        const rs_target *wanted = &kernel->targets[i];
+        rs_buffer *buffer = rs_buffer_find(kernel->arguments[wanted->index].buffer);
+        cl_ulong count = buffer->size / wanted->record.size;
+        error = target()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
+                                         sizeof count, &count);
+    }
+    return error;
+}
+
+static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle,
+                                        cl_uint dimensions, const size_t *offset,
+                                        const size_t *global, const size_t *local,
+                                        cl_uint wait_count, const cl_event *wait_list,
+                                        cl_event *event)
+{
+    rs_command command;
+    launch choice = {.kernel = NULL};
+    cl_event mine = NULL;
+    cl_int error = CL_SUCCESS;
+    rs_command_begin(&command, queue, wait_count, wait_list);
+    choice.kernel = rs_kernel_find(handle);
+    bool timed = choice.kernel != NULL && choice.kernel->facts != NULL && command.queue != NULL &&
+                 command.queue->profiling && rs_report_times();
+    cl_event *out = timed ? &mine : event;
+
+    choose(&choice, command.queue);
+    if (choice.rewritten) {
+        place_buffers(&choice, &command);
+        error = command.error != CL_SUCCESS ? command.error : set_counts(choice.kernel);
+        if (error == CL_SUCCESS)
+            error = target()->clEnqueueNDRangeKernel(queue, choice.kernel->rewritten, dimensions,
+                                                     offset, global, local, command.wait_count,
+                                                     command.wait_list, out);
+        if (error != CL_SUCCESS && command.error == CL_SUCCESS) {
+            rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
+            if (choice.kernel->facts != NULL)
+                choice.kernel->facts->held_reason =
+                    "the device refused to launch the rewritten kernel";
+            choice.rewritten = false;
+        }
+    }
+    if (!choice.rewritten && command.error == CL_SUCCESS) {
+        place_buffers(&choice, &command);
+        error =
+            command.error != CL_SUCCESS
+                ? command.error
+                : target()->clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global, local,
+                                                   command.wait_count, command.wait_list, out);
+    }
+    if (error == CL_SUCCESS && choice.kernel != NULL && choice.kernel->facts != NULL) {
+        choice.kernel->facts->launches++;
+        choice.kernel->facts->transformed_launches += choice.rewritten;
+    }
+    if (error == CL_SUCCESS && timed) {
+        if (event != NULL) {
+            *event = mine;
+            target()->clRetainEvent(mine);
+        }
+        rs_report_launch(choice.kernel->facts, mine);
+    }
+    rs_command_end(&command);
+    return error;
+}
+
+static cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
+                                       const cl_event *wait_list, cl_event *event)
+{
+    static const size_t one = 1;
+    return enqueue_range(queue, kernel, 1, NULL, &one, &one, wait_count, wait_list, event);
+}
+
+void rs_layer_add_kernels(cl_icd_dispatch *table)
+{
+    table->clCreateKernel = create_kernel;
+    table->clCreateKernelsInProgram = create_kernels;
+    table->clCloneKernel = clone_kernel;
+    table->clRetainKernel = retain_kernel;
+    table->clReleaseKernel = release_kernel;
+    table->clSetKernelArg = set_argument;
+    table->clSetKernelArgSVMPointer = set_argument_svm;
+    table->clSetKernelExecInfo = set_exec_info;
+    table->clEnqueueNDRangeKernel = enqueue_range;
+    table->clEnqueueTask = enqueue_task;
+}

@@ -1,0 +1,160 @@
+/*
+ * The OpenCL layer's entry points (Sung thesis 5.5.2, as a layer in place of library
+ * interposition): the loader asks for the layer's version, hands over its own dispatch table and
+ * gets ours, in which the functions of the files beside this one stand before the loader's.
+ *
+ * Settings come from the environment that `restride run` prepares:
+ *   RESTRIDE_POLICY         asta or off
+ *   RESTRIDE_TILE           T
+ *   RESTRIDE_REWRITER       path of the restride program
+ *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
+ *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
+ */
+#include "base/log.h"
+#include "layer/report.h"
+#include "layer/state.h"
+
+#include <CL/cl_layer.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The second form of the entry point, for loaders newer than the headers. */
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_dispatch *target,
+                                             cl_uint *entry_count_ret,
+                                             const cl_icd_dispatch **table, const void *properties);
+
+enum { DEFAULT_TILE = 32, MAXIMUM_TILE = 1 << 20 };
+
+rs_layer rs_the_layer;
+
+static cl_icd_dispatch dispatch;
+static pthread_mutex_t layer_mutex;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_mutex(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&layer_mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+void rs_layer_lock(void)
+{
+    pthread_mutex_lock(&layer_mutex);
+}
+
+void rs_layer_unlock(void)
+{
+    pthread_mutex_unlock(&layer_mutex);
+}
+
+rs_context *rs_context_find(cl_context handle)
+{
+    return rs_map_get(&rs_the_layer.contexts, handle);
+}
+
+rs_queue *rs_queue_find(cl_command_queue handle)
+{
+    return rs_map_get(&rs_the_layer.queues, handle);
+}
+
+rs_buffer *rs_buffer_find(cl_mem handle)
+{
+    return rs_map_get(&rs_the_layer.buffers, handle);
+}
+
+rs_program *rs_program_find(cl_program handle)
+{
+    return rs_map_get(&rs_the_layer.programs, handle);
+}
+
+rs_kernel *rs_kernel_find(cl_kernel handle)
+{
+    return rs_map_get(&rs_the_layer.kernels, handle);
+}
+
+static void read_settings(void)
+{
+    rs_layer_settings *settings = &rs_the_layer.settings;
+    const char *policy = getenv("RESTRIDE_POLICY");
+    const char *tile = getenv("RESTRIDE_TILE");
+    settings->transform = policy == NULL || strcmp(policy, "off") != 0;
+    settings->tile = DEFAULT_TILE;
+    if (tile != NULL) {
+        long wanted = strtol(tile, NULL, 10);
+        if (wanted >= 1 && wanted <= MAXIMUM_TILE)
+            settings->tile = (size_t)wanted;
+    }
+    settings->rewriter = getenv("RESTRIDE_REWRITER");
+    settings->report_folder = getenv("RESTRIDE_REPORT_FOLDER");
+    settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
+    if (settings->rewriter == NULL)
+        settings->transform = false;
+}
+
+static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)
+{
+    size_t known = sizeof dispatch / sizeof(void *);
+    size_t given = entry_count < known ? entry_count : known;
+    pthread_once(&once, make_mutex);
+    read_settings();
+    memcpy(&rs_the_layer.target, target, given * sizeof(void *));
+    rs_layer_add_contexts(&dispatch);
+    rs_layer_add_buffers(&dispatch);
+    rs_layer_add_transfers(&dispatch);
+    rs_layer_add_programs(&dispatch);
+    rs_layer_add_kernels(&dispatch);
+
+    /* What the layer does not wrap, or the loader does not have, stays the loader's. */
+    void **ours = (void **)&dispatch;
+    void *const *theirs = (void *const *)&rs_the_layer.target;
+    for (size_t i = 0; i < known; i++)
+        if (ours[i] == NULL || theirs[i] == NULL)
+            ours[i] = theirs[i];
+    rs_log(RS_LOG_INFO, "layer loaded: policy %s, tile %zu",
+           rs_the_layer.settings.transform ? "asta" : "off", rs_the_layer.settings.tile);
+    if (rs_report_wanted())
+        atexit(rs_report_write);
+    return &dispatch;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
+                                               size_t *value_size_ret)
+{
+    static const char layer_name[] = "Restride";
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    const void *answer = name == CL_LAYER_NAME ? (const void *)layer_name : (const void *)&version;
+    size_t size = name == CL_LAYER_NAME ? sizeof layer_name : sizeof version;
+    if (name != CL_LAYER_NAME && name != CL_LAYER_API_VERSION)
+        return CL_INVALID_VALUE;
+    if (value != NULL && value_size < size)
+        return CL_INVALID_VALUE;
+    if (value != NULL)
+        memcpy(value, answer, size);
+    if (value_size_ret != NULL)
+        *value_size_ret = size;
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispatch *target,
+                                            cl_uint *entry_count_ret, const cl_icd_dispatch **table)
+{
+    if (target == NULL || entry_count_ret == NULL || table == NULL)
+        return CL_INVALID_VALUE;
+    *table = make_table(entry_count, target);
+    *entry_count_ret = (cl_uint)(sizeof dispatch / sizeof(void *));
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count,
+                                                          const cl_icd_dispatch *target,
+                                                          cl_uint *entry_count_ret,
+                                                          const cl_icd_dispatch **table,
+                                                          const void *properties)
+{
+    (void)properties;
+    return clInitLayer(entry_count, target, entry_count_ret, table);
+}

@@ -1,0 +1,112 @@
+/*
+ * What the device's compiler predefines. A source may test macros that only this compiler knows;
+ * the rewriter must see the same branches. So the compiler is asked in its own language, without
+ * running anything: a program of empty kernels is built, and the names of the kernels that came to
+ * be are the answers.
+ *
+ *     #ifdef NAME
+ *     __kernel void restride_defined_0_(void) {}
+ *     #endif
+ *
+ * and for the value, by pasting: __kernel void restride_value_0_<value>(void) {}.
+ */
+#include "base/text.h"
+#include "layer/programs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cl_icd_dispatch *target(void)
+{
+    return &rs_the_layer.target;
+}
+
+/* Builds the text for the program's device and returns its kernel names separated by ';'; NULL when
+ * it fails. */
+static char *kernel_names(const rs_program *program, rs_text *text)
+{
+    char *source = rs_text_take(text);
+    if (source == NULL)
+        return NULL;
+    const char *strings[] = {source};
+    char *names = NULL;
+    size_t size = 0;
+    cl_int error;
+    cl_program probe =
+        target()->clCreateProgramWithSource(program->context, 1, strings, NULL, &error);
+    if (probe != NULL &&
+        target()->clBuildProgram(probe, 1, &program->device, program->options, NULL, NULL) ==
+            CL_SUCCESS &&
+        target()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size) == CL_SUCCESS &&
+        (names = calloc(1, size + 1)) != NULL &&
+        target()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, size, names, NULL) !=
+            CL_SUCCESS) {
+        free(names);
+        names = NULL;
+    }
+    if (probe != NULL)
+        target()->clReleaseProgram(probe);
+    free(source);
+    return names;
+}
+
+/* The rest of the kernel name that starts with `prefix`, as a new string; NULL when there is none.
+ */
+static char *rest_of_name(const char *names, const char *prefix)
+{
+    for (const char *at = names; (at = strstr(at, prefix)) != NULL; at++) {
+        if (at != names && at[-1] != ';')
+            continue;
+        at += strlen(prefix);
+        return strndup(at, strcspn(at, ";"));
+    }
+    return NULL;
+}
+
+/* The value of one macro that is known to be defined; NULL when it is not made of one word or
+ * number. */
+static char *value_of(const rs_program *program, const char *name)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_add_string(&text, "#define RESTRIDE_PASTE_(a, b) a##b\n"
+                              "#define RESTRIDE_PASTE(a, b) RESTRIDE_PASTE_(a, b)\n");
+    rs_text_format(&text, "__kernel void RESTRIDE_PASTE(restride_value_, %s)(void) {}\n", name);
+    char *names = kernel_names(program, &text);
+    char *value = names != NULL ? rest_of_name(names, "restride_value_") : NULL;
+    free(names);
+    return value;
+}
+
+bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macros)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    size_t i;
+    json_t *name;
+    rs_text_add_string(&text, "__kernel void restride_alive(void) {}\n");
+    json_array_foreach((json_t *)names, i, name)
+    {
+        rs_text_format(&text, "#ifdef %s\n__kernel void restride_defined_%zu_(void) {}\n#endif\n",
+                       json_string_value(name), i);
+    }
+    char *answers = kernel_names(program, &text);
+    if (answers == NULL)
+        return false;
+    bool known = true;
+    json_array_foreach((json_t *)names, i, name)
+    {
+        char kernel[64];
+        snprintf(kernel, sizeof kernel, "restride_defined_%zu_", i);
+        char *rest = rest_of_name(answers, kernel);
+        bool defined = rest != NULL;
+        free(rest);
+        char *value = defined ? value_of(program, json_string_value(name)) : NULL;
+        if (defined && value == NULL)
+            known = false;
+        json_object_set_new(macros, json_string_value(name),
+                            defined && value != NULL ? json_string(value) : json_null());
+        free(value);
+    }
+    free(answers);
+    return known;
+}

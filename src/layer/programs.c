@@ -1,0 +1,330 @@
+/*
+ * Programs: the source and options that the program gave are kept, and when its first kernel is
+ * made the rewriter is asked for a second program, built beside the first. The program's own
+ * handle, source, build log and kernels stay the driver's own; only launches choose between the
+ * two.
+ */
+#include "layer/programs.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "layer/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cl_icd_dispatch *target(void)
+{
+    return &rs_the_layer.target;
+}
+
+/* ---- records ---- */
+
+static rs_program *new_program(cl_program handle, cl_context context, char *source,
+                               const char *unknown)
+{
+    rs_layer_lock();
+    rs_program *program = calloc(1, sizeof *program);
+    if (program == NULL || !rs_map_set(&rs_the_layer.programs, handle, program)) {
+        free(program);
+        free(source);
+        program = NULL;
+    } else {
+        program->handle = handle;
+        program->references = 1;
+        program->number = ++rs_the_layer.program_count;
+        program->context = context;
+        program->source = source;
+        program->unknown = unknown;
+    }
+    rs_layer_unlock();
+    return program;
+}
+
+static void forget_rewriting(rs_program *program)
+{
+    if (program->rewritten != NULL)
+        target()->clReleaseProgram(program->rewritten);
+    json_decref(program->kernels);
+    program->rewritten = NULL;
+    program->kernels = NULL;
+    program->prepared = false;
+}
+
+void rs_program_trim(rs_program *program)
+{
+    if (program->references > 0 || program->live_kernels > 0)
+        return;
+    forget_rewriting(program);
+    free(program->source);
+    free(program->options);
+    free(program);
+}
+
+/* ---- creation ---- */
+
+static char *join_source(cl_uint count, const char **strings, const size_t *lengths)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    for (cl_uint i = 0; i < count; i++) {
+        size_t length = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+        rs_text_add(&text, strings[i], length);
+    }
+    return rs_text_take(&text);
+}
+
+static cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count,
+                                                 const char **strings, const size_t *lengths,
+                                                 cl_int *error)
+{
+    cl_program handle =
+        target()->clCreateProgramWithSource(context, count, strings, lengths, error);
+    if (handle != NULL)
+        new_program(handle, context, join_source(count, strings, lengths), NULL);
+    return handle;
+}
+
+static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count,
+                                                 const cl_device_id *devices, const size_t *lengths,
+                                                 const unsigned char **binaries, cl_int *statuses,
+                                                 cl_int *error)
+{
+    cl_program handle = target()->clCreateProgramWithBinary(context, count, devices, lengths,
+                                                            binaries, statuses, error);
+    if (handle != NULL)
+        new_program(handle, context, NULL, "the program was made from a binary");
+    return handle;
+}
+
+static cl_program CL_API_CALL create_with_il(cl_context context, const void *il, size_t length,
+                                             cl_int *error)
+{
+    cl_program handle = target()->clCreateProgramWithIL(context, il, length, error);
+    if (handle != NULL)
+        new_program(handle, context, NULL, "the program was made from an intermediate language");
+    return handle;
+}
+
+static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint count,
+                                                   const cl_device_id *devices, const char *names,
+                                                   cl_int *error)
+{
+    cl_program handle =
+        target()->clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
+    if (handle != NULL)
+        new_program(handle, context, NULL, "its kernels are built into the device");
+    return handle;
+}
+
+static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,
+                                           const cl_device_id *devices, const char *options,
+                                           cl_uint count, const cl_program *programs,
+                                           void(CL_CALLBACK *notify)(cl_program, void *),
+                                           void *data, cl_int *error)
+{
+    cl_program handle = target()->clLinkProgram(context, device_count, devices, options, count,
+                                                programs, notify, data, error);
+    if (handle != NULL)
+        new_program(handle, context, NULL, "the program was compiled and linked in separate steps");
+    return handle;
+}
+
+static cl_int CL_API_CALL retain_program(cl_program handle)
+{
+    cl_int error = target()->clRetainProgram(handle);
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && error == CL_SUCCESS)
+        program->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_program(cl_program handle)
+{
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && --program->references == 0) {
+        rs_map_remove(&rs_the_layer.programs, handle);
+        rs_program_trim(program);
+    }
+    cl_int error = target()->clReleaseProgram(handle);
+    rs_layer_unlock();
+    return error;
+}
+
+/* ---- building ---- */
+
+/* The one device of a build, or NULL when there are several. */
+static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
+{
+    cl_device_id all[2] = {NULL, NULL};
+    size_t size = 0;
+    if (devices != NULL)
+        return count == 1 ? devices[0] : NULL;
+    if (target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
+        size != sizeof(cl_device_id) ||
+        target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
+            CL_SUCCESS)
+        return NULL;
+    return all[0];
+}
+
+static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
+                                        const cl_device_id *devices, const char *options,
+                                        void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && program->live_kernels == 0) {
+        forget_rewriting(program);
+        free(program->options);
+        program->options = strdup(options != NULL ? options : "");
+        program->device = device_of_build(handle, device_count, devices);
+    }
+    rs_layer_unlock();
+    return target()->clBuildProgram(handle, device_count, devices, options, notify, data);
+}
+
+/* ---- rewriting ---- */
+
+/* Why no rewriting is worth trying, or NULL. */
+static const char *reason_to_leave(const rs_program *program)
+{
+    if (!rs_the_layer.settings.transform)
+        return "the policy is off";
+    if (rs_the_layer.frozen != NULL)
+        return rs_the_layer.frozen;
+    if (program->unknown != NULL)
+        return program->unknown;
+    if (program->source == NULL || program->options == NULL)
+        return "its source is not known";
+    if (program->device == NULL)
+        return "the program was built for several devices";
+    if (strstr(program->source, "struct") == NULL && strstr(program->source, "include") == NULL &&
+        strstr(program->options, "struct") == NULL)
+        return "the program has no structures";
+    return NULL;
+}
+
+/* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
+ * ones). */
+static json_t *ask_rewriter(const rs_program *program)
+{
+    enum { ROUNDS = 8 };
+    cl_uint address_bits = 64;
+    target()->clGetDeviceInfo(program->device, CL_DEVICE_ADDRESS_BITS, sizeof address_bits,
+                              &address_bits, NULL);
+    json_t *request = json_pack("{s:s, s:o, s:s, s:i, s:I, s:{}}", "source", program->source,
+                                "file", json_sprintf("program-%u.cl", program->number), "options",
+                                program->options, "address_bits", (int)address_bits, "tile",
+                                (json_int_t)rs_the_layer.settings.tile, "macros");
+    json_t *reply = NULL;
+    for (int round = 0; request != NULL && round < ROUNDS; round++) {
+        json_decref(reply);
+        reply = NULL;
+        if (rs_rewriter_ask(rs_the_layer.settings.rewriter, request, &reply) != RESTRIDE_OK) {
+            rs_report_note("Program %u was not rewritten: %s", program->number,
+                           restride_last_error());
+            break;
+        }
+        json_t *unknown = json_object_get(reply, "unknown_macros");
+        if (json_array_size(unknown) == 0)
+            break;
+        bool known = rs_macros_ask(program, unknown, json_object_get(request, "macros"));
+        if (!known || round == ROUNDS - 1) {
+            rs_report_note("Program %u was not rewritten: the device's compiler could not be asked "
+                           "about the macros that its source tests.",
+                           program->number);
+            json_decref(reply);
+            reply = NULL;
+            break;
+        }
+    }
+    json_decref(request);
+    const char *refused = json_string_value(json_object_get(reply, "error"));
+    if (refused != NULL)
+        rs_report_note("Program %u was not rewritten: %s", program->number, refused);
+    return reply;
+}
+
+/* Says in every argument that was to be transformed that it stays as it is. */
+static void keep_all(json_t *kernels, const char *reason)
+{
+    size_t i, j;
+    json_t *kernel, *argument;
+    json_array_foreach(kernels, i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            const char *status = json_string_value(json_object_get(argument, "status"));
+            if (status == NULL || strcmp(status, "transformed") != 0)
+                continue;
+            json_object_set_new(argument, "status", json_string("kept"));
+            json_object_set_new(argument, "layout", json_string("i f"));
+            json_object_set_new(argument, "reason", json_string(reason));
+        }
+    }
+}
+
+static cl_program build_rewritten(const rs_program *program, const char *source,
+                                  const char *options)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program rewritten =
+        target()->clCreateProgramWithSource(program->context, 1, &source, NULL, &error);
+    if (rewritten == NULL)
+        return NULL;
+    error = target()->clBuildProgram(rewritten, 1, &program->device, options, NULL, NULL);
+    if (error == CL_SUCCESS)
+        return rewritten;
+    char log[1024] = "";
+    target()->clGetProgramBuildInfo(rewritten, program->device, CL_PROGRAM_BUILD_LOG,
+                                    sizeof log - 1, log, NULL);
+    rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s", program->number,
+           log);
+    target()->clReleaseProgram(rewritten);
+    return NULL;
+}
+
+void rs_program_prepare(rs_program *program)
+{
+    if (program->prepared)
+        return;
+    program->prepared = true;
+    program->left = reason_to_leave(program);
+    if (program->left != NULL)
+        return;
+    json_t *reply = ask_rewriter(program);
+    program->kernels = json_incref(json_object_get(reply, "kernels"));
+    const char *source = json_string_value(json_object_get(reply, "source"));
+    const char *options = json_string_value(json_object_get(reply, "options"));
+    if (source != NULL) {
+        program->rewritten = build_rewritten(program, source, options);
+        if (program->rewritten == NULL)
+            keep_all(program->kernels, "the device's compiler refused the rewritten source");
+    }
+    json_decref(reply);
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(program->kernels, i, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        rs_kernel_facts *facts = name != NULL ? rs_report_kernel(program->number, name) : NULL;
+        if (facts != NULL && facts->arguments == NULL)
+            facts->arguments = json_incref(json_object_get(kernel, "arguments"));
+    }
+    rs_report_write();
+}
+
+void rs_layer_add_programs(cl_icd_dispatch *table)
+{
+    table->clCreateProgramWithSource = create_with_source;
+    table->clCreateProgramWithBinary = create_with_binary;
+    table->clCreateProgramWithIL = create_with_il;
+    table->clCreateProgramWithBuiltInKernels = create_with_built_in;
+    table->clLinkProgram = link_program;
+    table->clRetainProgram = retain_program;
+    table->clReleaseProgram = release_program;
+    table->clBuildProgram = build_program;
+}

@@ -1,0 +1,24 @@
+/* Programs, their rewriting, and the two helpers it needs. */
+#ifndef RS_LAYER_PROGRAMS_H
+#define RS_LAYER_PROGRAMS_H
+
+#include "layer/state.h"
+
+/* Rewrites a program once after each build: sets program->rewritten and program->kernels, or notes
+ * why not. */
+void rs_program_prepare(rs_program *program);
+
+/* Frees the record once neither the program nor a kernel of it is in use. */
+void rs_program_trim(rs_program *program);
+
+/* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. */
+restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply);
+
+/*
+ * Asks the device's compiler which of the macros `names` it predefines, by building kernels whose
+ * names tell, and adds the answers to the object `macros` (value, or null for not defined). False
+ * when it cannot be known.
+ */
+bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macros);
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * What the OpenCL layer knows: its settings, the driver's dispatch table, and a record for every
+ * context, queue, buffer, program and kernel of the program that runs above it.
+ *
+ * The program's handles are the driver's own; the layer keeps its facts beside them, by handle, and
+ * counts the program's references itself, so that its records end when the program lets go.
+ * Everything is guarded by one recursive mutex (recursive because a driver may call the program
+ * back, and so this layer, from inside a call).
+ */
+#ifndef RS_LAYER_STATE_H
+#define RS_LAYER_STATE_H
+
+#include "base/map.h"
+#include "engine/opencl/marshal.h"
+#include "layout/record.h"
+
+#include <CL/cl_icd.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One layout that buffers of a context can be in: a record in tiles of T, with the kernels that
+ * convert. */
+typedef struct rs_residence {
+    rs_record record;
+    size_t tile;
+    cl_device_id device;
+    rs_opencl_marshal *marshal; /* NULL: this device cannot (see why) */
+    char *why;
+    struct rs_residence *next;
+} rs_residence;
+
+typedef struct {
+    cl_context handle;
+    unsigned references; /* the program's; objects keep a context alive beyond them */
+    size_t buffer_count;
+    rs_residence *residences;
+} rs_context;
+
+typedef struct {
+    cl_command_queue handle;
+    unsigned references;
+    cl_context context;
+    cl_device_id device;
+    bool out_of_order;
+    bool profiling_added; /* by the layer, for the report; the program did not ask for it */
+    bool profiling;
+    cl_command_queue_properties program_properties; /* what the program asked for */
+    cl_queue_properties *program_list; /* its property list, zero-terminated, or NULL */
+    size_t program_list_count;         /* entries with the zero */
+} rs_queue;
+
+/* Queues and events that commands on a buffer were given to since its last conversion. */
+typedef struct {
+    rs_queue **queues;
+    size_t queue_count;
+    cl_event *events; /* of queues that the program has released since */
+    size_t event_count;
+} rs_users;
+
+typedef struct {
+    cl_mem handle;
+    unsigned references;
+    rs_context *context;
+    size_t size; /* bytes */
+    cl_mem_flags program_flags;
+    const char *pinned; /* why it stays AoS for good; NULL: it may be converted */
+    unsigned map_count;
+    const rs_residence *residence; /* NULL: AoS */
+    cl_event ready;                /* the last conversion; commands on other queues wait for it */
+    rs_queue *ready_queue;         /* in-order queue of that conversion, or NULL */
+    rs_users users;
+} rs_buffer;
+
+/* What the report says of one kernel. Owned by the report, which outlives the program's objects. */
+typedef struct rs_kernel_facts {
+    char *name;
+    unsigned program_number;
+    size_t launches;
+    size_t transformed_launches;
+    double seconds;
+    json_t *arguments;       /* array, as in the report */
+    const char *held_reason; /* why the last launch used the program's own kernel though a rewritten
+                                one exists */
+    size_t held_argument;
+    struct rs_kernel_facts *next;
+} rs_kernel_facts;
+
+typedef struct {
+    cl_program handle;
+    unsigned references;
+    unsigned live_kernels;
+    unsigned number; /* in order of creation, for the report */
+    cl_context context;
+    char *source;        /* NULL when not made from source */
+    const char *unknown; /* why it cannot be rewritten, or NULL */
+    bool prepared;       /* rewriting was tried since the last build */
+    const char *left;    /* why it was not tried, or NULL */
+    char *options;
+    cl_device_id device; /* the one it was built for; NULL when several */
+    cl_program rewritten;
+    json_t *kernels; /* of the rewriter's reply */
+} rs_program;
+
+/* One rewritten kernel argument. */
+typedef struct {
+    size_t index;
+    size_t count_index; /* of the added argument that takes the number of records */
+    size_t tile;
+    rs_record record;
+} rs_target;
+
+typedef struct {
+    bool set;
+    cl_mem buffer; /* the value, if it has the size of a handle */
+} rs_argument;
+
+typedef struct {
+    cl_kernel handle;
+    unsigned references;
+    rs_program *program;
+    cl_kernel rewritten; /* NULL: only the program's own */
+    size_t argument_count;
+    rs_argument *arguments;
+    size_t target_count;
+    rs_target *targets;
+    rs_kernel_facts *facts;
+} rs_kernel;
+
+typedef struct {
+    bool transform; /* policy asta; false: off */
+    size_t tile;
+    const char *report_folder; /* NULL: no report */
+    bool report_times;         /* the report wants seconds, so queues get profiling */
+    const char *rewriter;      /* path of the restride program; NULL: nothing can be rewritten */
+} rs_layer_settings;
+
+typedef struct {
+    cl_icd_dispatch target; /* the next layer or the loader itself */
+    rs_layer_settings settings;
+    rs_map contexts, queues, buffers, programs, kernels;
+    const char *frozen; /* why nothing is converted any more, or NULL */
+    unsigned program_count;
+    rs_kernel_facts *facts;
+} rs_layer;
+
+extern rs_layer rs_the_layer;
+
+void rs_layer_lock(void);
+void rs_layer_unlock(void);
+
+/* The records by handle; NULL when unknown. The mutex must be held. */
+rs_context *rs_context_find(cl_context handle);
+rs_queue *rs_queue_find(cl_command_queue handle);
+rs_buffer *rs_buffer_find(cl_mem handle);
+rs_program *rs_program_find(cl_program handle);
+rs_kernel *rs_kernel_find(cl_kernel handle);
+
+/* The record of a context or queue, made if new; NULL when memory is short or the handle is none.
+ */
+rs_context *rs_context_of(cl_context handle);
+rs_queue *rs_queue_of(cl_command_queue handle);
+
+/* Frees what the layer holds in a context once the program has let go of it and of its buffers. */
+void rs_context_trim(rs_context *context);
+
+/* Each room of the layer puts its functions into the dispatch table. */
+void rs_layer_add_contexts(cl_icd_dispatch *table);
+void rs_layer_add_buffers(cl_icd_dispatch *table);
+void rs_layer_add_transfers(cl_icd_dispatch *table);
+void rs_layer_add_programs(cl_icd_dispatch *table);
+void rs_layer_add_kernels(cl_icd_dispatch *table);
+
+#endif
