@@ -5,15 +5,20 @@
 #include "layout/record.h"
 #include "restride/layout.h"
 
+/* More dimensions than this are refused, so that walks over a layout need no memory. */
+enum { RS_LAYOUT_MAX_RANK = 16 };
+
 typedef struct {
     char *name;
     size_t extent;
+    size_t padded_extent; /* the extent rounded up to the largest padded tile */
+    size_t pad;           /* that tile; 1 when nothing is padded */
+    bool descending;      /* its terms come from the slowest to the fastest: tiles may be ragged */
     bool is_record;
     rs_record record; /* when is_record */
 } rs_dimension;
 
-/* The values v of one term: v = index / divisor % modulus, with modulus 0 for "no upper part
- * above". */
+/* The values v of one term: v = index / divisor % modulus, modulus 0: no upper part above. */
 typedef struct {
     int dimension;
     size_t divisor;
@@ -27,19 +32,44 @@ struct restride_layout {
     int term_count;
     rs_term *terms; /* slowest first */
     int record;     /* the dimension that is a record, or -1 */
+    size_t size;    /* of the whole array with its padding: elements, or bytes with a record */
     char *dims_text;
     char *expression_text; /* as given */
 };
 
+/* Where a text was at fault, for a caret below it. */
+typedef struct {
+    bool known;
+    bool in_dims;    /* in the dimension list, not in the expression */
+    size_t position; /* bytes from its start */
+} rs_layout_fault;
+
+/* restride_layout_parse() that also says where the fault is; `fault` may be NULL. */
+restride_status rs_layout_parse(restride_layout **layout, const char *dims, const char *expression,
+                                rs_layout_fault *fault);
+
+/*
+ * The inverse of restride_layout_offset(): the element that covers `offset`, which is below the
+ * size. An index beyond its extent means padding. The result is the number of bytes into a record's
+ * leaf, else 0.
+ */
+size_t rs_layout_index(const restride_layout *layout, size_t offset, size_t index[]);
+
 /* The three forms of a layout that the rewriter and the engines know by name. */
 typedef enum { RS_FORM_AOS, RS_FORM_SOA, RS_FORM_ASTA, RS_FORM_OTHER } rs_layout_form;
 
-/* Classifies a layout of one index dimension and one other dimension; *tile is T for ASTA, else 0.
+/*
+ * Classifies a layout of one index dimension and one other dimension, which is the record or else
+ * the last; *tile is T for ASTA, else 0. A layout that is padded beyond its extent is
+ * RS_FORM_OTHER; ASTA with tiles of 1 is AoS.
  */
 rs_layout_form rs_layout_classify(const restride_layout *layout, size_t *tile);
 
-/* A layout of `count` records (dimensions "i" and "f") without a dimension list: the record is
- * copied. */
+/*
+ * A layout of `count` records (dimensions "i" and "f") without a dimension list: the record is
+ * copied. The accessor of such a layout takes the count at run time, so any count serves to
+ * generate one.
+ */
 restride_status rs_layout_of_record(restride_layout **layout, const rs_record *record, size_t count,
                                     const char *expression);
 

@@ -1,0 +1,281 @@
+/* Dimension lists and expressions: what a C compiler would do with members, and a sentence for each
+ * mistake. */
+#include "cmocka_all.h"
+#include "layout/layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static restride_layout *parse(const char *dims, const char *expression)
+{
+    restride_layout *layout;
+    if (restride_layout_parse(&layout, dims, expression) != RESTRIDE_OK)
+        fail_msg("\"%s\" of \"%s\": %s", expression, dims, restride_last_error());
+    return layout;
+}
+
+/* The members below, for the compiler and as text. */
+#define MEMBERS                                                                                    \
+    char c;                                                                                        \
+    double m;                                                                                      \
+    float v[3];                                                                                    \
+    struct {                                                                                       \
+        short a;                                                                                   \
+        struct {                                                                                   \
+            unsigned char r, g;                                                                    \
+            long long t;                                                                           \
+        } deep[2];                                                                                 \
+        int b[2][2];                                                                               \
+    } inner[2];                                                                                    \
+    unsigned short int last;
+
+#define TEXT(...) #__VA_ARGS__
+#define TEXT_OF(...) TEXT(__VA_ARGS__)
+
+typedef struct {
+    MEMBERS
+} reference;
+
+typedef struct {
+    const char *name;
+    size_t offset;
+    size_t size;
+} place;
+
+#define PLACE(member, path)                                                                        \
+    {                                                                                              \
+        member, offsetof(reference, path), sizeof((reference *)NULL)->path                         \
+    }
+
+static const place places[] = {
+    PLACE("c", c),
+    PLACE("m", m),
+    PLACE("v[0]", v[0]),
+    PLACE("v[2]", v[2]),
+    PLACE("inner[0].a", inner[0].a),
+    PLACE("inner[0].deep[0].r", inner[0].deep[0].r),
+    PLACE("inner[0].deep[1].g", inner[0].deep[1].g),
+    PLACE("inner[1].deep[1].t", inner[1].deep[1].t),
+    PLACE("inner[0].b[1][0]", inner[0].b[1][0]),
+    PLACE("inner[1].b[0][1]", inner[1].b[0][1]),
+    PLACE("last", last),
+};
+
+static void test_members_lie_as_the_compiler_places_them(void **state)
+{
+    (void)state;
+    restride_layout *layout = parse("i:3 f{ " TEXT_OF(MEMBERS) " }", "i f");
+    const rs_record *record = &layout->dimensions[1].record;
+    assert_int_equal(record->size, sizeof(reference));
+    assert_int_equal(record->alignment, _Alignof(reference));
+    for (size_t p = 0; p < sizeof places / sizeof places[0]; p++) {
+        const rs_leaf *leaf = NULL;
+        for (size_t l = 0; l < record->leaf_count; l++)
+            if (!record->leaves[l].padding && strcmp(record->leaves[l].name, places[p].name) == 0)
+                leaf = &record->leaves[l];
+        if (leaf == NULL || leaf->offset != places[p].offset || leaf->size != places[p].size)
+            fail_msg("member %s is missing or lies elsewhere", places[p].name);
+    }
+    restride_layout_destroy(layout);
+}
+
+static void test_vectors_are_single_leaves(void **state)
+{
+    (void)state;
+    restride_layout *layout = parse(
+        "f{half h; float3 p; uchar4 q[2]; double16 d; struct tag { long2 n; } s;} i:2", "i f");
+    const rs_record *record = &layout->dimensions[0].record;
+    const size_t offsets[] = {0, 16, 32, 36, 128, 256};
+    const char *const names[] = {"h", "p", "q[0]", "q[1]", "d", "s.n"};
+    size_t found = 0;
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        if (record->leaves[l].padding)
+            continue;
+        assert_string_equal(record->leaves[l].name, names[found]);
+        assert_int_equal(record->leaves[l].offset, offsets[found]);
+        found++;
+    }
+    assert_int_equal(found, 6);
+    assert_int_equal(record->size, 384);
+    assert_int_equal(record->alignment, 128);
+    restride_layout_destroy(layout);
+}
+
+static void test_blanks_are_free(void **state)
+{
+    (void)state;
+    restride_layout *layout = parse("  i:100\n\tf {float x;}j:3 ", " i / 32:pad  f\tj i % 32 ");
+    assert_int_equal(layout->term_count, 4);
+    assert_int_equal(layout->terms[0].divisor, 32);
+    assert_true(layout->terms[0].padded);
+    assert_int_equal(layout->terms[3].modulus, 32);
+    assert_int_equal(restride_layout_size(layout), 128 * 3 * 4);
+    restride_layout_destroy(layout);
+}
+
+typedef struct {
+    const char *dims;
+    const char *expression;
+    restride_status status;
+    size_t character; /* 1 is the first; 0: the sentence points nowhere */
+    const char *words;
+} mistake;
+
+#define SYNTAX RESTRIDE_SYNTAX
+
+static const mistake mistakes[] = {
+    /* expressions */
+    {"i:64 f:3", "", SYNTAX, 1, "empty"},
+    {"i:64 f:3", "  ", SYNTAX, 3, "empty"},
+    {"i:64 f:3", "i/32 g i%32", SYNTAX, 6, "no dimension \"g\"; the dimensions are i, f"},
+    {"i:64 f:3", "i/32 f i%3", SYNTAX, 1, "i/32 begins at 32 but i%3 ends at 3"},
+    {"i:64 f:3", "i/32 f", SYNTAX, 1, "the part i%32 is missing"},
+    {"i:64 f:3", "i/32 f i%4", SYNTAX, 1, "the part i/4%8 is missing"},
+    {"i:64 f:3", "f i%32", SYNTAX, 3, "the part i/32 is missing"},
+    {"i:64 f:3", "f i/4%8 i%4", SYNTAX, 3, "the part i/32 is missing"},
+    {"i:64 f:3", "i i f", SYNTAX, 3, "i covers a part of the dimension i that i covers already"},
+    {"i:64 f:3", "i f i%4", SYNTAX, 5, "i%4 covers a part"},
+    {"i:64 f:3", "i/4 f i%8", SYNTAX, 7, "i%8 covers a part of the dimension i that i/4 covers"},
+    {"i:64 f:3", "i%4 i%8 i/8 f", SYNTAX, 5, "covers already"},
+    {"i:64 f:3", "i/32 i%32", SYNTAX, 10, "the dimension f has no term"},
+    {"i:64 f:3", "i/0 f i%0", SYNTAX, 3, "at least 1 element"},
+    {"i:64 f:3", "i/8 f i%0", SYNTAX, 9, "at least 1 element"},
+    {"i:64 f:3", "i/ f", SYNTAX, 4, "a number is expected, the size of the tile"},
+    {"i:64 f:3", "i/-3 f i%3", SYNTAX, 3, "a number is expected"},
+    {"i:64 f:3", "i/99999999999999999999 f", RESTRIDE_OVERFLOW, 3, "64 bits"},
+    {"i:64 f:3", "i/4294967296%4294967296 f i%4294967296", RESTRIDE_OVERFLOW, 1, "beyond 64 bits"},
+    {"i:64 f:3", "i, f", SYNTAX, 2, "blank is expected after the term"},
+    {"i:64 f:3", "i+f", SYNTAX, 2, "blank is expected after the term"},
+    {"i:64 f:3", "i/32f i%32", SYNTAX, 5, "blank is expected after the term"},
+    {"i:64 f:3", "(i f)", SYNTAX, 1, "a term such as"},
+    {"i:64 f:3", "i \xc3\xa4 %", SYNTAX, 3, "a term such as"},
+    {"i:64 f:3", "i:64 f", SYNTAX, 2, "only \":pad\""},
+    {"i:64 f:3", "i/8 f i%8:pad", SYNTAX, 10, "only a quotient can be padded"},
+    {"i:64 f:3", "i:pad f", SYNTAX, 2, "only a quotient can be padded"},
+    {"i:100 f:3", "i%32 f i/32", SYNTAX, 8, "32 does not divide the extent 100"},
+    {"i:96 f:3", "i/32%2 f i%32 i/64", SYNTAX, 15, "64 does not divide the extent 96"},
+    {"i:18446744073709551615", "i/2:pad i%2", RESTRIDE_OVERFLOW, 1, "padded extent"},
+    {"i:4294967296 f:4294967296", "i f", RESTRIDE_OVERFLOW, 0, "does not fit into 64 bits"},
+    {"i:4611686018427387904 f{float x;}", "i f", RESTRIDE_OVERFLOW, 0, "does not fit"},
+    {"i:4 f{float x;}", "i f/2 f%2", SYNTAX, 3, "the record f cannot be split"},
+    {"i:4 f{float x;}", "i f%1", SYNTAX, 3, "the record f cannot be split"},
+    /* dimension lists */
+    {"", "i", SYNTAX, 1, "empty"},
+    {"7:i", "i", SYNTAX, 1, "a dimension such as i:64"},
+    {"i", "i", SYNTAX, 2, "needs an extent"},
+    {"i=3", "i", SYNTAX, 2, "needs an extent"},
+    {"i:", "i", SYNTAX, 3, "a number is expected, the extent"},
+    {"i:x", "i", SYNTAX, 3, "a number is expected, the extent"},
+    {"i:3x", "i", SYNTAX, 4, "blank is expected after the extent"},
+    {"i:3,f:4", "i f", SYNTAX, 4, "blank is expected after the extent"},
+    {"i:3 i:4", "i", SYNTAX, 5, "two dimensions named \"i\""},
+    {"i:18446744073709551616", "i", RESTRIDE_OVERFLOW, 3, "64 bits"},
+    {"f{float x;} g{float y;}", "f g", SYNTAX, 13, "second record"},
+    {"a:1 b:1 c:1 d:1 e:1 f:1 g:1 h:1 i:1 j:1 k:1 l:1 m:1 n:1 o:1 p:1 q:1", "a",
+     RESTRIDE_UNSUPPORTED, 65, "more than 16"},
+    /* members */
+    {"f{}", "f", SYNTAX, 3, "at least one member"},
+    {"f{ float x; struct { } s; }", "f", SYNTAX, 21, "at least one member"},
+    {"f{ float x; ", "f", SYNTAX, 13, "closing brace"},
+    {"f{ float x }", "f", SYNTAX, 12, "a semicolon is expected"},
+    {"f{ float }", "f", SYNTAX, 10, "the member's name is expected"},
+    {"f{ quad x; }", "f", SYNTAX, 4, "\"quad\" is not a type"},
+    {"f{ float5 x; }", "f", SYNTAX, 4, "\"float5\" is not a type"},
+    {"f{ unsigned float x; }", "f", SYNTAX, 13, "the member's name is expected"},
+    {"f{ unsigned unsigned x; }", "f", SYNTAX, 4, "\"unsigned unsigned\" is not a type"},
+    {"f{ float *p; }", "f", SYNTAX, 10, "pointer"},
+    {"f{ int b : 3; }", "f", RESTRIDE_UNSUPPORTED, 10, "bit-field"},
+    {"f{ union { int a; } u; }", "f", RESTRIDE_UNSUPPORTED, 4, "union"},
+    {"f{ struct tag s; }", "f", SYNTAX, 15, "nested structure's members"},
+    {"f{ float x[0]; }", "f", SYNTAX, 12, "at least one entry"},
+    {"f{ float x[3; }", "f", SYNTAX, 13, "\"]\" is expected"},
+    {"f{ float x[n]; }", "f", SYNTAX, 12, "a number is expected, the number of entries"},
+    {"f{ float x[5000]; }", "f", RESTRIDE_UNSUPPORTED, 10, "more than 4096 members"},
+    {"f{ float x[4294967296][4294967296]; }", "f", RESTRIDE_UNSUPPORTED, 10, "more than 4096"},
+    {"f{ float x; int x; }", "f", SYNTAX, 17, "two members named \"x\""},
+    {"f{ float v[2]; int v; }", "f", SYNTAX, 20, "two members named \"v\""},
+    {"f{ 3 x; }", "f", SYNTAX, 4, "a member such as"},
+};
+
+static void test_each_mistake_has_its_sentence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        const mistake *m = &mistakes[i];
+        restride_layout *layout = (restride_layout *)&mistakes;
+        rs_layout_fault fault;
+        restride_status status = rs_layout_parse(&layout, m->dims, m->expression, &fault);
+        const char *sentence = restride_last_error();
+        char place_text[32];
+        snprintf(place_text, sizeof place_text, "At character %zu of", m->character);
+        if (status != m->status || layout != NULL || strstr(sentence, m->words) == NULL ||
+            fault.known != (m->character != 0) ||
+            (fault.known && strstr(sentence, place_text) == NULL) ||
+            (fault.known && fault.position != m->character - 1))
+            fail_msg(
+                "\"%s\" of \"%s\": status %d, sentence \"%s\"; wanted character %zu and \"%s\"",
+                m->expression, m->dims, (int)status, sentence, m->character, m->words);
+        if (sentence[strlen(sentence) - 1] != '.')
+            fail_msg("\"%s\" is no sentence", sentence);
+    }
+}
+
+static void test_characters_not_bytes_are_counted(void **state)
+{
+    (void)state;
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, "i:64 \xc3\xa4:3", "i"), RESTRIDE_SYNTAX);
+    assert_non_null(strstr(restride_last_error(), "character 6 of the dimension list \"i:64 \xc3"));
+}
+
+static void test_long_texts_are_quoted_in_part(void **state)
+{
+    (void)state;
+    char expression[4000];
+    memset(expression, 'i', sizeof expression - 1);
+    for (size_t i = 1; i < sizeof expression - 1; i += 2)
+        expression[i] = ' ';
+    expression[sizeof expression - 2] = '?';
+    expression[sizeof expression - 1] = '\0';
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, "i:4", expression), RESTRIDE_SYNTAX);
+    const char *sentence = restride_last_error();
+    assert_true(strlen(sentence) < 400);
+    assert_non_null(strstr(sentence, "At character 3999 of the layout \"..."));
+    assert_int_equal(sentence[strlen(sentence) - 1], '.');
+}
+
+static void test_deep_nesting_is_refused(void **state)
+{
+    (void)state;
+    char dims[40000] = "f{ ";
+    for (int i = 0; i < 3000; i++)
+        strcat(dims + strlen(dims), "struct { ");
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, dims, "f"), RESTRIDE_UNSUPPORTED);
+    assert_non_null(strstr(restride_last_error(), "nested more than 32 deep"));
+}
+
+static void test_null_is_refused(void **state)
+{
+    (void)state;
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, NULL, "i"), RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_layout_parse(&layout, "i:3", NULL), RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_layout_parse(NULL, "i:3", "i"), RESTRIDE_INVALID_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members_lie_as_the_compiler_places_them),
+        cmocka_unit_test(test_vectors_are_single_leaves),
+        cmocka_unit_test(test_blanks_are_free),
+        cmocka_unit_test(test_each_mistake_has_its_sentence),
+        cmocka_unit_test(test_characters_not_bytes_are_counted),
+        cmocka_unit_test(test_long_texts_are_quoted_in_part),
+        cmocka_unit_test(test_deep_nesting_is_refused),
+        cmocka_unit_test(test_null_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
