@@ -1,0 +1,31 @@
+# What `cmake --install` puts where. Nothing installed names the prefix, so a whole installation can be moved:
+#   bin/restride                          the command line
+#   LIBDIR/librestride.so.X.Y.Z           the library, with include/restride/, pkg-config and CMake files
+#   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
+include(CMakePackageConfigHelpers)
+
+install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(restride_cli PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS restride_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(RESTRIDE_OPENCL)
+  install(TARGETS restride_layer LIBRARY DESTINATION lib/restride)
+else()
+  set(HEADER_FILTER PATTERN opencl.h EXCLUDE)
+endif()
+install(DIRECTORY include/restride DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${HEADER_FILTER})
+install(FILES docs/restride.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/restride)
+install(EXPORT restrideTargets NAMESPACE restride:: DESTINATION ${PACKAGE_DIR})
+configure_package_config_file(cmake/restrideConfig.cmake.in ${PROJECT_BINARY_DIR}/restrideConfig.cmake
+                              INSTALL_DESTINATION ${PACKAGE_DIR})
+# Before 1.0 a new minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/restrideConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/restrideConfig.cmake ${PROJECT_BINARY_DIR}/restrideConfigVersion.cmake
+        DESTINATION ${PACKAGE_DIR})
+
+file(RELATIVE_PATH PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/restride.pc.in ${PROJECT_BINARY_DIR}/restride.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/restride.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
