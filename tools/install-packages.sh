@@ -1,0 +1,48 @@
+#!/bin/sh
+# Installs the Debian packages that building, testing and running Restride need, as root. Without root it prints the
+# command and stops if one is missing. This is the only list of them.
+set -eu
+
+packages="build-essential cmake pkg-config git cpp libjansson-dev
+    opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 pocl-opencl-icd
+    libcmocka-dev oclgrind clang-format clang-tidy"
+
+# libclang 16 or newer serves; 19 is the one that the project is tested with.
+libclang_preferred=libclang-19-dev
+libclang_pattern='^libclang-(1[6-9]|[2-9][0-9])-dev$'
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "This is no Debian or Ubuntu system, so nothing was installed; install the equivalents of:"
+    echo "   " $packages $libclang_preferred
+    exit 0
+fi
+
+installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' $packages 'libclang-*-dev' 2>/dev/null |
+    sed -n 's/^installed //p') || true
+missing=
+for package in $packages; do
+    echo "$installed" | grep -qx "$package" || missing="$missing $package"
+done
+if ! echo "$installed" | grep -qE "$libclang_pattern"; then
+    missing="$missing $libclang_preferred"
+fi
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "Some packages are missing; as root, run:" >&2
+    echo "    apt-get update && apt-get install --yes --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+apt-get update --quiet
+case $missing in
+*$libclang_preferred*)
+    if ! apt-cache show --no-all-versions $libclang_preferred >/dev/null 2>&1; then
+        newest=$(apt-cache pkgnames libclang- | grep -E "$libclang_pattern" | sort --version-sort | tail -n 1)
+        [ -n "$newest" ] || { echo "No libclang-NN-dev of 16 or newer is available from apt." >&2; exit 1; }
+        missing=$(echo "$missing" | sed "s/$libclang_preferred/$newest/")
+    fi
+    ;;
+esac
+apt-get install --quiet --yes --no-install-recommends $missing
