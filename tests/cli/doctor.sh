@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# doctor.sh RESTRIDE: the findings as text and as JSON agree, and a machine without drivers or cpp is told what to do.
+restride=$1
+source "$(dirname "$0")/expect.sh"
+
+status=0
+"$restride" doctor >"$work/out" 2>"$work/err" || status=$?
+cp "$work/out" "$work/text"
+if [ "$status" -eq 0 ]; then
+    says out "^restride run works here\.$"
+else
+    says out "^restride run does not work here"
+    says out "^  missing "
+fi
+expect "$status" "$restride" doctor --json
+says out '"version": "[0-9.]+"'
+says out '"works": (true|false)'
+[ "$(grep -c '"subject"' "$work/out")" -eq "$(grep -cE '^  (works|fails|missing|optional) ' "$work/text")" ] ||
+    complain "the text and the JSON have different numbers of findings"
+
+# The same machine without cpp in PATH.
+mkdir "$work/empty"
+expect 1 env PATH="$work/empty" "$restride" doctor
+says out "missing +C preprocessor"
+says out "apt-get install cpp"
+
+# The same machine without OpenCL drivers.
+if ! grep -q "OpenCL layer .*not part of this build" "$work/text"; then
+    expect 1 env OCL_ICD_VENDORS="$work/empty" OPENCL_VENDOR_PATH="$work/empty" "$restride" doctor
+    says out "missing +OpenCL device"
+    says out "pocl-opencl-icd"
+fi
+finish

@@ -1,0 +1,29 @@
+# Sourced by the test scripts: what they expect of a command, counted.
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# expect STATUS COMMAND... runs the command; its output is left in $work/out and $work/err.
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq "$wanted" ] || complain "status $status instead of $wanted: $*"
+}
+
+# says FILE PATTERN expects a line in $work/FILE.
+says() {
+    grep -qE -- "$2" "$work/$1" || complain "no \"$2\" in std$1"
+}
+
+complain() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    sed 's/^/    out: /' "$work/out" | head -n 20
+    sed 's/^/    err: /' "$work/err" | head -n 20
+}
+
+finish() {
+    echo "$failures failures"
+    [ "$failures" -eq 0 ]
+}

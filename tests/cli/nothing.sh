@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# nothing.sh RESTRIDE PROGRAM: a program without arrays of structures runs as before, and nothing is converted.
+restride=$1
+program=$2
+source "$(dirname "$0")/expect.sh"
+
+expect 0 "$program" --launches 3
+expect 0 "$restride" run --quiet --report "$work/report.json" -- "$program" --launches 3
+says out "^launches +3 "
+! grep -q '"status": "transformed"' "$work/report.json" || complain "something was transformed"
+grep -qE '"bytes": 0' "$work/report.json" || complain "bytes were converted"
+
+# The program's own exit status comes through.
+expect 1 "$restride" run --quiet -- "$program" --launches none
+says err "needs a whole number"
+finish
