@@ -44,7 +44,7 @@ static void check_devices(json_t *findings, void *library)
         return;
     }
     rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_WORKS, NULL,
-                  "CUDA %d.%d, %d device%s; its OpenCL part is what counts", version / 1000,
+                  "CUDA %d.%d, %d device%s; this version uses its OpenCL part", version / 1000,
                   version % 1000 / 10, count, count == 1 ? "" : "s");
     for (int ordinal = 0; ordinal < count; ordinal++) {
         int device;
@@ -77,12 +77,12 @@ void rs_doctor_check_cuda(json_t *findings)
         check_devices(findings, library);
     else
         rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_OPTIONAL, NULL,
-                      "libcuda.so.1 is not here; nothing needs it yet");
+                      "libcuda.so.1 is not here; this version does not use it");
     const char *compiler = first_library(compilers, sizeof compilers / sizeof compilers[0]);
     if (compiler)
-        rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_WORKS, NULL, "%s; nothing needs it yet",
-                      compiler);
+        rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_WORKS, NULL,
+                      "%s; this version does not use it", compiler);
     else
         rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_OPTIONAL, NULL,
-                      "libnvrtc.so is not here; nothing needs it yet");
+                      "libnvrtc.so is not here; this version does not use it");
 }
