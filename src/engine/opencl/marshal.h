@@ -10,6 +10,7 @@
 #define RS_ENGINE_OPENCL_MARSHAL_H
 
 #include "engine/opencl/shape.h"
+#include "engine/stage.h"
 #include "layout/record.h"
 
 #include <CL/cl_icd.h>
@@ -17,8 +18,6 @@
 /* The functions of the OpenCL loader, found with dlopen once; NULL, with a sentence, when there is
  * none. */
 const cl_icd_dispatch *rs_opencl_api(void);
-
-typedef enum { RS_AOS_TO_ASTA, RS_ASTA_TO_AOS } rs_marshal_direction;
 
 typedef struct rs_opencl_marshal rs_opencl_marshal;
 

@@ -1,0 +1,208 @@
+/*
+ * Plans for conversions between layouts (design: Sung thesis, chapter 4 for the stages, section 5.4
+ * for AoS and ASTA). AoS to ASTA and back is one stage; ASTA to ASTA of another tile goes through
+ * AoS, in two. No stage takes scratch memory.
+ */
+#include "restride/plan.h"
+#include "base/arithmetic.h"
+#include "engine/stage.h"
+#include "layout/layout.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STAGES = 2 };
+
+struct restride_plan {
+    restride_engine *engine;
+    size_t bytes; /* of the array */
+    size_t stage_count;
+    rs_stage *stages[MAX_STAGES];
+    char *from; /* expressions, for descriptions */
+    char *to;
+};
+
+static char *copy_string(const char *string)
+{
+    size_t size = strlen(string) + 1;
+    char *copy = malloc(size);
+    return copy == NULL ? NULL : memcpy(copy, string, size);
+}
+
+static bool same_dimensions(const restride_layout *a, const restride_layout *b)
+{
+    if (a->rank != b->rank || a->record != b->record)
+        return false;
+    for (int d = 0; d < a->rank; d++)
+        if (a->dimensions[d].extent != b->dimensions[d].extent ||
+            strcmp(a->dimensions[d].name, b->dimensions[d].name) != 0)
+            return false;
+    return a->record < 0 ||
+           rs_record_equal(&a->dimensions[a->record].record, &b->dimensions[b->record].record);
+}
+
+static bool same_terms(const restride_layout *a, const restride_layout *b)
+{
+    if (a->term_count != b->term_count)
+        return false;
+    for (int t = 0; t < a->term_count; t++) {
+        const rs_term *s = &a->terms[t];
+        const rs_term *u = &b->terms[t];
+        if (s->dimension != u->dimension || s->divisor != u->divisor || s->modulus != u->modulus ||
+            s->padded != u->padded)
+            return false;
+    }
+    return true;
+}
+
+static restride_status check_layouts(const restride_layout *from, const restride_layout *to)
+{
+    if (!same_dimensions(from, to))
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The layouts are of different arrays (%s and %s); write both with "
+                       "the same dimensions.",
+                       from->dims_text, to->dims_text);
+    if (from->record < 0)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The array %s does not say how large its elements are; write them as a "
+                       "record, for example "
+                       "f{ float x[5]; } instead of f:5.",
+                       from->dims_text);
+    return RESTRIDE_OK;
+}
+
+static restride_status add_stage(restride_plan *plan, const restride_layout *layout, size_t tile,
+                                 rs_marshal_direction direction)
+{
+    size_t count = layout->dimensions[1 - layout->record].extent;
+    const rs_marshal_task task = {
+        .record = &layout->dimensions[layout->record].record,
+        .count = count,
+        .tile =
+            tile < count ? tile : count, /* a tile beyond the end would only take local memory */
+        .direction = direction,
+    };
+    restride_status status = plan->engine->operations->create_marshal(
+        plan->engine, &task, &plan->stages[plan->stage_count]);
+    if (status == RESTRIDE_OK)
+        plan->stage_count++;
+    return status;
+}
+
+/* Chooses the stages: from ASTA to AoS, if it starts there, and from AoS to ASTA, if it ends there.
+ */
+static restride_status choose_stages(restride_plan *plan, const restride_layout *from,
+                                     const restride_layout *to)
+{
+    size_t from_tile;
+    size_t to_tile;
+    rs_layout_form from_form = rs_layout_classify(from, &from_tile);
+    rs_layout_form to_form = rs_layout_classify(to, &to_tile);
+    bool from_known = from_form == RS_FORM_AOS || from_form == RS_FORM_ASTA;
+    bool to_known = to_form == RS_FORM_AOS || to_form == RS_FORM_ASTA;
+    if (same_terms(from, to) || (from_known && from_form == to_form && from_tile == to_tile))
+        return RESTRIDE_OK;
+    if (!from_known || !to_known)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The %s engine has no stages from \"%s\" to \"%s\"; it converts between AoS "
+                       "(i f) and ASTA "
+                       "(i/T f i%%T) without padding.",
+                       plan->engine->operations->name, from->expression_text, to->expression_text);
+    restride_status status = RESTRIDE_OK;
+    if (from_form == RS_FORM_ASTA)
+        status = add_stage(plan, from, from_tile, RS_ASTA_TO_AOS);
+    if (status == RESTRIDE_OK && to_form == RS_FORM_ASTA)
+        status = add_stage(plan, to, to_tile, RS_AOS_TO_ASTA);
+    return status;
+}
+
+restride_status restride_plan_convert(restride_plan **plan, restride_engine *engine,
+                                      const restride_layout *from, const restride_layout *to)
+{
+    if (plan == NULL || engine == NULL || from == NULL || to == NULL)
+        return rs_fail(
+            RESTRIDE_INVALID_ARGUMENT,
+            "restride_plan_convert needs an engine, two layouts and a place for the plan.");
+    *plan = NULL;
+    restride_status status = check_layouts(from, to);
+    if (status != RESTRIDE_OK)
+        return status;
+    restride_plan *created = calloc(1, sizeof *created);
+    if (created == NULL)
+        return rs_fail_memory("a plan");
+    created->engine = engine;
+    created->bytes = restride_layout_size(from);
+    created->from = copy_string(from->expression_text);
+    created->to = copy_string(to->expression_text);
+    if (created->from == NULL || created->to == NULL)
+        status = rs_fail_memory("a plan");
+    else
+        status = choose_stages(created, from, to);
+    if (status != RESTRIDE_OK) {
+        restride_plan_destroy(created);
+        return status;
+    }
+    *plan = created;
+    return RESTRIDE_OK;
+}
+
+restride_status restride_execute(restride_plan *plan, void *buffer)
+{
+    if (plan == NULL || buffer == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_execute needs a plan and a buffer.");
+    const rs_engine_operations *operations = plan->engine->operations;
+    restride_status status = operations->check_buffer(plan->engine, buffer, plan->bytes);
+    for (size_t i = 0; status == RESTRIDE_OK && i < plan->stage_count; i++) {
+        status = operations->run(plan->stages[i], buffer);
+        if (status != RESTRIDE_OK && i > 0) {
+            char reason[512];
+            size_t length = strlen(restride_last_error());
+            length = length < sizeof reason ? length : sizeof reason - 1;
+            memcpy(reason, restride_last_error(), length);
+            reason[length] = '\0';
+            rs_fail(status,
+                    "Stage %zu of %zu failed, so the buffer is neither \"%s\" nor \"%s\" now: %s",
+                    i + 1, plan->stage_count, plan->from, plan->to, reason);
+        }
+    }
+    return status;
+}
+
+size_t restride_plan_scratch_bytes(const restride_plan *plan)
+{
+    (void)plan; /* 010! by barrier synchronisation needs local memory alone */
+    return 0;
+}
+
+char *restride_plan_describe(const restride_plan *plan)
+{
+    if (plan == NULL)
+        return NULL;
+    const rs_engine_operations *operations = plan->engine->operations;
+    json_t *stages = json_array();
+    for (size_t i = 0; i < plan->stage_count; i++)
+        json_array_append_new(stages, operations->describe_stage(plan->stages[i]));
+    size_t moved; /* every stage reads and writes every byte once */
+    if (!rs_size_multiply(plan->bytes, 2 * plan->stage_count, &moved) || moved > INT64_MAX)
+        moved = INT64_MAX;
+    json_t *object = json_pack(
+        "{s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I}", "engine", operations->name, "device",
+        operations->describe_device(plan->engine), "from", plan->from, "to", plan->to, "bytes",
+        (json_int_t)plan->bytes, "stages", stages, "bytes_moved", (json_int_t)moved,
+        "scratch_bytes", (json_int_t)restride_plan_scratch_bytes(plan));
+    char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    json_decref(object);
+    return text;
+}
+
+void restride_plan_destroy(restride_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    for (size_t i = 0; i < plan->stage_count; i++)
+        plan->engine->operations->destroy_stage(plan->stages[i]);
+    free(plan->from);
+    free(plan->to);
+    free(plan);
+}
