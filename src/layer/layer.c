@@ -121,7 +121,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     return &dispatch;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
+RESTRIDE_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
                                                size_t *value_size_ret)
 {
     static const char layer_name[] = "Restride";
@@ -139,7 +139,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_
     return CL_SUCCESS;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispatch *target,
+RESTRIDE_API cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispatch *target,
                                             cl_uint *entry_count_ret, const cl_icd_dispatch **table)
 {
     if (target == NULL || entry_count_ret == NULL || table == NULL)
@@ -149,7 +149,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_di
     return CL_SUCCESS;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count,
+RESTRIDE_API cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count,
                                                           const cl_icd_dispatch *target,
                                                           cl_uint *entry_count_ret,
                                                           const cl_icd_dispatch **table,

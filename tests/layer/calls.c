@@ -1,0 +1,523 @@
+/*
+ * An OpenCL program that knows nothing of the layer: a long random sequence of every kind of call
+ * on a few buffers of structures, on three queues (one out of order), each step also carried out on
+ * plain arrays. Every read is compared with the arrays, so a buffer that is in another layout at
+ * the wrong moment shows at once.
+ *
+ * usage: calls KERNELS.cl SEED STEPS [cells]; exit status 0 when every comparison held.
+ */
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    float x;
+    float v[3];
+    uint32_t n;
+    uint8_t tag;
+} cell;
+
+enum {
+    BUFFERS = 3,
+    QUEUES = 3,
+    ROW = 48 /* bytes of a row in the rectangular copies: two cells */
+};
+
+static size_t cell_count = 1007;
+static cl_context context;
+static cl_command_queue queues[QUEUES];
+static cl_mem buffers[BUFFERS], out;
+static cell *model[BUFFERS];
+static cl_kernel bump, join, take, words, both;
+static cl_event last; /* every step waits for the one before */
+static uint32_t seed;
+static int step;
+static const char *doing;
+
+static void fail(const char *what, long code)
+{
+    fprintf(stderr, "step %d (%s): %s (%ld)\n", step, doing, what, code);
+    exit(1);
+}
+
+static void check(cl_int error)
+{
+    if (error != CL_SUCCESS)
+        fail("an OpenCL call failed", error);
+}
+
+static uint32_t random_below(uint32_t limit)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)(seed >> 4) * limit) >> 28);
+}
+
+static size_t bytes(void)
+{
+    return cell_count * sizeof(cell);
+}
+
+static void random_bytes(void *data, size_t size)
+{
+    uint8_t *at = data;
+    for (size_t i = 0; i < size; i++)
+        at[i] = (uint8_t)(random_below(100) +
+                          20); /* no NaN: comparisons are of bytes, sums of floats are not */
+}
+
+/* Every call takes part in one chain of events. */
+static cl_uint wait_count(void)
+{
+    return last != NULL ? 1 : 0;
+}
+
+static const cl_event *wait_list(void)
+{
+    return last != NULL ? &last : NULL;
+}
+
+static void chain(cl_event event)
+{
+    if (last != NULL)
+        check(clReleaseEvent(last));
+    last = event;
+}
+
+static cl_command_queue any_queue(void)
+{
+    return queues[random_below(QUEUES)];
+}
+
+/* Waits for the chain; steps on the host's side need it. */
+static void settle(void)
+{
+    if (last != NULL)
+        check(clWaitForEvents(1, &last));
+    for (int i = 0; i < QUEUES; i++)
+        check(clFlush(queues[i]));
+}
+
+static void compare(const void *got, const void *expected, size_t size)
+{
+    if (memcmp(got, expected, size) == 0)
+        return;
+    for (size_t i = 0; i < size; i++)
+        if (((const uint8_t *)got)[i] != ((const uint8_t *)expected)[i])
+            fail("a byte differs", (long)i);
+}
+
+static void launch(cl_kernel kernel)
+{
+    cl_event event;
+    cl_command_queue queue = any_queue();
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &cell_count, NULL, wait_count(),
+                                 wait_list(), &event));
+    check(clFlush(queue));
+    chain(event);
+}
+
+/* ---- one function a kind of step; b is the buffer it works on ---- */
+
+static void do_bump(int b)
+{
+    cl_uint by = random_below(7);
+    check(clSetKernelArg(bump, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(bump, 1, sizeof by, &by));
+    launch(bump);
+    for (size_t i = 0; i < cell_count; i++) {
+        cell *c = &model[b][i];
+        c->x += (float)by;
+        c->v[by % 3] = c->x;
+        c->n ^= by * 2654435761u;
+        c->tag++;
+    }
+}
+
+static void do_join(int b)
+{
+    int from = (int)random_below(BUFFERS);
+    check(clSetKernelArg(join, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(join, 1, sizeof(cl_mem), &buffers[from]));
+    launch(join);
+    for (size_t i = 0; i < cell_count; i++) {
+        model[b][i].n += model[from][i].n;
+        model[b][i].v[1] = model[from][i].v[2];
+    }
+}
+
+/* Two queues read one buffer at once, with nothing between them. */
+static void do_take(int b)
+{
+    cl_event events[QUEUES];
+    uint32_t *got = malloc(cell_count * sizeof *got);
+    check(clSetKernelArg(take, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(take, 1, sizeof(cl_mem), &out));
+    for (int i = 0; i < QUEUES; i++) {
+        check(clEnqueueNDRangeKernel(queues[i], take, 1, NULL, &cell_count, NULL, wait_count(),
+                                     wait_list(), &events[i]));
+        check(clFlush(queues[i]));
+    }
+    check(clEnqueueReadBuffer(queues[0], out, CL_TRUE, 0, cell_count * sizeof *got, got, QUEUES,
+                              events, NULL));
+    for (size_t i = 0; i < cell_count; i++)
+        if (got[i] != model[b][i].n + model[b][i].tag)
+            fail("a sum differs", (long)i);
+    cl_ulong time;
+    cl_uint references;
+    if (clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_END, sizeof time, &time, NULL) !=
+        CL_PROFILING_INFO_NOT_AVAILABLE)
+        fail("a queue without profiling has times", 0);
+    check(clFinish(queues[0]));
+    check(
+        clGetEventInfo(events[0], CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL));
+    if (references != 1)
+        fail("an event has another number of references", (long)references);
+    for (int i = 0; i < QUEUES; i++)
+        clReleaseEvent(events[i]);
+    free(got);
+}
+
+static void do_words(int b)
+{
+    cl_uint by = random_below(1000);
+    check(clSetKernelArg(words, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(words, 1, sizeof by, &by));
+    launch(words);
+    for (size_t i = 0; i < cell_count; i++)
+        model[b][i].n += by;
+}
+
+static void do_both(int b)
+{
+    check(clSetKernelArg(both, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(both, 1, sizeof(cl_mem), &buffers[b]));
+    launch(both);
+    for (size_t i = 0; i < cell_count; i++)
+        model[b][i].tag = (uint8_t)model[b][i].n;
+}
+
+static size_t random_range(size_t *offset)
+{
+    if (random_below(3) == 0) {
+        *offset = 0;
+        return bytes();
+    }
+    *offset = random_below((uint32_t)bytes());
+    return 1 + random_below((uint32_t)(bytes() - *offset));
+}
+
+static void do_write(int b)
+{
+    size_t offset, size = random_range(&offset);
+    uint8_t *data = malloc(size);
+    cl_event event;
+    random_bytes(data, size);
+    check(clEnqueueWriteBuffer(any_queue(), buffers[b], CL_TRUE, offset, size, data, wait_count(),
+                               wait_list(), &event));
+    chain(event);
+    memcpy((uint8_t *)model[b] + offset, data, size);
+    free(data);
+}
+
+static void do_write_later(int b)
+{
+    size_t offset, size = random_range(&offset);
+    uint8_t *data = malloc(size);
+    cl_event event;
+    random_bytes(data, size);
+    check(clEnqueueWriteBuffer(any_queue(), buffers[b], CL_FALSE, offset, size, data, wait_count(),
+                               wait_list(), &event));
+    chain(event);
+    settle();
+    memcpy((uint8_t *)model[b] + offset, data, size);
+    free(data);
+}
+
+static void do_read(int b)
+{
+    size_t offset, size = random_range(&offset);
+    uint8_t *data = malloc(size);
+    check(clEnqueueReadBuffer(any_queue(), buffers[b], CL_TRUE, offset, size, data, wait_count(),
+                              wait_list(), NULL));
+    compare(data, (uint8_t *)model[b] + offset, size);
+    free(data);
+}
+
+/* A column of 5 bytes out of rows of two cells. */
+static void do_rect(int b)
+{
+    size_t rows = bytes() / ROW, column = random_below(ROW - 5);
+    size_t origin[3] = {column, random_below((uint32_t)rows / 2), 0}, zero[3] = {0, 0, 0};
+    size_t region[3] = {5, rows / 3, 1};
+    uint8_t *data = malloc(region[0] * region[1]);
+    uint8_t *at = (uint8_t *)model[b] + origin[1] * ROW + column;
+    cl_event event;
+    check(clEnqueueReadBufferRect(any_queue(), buffers[b], CL_TRUE, origin, zero, region, ROW, 0,
+                                  region[0], 0, data, wait_count(), wait_list(), NULL));
+    for (size_t row = 0; row < region[1]; row++)
+        compare(data + row * region[0], at + row * ROW, region[0]);
+    random_bytes(data, region[0] * region[1]);
+    check(clEnqueueWriteBufferRect(any_queue(), buffers[b], CL_TRUE, origin, zero, region, ROW, 0,
+                                   region[0], 0, data, wait_count(), wait_list(), &event));
+    chain(event);
+    for (size_t row = 0; row < region[1]; row++)
+        memcpy(at + row * ROW, data + row * region[0], region[0]);
+    free(data);
+}
+
+static void do_copy(int b)
+{
+    int from = (b + 1) % BUFFERS;
+    size_t offset, size = random_range(&offset);
+    cl_event event;
+    check(clEnqueueCopyBuffer(any_queue(), buffers[from], buffers[b], offset, offset, size,
+                              wait_count(), wait_list(), &event));
+    chain(event);
+    memcpy((uint8_t *)model[b] + offset, (uint8_t *)model[from] + offset, size);
+}
+
+static void do_copy_rect(int b)
+{
+    int from = (b + 1) % BUFFERS;
+    size_t origin[3] = {7, 3, 0}, region[3] = {11, bytes() / ROW - 5, 1};
+    cl_event event;
+    check(clEnqueueCopyBufferRect(any_queue(), buffers[from], buffers[b], origin, origin, region,
+                                  ROW, 0, ROW, 0, wait_count(), wait_list(), &event));
+    chain(event);
+    for (size_t row = 0; row < region[1]; row++)
+        memcpy((uint8_t *)model[b] + (row + 3) * ROW + 7,
+               (uint8_t *)model[from] + (row + 3) * ROW + 7, 11);
+}
+
+static void do_fill(int b)
+{
+    bool all = random_below(2) == 0;
+    size_t offset = all ? 0 : 4 * random_below(100), size = all ? bytes() : 4 * 321;
+    uint32_t pattern = random_below(1u << 20);
+    cl_event event;
+    check(clEnqueueFillBuffer(any_queue(), buffers[b], &pattern, sizeof pattern, offset, size,
+                              wait_count(), wait_list(), &event));
+    chain(event);
+    for (size_t i = 0; i < size; i += 4)
+        memcpy((uint8_t *)model[b] + offset + i, &pattern, 4);
+}
+
+static void do_map(int b)
+{
+    size_t offset, size = random_range(&offset);
+    cl_int error;
+    cl_event event;
+    cl_command_queue queue = any_queue();
+    uint8_t *mapped = clEnqueueMapBuffer(queue, buffers[b], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                         offset, size, wait_count(), wait_list(), NULL, &error);
+    check(error);
+    compare(mapped, (uint8_t *)model[b] + offset, size);
+    random_bytes(mapped, size);
+    memcpy((uint8_t *)model[b] + offset, mapped, size);
+    check(clEnqueueUnmapMemObject(queue, buffers[b], mapped, 0, NULL, &event));
+    check(clFlush(queue));
+    chain(event);
+}
+
+static void do_migrate(int b)
+{
+    cl_event event;
+    check(clEnqueueMigrateMemObjects(any_queue(), 1, &buffers[b], 0, wait_count(), wait_list(),
+                                     &event));
+    chain(event);
+}
+
+/* A view of a part; the parent must be AoS while it lives, and afterwards still be right. */
+static void do_sub_buffer(int b)
+{
+    cl_buffer_region region = {1024, 512};
+    cl_int error;
+    uint8_t data[512];
+    settle();
+    cl_mem view = clCreateSubBuffer(buffers[b], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                    &region, &error);
+    check(error);
+    check(clEnqueueReadBuffer(queues[0], view, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL));
+    compare(data, (uint8_t *)model[b] + 1024, sizeof data);
+    random_bytes(data, sizeof data);
+    check(clEnqueueWriteBuffer(queues[0], view, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL));
+    memcpy((uint8_t *)model[b] + 1024, data, sizeof data);
+    check(clReleaseMemObject(view));
+}
+
+static void make_buffer(int b)
+{
+    static const cl_mem_flags access[] = {CL_MEM_READ_WRITE, 0, CL_MEM_ALLOC_HOST_PTR};
+    cl_mem_flags flags = access[random_below(3)] | CL_MEM_COPY_HOST_PTR, seen;
+    cl_uint references;
+    cl_int error;
+    random_bytes(model[b], bytes());
+    buffers[b] = clCreateBuffer(context, flags, bytes(), model[b], &error);
+    check(error);
+    check(clGetMemObjectInfo(buffers[b], CL_MEM_FLAGS, sizeof seen, &seen, NULL));
+    check(clGetMemObjectInfo(buffers[b], CL_MEM_REFERENCE_COUNT, sizeof references, &references,
+                             NULL));
+    if ((flags & seen) != flags || references != 1)
+        fail("flags or references of a new buffer are not the program's", (long)seen);
+}
+
+static void do_new_buffer(int b)
+{
+    settle();
+    check(clReleaseMemObject(buffers[b]));
+    make_buffer(b);
+}
+
+static void make_queue(int i)
+{
+    cl_device_id device;
+    cl_int error;
+    cl_command_queue_properties properties = i == 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
+    cl_command_queue_properties seen;
+    check(clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof device, &device, NULL));
+    queues[i] = clCreateCommandQueue(context, device, properties, &error);
+    check(error);
+    check(clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES, sizeof seen, &seen, NULL));
+    if (seen != properties)
+        fail("the properties of a queue are not the program's", (long)seen);
+}
+
+/* A queue goes while its commands may still run. */
+static void do_new_queue(int b)
+{
+    (void)b;
+    int i = (int)random_below(QUEUES);
+    check(clReleaseCommandQueue(queues[i]));
+    make_queue(i);
+}
+
+typedef struct {
+    const char *name;
+    void (*run)(int b);
+    uint32_t weight;
+} kind;
+
+static const kind kinds[] = {
+    {"bump", do_bump, 12},
+    {"join", do_join, 8},
+    {"take", do_take, 6},
+    {"words", do_words, 3},
+    {"both", do_both, 2},
+    {"write", do_write, 3},
+    {"write later", do_write_later, 3},
+    {"read", do_read, 5},
+    {"rect", do_rect, 2},
+    {"copy", do_copy, 4},
+    {"copy rect", do_copy_rect, 2},
+    {"fill", do_fill, 2},
+    {"map", do_map, 3},
+    {"migrate", do_migrate, 1},
+    {"sub-buffer", do_sub_buffer, 1},
+    {"new buffer", do_new_buffer, 2},
+    {"new queue", do_new_queue, 1},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static const kind *random_kind(void)
+{
+    uint32_t total = 0;
+    for (int i = 0; i < KINDS; i++)
+        total += kinds[i].weight;
+    uint32_t at = random_below(total);
+    int i = 0;
+    for (; at >= kinds[i].weight; i++)
+        at -= kinds[i].weight;
+    return &kinds[i];
+}
+
+static char *read_source(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    static char source[65536];
+    if (file == NULL)
+        fail(path, 0);
+    source[fread(source, 1, sizeof source - 1, file)] = '\0';
+    fclose(file);
+    return source;
+}
+
+static cl_kernel make_kernel(cl_program program, const char *name, cl_uint arguments)
+{
+    cl_int error;
+    cl_uint seen;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error);
+    check(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof seen, &seen, NULL));
+    if (seen != arguments)
+        fail("a kernel has another number of arguments", (long)seen);
+    return kernel;
+}
+
+int main(int argc, char **argv)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int error;
+    if (argc < 4)
+        return 2;
+    doing = "setup";
+    seed = (uint32_t)strtoul(argv[2], NULL, 10);
+    long steps = strtol(argv[3], NULL, 10);
+    if (argc > 4)
+        cell_count = strtoul(argv[4], NULL, 10);
+    check(clGetPlatformIDs(1, &platform, NULL));
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(error);
+    const char *source = read_source(argv[1]);
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 1, &device, "", NULL, NULL));
+    bump = make_kernel(program, "bump", 2);
+    join = make_kernel(program, "join", 2);
+    take = make_kernel(program, "take", 2);
+    words = make_kernel(program, "words", 2);
+    both = make_kernel(program, "both", 2);
+    size_t source_size;
+    check(clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &source_size));
+    if (source_size != strlen(source) + 1)
+        fail("the program's source is not its own", (long)source_size);
+    for (int i = 0; i < QUEUES; i++)
+        make_queue(i);
+    for (int b = 0; b < BUFFERS; b++) {
+        model[b] = malloc(bytes());
+        make_buffer(b);
+    }
+    out = clCreateBuffer(context, CL_MEM_WRITE_ONLY, cell_count * sizeof(uint32_t), NULL, &error);
+    check(error);
+
+    for (step = 0; step < steps; step++) {
+        const kind *next = random_kind();
+        doing = next->name;
+        next->run((int)random_below(BUFFERS));
+    }
+    doing = "the end";
+    for (int b = 0; b < BUFFERS; b++) {
+        cell *data = malloc(bytes());
+        check(clEnqueueReadBuffer(queues[0], buffers[b], CL_TRUE, 0, bytes(), data, wait_count(),
+                                  wait_list(), NULL));
+        compare(data, model[b], bytes());
+        free(data);
+        free(model[b]);
+        check(clReleaseMemObject(buffers[b]));
+    }
+    chain(NULL);
+    check(clReleaseMemObject(out));
+    cl_kernel kernels[] = {bump, join, take, words, both};
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        check(clReleaseKernel(kernels[i]));
+    for (int i = 0; i < QUEUES; i++)
+        check(clReleaseCommandQueue(queues[i]));
+    check(clReleaseProgram(program));
+    check(clReleaseContext(context));
+    printf("%ld steps, every byte as expected\n", steps);
+    return 0;
+}

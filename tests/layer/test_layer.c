@@ -1,0 +1,227 @@
+/*
+ * The layer and `restride run`, from outside: a program that makes every kind of call keeps its
+ * results in every tile size while its kernels really run in ASTA; what cannot be transformed is
+ * kept with the right reason; and whatever is wrong with Restride's own part, the program runs.
+ */
+#include "cmocka_all.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char report_path[64];
+static char errors_path[64];
+
+/* Runs a command of the shell with standard error kept; returns its wait status. */
+static int run(const char *format, ...)
+{
+    char command[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    assert_in_range(length, 1, (int)sizeof command - 200);
+    snprintf(command + length, sizeof command - (size_t)length, " >/dev/null 2>%s", errors_path);
+    unlink(report_path);
+    return system(command);
+}
+
+static int exit_status(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+/* What the last command said on standard error. */
+static const char *errors(void)
+{
+    static char text[65536];
+    FILE *file = fopen(errors_path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static json_t *report(void)
+{
+    json_t *loaded = json_load_file(report_path, 0, NULL);
+    assert_non_null(loaded);
+    return loaded;
+}
+
+static json_t *kernel_of(json_t *loaded, const char *name)
+{
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(json_object_get(loaded, "kernels"), i, kernel)
+    {
+        if (strcmp(json_string_value(json_object_get(kernel, "name")), name) == 0)
+            return kernel;
+    }
+    fail_msg("the report has no kernel %s", name);
+    return NULL;
+}
+
+static long number_of(json_t *object, const char *key)
+{
+    return (long)json_number_value(json_object_get(object, key));
+}
+
+static const char *argument_word(json_t *kernel, size_t index, const char *key)
+{
+    json_t *argument = json_array_get(json_object_get(kernel, "arguments"), index);
+    const char *word = json_string_value(json_object_get(argument, key));
+    return word != NULL ? word : "";
+}
+
+static void test_every_kind_of_call(void **state)
+{
+    (void)state;
+    static const int tiles[] = {16, 32, 64, 7};
+    for (int i = 0; i < 4; i++) {
+        int status = run("%s run --tile %d --report %s -- %s %s %d 500", RESTRIDE_PROGRAM, tiles[i],
+                         report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 1);
+        if (exit_status(status) != 0)
+            fail_msg("T = %d: %s", tiles[i], errors());
+        json_t *loaded = report();
+        json_t *bump = kernel_of(loaded, "bump");
+        assert_in_range(number_of(bump, "transformed_launches"), 10, number_of(bump, "launches"));
+        assert_in_range(number_of(kernel_of(loaded, "join"), "transformed_launches"), 5, 500);
+        assert_in_range(number_of(kernel_of(loaded, "take"), "transformed_launches"), 5, 500);
+        assert_in_range(number_of(json_object_get(loaded, "marshal"), "count"), 10, 2000);
+        assert_string_equal(argument_word(bump, 0, "status"), "transformed");
+        assert_int_equal(number_of(kernel_of(loaded, "words"), "transformed_launches"), 0);
+        /* One buffer for two arguments that see it differently. */
+        json_t *both = kernel_of(loaded, "both");
+        assert_int_equal(number_of(both, "transformed_launches"), 0);
+        assert_non_null(strstr(argument_word(both, 0, "reason"), "also bound"));
+        json_decref(loaded);
+    }
+}
+
+/* Fewer cells than a tile, and exactly one tile. */
+static void test_small_buffers(void **state)
+{
+    (void)state;
+    static const int counts[] = {129, 160, 192};
+    for (int i = 0; i < 3; i++) {
+        int status = run("%s run --tile 128 --report %s -- %s %s %d 200 %d", RESTRIDE_PROGRAM,
+                         report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 10, counts[i]);
+        if (exit_status(status) != 0)
+            fail_msg("%d cells: %s", counts[i], errors());
+    }
+}
+
+static void test_policy_off_changes_nothing(void **state)
+{
+    (void)state;
+    int status = run("%s run --policy off --report %s -- %s %s 1 200", RESTRIDE_PROGRAM,
+                     report_path, CALLS_PROGRAM, CALLS_KERNELS);
+    assert_int_equal(exit_status(status), 0);
+    json_t *loaded = report();
+    assert_int_equal(number_of(kernel_of(loaded, "bump"), "transformed_launches"), 0);
+    assert_int_equal(number_of(json_object_get(loaded, "marshal"), "count"), 0);
+    json_decref(loaded);
+}
+
+/* A tile of a million structures is more local memory than any device has. */
+static void test_tile_too_large_for_the_device(void **state)
+{
+    (void)state;
+    int status = run("%s run --tile 1048576 --report %s -- %s %s 1 200", RESTRIDE_PROGRAM,
+                     report_path, CALLS_PROGRAM, CALLS_KERNELS);
+    assert_int_equal(exit_status(status), 0);
+    json_t *loaded = report();
+    json_t *bump = kernel_of(loaded, "bump");
+    assert_int_equal(number_of(bump, "transformed_launches"), 0);
+    assert_string_equal(argument_word(bump, 0, "status"), "kept");
+    assert_non_null(strstr(argument_word(bump, 0, "reason"), "local memory"));
+    json_decref(loaded);
+}
+
+/* A rewriter that is missing, fails, answers nonsense or nothing: the program runs in its own
+ * layout. */
+static void test_broken_rewriter(void **state)
+{
+    (void)state;
+    static const char *const rewriters[] = {"/nonexistent/restride", "/bin/false", "/bin/echo",
+                                            "/bin/true"};
+    for (int i = 0; i < 4; i++) {
+        int status =
+            run("env OPENCL_LAYERS=%s RESTRIDE_REWRITER=%s RESTRIDE_LOG=warning %s %s 1 100",
+                LAYER_PATH, rewriters[i], CALLS_PROGRAM, CALLS_KERNELS);
+        assert_int_equal(exit_status(status), 0);
+        assert_non_null(strstr(errors(), "was not rewritten"));
+    }
+}
+
+static void test_exit_status_and_signals(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run -- sh -c 'exit 7'", RESTRIDE_PROGRAM)), 7);
+    /* The shell that system() starts would hide the signal: exec puts restride in its place. */
+    assert_int_equal(exit_status(run("exec %s run -- sh -c 'kill -SEGV $$'", RESTRIDE_PROGRAM)),
+                     1000 + 11);
+    assert_int_equal(
+        exit_status(run("exec %s run -- sh -c 'kill -TERM $PPID; sleep 20'", RESTRIDE_PROGRAM)),
+        1000 + 15);
+    assert_int_equal(exit_status(run("%s run -- /nonexistent/program", RESTRIDE_PROGRAM)), 127);
+    assert_non_null(strstr(errors(), "/nonexistent/program could not be started"));
+    assert_int_equal(exit_status(run("%s run -- /etc/passwd", RESTRIDE_PROGRAM)), 126);
+}
+
+static void test_bad_usage(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --policy soon -- true", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --tile 0 -- true", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --tile -3 -- true", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --report r.txt -- true", RESTRIDE_PROGRAM)), 2);
+}
+
+/* The program runs all the same, and the sentence names the path. */
+static void test_unwritable_report(void **state)
+{
+    (void)state;
+    int status =
+        run("%s run --report /nonexistent/r.html -- sh -c 'echo ran >&2'", RESTRIDE_PROGRAM);
+    assert_int_equal(exit_status(status), 1);
+    assert_non_null(strstr(errors(), "ran"));
+    assert_non_null(strstr(errors(), "/nonexistent/r.html"));
+    status = run("%s run --report /nonexistent/r.html -- sh -c 'exit 3'", RESTRIDE_PROGRAM);
+    assert_int_equal(exit_status(status), 3);
+}
+
+static void test_program_without_opencl(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run -- true", RESTRIDE_PROGRAM)), 0);
+    assert_non_null(strstr(errors(), "nothing was transformed"));
+    assert_int_equal(exit_status(run("%s run --quiet -- true", RESTRIDE_PROGRAM)), 0);
+    assert_string_equal(errors(), "");
+}
+
+int main(void)
+{
+    snprintf(report_path, sizeof report_path, "/tmp/restride-test-%ld.json", (long)getpid());
+    snprintf(errors_path, sizeof errors_path, "/tmp/restride-test-%ld.txt", (long)getpid());
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kind_of_call),
+        cmocka_unit_test(test_small_buffers),
+        cmocka_unit_test(test_policy_off_changes_nothing),
+        cmocka_unit_test(test_tile_too_large_for_the_device),
+        cmocka_unit_test(test_broken_rewriter),
+        cmocka_unit_test(test_exit_status_and_signals),
+        cmocka_unit_test(test_bad_usage),
+        cmocka_unit_test(test_unwritable_report),
+        cmocka_unit_test(test_program_without_opencl),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(report_path);
+    unlink(errors_path);
+    return failed;
+}
