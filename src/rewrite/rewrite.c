@@ -1,2 +1,457 @@
-/* Placeholder until the room is written. */
-typedef int restride_room_placeholder;
+/* The contract of rewrite.h: reads the request, runs the steps, writes the reply. */
+#include "rewrite/rewrite.h"
+
+#include "base/text.h"
+#include "layout/layout.h"
+#include "rewrite/model.h"
+#include "source/flatten.h"
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Larger sources are left alone; offsets in libclang have 32 bits, and no kernel has so much text.
+ */
+enum { SOURCE_LIMIT = 64 << 20, SAMPLE_COUNT = 1 << 30 };
+
+typedef struct {
+    const json_t *request;
+    const char *source, *file;
+    rs_options options;
+    char **definitions; /* "-DNAME=VALUE" from the request's macros */
+    size_t definition_count;
+    rs_flat flat;
+    rs_tree tree;
+    rs_model model;
+    json_t *reply;
+} rewriting;
+
+/* Puts a member into an object; the object takes the reference over. */
+static restride_status put(json_t *object, const char *key, json_t *value)
+{
+    if (value == NULL || json_object_set_new(object, key, value) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    return RESTRIDE_OK;
+}
+
+/* Text of the user's source may not be UTF-8. */
+static json_t *text_of(const char *text)
+{
+    json_t *string = json_string(text);
+    return string != NULL ? string : json_string("(text that is not UTF-8)");
+}
+
+/* "Nothing could be done": the reply is this sentence. */
+static restride_status reply_error(rewriting *r, const char *sentence)
+{
+    return put(r->reply, "error", text_of(sentence));
+}
+
+/* Why the whole source stays as it is. */
+static restride_status keep_source(rewriting *r, const char *reason, const char *file, size_t line)
+{
+    restride_status status = put(r->reply, "reason", text_of(reason));
+    if (status == RESTRIDE_OK)
+        status = put(r->reply, "file", text_of(file));
+    if (status == RESTRIDE_OK)
+        status = put(r->reply, "line", json_integer((json_int_t)line));
+    return status;
+}
+
+/* ---- reading the request ---- */
+
+static const char *text_member(const json_t *request, const char *key, const char *otherwise)
+{
+    const json_t *value = json_object_get(request, key);
+    return json_is_string(value) ? json_string_value(value) : otherwise;
+}
+
+/* What is wrong with the request's form, or NULL. */
+static const char *check_request(const json_t *request)
+{
+    static const struct {
+        const char *key;
+        json_type types[2];
+        const char *sentence;
+    } rules[] = {
+        {"source", {JSON_STRING, JSON_STRING}, "The member \"source\" is not a string."},
+        {"file", {JSON_STRING, JSON_STRING}, "The member \"file\" is not a string."},
+        {"options", {JSON_STRING, JSON_STRING}, "The member \"options\" is not a string."},
+        {"address_bits",
+         {JSON_INTEGER, JSON_INTEGER},
+         "The member \"address_bits\" is not 32 or 64."},
+        {"tile", {JSON_INTEGER, JSON_INTEGER}, "The member \"tile\" is not an integer."},
+        {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
+        {"macros", {JSON_OBJECT, JSON_OBJECT}, "The member \"macros\" is not an object."},
+        {"assume_undefined",
+         {JSON_TRUE, JSON_FALSE},
+         "The member \"assume_undefined\" is not true or false."},
+    };
+    if (!json_is_object(request))
+        return "The request is not a JSON object.";
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const json_t *value = json_object_get(request, rules[i].key);
+        if (value != NULL && json_typeof(value) != rules[i].types[0] &&
+            json_typeof(value) != rules[i].types[1])
+            return rules[i].sentence;
+    }
+    if (json_object_get(request, "source") == NULL)
+        return "The request has no member \"source\".";
+    const json_t *bits = json_object_get(request, "address_bits");
+    if (bits != NULL && json_integer_value(bits) != 32 && json_integer_value(bits) != 64)
+        return "The member \"address_bits\" is not 32 or 64.";
+    const json_t *tile = json_object_get(request, "tile");
+    if (tile != NULL && (json_integer_value(tile) < 1 || json_integer_value(tile) >= SAMPLE_COUNT))
+        return "The member \"tile\" is not a sensible tile size; 32 is usual.";
+    return NULL;
+}
+
+/* The macros that the device's compiler predefines, as options for cpp. */
+static restride_status read_macros(rewriting *r)
+{
+    json_t *macros = json_object_get(r->request, "macros");
+    r->definitions = calloc(json_object_size(macros) + 1, sizeof *r->definitions);
+    if (r->definitions == NULL)
+        return rs_fail_memory("the macros of a request");
+    const char *name;
+    json_t *value;
+    json_object_foreach(macros, name, value)
+    {
+        if (!json_is_string(value))
+            continue;
+        rs_text option = RS_TEXT_EMPTY;
+        rs_text_format(&option, "-D%s=%s", name, json_string_value(value));
+        char *text = rs_text_take(&option);
+        if (text == NULL)
+            return rs_fail_memory("the macros of a request");
+        r->definitions[r->definition_count++] = text;
+    }
+    return RESTRIDE_OK;
+}
+
+/* ---- layouts ---- */
+
+/* Sets *found when the request names a layout for the argument, or its tile applies. */
+static restride_status wanted_layout(const rewriting *r, const rs_argument *argument,
+                                     rs_text *found)
+{
+    const json_t *layouts = json_object_get(r->request, "layouts");
+    const json_t *tile = json_object_get(r->request, "tile");
+    rs_text full = RS_TEXT_EMPTY;
+    rs_text_format(&full, "%s.%s", r->model.kernels[argument->kernel].name, argument->name);
+    if (full.failed)
+        return rs_fail_memory("a layout");
+    const char *expression = json_string_value(json_object_get(layouts, full.data));
+    if (expression == NULL)
+        expression = json_string_value(json_object_get(layouts, argument->name));
+    rs_text_free(&full);
+    if (expression != NULL)
+        rs_text_add_string(found, expression);
+    else if (tile != NULL)
+        rs_text_format(found, "i/%d f i%%%d", (int)json_integer_value(tile),
+                       (int)json_integer_value(tile));
+    else
+        rs_text_add_string(found, "i f");
+    return found->failed ? rs_fail_memory("a layout") : RESTRIDE_OK;
+}
+
+/* Parses the wanted layout of an argument that could have one; *sentence is set when the request is
+ * wrong. */
+static restride_status set_layout(rewriting *r, rs_argument *argument, const char **sentence)
+{
+    rs_text wanted = RS_TEXT_EMPTY;
+    restride_status status = wanted_layout(r, argument, &wanted);
+    if (status != RESTRIDE_OK)
+        return status;
+    restride_layout *layout;
+    status = rs_layout_of_record(&layout, &r->model.structures[argument->structure].record,
+                                 SAMPLE_COUNT, wanted.data);
+    if (status != RESTRIDE_OK) {
+        rs_text_free(&wanted);
+        *sentence = restride_last_error();
+        return status == RESTRIDE_OUT_OF_MEMORY ? status : RESTRIDE_OK;
+    }
+    rs_layout_form form = rs_layout_classify(layout, &argument->tile);
+    restride_layout_destroy(layout);
+    if (form == RS_FORM_AOS)
+        status = rs_argument_refuse(argument, 0, "layout requested");
+    else if (form == RS_FORM_OTHER)
+        *sentence =
+            "Only the layouts \"i f\", \"f i\" and \"i/T f i%T\" can be written into a kernel.";
+    argument->layout = rs_text_take(&wanted);
+    return argument->layout == NULL ? rs_fail_memory("a layout") : status;
+}
+
+/* Whether "ARG" or "KERNEL.ARG" names an argument of the source. */
+static bool is_argument(const rs_model *model, const char *name)
+{
+    for (int i = 0; i < model->argument_count; i++) {
+        const rs_argument *argument = &model->arguments[i];
+        const char *kernel = model->kernels[argument->kernel].name;
+        size_t length = strlen(kernel);
+        if (strcmp(name, argument->name) == 0 ||
+            (strncmp(name, kernel, length) == 0 && name[length] == '.' &&
+             strcmp(name + length + 1, argument->name) == 0))
+            return true;
+    }
+    return false;
+}
+
+static restride_status set_layouts(rewriting *r, bool *stopped)
+{
+    const char *name, *sentence = NULL;
+    json_t *value;
+    rs_text text = RS_TEXT_EMPTY;
+    json_object_foreach(json_object_get(r->request, "layouts"), name, value)
+    {
+        if (!json_is_string(value))
+            rs_text_format(&text, "The layout of %s is not a string.", name);
+        else if (!is_argument(&r->model, name))
+            rs_text_format(&text,
+                           "No kernel has an argument %s that points to global or constant memory.",
+                           name);
+        if (text.size > 0)
+            sentence = text.data;
+    }
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < r->model.argument_count && status == RESTRIDE_OK && sentence == NULL; i++)
+        if (r->model.arguments[i].reason == NULL)
+            status = set_layout(r, &r->model.arguments[i], &sentence);
+    *stopped = sentence != NULL;
+    if (status == RESTRIDE_OK && sentence != NULL)
+        status = reply_error(r, sentence);
+    rs_text_free(&text);
+    return status;
+}
+
+/* ---- writing the reply ---- */
+
+static json_t *describe_record(const rs_structure *s)
+{
+    json_t *leaves = json_array();
+    for (size_t i = 0; leaves != NULL && i < s->member_count; i++)
+        json_array_append_new(leaves, json_pack("{s:s, s:I, s:I}", "name", s->members[i].path,
+                                                "offset", (json_int_t)s->members[i].offset, "size",
+                                                (json_int_t)s->members[i].size));
+    return json_pack("{s:s, s:I, s:I, s:o}", "name", s->name != NULL ? s->name : "", "size",
+                     (json_int_t)s->record.size, "alignment", (json_int_t)s->record.alignment,
+                     "leaves", leaves);
+}
+
+static restride_status describe_argument(const rewriting *r, const rs_argument *argument,
+                                         json_t *list)
+{
+    bool kept = argument->reason != NULL;
+    json_t *entry =
+        json_pack("{s:I, s:s, s:s, s:s, s:s}", "index", (json_int_t)argument->index, "name",
+                  argument->name, "type", argument->type, "status", kept ? "kept" : "transformed",
+                  "layout", kept ? "i f" : argument->layout);
+    restride_status status = RESTRIDE_OK;
+    if (entry == NULL || json_array_append_new(list, entry) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    if (kept) {
+        const char *file;
+        size_t line;
+        rs_flat_locate(&r->flat, argument->reason_offset, &file, &line);
+        status = put(entry, "reason", text_of(argument->reason));
+        if (status == RESTRIDE_OK)
+            status = put(entry, "file", text_of(file));
+        if (status == RESTRIDE_OK)
+            status = put(entry, "line", json_integer((json_int_t)line));
+        return status;
+    }
+    status = put(entry, "record", describe_record(&r->model.structures[argument->structure]));
+    if (status == RESTRIDE_OK)
+        status = put(entry, "tile", json_integer((json_int_t)argument->tile));
+    if (status == RESTRIDE_OK)
+        status = put(entry, "count_argument", json_integer(argument->count_argument));
+    return status;
+}
+
+static restride_status describe_kernels(const rewriting *r, json_t *kernels)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int k = 0; k < r->model.kernel_count && status == RESTRIDE_OK; k++) {
+        const rs_kernel_source *kernel = &r->model.kernels[k];
+        json_t *arguments = json_array();
+        json_t *entry = json_pack("{s:s, s:o}", "name", kernel->name, "arguments", arguments);
+        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
+            return rs_fail_memory("the rewriter's reply");
+        for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
+            status =
+                describe_argument(r, &r->model.arguments[kernel->first_argument + i], arguments);
+    }
+    return status;
+}
+
+/* ---- the steps ---- */
+
+/* The names that the request does not answer; the reply asks for them when there are any. */
+static restride_status ask_for_macros(rewriting *r, bool *stopped)
+{
+    *stopped = false;
+    if (json_is_true(json_object_get(r->request, "assume_undefined")))
+        return RESTRIDE_OK;
+    const json_t *macros = json_object_get(r->request, "macros");
+    json_t *unknown = json_array();
+    for (size_t i = 0; unknown != NULL && i < r->flat.unknown_count; i++)
+        if (json_object_get(macros, r->flat.unknown[i]) == NULL)
+            json_array_append_new(unknown, json_string(r->flat.unknown[i]));
+    *stopped = json_array_size(unknown) > 0;
+    if (*stopped)
+        return put(r->reply, "unknown_macros", unknown);
+    json_decref(unknown);
+    return RESTRIDE_OK;
+}
+
+/* Whether a text has an identifier that starts with `prefix`; *where is its offset. */
+static bool has_prefix(const char *text, size_t size, const char *prefix, size_t *where)
+{
+    size_t position = 0, length;
+    while (rs_word_next(text, size, &position, where, &length))
+        if (length >= strlen(prefix) && memcmp(text + *where, prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+static restride_status keep_flat(rewriting *r, size_t offset, const char *reason)
+{
+    const char *file;
+    size_t line;
+    rs_flat_locate(&r->flat, offset, &file, &line);
+    return keep_source(r, reason, file, line);
+}
+
+/* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
+static restride_status read_source(rewriting *r, bool *stopped)
+{
+    *stopped = true;
+    if (r->options.refused != NULL)
+        return keep_source(r, "a build option changes how the source is read", r->file, 0);
+    if (strlen(r->source) > SOURCE_LIMIT)
+        return keep_source(r, "the source is too large", r->file, 0);
+    if (strstr(r->source, "restride_") != NULL)
+        return keep_source(r, "the source uses names that start with restride_", r->file, 0);
+    if (strstr(r->source, "__has_") != NULL)
+        return keep_source(r, "the source asks the compiler about its features (__has_...)",
+                           r->file, 0);
+    restride_status status =
+        rs_flatten(&r->flat, r->source, r->file, &r->options, r->definitions, r->definition_count);
+    if (status == RESTRIDE_IO)
+        return reply_error(r, restride_last_error());
+    if (status != RESTRIDE_OK)
+        return status;
+    if (r->flat.failure != NULL)
+        return keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
+    status = ask_for_macros(r, stopped);
+    if (status != RESTRIDE_OK || *stopped)
+        return status;
+    *stopped = true;
+    size_t where;
+    if (has_prefix(r->flat.text, r->flat.size, "restride_", &where))
+        return keep_flat(r, where, "the source uses names that start with restride_");
+    if (!has_prefix(r->flat.text, r->flat.size, "struct", &where))
+        return RESTRIDE_OK;
+    *stopped = false;
+    const json_t *bits = json_object_get(r->request, "address_bits");
+    return rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
+                         bits != NULL ? (int)json_integer_value(bits) : 64);
+}
+
+static restride_status refuse_all(rewriting *r)
+{
+    restride_status status = keep_flat(r, r->tree.failure_offset, r->tree.failure);
+    for (int i = 0; i < r->model.argument_count && status == RESTRIDE_OK; i++) {
+        r->model.arguments[i].reason_offset = (size_t)-1;
+        status = rs_argument_refuse(&r->model.arguments[i], r->tree.failure_offset, "%s",
+                                    r->tree.failure);
+    }
+    return status;
+}
+
+static bool any_transformed(const rs_model *model)
+{
+    for (int i = 0; i < model->argument_count; i++)
+        if (model->arguments[i].reason == NULL)
+            return true;
+    return false;
+}
+
+static restride_status run(rewriting *r)
+{
+    bool stopped;
+    restride_status status = read_source(r, &stopped);
+    json_t *kernels = json_array();
+    if (status == RESTRIDE_OK && json_object_get(r->reply, "error") == NULL)
+        status = put(r->reply, "kernels", json_incref(kernels));
+    if (status == RESTRIDE_OK && !stopped) {
+        r->model.tree = &r->tree;
+        const json_t *bits = json_object_get(r->request, "address_bits");
+        r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
+        status = rs_model_find_kernels(&r->model);
+        if (status == RESTRIDE_OK && r->tree.failure != NULL)
+            status = refuse_all(r);
+        if (status == RESTRIDE_OK)
+            status = set_layouts(r, &stopped);
+    }
+    if (status == RESTRIDE_OK && !stopped)
+        status = rs_model_understand(&r->model);
+    if (status == RESTRIDE_OK && !stopped)
+        status = rs_model_plan(&r->model);
+    char *source = NULL;
+    if (status == RESTRIDE_OK && !stopped && any_transformed(&r->model))
+        status = rs_model_render(&r->model, &source);
+    if (status == RESTRIDE_OK && !stopped)
+        status = describe_kernels(r, kernels);
+    if (status == RESTRIDE_OK && source != NULL) {
+        status = put(r->reply, "source", json_string(source));
+        if (status == RESTRIDE_OK)
+            status = put(r->reply, "options", text_of(r->options.rest));
+    }
+    free(source);
+    json_decref(kernels);
+    if (status == RESTRIDE_OK && json_object_get(r->reply, "error") != NULL)
+        json_object_del(r->reply, "kernels");
+    return status;
+}
+
+static void free_rewriting(rewriting *r)
+{
+    rs_model_free(&r->model);
+    rs_tree_free(&r->tree);
+    rs_flat_free(&r->flat);
+    rs_options_free(&r->options);
+    for (size_t i = 0; i < r->definition_count; i++)
+        free(r->definitions[i]);
+    free(r->definitions);
+}
+
+restride_status rs_rewrite(const json_t *request, json_t **reply)
+{
+    rewriting r;
+    memset(&r, 0, sizeof r);
+    *reply = NULL;
+    r.request = request;
+    r.reply = json_object();
+    if (r.reply == NULL)
+        return rs_fail_memory("the rewriter's reply");
+    restride_status status;
+    const char *wrong = check_request(request);
+    if (wrong != NULL) {
+        status = reply_error(&r, wrong);
+    } else {
+        r.source = text_member(request, "source", "");
+        r.file = text_member(request, "file", "kernel.cl");
+        status = rs_options_parse(&r.options, text_member(request, "options", ""));
+        if (status == RESTRIDE_OK)
+            status = read_macros(&r);
+        if (status == RESTRIDE_OK)
+            status = run(&r);
+    }
+    free_rewriting(&r);
+    if (status == RESTRIDE_OK)
+        *reply = r.reply;
+    else
+        json_decref(r.reply);
+    return status;
+}

@@ -1,0 +1,116 @@
+/*
+ * Runs a program as a child process. The three streams are unnamed temporary files instead of
+ * pipes: no stream can fill up while another one is waited for, and a child that does not read its
+ * input raises no signal here.
+ */
+#include "source/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { STREAMS = 3 };
+
+/* Variables that would add folders or dependency files, or translate the messages that are searched
+ * for words. */
+static const char *const removed_variables[] = {
+    "CPATH=",  "C_INCLUDE_PATH=", "DEPENDENCIES_OUTPUT=", "SUNPRO_DEPENDENCIES=", "LC_MESSAGES=",
+    "LC_ALL=", "LANGUAGE=",       "GCC_COLORS="};
+
+static bool is_removed(const char *variable)
+{
+    for (size_t i = 0; i < sizeof removed_variables / sizeof removed_variables[0]; i++)
+        if (strncmp(variable, removed_variables[i], strlen(removed_variables[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The environment for the child; the strings stay those of `environ`. */
+static char **child_environment(void)
+{
+    static char plain_messages[] = "LC_ALL=C";
+    size_t count = 0;
+    while (environ[count] != NULL)
+        count++;
+    char **copy = malloc((count + 2) * sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_removed(environ[i]))
+            copy[kept++] = environ[i];
+    copy[kept++] = plain_messages;
+    copy[kept] = NULL;
+    return copy;
+}
+
+static restride_status open_streams(FILE *streams[STREAMS], const char *input, size_t input_size)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        streams[i] = tmpfile();
+        if (streams[i] == NULL)
+            return rs_fail(RESTRIDE_IO, "A temporary file could not be made: %s.", strerror(errno));
+        fcntl(fileno(streams[i]), F_SETFD, FD_CLOEXEC);
+    }
+    if (fwrite(input, 1, input_size, streams[0]) != input_size || fflush(streams[0]) != 0 ||
+        lseek(fileno(streams[0]), 0, SEEK_SET) != 0)
+        return rs_fail(RESTRIDE_IO, "A temporary file could not be written: %s.", strerror(errno));
+    return RESTRIDE_OK;
+}
+
+static restride_status spawn_and_wait(char *const arguments[], FILE *streams[STREAMS],
+                                      int *exit_status)
+{
+    char **environment = child_environment();
+    posix_spawn_file_actions_t actions;
+    if (environment == NULL || posix_spawn_file_actions_init(&actions) != 0) {
+        free(environment);
+        return rs_fail_memory("a child process");
+    }
+    int failed = 0;
+    for (int i = 0; i < STREAMS && failed == 0; i++)
+        failed = posix_spawn_file_actions_adddup2(&actions, fileno(streams[i]), i);
+    pid_t child = 0;
+    if (failed == 0)
+        failed = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    if (failed != 0)
+        return rs_fail(RESTRIDE_IO, "The program %s could not be started (%s); install it.",
+                       arguments[0], strerror(failed));
+    int state = 0;
+    while (waitpid(child, &state, 0) < 0)
+        if (errno != EINTR)
+            return rs_fail(RESTRIDE_IO, "The end of %s was not seen: %s.", arguments[0],
+                           strerror(errno));
+    *exit_status = WIFEXITED(state) ? WEXITSTATUS(state) : 128;
+    return RESTRIDE_OK;
+}
+
+restride_status rs_child_run(char *const arguments[], const char *input, size_t input_size,
+                             rs_text *output, rs_text *errors, int *exit_status)
+{
+    FILE *streams[STREAMS] = {NULL, NULL, NULL};
+    rs_text *texts[STREAMS] = {NULL, output, errors};
+    restride_status status = open_streams(streams, input, input_size);
+    if (status == RESTRIDE_OK)
+        status = spawn_and_wait(arguments, streams, exit_status);
+    for (int i = 1; i < STREAMS && status == RESTRIDE_OK; i++) {
+        if (lseek(fileno(streams[i]), 0, SEEK_SET) != 0)
+            status = rs_fail(RESTRIDE_IO, "The output of %s could not be read: %s.", arguments[0],
+                             strerror(errno));
+        else
+            status = rs_text_read_descriptor(texts[i], fileno(streams[i]), arguments[0]);
+    }
+    for (int i = 0; i < STREAMS; i++)
+        if (streams[i] != NULL)
+            fclose(streams[i]);
+    return status;
+}

@@ -1,0 +1,52 @@
+/*
+ * Preprocesses a program's source into one flat text without macros, includes, conditionals and
+ * comments, so that what is parsed is what is written out again. The GNU preprocessor `cpp` does
+ * it, as a child process.
+ *
+ * Macros that only the device's compiler defines (CLK_LOCAL_MEM_FENCE, M_PI_F) stay as identifiers
+ * where they are merely expanded. Where they are tested (#ifdef, #if) their value is needed before
+ * anything can be said: such names are listed in `unknown`.
+ */
+#ifndef RS_SOURCE_FLATTEN_H
+#define RS_SOURCE_FLATTEN_H
+
+#include "source/options.h"
+
+#include <stdbool.h>
+
+/* Where a line of the flat text came from; following lines count on from it. */
+typedef struct {
+    size_t offset; /* of the first byte of the line in the flat text */
+    size_t line;   /* in the user's file */
+    size_t file;   /* index into files */
+} rs_place;
+
+typedef struct {
+    char *text;
+    size_t size;
+    char **files;
+    size_t file_count;
+    rs_place *places;
+    size_t place_count;
+    char **unknown; /* macros that are tested but defined by nobody, each once, sorted */
+    size_t unknown_count;
+    char *failure; /* why the source cannot be flattened, or NULL */
+    char *failure_file;
+    size_t failure_line;
+} rs_flat;
+
+/*
+ * `definitions` are preprocessor options for what the device's compiler predefines; they go before
+ * the program's own. A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses
+ * mean that nothing could be run.
+ */
+restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
+                           const rs_options *options, char *const definitions[],
+                           size_t definition_count);
+
+/* The user's file and line of a byte of the flat text. */
+void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_t *line);
+
+void rs_flat_free(rs_flat *flat);
+
+#endif

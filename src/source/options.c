@@ -1,0 +1,140 @@
+/* Splits and sorts the build options of an OpenCL program (OpenCL specification, clBuildProgram).
+ */
+#include "source/options.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options that the sorting below does not follow: with one of them nothing is known about the
+ * source. */
+static const char *const refused_options[] = {
+    "-include",      "-imacros",      "-iquote", "-isystem",       "-idirafter", "-Xclang",
+    "-fpack-struct", "-fshort-enums", "-x",      "-Xpreprocessor", "-Wp,"};
+
+/* Reads one word from *cursor into `word`, without its quotes, and moves *cursor behind it. */
+static bool next_word(const char **cursor, rs_text *word)
+{
+    const char *c = *cursor;
+    while (isspace((unsigned char)*c))
+        c++;
+    if (*c == '\0')
+        return false;
+    rs_text_add(word, "", 0);
+    char quote = '\0';
+    for (; *c != '\0' && (quote != '\0' || !isspace((unsigned char)*c)); c++) {
+        if (quote == '\0' && (*c == '"' || *c == '\''))
+            quote = *c;
+        else if (quote != '\0' && *c == quote)
+            quote = '\0';
+        else if (*c == '\\' && quote != '\'' && c[1] != '\0')
+            rs_text_add(word, ++c, 1);
+        else
+            rs_text_add(word, c, 1);
+    }
+    *cursor = c;
+    return true;
+}
+
+static bool starts_with(const char *word, const char *prefix)
+{
+    return strncmp(word, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_refused(const char *word)
+{
+    for (size_t i = 0; i < sizeof refused_options / sizeof refused_options[0]; i++)
+        if (starts_with(word, refused_options[i]))
+            return true;
+    return false;
+}
+
+static bool replace(char **string, const char *value)
+{
+    char *copy = strdup(value);
+    if (copy == NULL)
+        return false;
+    free(*string);
+    *string = copy;
+    return true;
+}
+
+static bool add_preprocessor(rs_options *options, char letter, const char *value)
+{
+    char **grown =
+        realloc(options->preprocessor, (options->preprocessor_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    options->preprocessor = grown;
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "-%c%s", letter, value);
+    char *option = rs_text_take(&text);
+    if (option == NULL)
+        return false;
+    grown[options->preprocessor_count++] = option;
+    return true;
+}
+
+/* Sorts one word; `raw` is the same word as it was written. */
+static bool sort_word(rs_options *options, const char *word, const char *raw, size_t raw_size,
+                      rs_text *rest)
+{
+    if (starts_with(word, "-cl-std=") && !replace(&options->standard, word + strlen("-cl-std=")))
+        return false;
+    if (options->refused == NULL && is_refused(word) && !replace(&options->refused, word))
+        return false;
+    if (rest->size > 0)
+        rs_text_add_string(rest, " ");
+    rs_text_add(rest, raw, raw_size);
+    return true;
+}
+
+restride_status rs_options_parse(rs_options *options, const char *text)
+{
+    *options = (rs_options){NULL, 0, NULL, NULL, NULL};
+    rs_text rest = RS_TEXT_EMPTY;
+    bool ok = replace(&options->standard, "CL1.2");
+    const char *cursor = text;
+    while (ok) {
+        while (isspace((unsigned char)*cursor))
+            cursor++;
+        const char *raw = cursor;
+        rs_text word = RS_TEXT_EMPTY;
+        if (!next_word(&cursor, &word))
+            break;
+        ok = !word.failed;
+        if (ok && word.data[0] == '-' && word.data[1] != '\0' && strchr("DUI", word.data[1])) {
+            char letter = word.data[1];
+            if (word.data[2] != '\0') {
+                ok = add_preprocessor(options, letter, word.data + 2);
+            } else {
+                rs_text value = RS_TEXT_EMPTY;
+                if (next_word(&cursor, &value))
+                    ok = !value.failed && add_preprocessor(options, letter, value.data);
+                rs_text_free(&value);
+            }
+        } else if (ok) {
+            ok = sort_word(options, word.data, raw, (size_t)(cursor - raw), &rest);
+        }
+        rs_text_free(&word);
+    }
+    options->rest = rs_text_take(&rest);
+    if (ok && options->rest != NULL)
+        return RESTRIDE_OK;
+    rs_options_free(options);
+    return rs_fail_memory("the build options");
+}
+
+void rs_options_free(rs_options *options)
+{
+    for (size_t i = 0; i < options->preprocessor_count; i++)
+        free(options->preprocessor[i]);
+    free(options->preprocessor);
+    free(options->rest);
+    free(options->standard);
+    free(options->refused);
+    *options = (rs_options){NULL, 0, NULL, NULL, NULL};
+}

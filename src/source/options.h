@@ -1,0 +1,25 @@
+/*
+ * The build options of an OpenCL program, sorted by who needs them: the preprocessor (-D, -U, -I),
+ * the parser
+ * (-cl-std) and the device's compiler (everything but the preprocessor's).
+ */
+#ifndef RS_SOURCE_OPTIONS_H
+#define RS_SOURCE_OPTIONS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+typedef struct {
+    char **preprocessor; /* "-DNAME=1", "-Ifolder", ... in their order */
+    size_t preprocessor_count;
+    char *rest;     /* the other options as they were written, separated by spaces */
+    char *standard; /* the value of the last -cl-std, or "CL1.2" */
+    char *refused;  /* the first option that changes how structures or files are read, or NULL */
+} rs_options;
+
+/* Splits at white space; "..." and '...' group, a backslash keeps the next character. */
+restride_status rs_options_parse(rs_options *options, const char *text);
+void rs_options_free(rs_options *options);
+
+#endif

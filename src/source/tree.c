@@ -1,0 +1,167 @@
+/* Parses the flat text with libclang (16 and newer) and keeps its cursors as a tree of nodes. */
+#include "source/tree.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The name of the text while it is parsed; it is in memory only. */
+#define UNIT_NAME "restride-flat.cl"
+
+/* Deeper trees are refused, so that no source can exhaust the stack. */
+enum { DEPTH_LIMIT = 1500 };
+
+typedef struct {
+    rs_tree *tree;
+    int parent;
+    int last; /* the last child added, or -1 */
+    int depth;
+    const char *trouble; /* set when the visit was given up */
+} visit;
+
+/* The bytes of the unit that a cursor covers; macro expansions count where they are written. */
+static bool cursor_bytes(CXCursor cursor, size_t size, size_t *begin, size_t *end)
+{
+    CXSourceRange range = clang_getCursorExtent(cursor);
+    CXFile first, last;
+    unsigned from, to;
+    clang_getFileLocation(clang_getRangeStart(range), &first, NULL, NULL, &from);
+    clang_getFileLocation(clang_getRangeEnd(range), &last, NULL, NULL, &to);
+    if (first == NULL || last == NULL || clang_File_isEqual(first, last) == 0)
+        return false;
+    if (to < from || to > size)
+        return false;
+    *begin = from;
+    *end = to;
+    return true;
+}
+
+static bool add_node(visit *at, CXCursor cursor, size_t begin, size_t end)
+{
+    rs_tree *tree = at->tree;
+    if (tree->node_count == tree->node_capacity) {
+        if (tree->node_capacity > INT_MAX / 4)
+            return false;
+        int wanted = tree->node_capacity == 0 ? 1024 : tree->node_capacity * 2;
+        rs_node *grown = realloc(tree->nodes, (size_t)wanted * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        tree->nodes = grown;
+        tree->node_capacity = wanted;
+    }
+    int added = tree->node_count++;
+    tree->nodes[added] =
+        (rs_node){cursor, clang_getCursorKind(cursor), begin, end, at->parent, -1, -1};
+    if (at->last >= 0)
+        tree->nodes[at->last].next = added;
+    else if (at->parent >= 0)
+        tree->nodes[at->parent].first = added;
+    at->last = added;
+    return true;
+}
+
+static enum CXChildVisitResult visit_cursor(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    visit *at = data;
+    if (at->depth == 1 && clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) == 0)
+        return CXChildVisit_Continue; /* the declarations of the built-in functions and types */
+    const rs_node *above = &at->tree->nodes[at->parent];
+    size_t begin = above->begin, end = above->end;
+    (void)cursor_bytes(cursor, at->tree->size, &begin, &end);
+    if (at->depth > DEPTH_LIMIT)
+        at->trouble = "the source is nested too deeply";
+    else if (!add_node(at, cursor, begin, end))
+        at->trouble = "there is not enough memory for the source's syntax tree";
+    if (at->trouble != NULL)
+        return CXChildVisit_Break;
+    visit below = {at->tree, at->last, -1, at->depth + 1, NULL};
+    clang_visitChildren(cursor, visit_cursor, &below);
+    at->trouble = below.trouble;
+    return at->trouble == NULL ? CXChildVisit_Continue : CXChildVisit_Break;
+}
+
+/* Keeps the first error of the parse. */
+static bool find_errors(rs_tree *tree)
+{
+    unsigned count = clang_getNumDiagnostics(tree->unit);
+    for (unsigned i = 0; i < count && tree->failure == NULL; i++) {
+        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
+        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
+            unsigned offset = 0;
+            CXFile file;
+            clang_getFileLocation(clang_getDiagnosticLocation(diagnostic), &file, NULL, NULL,
+                                  &offset);
+            CXString message = clang_getDiagnosticSpelling(diagnostic);
+            tree->failure = strdup(clang_getCString(message));
+            tree->failure_offset = offset;
+            clang_disposeString(message);
+            if (tree->failure == NULL)
+                return false;
+        }
+        clang_disposeDiagnostic(diagnostic);
+    }
+    return true;
+}
+
+static restride_status parse(rs_tree *tree, const char *standard, int address_bits)
+{
+    const char *const arguments[] = {"-x", "cl", standard, "-target",
+                                     address_bits == 32 ? "spir-unknown-unknown"
+                                                        : "spir64-unknown-unknown"};
+    struct CXUnsavedFile file = {UNIT_NAME, tree->text, tree->size};
+    enum CXErrorCode code = clang_parseTranslationUnit2(
+        tree->index, UNIT_NAME, arguments, (int)(sizeof arguments / sizeof arguments[0]), &file, 1,
+        CXTranslationUnit_None, &tree->unit);
+    if (code != CXError_Success) {
+        tree->unit = NULL;
+        tree->failure = strdup("libclang could not parse the source");
+        return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
+    }
+    if (!find_errors(tree))
+        return rs_fail_memory("a parsed source");
+    visit all = {tree, -1, -1, 0, NULL};
+    CXCursor whole = clang_getTranslationUnitCursor(tree->unit);
+    if (!add_node(&all, whole, 0, tree->size))
+        return rs_fail_memory("a parsed source");
+    visit top = {tree, 0, -1, 1, NULL};
+    clang_visitChildren(whole, visit_cursor, &top);
+    if (top.trouble != NULL && tree->failure == NULL) {
+        tree->failure = strdup(top.trouble);
+        if (tree->failure == NULL)
+            return rs_fail_memory("a parsed source");
+    }
+    return RESTRIDE_OK;
+}
+
+restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, const char *standard,
+                              int address_bits)
+{
+    memset(tree, 0, sizeof *tree);
+    tree->text = text;
+    tree->size = size;
+    char option[32] = "-cl-std=";
+    if (strlen(standard) >= sizeof option - strlen(option)) {
+        tree->failure = strdup("the value of -cl-std is not known");
+        return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
+    }
+    strcat(option, standard);
+    tree->index = clang_createIndex(1, 0);
+    if (tree->index == NULL)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "libclang could not be started.");
+    restride_status status = parse(tree, option, address_bits);
+    if (status != RESTRIDE_OK)
+        rs_tree_free(tree);
+    return status;
+}
+
+void rs_tree_free(rs_tree *tree)
+{
+    if (tree->unit != NULL)
+        clang_disposeTranslationUnit(tree->unit);
+    if (tree->index != NULL)
+        clang_disposeIndex(tree->index);
+    free(tree->nodes);
+    free(tree->failure);
+    memset(tree, 0, sizeof *tree);
+}

@@ -1,0 +1,42 @@
+/*
+ * The syntax tree of a flat source, from libclang: every cursor with the bytes it covers and its
+ * neighbours in the tree, which libclang itself does not tell.
+ */
+#ifndef RS_SOURCE_TREE_H
+#define RS_SOURCE_TREE_H
+
+#include "base/status.h"
+
+#include <clang-c/Index.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    CXCursor cursor;
+    enum CXCursorKind kind;
+    size_t begin, end;       /* bytes of the flat text */
+    int parent, first, next; /* nodes: parent, first child, next sibling; -1 for none */
+} rs_node;
+
+typedef struct {
+    CXIndex index;
+    CXTranslationUnit unit;
+    const char *text; /* the flat text, not owned */
+    size_t size;
+    rs_node *
+        nodes; /* parents before children, in the order of the source; node 0 is the whole source */
+    int node_count;
+    int node_capacity;
+    char *failure; /* the first error, or NULL */
+    size_t failure_offset;
+} rs_tree;
+
+/*
+ * Parses OpenCL C. `standard` as in -cl-std ("CL1.2"), `address_bits` 32 or 64. A source with
+ * errors gives RESTRIDE_OK with `failure` set. The text must outlive the tree.
+ */
+restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, const char *standard,
+                              int address_bits);
+void rs_tree_free(rs_tree *tree);
+
+#endif

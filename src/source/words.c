@@ -1,0 +1,42 @@
+/* Reads flat OpenCL C text word by word. */
+#include "source/words.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool in_identifier(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+size_t rs_word_skip(const char *text, size_t end, size_t position)
+{
+    char first = text[position++];
+    if (first == '"' || first == '\'') {
+        while (position < end && text[position] != first && text[position] != '\n')
+            position += text[position] == '\\' && position + 1 < end ? 2 : 1;
+        return position < end ? position + 1 : end;
+    }
+    if (isdigit((unsigned char)first))
+        while (position < end && (in_identifier(text[position]) || text[position] == '.'))
+            position++;
+    return position;
+}
+
+bool rs_word_next(const char *text, size_t end, size_t *position, size_t *word, size_t *length)
+{
+    size_t at = *position;
+    while (at < end && (isdigit((unsigned char)text[at]) || !in_identifier(text[at])))
+        at = rs_word_skip(text, end, at);
+    *word = at;
+    while (at < end && in_identifier(text[at]))
+        at++;
+    *length = at - *word;
+    *position = at;
+    return *length > 0;
+}
+
+bool rs_word_equals(const char *text, size_t word, size_t length, const char *name)
+{
+    return strlen(name) == length && memcmp(text + word, name, length) == 0;
+}

@@ -1,0 +1,20 @@
+/* Reads flat OpenCL C text word by word: identifiers, with literals and directives skipped. */
+#ifndef RS_SOURCE_WORDS_H
+#define RS_SOURCE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The next identifier of text[*position, end): true with its first byte in *word and its length in
+ * *length, and *position behind it. Numbers, strings and character constants are skipped.
+ */
+bool rs_word_next(const char *text, size_t end, size_t *position, size_t *word, size_t *length);
+
+bool rs_word_equals(const char *text, size_t word, size_t length, const char *name);
+
+/* The byte behind the string or character constant, number or single byte that starts at
+ * `position`. */
+size_t rs_word_skip(const char *text, size_t end, size_t position);
+
+#endif
