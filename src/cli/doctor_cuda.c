@@ -55,16 +55,13 @@ static void check_devices(json_t *findings, void *library)
     }
 }
 
-/* The first of some names that can be loaded. */
+/* The first of some names that can be loaded. It stays loaded, like everything that drivers
+ * allocated for good. */
 static const char *first_library(const char *const names[], size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-        if (library) {
-            dlclose(library);
+    for (size_t i = 0; i < count; i++)
+        if (dlopen(names[i], RTLD_LAZY | RTLD_LOCAL))
             return names[i];
-        }
-    }
     return NULL;
 }
 
