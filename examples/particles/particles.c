@@ -188,8 +188,7 @@ int main(int argc, char **argv)
     example_device device = example_open(s.device);
     require_double(&device);
     char options[8192];
-    snprintf(options, sizeof options, "-DBINS=%d -D GROUP=%d -I \"%s\"", BINS, GROUP,
-             example_folder());
+    snprintf(options, sizeof options, "-DBINS=%d -D GROUP=%d -I %s", BINS, GROUP, example_folder());
     cl_program program = example_build(&device, "particles.cl", options);
     cl_kernel kernels[KERNEL_COUNT];
     for (int i = 0; i < KERNEL_COUNT; i++)
