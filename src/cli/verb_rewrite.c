@@ -208,8 +208,8 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     const char *reason = json_string_value(json_object_get(reply, "reason"));
     int exit_status;
     if (error != NULL) {
-        /* Preprocessing cannot fail here without a reason; what is left is a wrong layout. */
-        exit_status = rs_cli_fail(RS_EXIT_USAGE, verb, "%s", error);
+        bool usage = json_is_true(json_object_get(reply, "bad_request"));
+        exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
     } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
         exit_status = rs_cli_fail(
             RS_EXIT_FAILED, verb, "%s:%lld: %s", json_string_value(json_object_get(reply, "file")),

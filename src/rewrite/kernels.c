@@ -61,17 +61,36 @@ static bool type_has_word(CXType type, const char *name)
     return found;
 }
 
-/* What a pointer or array parameter points to; false for parameters of other types. */
-static bool pointee(CXType type, CXType *target)
+/* The type as a user writes it: clang adds "__private" for the parameter's own place. */
+static char *type_name(CXType type)
+{
+    static const char own_place[] = "__private";
+    char *name = copy_string(clang_getTypeSpelling(type));
+    size_t length = name == NULL ? 0 : strlen(name), tail = strlen(own_place);
+    if (length > tail && strcmp(name + length - tail, own_place) == 0) {
+        length -= tail;
+        while (length > 0 && name[length - 1] == ' ')
+            length--;
+        name[length] = '\0';
+    }
+    return name;
+}
+
+/*
+ * What a pointer or array parameter points to, and the type that spells its address space: for an
+ * array, libclang tells the address space of the whole, not of the elements. False for parameters
+ * of other types.
+ */
+static bool pointee(CXType type, CXType *target, CXType *spelled)
 {
     CXType canonical = clang_getCanonicalType(type);
-    if (canonical.kind == CXType_Pointer)
-        *target = clang_getPointeeType(canonical);
-    else if (canonical.kind == CXType_IncompleteArray || canonical.kind == CXType_ConstantArray)
-        *target = clang_getArrayElementType(canonical);
-    else
-        return false;
-    return true;
+    if (canonical.kind == CXType_Pointer) {
+        *target = *spelled = clang_getPointeeType(canonical);
+        return true;
+    }
+    *target = clang_getArrayElementType(canonical);
+    *spelled = canonical;
+    return canonical.kind == CXType_IncompleteArray || canonical.kind == CXType_ConstantArray;
 }
 
 static restride_status refuse_structure(rs_model *model, rs_argument *argument, CXType target,
@@ -94,12 +113,12 @@ static restride_status refuse_structure(rs_model *model, rs_argument *argument, 
 static restride_status add_argument(rs_model *model, int kernel, CXCursor cursor, unsigned index)
 {
     static const char *const address_spaces[] = {"__global", "__constant"};
-    CXType type = clang_getCursorType(cursor), target;
-    if (!pointee(type, &target))
+    CXType type = clang_getCursorType(cursor), target, spelled;
+    if (!pointee(type, &target, &spelled))
         return RESTRIDE_OK;
     const char *address_space = NULL;
     for (int i = 0; i < 2; i++)
-        if (type_has_word(target, address_spaces[i]))
+        if (type_has_word(spelled, address_spaces[i]))
             address_space = address_spaces[i];
     if (address_space == NULL)
         return RESTRIDE_OK;
@@ -116,12 +135,13 @@ static restride_status add_argument(rs_model *model, int kernel, CXCursor cursor
     added->structure = added->accessor = added->count_argument = -1;
     added->address_space = address_space;
     added->name = copy_string(clang_getCursorSpelling(cursor));
-    added->type = copy_string(clang_getTypeSpelling(type));
+    added->type = type_name(type);
     if (added->name == NULL || added->type == NULL)
         return rs_fail_memory("a kernel's arguments");
     unsigned offset = 0;
     CXFile file;
     clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
+    added->offset = offset;
     model->kernels[kernel].argument_count++;
     return refuse_structure(model, added, target, offset);
 }

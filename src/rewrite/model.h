@@ -34,6 +34,7 @@ typedef struct {
     CXCursor cursor;
     int kernel;
     unsigned index;
+    size_t offset; /* of its name in the flat text */
     char *name;
     char *type;
     const char *address_space; /* "__global" or "__constant" */

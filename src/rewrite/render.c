@@ -215,6 +215,8 @@ static restride_status write_accessor(const rs_model *model, rs_text *out, int n
     rs_text_free(&prefix);
     if (status != RESTRIDE_OK)
         return status;
+    if (out->size > 0 && out->data[out->size - 1] != '\n')
+        rs_text_add_string(out, "\n");
     rs_text_add_string(out, source);
     free(source);
     for (int i = 0; i < model->copier_count; i++)

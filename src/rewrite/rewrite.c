@@ -41,10 +41,11 @@ static json_t *text_of(const char *text)
     return string != NULL ? string : json_string("(text that is not UTF-8)");
 }
 
-/* "Nothing could be done": the reply is this sentence. */
-static restride_status reply_error(rewriting *r, const char *sentence)
+/* "Nothing could be done": the reply is this sentence, and whether the request itself is wrong. */
+static restride_status reply_error(rewriting *r, const char *sentence, bool bad_request)
 {
-    return put(r->reply, "error", text_of(sentence));
+    restride_status status = put(r->reply, "error", text_of(sentence));
+    return status == RESTRIDE_OK ? put(r->reply, "bad_request", json_boolean(bad_request)) : status;
 }
 
 /* Why the whole source stays as it is. */
@@ -174,7 +175,7 @@ static restride_status set_layout(rewriting *r, rs_argument *argument, const cha
     rs_layout_form form = rs_layout_classify(layout, &argument->tile);
     restride_layout_destroy(layout);
     if (form == RS_FORM_AOS)
-        status = rs_argument_refuse(argument, 0, "layout requested");
+        status = rs_argument_refuse(argument, argument->offset, "layout requested");
     else if (form == RS_FORM_OTHER)
         *sentence =
             "Only the layouts \"i f\", \"f i\" and \"i/T f i%T\" can be written into a kernel.";
@@ -219,7 +220,7 @@ static restride_status set_layouts(rewriting *r, bool *stopped)
             status = set_layout(r, &r->model.arguments[i], &sentence);
     *stopped = sentence != NULL;
     if (status == RESTRIDE_OK && sentence != NULL)
-        status = reply_error(r, sentence);
+        status = reply_error(r, sentence, true);
     rs_text_free(&text);
     return status;
 }
@@ -338,7 +339,7 @@ static restride_status read_source(rewriting *r, bool *stopped)
     restride_status status =
         rs_flatten(&r->flat, r->source, r->file, &r->options, r->definitions, r->definition_count);
     if (status == RESTRIDE_IO)
-        return reply_error(r, restride_last_error());
+        return reply_error(r, restride_last_error(), false);
     if (status != RESTRIDE_OK)
         return status;
     if (r->flat.failure != NULL)
@@ -438,7 +439,7 @@ restride_status rs_rewrite(const json_t *request, json_t **reply)
     restride_status status;
     const char *wrong = check_request(request);
     if (wrong != NULL) {
-        status = reply_error(&r, wrong);
+        status = reply_error(&r, wrong, true);
     } else {
         r.source = text_member(request, "source", "");
         r.file = text_member(request, "file", "kernel.cl");

@@ -7,26 +7,37 @@
  * runs inside the user's program, where it could meet the driver's own LLVM).
  *
  * Request
- *   source        string   the program's source
+ *   source        string   the program's source; the only member that must be there
  *   file          string   its name for messages ("kernel.cl")
  *   options       string   the build options exactly as the program passed them
  *   address_bits  32 | 64  of the device
  *   tile          integer  T: every argument that is an array of structures becomes "i/T f i%T";
- * absent: none layouts       object   argument name, or "kernel.argument", to layout expression;
- * goes before `tile` macros        object   what the device's compiler predefines: name to value,
- * or null for "not defined there" assume_undefined  bool every macro that is tested, unknown and
- * not in `macros` counts as not defined
+ *                          absent: none
+ *   layouts       object   argument name, or "kernel.argument", to layout expression; goes before
+ *                          `tile`
+ *   macros        object   what the device's compiler predefines: name to value, or null for "not
+ *                          defined there"
+ *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
+ *                          defined
  *
  * Reply
- *   error           string  nothing could be done, and why; the other members are then absent
- *   unknown_macros  array   names that the source tests and nobody defined: ask the device's
- * compiler and call again source          string  the new source: preprocessed, one text; absent
- * when no argument was transformed options         string  the build options for the new source
- * (without -D, -U and -I) kernels         array   of {name, arguments: [{ index, name, type,
- * status: "transformed" | "kept", layout, reason, file, line               when kept record: {name,
- * size, alignment, leaves: [{name, offset, size}]}, tile, count_argument                   when
- * transformed: the index of the added kernel argument, a ulong that holds the number of records in
- * the buffer
+ *   error           string nothing could be done, and why; only bad_request comes with it
+ *   bad_request     bool   the request is at fault: a layout that cannot be parsed, an argument
+ *                          that does not exist
+ *   unknown_macros  array  names that the source tests and nobody defined: ask the device's
+ *                          compiler and call again; each answer can uncover further names
+ *   reason, file, line     why the whole source stays as it is: cpp or libclang refused it, or a
+ *                          build option
+ *   source          string the new source: preprocessed, one text; absent when no argument was
+ *                          transformed
+ *   options         string the build options for the new source (without -D, -U and -I)
+ *   kernels         array  of {name, arguments: [{
+ *       index, name, type, status: "transformed" | "kept", layout,
+ *       reason, file, line               when kept
+ *       record: {name, size, alignment, leaves: [{name, offset, size}]},    without padding
+ *       tile,                            0 for "f i"
+ *       count_argument                   when transformed: the index of the added kernel argument,
+ *                                        a ulong that holds the number of records in the buffer
  *   }]}; only the arguments that are pointers to global or constant memory are listed
  */
 #ifndef RS_REWRITE_REWRITE_H
@@ -36,8 +47,7 @@
 
 #include <jansson.h>
 
-/* On success *reply is the caller's reference. A failure means that not even a reply could be made.
- */
+/* On success *reply is the caller's. A failure means that not even a reply could be made. */
 restride_status rs_rewrite(const json_t *request, json_t **reply);
 
 #endif

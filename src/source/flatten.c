@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "source/child.h"
+#include "source/macro_names.h"
+#include "source/words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -16,17 +18,6 @@
 
 static const char memory_subject[] = "a preprocessed source";
 
-/* The next line of *cursor, without its end; NULL at the end of the text. */
-static const char *next_line(const char **cursor, size_t *length)
-{
-    const char *line = *cursor;
-    if (line == NULL || *line == '\0')
-        return NULL;
-    *length = strcspn(line, "\n");
-    *cursor = line + *length + (line[*length] == '\n' ? 1 : 0);
-    return line;
-}
-
 static const char *skip_blanks(const char *c)
 {
     while (*c == ' ' || *c == '\t')
@@ -37,16 +28,6 @@ static const char *skip_blanks(const char *c)
 static bool starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static size_t identifier_length(const char *c)
-{
-    size_t length = 0;
-    if (isdigit((unsigned char)*c))
-        return 0;
-    while (isalnum((unsigned char)c[length]) || c[length] == '_' || c[length] == '$')
-        length++;
-    return length;
 }
 
 static bool add_string(char ***list, size_t *count, const char *bytes, size_t length)
@@ -72,7 +53,7 @@ static bool is_unroll(const char *line, const char **tail)
     if (!starts_with(c, "pragma"))
         return false;
     c = skip_blanks(c + strlen("pragma"));
-    if (identifier_length(c) != strlen("unroll") || !starts_with(c, "unroll"))
+    if (rs_identifier_length(c) != strlen("unroll") || !starts_with(c, "unroll"))
         return false;
     *tail = c + strlen("unroll");
     return true;
@@ -91,7 +72,7 @@ static void write_input(rs_text *input, const char *source, const char *file)
     const char *cursor = source, *line, *tail;
     size_t length;
     bool continued = false;
-    while ((line = next_line(&cursor, &length)) != NULL) {
+    while ((line = rs_line_next(&cursor, &length)) != NULL) {
         if (!continued && is_unroll(line, &tail)) {
             rs_text_add_string(input, UNROLL_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
@@ -133,7 +114,7 @@ static bool read_failure(rs_flat *flat, const char *errors)
 {
     const char *cursor = errors, *line;
     size_t length;
-    while ((line = next_line(&cursor, &length)) != NULL) {
+    while ((line = rs_line_next(&cursor, &length)) != NULL) {
         static const char *const marks[] = {": error: ", ": fatal error: "};
         for (size_t m = 0; m < 2; m++) {
             const char *mark = strstr(line, marks[m]);
@@ -205,19 +186,20 @@ static bool add_place(rs_flat *flat, size_t *capacity, size_t offset, size_t lin
 }
 
 /*
- * Adds one line of cpp's output to the flat text. A definition or "#undef" in a file becomes
- * "#undef NAME": what is left of that name in the text is no macro, even if the device's compiler
- * predefines one.
+ * Adds one line of cpp's output to the flat text; false when it is left out. A definition or
+ * "#undef" becomes "#undef NAME" if the name is still in the text: it is no macro there, even if
+ * the device's compiler predefines one.
  */
-static void add_line(rs_text *text, const char *line, size_t length)
+static bool add_line(rs_text *text, const char *line, size_t length, const rs_macro_names *macros)
 {
-    static const char *const definitions[] = {"#define ", "#undef "};
-    for (size_t i = 0; i < 2; i++)
-        if (starts_with(line, definitions[i])) {
-            const char *name = line + strlen(definitions[i]);
-            rs_text_format(text, "#undef %.*s\n", (int)identifier_length(name), name);
-            return;
-        }
+    const char *name = rs_macro_name_in(line);
+    if (name != NULL) {
+        size_t name_length = rs_identifier_length(name);
+        if (!rs_macro_names_mentioned(macros, name, name_length))
+            return false;
+        rs_text_format(text, "#undef %.*s\n", (int)name_length, name);
+        return true;
+    }
     if (starts_with(line, UNROLL_MARK)) {
         rs_text_add_string(text, "#pragma unroll");
         line += strlen(UNROLL_MARK);
@@ -225,6 +207,7 @@ static void add_line(rs_text *text, const char *line, size_t length)
     }
     rs_text_add(text, line, length);
     rs_text_add_string(text, "\n");
+    return true;
 }
 
 static bool is_blank(const char *line, size_t length)
@@ -242,20 +225,28 @@ static restride_status read_output(rs_flat *flat, const char *output)
     const char *cursor = output, *line;
     size_t length, number = 1, file = 0, capacity = 0;
     size_t expected = 0, expected_file = (size_t)-1; /* what the last place says about this line */
+    rs_macro_names macros;
+    restride_status status = rs_macro_names_read(&macros, output);
+    if (status != RESTRIDE_OK)
+        return status;
     bool ok = find_file(flat, "", 0, &file);
-    while (ok && (line = next_line(&cursor, &length)) != NULL) {
+    while (ok && (line = rs_line_next(&cursor, &length)) != NULL) {
         if (read_marker(flat, line, length, &number, &file))
             continue;
         bool predefined = flat->files[file][0] == '<';
         if (!predefined && !is_blank(line, length)) {
-            if (number != expected || file != expected_file)
-                ok = add_place(flat, &capacity, text.size, number, file);
-            add_line(&text, line, length);
-            expected = number + 1;
-            expected_file = file;
+            size_t offset = text.size;
+            bool added = add_line(&text, line, length, &macros);
+            if (added && (number != expected || file != expected_file))
+                ok = add_place(flat, &capacity, offset, number, file);
+            if (added) {
+                expected = number + 1;
+                expected_file = file;
+            }
         }
         number++;
     }
+    rs_macro_names_free(&macros);
     flat->size = text.size;
     flat->text = rs_text_take(&text);
     return ok && flat->text != NULL ? RESTRIDE_OK : rs_fail_memory(memory_subject);
@@ -263,7 +254,7 @@ static restride_status read_output(rs_flat *flat, const char *output)
 
 static bool add_unknown(rs_flat *flat, const char *name)
 {
-    size_t length = identifier_length(name);
+    size_t length = rs_identifier_length(name);
     return length == 0 || add_string(&flat->unknown, &flat->unknown_count, name, length);
 }
 
@@ -279,7 +270,7 @@ static restride_status read_unknown(rs_flat *flat, const char *output, const cha
     const char *cursor = output, *line;
     size_t length;
     bool ok = true;
-    while (ok && (line = next_line(&cursor, &length)) != NULL)
+    while (ok && (line = rs_line_next(&cursor, &length)) != NULL)
         if (starts_with(line, "#undef "))
             ok = add_unknown(flat, line + strlen("#undef "));
     static const char warning[] = ": warning: \"";
@@ -287,7 +278,7 @@ static restride_status read_unknown(rs_flat *flat, const char *output, const cha
     for (const char *found = strstr(errors, warning); ok && found != NULL;
          found = strstr(found, warning)) {
         found += strlen(warning);
-        if (starts_with(found + identifier_length(found), undefined))
+        if (starts_with(found + rs_identifier_length(found), undefined))
             ok = add_unknown(flat, found);
     }
     if (!ok)

@@ -40,3 +40,23 @@ bool rs_word_equals(const char *text, size_t word, size_t length, const char *na
 {
     return strlen(name) == length && memcmp(text + word, name, length) == 0;
 }
+
+size_t rs_identifier_length(const char *text)
+{
+    size_t length = 0;
+    if (isdigit((unsigned char)text[0]))
+        return 0;
+    while (in_identifier(text[length]))
+        length++;
+    return length;
+}
+
+const char *rs_line_next(const char **cursor, size_t *length)
+{
+    const char *line = *cursor;
+    if (line == NULL || *line == '\0')
+        return NULL;
+    *length = strcspn(line, "\n");
+    *cursor = line + *length + (line[*length] == '\n' ? 1 : 0);
+    return line;
+}

@@ -17,4 +17,11 @@ bool rs_word_equals(const char *text, size_t word, size_t length, const char *na
  * `position`. */
 size_t rs_word_skip(const char *text, size_t end, size_t position);
 
+/* The length of the identifier at the start of `text`; 0 when there is none. */
+size_t rs_identifier_length(const char *text);
+
+/* The line at *cursor, without its end, and *cursor moved to the next; NULL at the end of the text.
+ */
+const char *rs_line_next(const char **cursor, size_t *length);
+
 #endif
