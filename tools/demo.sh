@@ -59,8 +59,8 @@ else
 fi
 cat <<TEXT
 
-A CPU usually gains nothing: its caches keep the rest of each structure for the next cell. The gain is on GPUs, where
-neighbouring threads read at the same time; there, set DEVICE=gpu and a larger SIZE.
+A CPU gains nothing and may lose: its caches keep the rest of each structure for the next cell anyway. The gain is on
+GPUs, where neighbouring threads read at the same time; there, set DEVICE=gpu and a larger SIZE.
 
 report      $demo/report.html
 pictures    $demo/without.ppm and $demo/with.ppm
