@@ -260,15 +260,15 @@ static restride_status fail_chain(const expression_parser *parser, int below, in
     const rs_cursor *cursor = &parser->cursor;
     const rs_term *term = &parser->layout->terms[t];
     const char *name = parser->layout->dimensions[term->dimension].name;
+    int later = below >= 0 && parser->spans[below].position > parser->spans[t].position ? below : t;
     if (below >= 0 && (expected == 0 || term->divisor < expected)) {
-        int later = parser->spans[below].position > parser->spans[t].position ? below : t;
         int earlier = later == t ? below : t;
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, parser->spans[later].position,
                               "%.*s covers a part of the dimension %s that %.*s covers already.",
                               SPAN_ARGUMENTS(parser, later), name, SPAN_ARGUMENTS(parser, earlier));
     }
     if (below >= 0 && term->divisor % expected != 0)
-        return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, parser->spans[t].position,
+        return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, parser->spans[later].position,
                               "%.*s begins at %zu but %.*s ends at %zu, so the tiles do not nest; "
                               "the first number must be a multiple of the second.",
                               SPAN_ARGUMENTS(parser, t), term->divisor,

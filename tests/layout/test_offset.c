@@ -110,6 +110,7 @@ static const classified classified_layouts[] = {
     {"i:100 f:5", "i/32:pad f i%32", RS_FORM_OTHER, 0},
     {"i:96 f:5", "i%32 f i/32", RS_FORM_OTHER, 0},
     {"i:100 f:5", "i/1 f i%1", RS_FORM_AOS, 0},
+    {"i:100 f:5", "i%1 i/32 f i%32", RS_FORM_ASTA, 32},
     {"i:100 f:5", "f/2 i f%2", RS_FORM_OTHER, 0},
     {"i:100 f{ float x; }", "i/8 f i%8", RS_FORM_ASTA, 8},
     {"f{ float x; } i:100", "i/8 f i%8", RS_FORM_ASTA, 8},

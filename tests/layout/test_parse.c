@@ -128,7 +128,7 @@ static const mistake mistakes[] = {
     {"i:64 f:3", "", SYNTAX, 1, "empty"},
     {"i:64 f:3", "  ", SYNTAX, 3, "empty"},
     {"i:64 f:3", "i/32 g i%32", SYNTAX, 6, "no dimension \"g\"; the dimensions are i, f"},
-    {"i:64 f:3", "i/32 f i%3", SYNTAX, 1, "i/32 begins at 32 but i%3 ends at 3"},
+    {"i:64 f:3", "i/32 f i%3", SYNTAX, 8, "i/32 begins at 32 but i%3 ends at 3"},
     {"i:64 f:3", "i/32 f", SYNTAX, 1, "the part i%32 is missing"},
     {"i:64 f:3", "i/32 f i%4", SYNTAX, 1, "the part i/4%8 is missing"},
     {"i:64 f:3", "f i%32", SYNTAX, 3, "the part i/32 is missing"},
