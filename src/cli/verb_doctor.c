@@ -106,7 +106,11 @@ static bool everything_needed(const json_t *findings)
 {
     size_t index;
     const json_t *finding;
-    json_array_foreach(findings, index, finding) if (is_missing(finding)) return false;
+    json_array_foreach(findings, index, finding)
+    {
+        if (is_missing(finding))
+            return false;
+    }
     return true;
 }
 
