@@ -132,6 +132,9 @@ static char *name_group(const restride_layout *layout, int end, const rs_cell *c
 static restride_status fill_memory(rs_picture *picture)
 {
     const restride_layout *layout = picture->layout;
+    picture->whole_memory = true;
+    if (layout->size == 0)
+        return RESTRIDE_OK;
     int row_term = first_row_term(layout);
     int group_end = row_term > 1 ? row_term - 1 : 0;
     const rs_cell *previous = NULL;

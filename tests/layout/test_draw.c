@@ -1,0 +1,189 @@
+/* Drawings: the text to the letter, SVG with every element in its place, large arrays clipped and
+ * said to be. */
+#include "cmocka_all.h"
+#include "generate.h"
+#include "layout/picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static restride_layout *parse(const char *dims, const char *expression)
+{
+    restride_layout *layout;
+    if (restride_layout_parse(&layout, dims, expression) != RESTRIDE_OK)
+        fail_msg("\"%s\" of \"%s\": %s", expression, dims, restride_last_error());
+    return layout;
+}
+
+static char *draw(const char *dims, const char *expression, bool svg)
+{
+    restride_layout *layout = parse(dims, expression);
+    char *drawing;
+    assert_int_equal(svg ? rs_draw_svg(layout, &drawing) : rs_draw_text(layout, false, &drawing),
+                     RESTRIDE_OK);
+    restride_layout_destroy(layout);
+    return drawing;
+}
+
+static void assert_contains(const char *drawing, const char *words)
+{
+    if (strstr(drawing, words) == NULL)
+        fail_msg("\"%s\" is not in:\n%s", words, drawing);
+}
+
+static size_t count(const char *drawing, const char *words)
+{
+    size_t found = 0;
+    for (const char *c = drawing; (c = strstr(c, words)) != NULL; c++)
+        found++;
+    return found;
+}
+
+static void test_text_to_the_letter(void **state)
+{
+    (void)state;
+    char *drawing = draw("i:5 f{ float x; short s; }", "i/2 f i%2", false);
+    assert_string_equal(drawing,
+                        "Layout \"i/2 f i%2\" of \"i:5 f{ float x; short s; }\": 40 bytes.\n"
+                        "\n"
+                        "The array, each element with its place in memory (in bytes):\n"
+                        "        x   s   -\n"
+                        "  i=0   0   8  12\n"
+                        "  i=1   4  10  14\n"
+                        "  i=2  16  24  28\n"
+                        "  i=3  20  26  30\n"
+                        "  i=4  32  36  38\n"
+                        "\n"
+                        "Memory, from left to right, then down. A cell of memory names the "
+                        "element: i.member (- is padding).\n"
+                        "     0 | 0.x 1.x 0.s 1.s 0.- 1.-\n"
+                        "    16 | 2.x 3.x 2.s 3.s 2.- 3.-\n"
+                        "    32 | 4.x 4.s 4.-\n");
+    free(drawing);
+}
+
+static void test_ragged_and_padded_tiles_are_named(void **state)
+{
+    (void)state;
+    char *ragged = draw("i:10 f:2", "i/4 f i%4", false);
+    assert_contains(ragged, "i/4=2 (ragged: 2 of 4)");
+    assert_int_equal(count(ragged, "ragged"), 1);
+    assert_int_equal(count(ragged, " pad"), 0);
+    char *padded = draw("i:10 f:2", "i/4:pad f i%4", false);
+    assert_int_equal(count(padded, "ragged"), 0);
+    assert_int_equal(count(padded, " pad"), 4);
+    free(ragged);
+    free(padded);
+}
+
+static void test_large_arrays_are_clipped_and_say_so(void **state)
+{
+    (void)state;
+    for (int svg = 0; svg < 2; svg++) {
+        char *drawing = draw("i:1000000000000 f:40", "i/32 f i%32", svg == 1);
+        assert_contains(drawing, "Only the beginning is drawn: 24 of 1000000000000 rows and 16 of "
+                                 "40 columns of the array; 576 of 40000000000000 elements of "
+                                 "memory.");
+        assert_true(strlen(drawing) < 400000);
+        free(drawing);
+        drawing = draw("i:10 f:2", "i/4 f i%4", svg == 1);
+        assert_int_equal(count(drawing, "Only the beginning"), 0);
+        free(drawing);
+    }
+}
+
+static void test_svg_shows_every_element_twice(void **state)
+{
+    (void)state;
+    char *drawing = draw("i:10 f:3", "i/4 f i%4", true);
+    for (int i = 0; i < 10; i++)
+        for (int f = 0; f < 3; f++) {
+            char title[40];
+            int first = i - i % 4, width = 10 - first < 4 ? 10 - first : 4;
+            snprintf(title, sizeof title, "<title>%d,%d at %d</title>", i, f,
+                     first * 3 + f * width + i % 4);
+            assert_int_equal(count(drawing, title), 2); /* in the array and in memory */
+        }
+    assert_int_equal(count(drawing, "<polyline"), 1);
+    assert_contains(drawing, "prefers-color-scheme: dark");
+    assert_contains(drawing, ">i/4=2 (ragged: 2 of 4)</text>");
+    assert_int_equal(count(drawing, "http"), 1); /* the name of SVG: nothing is loaded */
+    free(drawing);
+}
+
+/* Every opened element is closed, in order. */
+static void assert_well_formed(const char *xml)
+{
+    char open[32][16];
+    int depth = 0;
+    for (const char *c = strchr(xml, '<'); c != NULL; c = strchr(c + 1, '<')) {
+        const char *end = strchr(c, '>');
+        assert_non_null(end);
+        char name[16] = "";
+        bool closes = c[1] == '/';
+        sscanf(c + 1 + closes, "%15[a-z]", name);
+        if (closes) {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], name);
+        } else if (end[-1] != '/') {
+            assert_true(depth < 32);
+            memcpy(open[depth++], name, sizeof name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void test_random_layouts_can_be_drawn(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    for (int i = 0; i < 300; i++) {
+        made_layout made;
+        make_layout(&made, &random);
+        char *drawing = draw(made.dims, made.expression, true);
+        assert_well_formed(drawing);
+        free(drawing);
+        free(draw(made.dims, made.expression, false));
+    }
+}
+
+static void test_arrays_without_elements(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"i:0 f:3", "f:3 i:0", "i:0 f{ float x; }"};
+    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++)
+        for (int svg = 0; svg < 2; svg++) {
+            char *drawing = draw(dims[i], "i%4 f i/4", svg == 1);
+            assert_contains(drawing, ": 0 ");
+            free(drawing);
+        }
+}
+
+static void test_colours_only_when_asked(void **state)
+{
+    (void)state;
+    restride_layout *layout = parse("i:3 f:2", "f i");
+    char *plain, *coloured;
+    assert_int_equal(rs_draw_text(layout, false, &plain), RESTRIDE_OK);
+    assert_int_equal(rs_draw_text(layout, true, &coloured), RESTRIDE_OK);
+    assert_null(strchr(plain, '\033'));
+    assert_int_equal(count(coloured, "\033["), 2 * 2 * 6); /* on and off, two cells an element */
+    restride_layout_destroy(layout);
+    free(plain);
+    free(coloured);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_to_the_letter),
+        cmocka_unit_test(test_ragged_and_padded_tiles_are_named),
+        cmocka_unit_test(test_large_arrays_are_clipped_and_say_so),
+        cmocka_unit_test(test_svg_shows_every_element_twice),
+        cmocka_unit_test(test_random_layouts_can_be_drawn),
+        cmocka_unit_test(test_arrays_without_elements),
+        cmocka_unit_test(test_colours_only_when_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
