@@ -16,7 +16,7 @@ check-long: packages
 
 build: packages
 	cmake -S . -B $(BUILD) -DRESTRIDE_WERROR=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)
-	cmake --build $(BUILD) --parallel $(JOBS)
+	cmake --build $(BUILD) --parallel $(JOBS) -- --no-print-directory
 
 lint: build
 	tools/lint.sh $(BUILD)
