@@ -186,14 +186,24 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply,
     return exit_status;
 }
 
+/* What compilers of OpenCL C 1.2 define; `restride run` asks the device's own compiler instead. */
+static json_t *usual_macros(void)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "__OPENCL_VERSION__", "120",
+                     "__OPENCL_C_VERSION__", "120", "CL_VERSION_1_0", "100", "CL_VERSION_1_1",
+                     "110", "CL_VERSION_1_2", "120", "__ENDIAN_LITTLE__", "1", "__IMAGE_SUPPORT__",
+                     "1", "cl_khr_fp64", "1");
+}
+
 static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
                         const char *options)
 {
     json_t *text = json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
-    json_t *request = json_pack("{s:o, s:s, s:s, s:O, s:b}", "source", text, "file", s->file,
-                                "options", options, "layouts", s->layouts, "assume_undefined", 1);
+    json_t *request =
+        json_pack("{s:o, s:s, s:s, s:O, s:o, s:b}", "source", text, "file", s->file, "options",
+                  options, "layouts", s->layouts, "macros", usual_macros(), "assume_undefined", 1);
     long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
     if (request != NULL && tile > 0)
         json_object_set_new(request, "tile", json_integer(tile));

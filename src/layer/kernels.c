@@ -117,8 +117,8 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
         rs_program_prepare(kernel->program);
         kernel->program->live_kernels++;
         kernel->facts = rs_report_kernel(kernel->program->number, name);
-        if (kernel->facts != NULL && kernel->facts->held_reason == NULL)
-            kernel->facts->held_reason = kernel->program->left;
+        if (kernel->program->left != NULL)
+            rs_report_hold(kernel->facts, 0, kernel->program->left);
         add_rewritten(kernel, name);
     }
     return CL_SUCCESS;
@@ -313,14 +313,14 @@ static const char *find_residence(const rs_kernel *kernel, const rs_queue *queue
     rs_buffer *buffer = rs_buffer_find(handle);
     if (buffer == NULL)
         return "the argument is not a buffer that the layer knows";
+    if (seen_otherwise(kernel, wanted, handle))
+        return "the buffer is also bound to an argument with another layout";
     if (buffer->pinned != NULL)
         return buffer->pinned;
     if (buffer->map_count > 0)
         return "the buffer is mapped while the kernel is launched";
     if (buffer->size < wanted->record.size)
         return "the buffer is smaller than one structure";
-    if (seen_otherwise(kernel, wanted, handle))
-        return "the buffer is also bound to an argument with another layout";
     *residence =
         rs_residence_find(buffer->context, queue->device, &wanted->record, wanted->tile, &why);
     return *residence == NULL ? why : NULL;
@@ -339,10 +339,8 @@ static void choose(launch *choice, const rs_queue *queue)
     for (; why == NULL && i < kernel->target_count; i++)
         why = find_residence(kernel, queue, &kernel->targets[i], &choice->residences[i]);
     choice->rewritten = why == NULL;
-    if (kernel->facts != NULL && why != NULL) {
-        kernel->facts->held_reason = why;
-        kernel->facts->held_argument = i > 0 ? kernel->targets[i - 1].index : 0;
-    }
+    if (why != NULL)
+        rs_report_hold(kernel->facts, i > 0 ? kernel->targets[i - 1].index : 0, why);
 }
 
 /* Brings every buffer of the launch into place. */
@@ -395,9 +393,8 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
                                                      command.wait_list, out);
         if (error != CL_SUCCESS && command.error == CL_SUCCESS) {
             rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
-            if (choice.kernel->facts != NULL)
-                choice.kernel->facts->held_reason =
-                    "the device refused to launch the rewritten kernel";
+            rs_report_hold(choice.kernel->facts, 0,
+                           "the device refused to launch the rewritten kernel");
             choice.rewritten = false;
         }
     }

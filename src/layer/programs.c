@@ -46,6 +46,8 @@ static void forget_rewriting(rs_program *program)
     if (program->rewritten != NULL)
         target()->clReleaseProgram(program->rewritten);
     json_decref(program->kernels);
+    free(program->left);
+    program->left = NULL;
     program->rewritten = NULL;
     program->kernels = NULL;
     program->prepared = false;
@@ -248,6 +250,23 @@ static json_t *ask_rewriter(const rs_program *program)
     return reply;
 }
 
+/* Why the rewriter left the whole source as it is, with the place; NULL when it did not. */
+static char *reason_of_reply(const json_t *reply)
+{
+    const char *reason = json_string_value(json_object_get(reply, "reason"));
+    const char *file = json_string_value(json_object_get(reply, "file"));
+    rs_text text = RS_TEXT_EMPTY;
+    if (reply == NULL)
+        reason = "the rewriter did not answer";
+    if (reason == NULL)
+        return NULL;
+    if (file != NULL)
+        rs_text_format(&text, "%s:%lld: ", file,
+                       (long long)json_integer_value(json_object_get(reply, "line")));
+    rs_text_add_string(&text, reason);
+    return rs_text_take(&text);
+}
+
 /* Says in every argument that was to be transformed that it stays as it is. */
 static void keep_all(json_t *kernels, const char *reason)
 {
@@ -292,10 +311,13 @@ void rs_program_prepare(rs_program *program)
     if (program->prepared)
         return;
     program->prepared = true;
-    program->left = reason_to_leave(program);
-    if (program->left != NULL)
+    const char *reason = reason_to_leave(program);
+    if (reason != NULL) {
+        program->left = strdup(reason);
         return;
+    }
     json_t *reply = ask_rewriter(program);
+    program->left = reason_of_reply(reply);
     program->kernels = json_incref(json_object_get(reply, "kernels"));
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));

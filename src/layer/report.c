@@ -61,6 +61,17 @@ rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name)
     return facts;
 }
 
+void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
+{
+    if (facts == NULL)
+        return;
+    facts->held_argument = argument;
+    if (facts->held_reason != NULL && strcmp(facts->held_reason, reason) == 0)
+        return;
+    free(facts->held_reason);
+    facts->held_reason = strdup(reason);
+}
+
 /* ---- times ---- */
 
 static double seconds_of(cl_event event)

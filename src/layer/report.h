@@ -19,6 +19,10 @@ bool rs_report_times(void);
 /* The facts of a kernel by program and name, made if new; NULL when memory is short. */
 rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name);
 
+/* Notes why a launch used the program's own kernel: the buffer of which argument, and what about
+ * it. The facts may be NULL. */
+void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason);
+
 /* Takes over one reference to the event of a launch, or of a conversion of `bytes` bytes. */
 void rs_report_launch(rs_kernel_facts *facts, cl_event event);
 void rs_report_marshal(cl_event event, size_t bytes);

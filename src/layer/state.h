@@ -79,10 +79,9 @@ typedef struct rs_kernel_facts {
     size_t launches;
     size_t transformed_launches;
     double seconds;
-    json_t *arguments;       /* array, as in the report */
-    const char *held_reason; /* why the last launch used the program's own kernel though a rewritten
-                                one exists */
-    size_t held_argument;
+    json_t *arguments;    /* array, as in the report */
+    char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
+    size_t held_argument; /* whose buffer was the reason */
     struct rs_kernel_facts *next;
 } rs_kernel_facts;
 
@@ -95,7 +94,7 @@ typedef struct {
     char *source;        /* NULL when not made from source */
     const char *unknown; /* why it cannot be rewritten, or NULL */
     bool prepared;       /* rewriting was tried since the last build */
-    const char *left;    /* why it was not tried, or NULL */
+    char *left;          /* why the whole program stays as it is, or NULL */
     char *options;
     cl_device_id device; /* the one it was built for; NULL when several */
     cl_program rewritten;

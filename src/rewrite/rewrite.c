@@ -287,17 +287,34 @@ static restride_status describe_kernels(const rewriting *r, json_t *kernels)
 
 /* ---- the steps ---- */
 
-/* The names that the request does not answer; the reply asks for them when there are any. */
+/* What a source tests to learn that an OpenCL compiler reads it. */
+static const char *const usual_tests[] = {"__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
+                                          "__OPENCL__",         "CL_VERSION_1_0",
+                                          "CL_VERSION_1_1",     "CL_VERSION_1_2"};
+
+/* Adds a name that the request does not answer. */
+static void add_unanswered(const rewriting *r, json_t *unknown, const char *name)
+{
+    if (json_object_get(json_object_get(r->request, "macros"), name) == NULL)
+        json_array_append_new(unknown, json_string(name));
+}
+
+/*
+ * The names that the request does not answer; the reply asks for them when there are any. A source
+ * that could not be preprocessed may have taken the wrong branch long before, in a file that cpp
+ * then said nothing about: the usual tests are asked about too.
+ */
 static restride_status ask_for_macros(rewriting *r, bool *stopped)
 {
     *stopped = false;
     if (json_is_true(json_object_get(r->request, "assume_undefined")))
         return RESTRIDE_OK;
-    const json_t *macros = json_object_get(r->request, "macros");
     json_t *unknown = json_array();
     for (size_t i = 0; unknown != NULL && i < r->flat.unknown_count; i++)
-        if (json_object_get(macros, r->flat.unknown[i]) == NULL)
-            json_array_append_new(unknown, json_string(r->flat.unknown[i]));
+        add_unanswered(r, unknown, r->flat.unknown[i]);
+    for (size_t i = 0; r->flat.failure != NULL && i < sizeof usual_tests / sizeof usual_tests[0];
+         i++)
+        add_unanswered(r, unknown, usual_tests[i]);
     *stopped = json_array_size(unknown) > 0;
     if (*stopped)
         return put(r->reply, "unknown_macros", unknown);
@@ -342,12 +359,12 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return reply_error(r, restride_last_error(), false);
     if (status != RESTRIDE_OK)
         return status;
-    if (r->flat.failure != NULL)
-        return keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
     status = ask_for_macros(r, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
     *stopped = true;
+    if (r->flat.failure != NULL)
+        return keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
     size_t where;
     if (has_prefix(r->flat.text, r->flat.size, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");

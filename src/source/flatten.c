@@ -310,8 +310,10 @@ restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
                          &exit_status);
     if (status == RESTRIDE_OK && exit_status != 0 && !read_failure(flat, errors.data))
         status = rs_fail_memory(memory_subject);
-    if (status == RESTRIDE_OK && exit_status == 0)
-        status = read_unknown(flat, output.data, errors.data);
+    /* Also when preprocessing failed: a branch that a missing macro chose may be the reason. */
+    if (status == RESTRIDE_OK)
+        status = read_unknown(flat, output.data != NULL ? output.data : "",
+                              errors.data != NULL ? errors.data : "");
     rs_text_free(&output);
     rs_text_free(&errors);
     if (status == RESTRIDE_OK && exit_status == 0)
