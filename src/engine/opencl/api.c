@@ -61,9 +61,19 @@ static const table_entry entries[] = {
     ENTRY(clFinish),
 };
 
+/* What the program itself was linked with, or was preloaded into it (Oclgrind), goes before a
+ * second loader. */
+static void *find_library(void)
+{
+    void *program = dlopen(NULL, RTLD_NOW);
+    if (program != NULL && dlsym(program, "clGetPlatformIDs") != NULL)
+        return program;
+    return dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
 static void fill_table(void)
 {
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = find_library();
     if (library == NULL)
         return;
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {

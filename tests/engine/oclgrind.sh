@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# usage: oclgrind.sh PROGRAM ARGUMENTS...
+# Runs a program under Oclgrind, which checks every access, every barrier and every OpenCL call. Oclgrind's exit status
+# is the program's, so its findings are read from its log. Exit status 77 where it is not installed.
+set -euo pipefail
+command -v oclgrind >/dev/null || {
+    echo "Oclgrind is not installed (Debian package oclgrind)."
+    exit 77
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+oclgrind --data-races --check-api --log "$log" "$@"
+if [ -s "$log" ]; then
+    head -n 60 "$log"
+    exit 1
+fi
