@@ -255,21 +255,31 @@ static const char *step_from_array(way *w, int up)
     return "an array member is used as a pointer";
 }
 
+/* Whether the source has a function of this name; the built-in ones are not in the tree. */
+static bool is_user_function(const rs_tree *tree, const char *name)
+{
+    bool found = false;
+    for (int n = 0; n < tree->node_count && !found; n++)
+        if (tree->nodes[n].kind == CXCursor_FunctionDecl) {
+            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
+            found = strcmp(clang_getCString(spelling), name) == 0;
+            clang_disposeString(spelling);
+        }
+    return found;
+}
+
 /* Whether the call is to one of OpenCL's atomic functions on plain integers. */
 static bool is_atomic_call(const rs_tree *tree, int call)
 {
     static const char *const prefixes[] = {"atomic_", "atom_"};
     if (tree->nodes[call].kind != CXCursor_CallExpr)
         return false;
-    CXCursor callee = clang_getCursorReferenced(tree->nodes[call].cursor);
-    if (clang_Location_isFromMainFile(clang_getCursorLocation(callee)) != 0)
-        return false;
     CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
     const char *name = clang_getCString(spelling);
     bool atomic = false;
     for (int i = 0; i < 2; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            atomic = true;
+            atomic = !is_user_function(tree, name);
     clang_disposeString(spelling);
     return atomic;
 }

@@ -1,0 +1,71 @@
+/* Requests to the rewriter. */
+#include "ask.h"
+
+#include "cmocka_all.h"
+#include "rewrite/rewrite.h"
+
+#include <string.h>
+
+json_t *ask(json_t *request)
+{
+    json_t *reply = NULL;
+    assert_non_null(request);
+    restride_status status = rs_rewrite(request, &reply);
+    json_decref(request);
+    if (status != RESTRIDE_OK)
+        fail_msg("no reply: %s", restride_last_error());
+    assert_non_null(reply);
+    return reply;
+}
+
+json_t *ask_for_tiles(const char *source, const char *options, int tile)
+{
+    return ask(json_pack("{s:s, s:s, s:s, s:i, s:b}", "source", source, "file", "kernel.cl",
+                         "options", options, "tile", tile, "assume_undefined", 1));
+}
+
+json_t *find_argument(const json_t *reply, const char *kernel, const char *argument)
+{
+    size_t k, i;
+    json_t *kernel_entry, *entry;
+    json_array_foreach(json_object_get(reply, "kernels"), k, kernel_entry)
+    {
+        if (strcmp(string_of(kernel_entry, "name"), kernel) != 0)
+            continue;
+        json_array_foreach(json_object_get(kernel_entry, "arguments"), i, entry)
+        {
+            if (strcmp(string_of(entry, "name"), argument) == 0)
+                return entry;
+        }
+    }
+    return NULL;
+}
+
+void read_record(const json_t *argument, rs_record *record)
+{
+    const json_t *description = json_object_get(argument, "record");
+    *record = (rs_record){0, 0, 0, NULL};
+    size_t i;
+    json_t *leaf;
+    json_array_foreach(json_object_get(description, "leaves"), i, leaf)
+    {
+        assert_int_equal(rs_record_add_leaf(record, string_of(leaf, "name"),
+                                            (size_t)number_of(leaf, "offset"),
+                                            (size_t)number_of(leaf, "size")),
+                         RESTRIDE_OK);
+    }
+    assert_int_equal(rs_record_complete(record, (size_t)number_of(description, "size"),
+                                        (size_t)number_of(description, "alignment")),
+                     RESTRIDE_OK);
+}
+
+const char *string_of(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value != NULL ? value : "";
+}
+
+long long number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}

@@ -1,0 +1,176 @@
+/* Differential runs of original and rewritten kernels. */
+#include "device.h"
+
+#include "ask.h"
+#include "cmocka_all.h"
+#include "layout/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    bool asked;
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+} the;
+
+bool device_available(void)
+{
+    cl_platform_id platforms[8];
+    cl_uint count = 0;
+    if (!the.asked) {
+        the.asked = true;
+        if (clGetPlatformIDs(8, platforms, &count) != CL_SUCCESS)
+            count = 0;
+        for (cl_uint i = 0; i < count && i < 8 && the.context == NULL; i++)
+            if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &the.device, NULL) ==
+                CL_SUCCESS)
+                the.context = clCreateContext(NULL, 1, &the.device, NULL, NULL, NULL);
+        if (the.context != NULL)
+            the.queue = clCreateCommandQueue(the.context, the.device, 0, NULL);
+        if (the.queue == NULL)
+            print_message("There is no OpenCL device here; install pocl-opencl-icd to run this.\n");
+    }
+    return the.queue != NULL;
+}
+
+void device_release(void)
+{
+    if (the.queue != NULL)
+        clReleaseCommandQueue(the.queue);
+    if (the.context != NULL)
+        clReleaseContext(the.context);
+}
+
+cl_program device_build(const char *source, const char *options)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(the.context, 1, &source, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    if (clBuildProgram(program, 1, &the.device, options, NULL, NULL) != CL_SUCCESS) {
+        char log[4096] = "";
+        clGetProgramBuildInfo(program, the.device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+        fail_msg("a source does not build: %s", log);
+    }
+    return program;
+}
+
+/* Random bytes that are sensible numbers when read as float or double, and differ everywhere. */
+static void fill(unsigned char *bytes, size_t size, unsigned *state)
+{
+    for (size_t i = 0; i < size; i += 4) {
+        *state = *state * 1664525u + 1013904223u;
+        unsigned word = 0x3f800000u + (*state >> 7);
+        for (size_t b = 0; b < 4 && i + b < size; b++)
+            bytes[i + b] = (unsigned char)(word >> (8 * b));
+    }
+}
+
+/* Copies n records between AoS and the layout of a transformed argument. */
+static void convert(const json_t *argument, size_t n, unsigned char *aos, unsigned char *other,
+                    bool to_aos)
+{
+    rs_record record;
+    restride_layout *layout;
+    read_record(argument, &record);
+    assert_int_equal(rs_layout_of_record(&layout, &record, n, string_of(argument, "layout")),
+                     RESTRIDE_OK);
+    assert_int_equal(restride_layout_size(layout), n * record.size);
+    for (size_t i = 0; i < n; i++)
+        for (size_t f = 0; f < record.leaf_count; f++) {
+            const size_t index[] = {i, f};
+            unsigned char *a = aos + i * record.size + record.leaves[f].offset;
+            unsigned char *b = other + restride_layout_offset(layout, index);
+            memcpy(to_aos ? a : b, to_aos ? b : a, record.leaves[f].size);
+        }
+    restride_layout_destroy(layout);
+    rs_record_free(&record);
+}
+
+/* Runs one kernel; the buffers hold the results afterwards. */
+static void run(const device_case *test, cl_program program, const json_t *reply,
+                unsigned char *buffers[], size_t n)
+{
+    cl_int error;
+    cl_mem memory[BUFFER_LIMIT];
+    cl_kernel kernel = clCreateKernel(program, test->kernel, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    for (int b = 0; b < test->buffer_count; b++) {
+        memory[b] = clCreateBuffer(the.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                   n * test->element_size[b], buffers[b], &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(kernel, (cl_uint)b, sizeof memory[b], &memory[b]), 0);
+        const json_t *argument =
+            reply == NULL ? NULL : find_argument(reply, test->kernel, test->names[b]);
+        if (argument != NULL && json_object_get(argument, "count_argument") != NULL) {
+            cl_ulong count = n;
+            cl_uint place = (cl_uint)number_of(argument, "count_argument");
+            assert_int_equal(clSetKernelArg(kernel, place, sizeof count, &count), CL_SUCCESS);
+        }
+    }
+    cl_int items = (cl_int)n;
+    assert_int_equal(clSetKernelArg(kernel, (cl_uint)test->buffer_count, sizeof items, &items), 0);
+    const size_t local = 16, global = (n + local - 1) / local * local;
+    assert_int_equal(
+        clEnqueueNDRangeKernel(the.queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL),
+        CL_SUCCESS);
+    for (int b = 0; b < test->buffer_count; b++) {
+        assert_int_equal(clEnqueueReadBuffer(the.queue, memory[b], CL_TRUE, 0,
+                                             n * test->element_size[b], buffers[b], 0, NULL, NULL),
+                         CL_SUCCESS);
+        clReleaseMemObject(memory[b]);
+    }
+    clReleaseKernel(kernel);
+}
+
+void device_compare(const device_case *test, cl_program original, cl_program rewritten,
+                    const json_t *reply, size_t n, unsigned seed)
+{
+    unsigned char *before[BUFFER_LIMIT], *expected[BUFFER_LIMIT], *found[BUFFER_LIMIT];
+    unsigned char *moved[BUFFER_LIMIT];
+    for (int b = 0; b < test->buffer_count; b++) {
+        size_t size = n * test->element_size[b];
+        before[b] = malloc(size);
+        expected[b] = malloc(size);
+        found[b] = malloc(size);
+        moved[b] = malloc(size);
+        assert_true(before[b] != NULL && expected[b] != NULL && found[b] != NULL &&
+                    moved[b] != NULL);
+        fill(before[b], size, &seed);
+        memcpy(expected[b], before[b], size);
+        memcpy(moved[b], before[b], size);
+        const json_t *argument = find_argument(reply, test->kernel, test->names[b]);
+        if (strcmp(string_of(argument, "status"), "transformed") == 0) {
+            assert_int_equal(number_of(json_object_get(argument, "record"), "size"),
+                             test->element_size[b]);
+            convert(argument, n, before[b], moved[b], false);
+        }
+    }
+    run(test, original, NULL, expected, n);
+    run(test, rewritten, reply, moved, n);
+    bool changed = false;
+    for (int b = 0; b < test->buffer_count; b++) {
+        size_t size = n * test->element_size[b];
+        const json_t *argument = find_argument(reply, test->kernel, test->names[b]);
+        if (strcmp(string_of(argument, "status"), "transformed") == 0)
+            convert(argument, n, found[b], moved[b], true);
+        else
+            memcpy(found[b], moved[b], size);
+        changed = changed || memcmp(before[b], expected[b], size) != 0;
+        for (size_t i = 0; i < size; i++)
+            if (found[b][i] != expected[b][i])
+                fail_msg(
+                    "%s: %s: with n = %zu and layout %s, byte %zu of element %zu of %s is %02x "
+                    "instead of %02x",
+                    test->title, test->kernel, n, string_of(argument, "layout"),
+                    i % test->element_size[b], i / test->element_size[b], test->names[b],
+                    found[b][i], expected[b][i]);
+        free(before[b]);
+        free(expected[b]);
+        free(found[b]);
+        free(moved[b]);
+    }
+    assert_true(changed); /* a kernel that writes nothing would test nothing */
+}

@@ -1,0 +1,313 @@
+/*
+ * What a rewritten kernel computes: every understood form alone and many together, run on a device
+ * against the kernel as it was written, for several tile sizes and for counts that they do not
+ * divide.
+ */
+#include "ask.h"
+#include "base/text.h"
+#include "cmocka_all.h"
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The records of the cases, with their sizes: plain, mixed with padding, nested, vectors. */
+#define RECORDS                                                                                    \
+    "typedef struct { float x, y, z; int id; uint next; } P;\n"                                    \
+    "struct M { char c; short s; double d; int i; uchar t; };\n"                                   \
+    "typedef struct { short a; uchar b; } In;\n"                                                   \
+    "struct N { float w; In in; In many[2]; float v[2][3]; uint next; };\n"                        \
+    "typedef struct { float4 q; float2 r; float3 s; int k; } V;\n"                                 \
+    "enum E { FIRST, SECOND };\n"                                                                  \
+    "typedef struct { enum E e; long l; ushort u[3]; } W;\n"
+enum { P = 20, M = 24, N = 44, V = 64, W = 24 };
+
+/* Parameters a and b, and the usual beginning. */
+#define ONE(T)                                                                                     \
+    "kernel void f(global " T " *a, int n) { int i = get_global_id(0); if (i >= n) return; "
+#define TWO(T, U)                                                                                  \
+    "kernel void f(global " T " *a, global " U " *b, int n) { int i = get_global_id(0); "          \
+    "if (i >= n) return; "
+
+typedef struct {
+    const char *title, *text;
+    size_t sizes[BUFFER_LIMIT]; /* of the elements of a, b, c; 0 ends */
+    const char *expected;       /* for each of them: t transformed, k kept */
+} behaviour;
+
+static const behaviour behaviours[] = {
+    {"a[i].f", ONE("P") "a[i].x = a[i].y + 1.0f; a[i].id = i; }", {P}, "t"},
+    {"i[a].f", ONE("P") "i[a].x = (n - 1 - i)[a].y; a[i].z = i[a].y; }", {P}, "t"},
+    {"(a + i)->f", ONE("P") "(a + i)->x = (i + a)->y; (a + i)->id += 3; }", {P}, "t"},
+    {"*(a + i)", ONE("P") "(*(a + i)).x = (*(i + a)).z; }", {P}, "t"},
+    {"(a + i)[j]", ONE("P") "(a + n)[i - n].x = (a + i - 0)[0].y; (((a)) + i)->z = 2; }", {P}, "t"},
+    {"a - i",
+     ONE("P") "(a + n - 1 - i)->id = i; (a - (-i))->y = 7; (a + (uint)n - (uint)(n - i))->z = i; }",
+     {P},
+     "t"},
+    {"*a and a->f", ONE("P") "if (i == 0) { a->x = 3; (*a).y = a->x * 2; } }", {P}, "t"},
+    {"operators",
+     ONE("P") "a[i].x += 1; a[i].y *= 2; a[i].id <<= 1; a[i].id++; --a[i].next; a[i].id ^= "
+              "~a[i].id; a[i].z = -a[i].z; if (!a[i].id || a[i].x > 2 && a[i].y < 3) a[i].id = 5; "
+              "}",
+     {P},
+     "t"},
+    {"side effects once",
+     ONE("P") "int j = i; a[j++].id = 11; a[i].next = j; int k = i; a[k += 0, k].x++; a[i].y = k; "
+              "}",
+     {P},
+     "t"},
+    {"comma and ternary indexes",
+     ONE("P") "a[i % 2 ? i : i].x = 1; a[(0, i)].y = a[i < n / 2 ? n - 1 - i : i].z; }",
+     {P},
+     "t"},
+    {"unsigned and long indexes",
+     ONE("P") "uint u = i; ulong l = i; uchar c = i; a[u].x = 1; a[l].y = 2; a[(size_t)i].z = 3; "
+              "if (i < 250) a[c].id = 4; a[get_global_id(0)].next = 5; }",
+     {P},
+     "t"},
+    {"nested accesses",
+     TWO("P", "P") "uint k = a[i].next % (uint)n; b[i].x = a[a[k].next % (uint)n].y + a[b[k].next "
+                   "% (uint)n].z; b[i].id = a[a[a[i].next % n].next % n].id; }",
+     {P, P},
+     "tt"},
+    {"array members",
+     ONE("struct N") "for (int j = 0; j < 2; j++) for (int k = 0; k < 3; k++) a[i].v[j][k] = "
+                     "a[i].v[1 - j][2 - k] + j; a[i].many[i % 2].a = 1[a[i].many].b; (a + i)->v[(i "
+                     "& 1)][i % 3] += 1; (a[i].v[0])[1]++; }",
+     {N},
+     "t"},
+    {"nested members",
+     ONE("struct N") "a[i].in.a = a[i].in.b; (a[i].in).b++; (*(a + i)).many[1].a -= 2; a[i].w = "
+                     "((a[i]).in).a; }",
+     {N},
+     "t"},
+    {"whole loads",
+     TWO("struct N", "struct N") "struct N s = a[i]; s.w += 1; b[i] = s; }",
+     {N, N},
+     "tt"},
+    {"whole copies keep padding",
+     TWO("struct M", "struct M") "b[n - 1 - i] = a[i]; }",
+     {M, M},
+     "tt"},
+    {"whole copies in a row",
+     TWO("P", "P") "P s = {1, 2, 3, 4, 5}; if (i % 2) a[i] = b[i] = s; else s = b[i] = *(a + i); "
+                   "a[i].next = s.next; }",
+     {P, P},
+     "tt"},
+    {"nested structures whole",
+     TWO("struct N", "struct N") "In t = a[i].in; b[i].many[i % 2] = t; b[i].in = a[i].many[(i + "
+                                 "1) % 2]; t = a[i].in; t.b = i; a[i].in = t; }",
+     {N, N},
+     "tt"},
+    {"assignment as a value",
+     ONE("P") "P s = a[i]; s.x = 4; a[i].id = (a[i] = s).next; float t = a[i].y = 3; a[i].z = t; "
+              "(a[i]) = s; }",
+     {P},
+     "t"},
+    {"conditional structures",
+     TWO("P", "P") "P s = i % 3 ? a[i] : b[i]; a[i].x = (i % 2 ? a[i] : s).y; b[i] = (a[i], s); }",
+     {P, P},
+     "tt"},
+    {"helpers by value",
+     "static float len(P p) { return p.x * p.x + p.y; }\nstatic P flip(P p) { p.x = p.y; p.id = "
+     "-p.id; return p; }\n" ONE(
+         "P") "a[i].z = len(a[i]); a[i] = flip(a[i]); a[i].y = flip(*(a + i)).z; }",
+     {P},
+     "t"},
+    {"vectors",
+     ONE("V") "a[i].q.xy = a[i].q.zw; a[i].q.w += a[i].r.x; a[i].r = a[i].s.yz; a[i].q.xyz = "
+              "a[i].s * 2; a[i].q[1] = 3; a[i].q.s0 = dot(a[i].q, a[i].q); a[i].r.lo = "
+              "a[i].q.hi.x; }",
+     {V},
+     "t"},
+    {"vectors whole",
+     TWO("V", "V") "V s = a[n - 1 - i]; s.q.x = 1; s.k = i; b[i] = s; }",
+     {V, V},
+     "tt"},
+    {"vectors copied", TWO("V", "V") "b[n - 1 - i] = a[i]; }", {V, V}, "tt"},
+    {"mixed types",
+     ONE("struct M") "a[i].d = a[i].d / 2 + a[i].i; a[i].c = a[i].s; a[i].s = a[i].t + 300; a[i].t "
+                     ">>= 1; a[i].i = (int)a[i].d; }",
+     {M},
+     "t"},
+    {"enumerations",
+     ONE("W") "a[i].e = i % 2 ? FIRST : SECOND; a[i].l = a[i].e + a[i].u[i % 3]; a[i].u[0]++; }",
+     {W},
+     "t"},
+    {"atomics",
+     "kernel void f(global P *a, int n) { int i = get_global_id(0); if (i < n) { atomic_add(&a[i / "
+     "4].id, 3); atom_inc(&(a[0].id)); atomic_max(&(a + i / 8)->next, (uint)i); "
+     "atomic_xchg(&a[i].x, 1.5f); } }",
+     {P},
+     "t"},
+    {"sizeof",
+     ONE("P") "a[i].id = sizeof(a[i]) + sizeof(*a) + sizeof a[i].x; a[i].next = sizeof(P); }",
+     {P},
+     "t"},
+    {"casts",
+     ONE("P") "a[i].id = (int)a[i].x; a[i].x = as_float(a[i].next & 0x3fffffffu); (void)a[i].y; "
+              "a[i].y = (float)(a[i].id); a[i].z = convert_float(a[i].id); }",
+     {P},
+     "t"},
+    {"constant",
+     "kernel void f(constant P *a, global P *b, int n) { int i = get_global_id(0); if (i < n) { "
+     "b[i].x = a[n - 1 - i].y; b[i].id = (a + i)->id; P s = a[i]; b[i].y = s.z; } }",
+     {P, P},
+     "tt"},
+    {"const and restrict",
+     "kernel void f(const global P *restrict a, global P *restrict const b, int n) { int i = "
+     "get_global_id(0); if (i < n) { b[i].x = a[n - 1 - i].y; b[i] = a[i]; b[i].id++; } }",
+     {P, P},
+     "tt"},
+    {"volatile",
+     "kernel void f(volatile global P *a, int n) { int i = get_global_id(0); if (i < n) { a[i].x "
+     "+= a[i].y; a[i].id = i; atomic_inc(&a[i].next); } }",
+     {P},
+     "t"},
+    {"typedef of a pointer",
+     "typedef global P *Ptr;\nkernel void f(Ptr a, int n) { int i = get_global_id(0); if (i < n) { "
+     "a[i].x = a->y; } }",
+     {P},
+     "t"},
+    {"array parameters",
+     "kernel void f(global P a[], global P b[4], int n) { int i = get_global_id(0); if (i < n) { "
+     "a[i].x = b[i].y; (b + i)->id = i; } }",
+     {P, P},
+     "tt"},
+    {"names in inner scopes",
+     ONE("P") "a[i].x = 2; { P a[2]; a[0].x = 1; a[1] = a[0]; i += (int)a[1].x - 1; } struct { int "
+              "a; } s = {.a = 3}; a[i].id = s.a; for (int a = 0; a < 1; a++) i += a; a[i].y = 1; "
+              "goto a; a: a[i].z = 4; }",
+     {P},
+     "t"},
+    {"one kept, one not",
+     TWO("P", "P") "global P *q = b + i; q->x = a[i].x; a[i].y = q->y; }",
+     {P, P},
+     "tk"},
+    {"loops and branches",
+     ONE("P") "float s = 0; for (int j = i; j < n && j < i + 5; j++) { if (a[j].next & 1) "
+              "continue; "
+              "s += a[j].y; } while (a[i].id & 3) a[i].id++; do { a[i].x = s; } while (0); switch "
+              "(a[i].id & 4) { case 0: a[i].z = 1; break; default: a[i].z = 2; } }",
+     {P},
+     "t"},
+    {"macros",
+     "#define AT(k) a[k]\n#define GET(p, i, f) ((p)[(i)].f)\n#define SWAP(u, v) do { REAL t = u; u "
+     "= v; v = t; } while (0)\n#ifdef NONE\nerror\n#endif\n#if STEP > 1\n" ONE(
+         "P") "SWAP(GET(a, i, x), AT(i).y);\n GET(a,\n i, z) = STEP; AT(AT(i).next % n ? i : i).id "
+              "= __LINE__; }\n#endif\n",
+     {P},
+     "t"},
+    {"multi-line text",
+     ONE("P") "\n\n\n  a\n [ i\n ] /* c */ . // d\n x\n =\n 1;\n a[i] /* } */ .y = '}' + "
+              "\"{;\"[0]; }",
+     {P},
+     "t"},
+    {"forward declarations",
+     "kernel void f(global P *, int);\nkernel void f(global P *b, int n);\n" ONE(
+         "P") "a[i].x = 1; }\nkernel void f(global P *q, int m);",
+     {P},
+     "t"},
+    {"several kernels",
+     "kernel __attribute__((reqd_work_group_size(16, 1, 1))) void g(global struct N *a, global P "
+     "*b) { a[0].w = b[0].x; }\n#pragma OPENCL FP_CONTRACT OFF\n"
+     "__attribute__((vec_type_hint(float4)))\nkernel "
+     "void f(global P *a, global P *b, int n) { int i = get_global_id(0); if (i < n) { a[i].x = "
+     "b[i].y; b[i] = a[i]; } }\nkernel void h(global int *x) { *x = 1; }",
+     {P, P},
+     "tt"},
+    {"local memory and barriers",
+     "kernel void f(global P *a, int n) { local P t[16]; local float s[16]; int i = "
+     "get_global_id(0), l = get_local_id(0); if (i < n) { t[l] = a[i]; s[l] = a[i].y; } "
+     "barrier(CLK_LOCAL_MEM_FENCE); if (i < n) { a[i].x = t[(l ^ 1) + get_group_id(0) * 16 < n ? l "
+     "^ 1 : l].z; a[i].z = s[l]; } }",
+     {P},
+     "t"},
+    {"printf strings",
+     ONE("P") "if (i > 1000000) printf(\"a[i].x a %d\\n\", a[i].id); a[i].y = 'a'; }",
+     {P},
+     "t"},
+    {"over-aligned",
+     "typedef struct __attribute__((aligned(32))) { int a; float b; } Q;\nkernel void f(global Q "
+     "*a, global Q *b, int n) { int i = get_global_id(0); if (i < n) { b[i] = a[i]; b[i].a++; } }",
+     {32, 32},
+     "tt"},
+    {"pack of no effect",
+     "#pragma pack(push, 4)\ntypedef struct { int a; float b[3]; } Q4;\n#pragma pack(pop)\nkernel "
+     "void f(global Q4 *a, int n) { int i = get_global_id(0); if (i < n) { a[i].b[i % 3] = a[i].a; "
+     "} }",
+     {16},
+     "t"},
+};
+
+enum { COUNT = sizeof behaviours / sizeof behaviours[0] };
+
+/* All cases in one source: case i has the kernel f<i>. */
+static char *whole_source(void)
+{
+    rs_text source = RS_TEXT_EMPTY;
+    rs_text_add_string(&source, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" RECORDS);
+    for (int i = 0; i < COUNT; i++)
+        rs_text_format(&source, "#define f f%d\n%s\n#undef f\n", i, behaviours[i].text);
+    char *taken = rs_text_take(&source);
+    assert_non_null(taken);
+    return taken;
+}
+
+static void run_behaviour(int number, cl_program original, cl_program rewritten,
+                          const json_t *reply, size_t n)
+{
+    static const char *const names[BUFFER_LIMIT] = {"a", "b", "c", "d"};
+    const behaviour *b = &behaviours[number];
+    char kernel[16];
+    snprintf(kernel, sizeof kernel, "f%d", number);
+    device_case test = {b->title, kernel, 0, {NULL}, {0}};
+    for (int at = 0; at < BUFFER_LIMIT && b->sizes[at] > 0; at++) {
+        test.names[at] = names[at];
+        test.element_size[at] = b->sizes[at];
+        test.buffer_count++;
+        const json_t *argument = find_argument(reply, kernel, names[at]);
+        const char *status = b->expected[at] == 't' ? "transformed" : "kept";
+        if (strcmp(string_of(argument, "status"), status) != 0)
+            fail_msg("%s: argument %s is not %s: %s%s", b->title, names[at], status,
+                     string_of(argument, "reason"), string_of(reply, "reason"));
+    }
+    device_compare(&test, original, rewritten, reply, n, (unsigned)n);
+}
+
+static void test_results_are_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        int tile;
+        size_t n;
+    } sizes[] = {{16, 100}, {32, 33}, {64, 50}, {7, 131}};
+    static const char options[] = "-DREAL=float -DSTEP=4/2";
+    if (!device_available())
+        skip();
+    char *source = whole_source();
+    cl_program original = device_build(source, options);
+    for (int s = 0; s < 4; s++) {
+        json_t *reply = ask_for_tiles(source, options, sizes[s].tile);
+        cl_program rewritten =
+            device_build(string_of(reply, "source"), string_of(reply, "options"));
+        for (int i = s % 2; i < COUNT; i += 2) /* each case with two of the sizes */
+            run_behaviour(i, original, rewritten, reply, sizes[s].n);
+        clReleaseProgram(rewritten);
+        json_decref(reply);
+    }
+    clReleaseProgram(original);
+    free(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results_are_the_same),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    device_release();
+    return failed;
+}

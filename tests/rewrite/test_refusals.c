@@ -1,0 +1,210 @@
+/*
+ * What must stay as it is: for each source the argument `a` (or all of them) is kept, and the reply
+ * names the line that is the reason. Also what a request with wrong layouts is told.
+ */
+#include "ask.h"
+#include "cmocka_all.h"
+
+#include <string.h>
+
+#define P "typedef struct { float x, y; int id; int v[4]; } P;\n" /* line 1 */
+
+typedef struct {
+    const char *source;
+    int line;
+    const char *fragment; /* of the reason */
+} refusal;
+
+static const refusal refusals[] = {
+    /* the pointer itself */
+    {P "kernel void f(global P *a) {\n a++;\n a->x = 1; }", 3, "operator"},
+    {P "kernel void f(global P *a) {\n a += 2;\n a->x = 1; }", 3, "pointer"},
+    {P "kernel void f(global P *a, global P *b) {\n a = b; }", 3, "pointer"},
+    {P "kernel void f(global P *a) {\n global P *q = a;\n q->x = 1; }", 3, "copied to a variable"},
+    {P "kernel void f(global P *a) {\n a->x = 1;\n if (a) a->y = 2; }", 4, "pointer"},
+    {P "kernel void f(global P *a) {\n a->x = 1;\n if (!a) return; }", 4, "operator"},
+    {P "kernel void f(global P *a, global P *b) {\n a->x = a == b; }", 3, "pointer"},
+    {P "kernel void f(global P *a, global P *b) {\n a->x = a - b; }", 3, "pointer"},
+    {P "kernel void f(global P *a, int n) {\n (n ? a : a + 1)->x = 1; }", 3, "pointer"},
+    {P "kernel void f(global P *a, int n) {\n (n, a)->x = 1; }", 3, "pointer"},
+    {P "kernel void f(global P *a) {\n global float *q = (global float *)a; *q = 1; }", 3, "cast"},
+    {P "kernel void f(global P *a, global ulong *b) {\n *b = (ulong)a; }", 3, "cast"},
+    {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(a); }", 4,
+     "passed to a function"},
+    {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(a + 1); }", 4,
+     "passed to a function"},
+    {P "kernel void f(global P *a) {\n prefetch(a, 1); }", 3, "pointer"},
+    {P "kernel void f(global P *a) {\n global P *q[2] = {a, a}; q[0]->x = 1; }", 3, "pointer"},
+    {P "kernel void f(global P *a, int n) {\n (&a[n])->x = 1; }", 3, "address of a structure"},
+    {P "kernel void f(global P *a, int n) {\n global P *q = &a[n]; q->x = 1; }", 3,
+     "address of a structure"},
+    {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(&a[1]); }", 4,
+     "address of a structure"},
+    {P "kernel void f(global P *a) {\n (void)a[0];\n}", 3, "structure is used"},
+    {P "kernel void f(global P *a) {\n event_t e = async_work_group_copy((local int *)0, (global "
+       "int *)a, 1, 0); }",
+     3, "cast"},
+    /* members */
+    {P "kernel void f(global P *a, int n) {\n global float *q = &a[n].x; *q = 1; }", 3,
+     "address of a member"},
+    {P "kernel void f(global P *a, int n) {\n global int *q = a[n].v; q[1] = 1; }", 3,
+     "array member is used as a pointer"},
+    {P "kernel void f(global P *a, int n) {\n a[n].x = vload4(0, a[n].v).x; }", 3, "array member"},
+    {P "kernel void f(global P *a, int n) {\n *a[n].v = 1; }", 3, "array member"},
+    {P "kernel void f(global P *a, int n) {\n *(a[n].v + 1) = 1; }", 3, "array member"},
+    {P "kernel void f(global P *a, int n) {\n *(&a[n].x + 1) = 1; }", 3, "address of a member"},
+    {P "int atomic_mine(volatile global int *q) { return q[1]; }\nkernel void f(global P *a) {\n "
+       "atomic_mine(&a->id); }",
+     4, "address of a member"},
+    {P "kernel void f(global P *a, int n) {\n a[n].x = fract(1.5f, &a[n].y); }", 3,
+     "address of a member"},
+    /* calls and unusual places */
+    {P "kernel void f(global P *a) { a->x = 1; }\nkernel void g(global int *b, global P *c) {\n "
+       "f(c); }",
+     4, "called from another function"},
+    {P "kernel void f(global P *a, int n) {\n __typeof__(a) q = 0; q = 0; a[n].x = 1; }", 3,
+     "not seen"},
+    /* structures */
+    {"typedef struct {\n union { float x; int y; } u; int z; } U;\nkernel void f(global U *a) { "
+     "a->z = 1; }",
+     2, "union"},
+    {"typedef union { float x; int y; } U;\nkernel void f(global U *a) { a->y = 1; }", 1, "union"},
+    {"typedef struct {\n int x;\n int y : 3; int z; } B;\nkernel void f(global B *a) { a->x = 1; }",
+     3, "bit-field"},
+    {"typedef struct\n __attribute__((packed)) { char c; int x; } K;\nkernel void f(global K *a) { "
+     "a->x = 1; }",
+     0, "aligned"},
+    {"#pragma pack(1)\ntypedef struct { float4 v; char c; } K;\nkernel void f(global K *a) { a->c "
+     "= 1; }",
+     2, "aligned"},
+    {"typedef struct { int x; } S1;\nkernel void f(\n global S1 *a) { a->x = 1; }", 3,
+     "only one member"},
+    {"struct I;\nkernel void f(global struct I *a, global int *b) { *b = 1; }", 1, "not complete"},
+    {"typedef struct { int n;\n global int *q; } G;\nkernel void f(global G *a) { a->n = 1; }", 2,
+     ""},
+    {"typedef struct { int n; struct {\n int x; }; } A;\nkernel void f(global A *a) { a->n = 1; }",
+     1, "no name"},
+    {"typedef struct { int n; struct { int x, y; } in; } A;\nkernel void f(global A *a, global A "
+     "*b) {\n a->in = b->in; }",
+     3, "without a name"},
+    {"kernel void f(global float *a) { a[0] = 1; }\nstruct X { int y; };", 1,
+     "not an array of structures"},
+    /* whole sources */
+    {P "kernel void f(global P *a) { a->x = 1; }\nint g() {\n return unknown(); }", 4, "unknown"},
+    {P "kernel void f(global P *a) { a->x = 1; }\nvoid g(float restride_x) { }", 0, "restride_"},
+};
+
+static void test_what_is_not_understood_stays(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const refusal *r = &refusals[i];
+        json_t *reply = ask_for_tiles(r->source, "", 32);
+        const json_t *argument = find_argument(reply, "f", "a");
+        if (argument == NULL)
+            argument = reply;
+        else if (strcmp(string_of(argument, "status"), "kept") != 0)
+            fail_msg("transformed, wrongly:\n%s\n%s", r->source, string_of(reply, "source"));
+        if (number_of(argument, "line") != r->line && r->line != 0)
+            fail_msg("line %lld (%s) instead of %d:\n%s", number_of(argument, "line"),
+                     string_of(argument, "reason"), r->line, r->source);
+        if (strstr(string_of(argument, "reason"), r->fragment) == NULL ||
+            string_of(argument, "reason")[0] == '\0')
+            fail_msg("reason \"%s\" has no \"%s\":\n%s", string_of(argument, "reason"), r->fragment,
+                     r->source);
+        assert_string_equal(string_of(argument, "file"), "kernel.cl");
+        json_decref(reply);
+    }
+}
+
+static const char two_kernels[] = P "kernel void f(global P *a, global P *b) { a->x = b->y; "
+                                    "}\nkernel void g(global P *a) { a->x = 2; }";
+
+static json_t *ask_with_layouts(const char *name, const char *expression)
+{
+    return ask(json_pack("{s:s, s:s, s:{s:s}}", "source", two_kernels, "options", "", "layouts",
+                         name, expression));
+}
+
+static void test_layouts_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *expression, *layouts[3]; /* of f.a, f.b, g.a */
+    } rows[] = {
+        {"a", "f i", {"f i", "i f", "f i"}},
+        {"g.a", "i/8 f i%8", {"i f", "i f", "i/8 f i%8"}},
+        {"b", "i f", {"i f", "i f", "i f"}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *reply = ask_with_layouts(rows[i].name, rows[i].expression);
+        const json_t *arguments[] = {find_argument(reply, "f", "a"), find_argument(reply, "f", "b"),
+                                     find_argument(reply, "g", "a")};
+        for (int k = 0; k < 3; k++) {
+            assert_string_equal(string_of(arguments[k], "layout"), rows[i].layouts[k]);
+            bool kept = strcmp(rows[i].layouts[k], "i f") == 0;
+            assert_string_equal(string_of(arguments[k], "status"), kept ? "kept" : "transformed");
+            if (kept)
+                assert_string_equal(string_of(arguments[k], "reason"), "layout requested");
+        }
+        json_decref(reply);
+    }
+}
+
+static void test_wrong_layouts_are_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *expression, *fragment;
+    } rows[] = {
+        {"a", "i/", ""},
+        {"a", "i f i", ""},
+        {"a", "i/8 f i%8:pad", ""},
+        {"a", "f i%8 i/8", ""},
+        {"c", "f i", "no argument c"},
+        {"g.b", "f i", "g.b"},
+        {"h.a", "f i", "h.a"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *reply = ask_with_layouts(rows[i].name, rows[i].expression);
+        if (string_of(reply, "error")[0] == '\0' ||
+            !json_is_true(json_object_get(reply, "bad_request")))
+            fail_msg("no error for %s: %s", rows[i].name, rows[i].expression);
+        assert_null(json_object_get(reply, "kernels"));
+        assert_null(json_object_get(reply, "source"));
+        json_decref(reply);
+    }
+}
+
+static void test_the_reply_describes_the_record(void **state)
+{
+    (void)state;
+    json_t *reply = ask_for_tiles(two_kernels, "-cl-mad-enable -DX=1 -I . -cl-std=CL1.2", 16);
+    const json_t *a = find_argument(reply, "f", "a"), *b = find_argument(reply, "f", "b");
+    assert_string_equal(string_of(reply, "options"), "-cl-mad-enable -cl-std=CL1.2");
+    assert_string_equal(string_of(a, "type"), "__global P *");
+    assert_string_equal(string_of(a, "layout"), "i/16 f i%16");
+    assert_int_equal(number_of(a, "tile"), 16);
+    assert_int_equal(number_of(a, "count_argument"), 2);
+    assert_int_equal(number_of(b, "count_argument"), 3);
+    rs_record record;
+    read_record(b, &record);
+    assert_int_equal(record.size, 28);
+    assert_int_equal(record.alignment, 4);
+    assert_int_equal(record.leaf_count, 7);
+    assert_string_equal(record.leaves[5].name, "v[2]");
+    assert_int_equal(record.leaves[5].offset, 20);
+    rs_record_free(&record);
+    json_decref(reply);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_not_understood_stays),
+        cmocka_unit_test(test_layouts_by_name),
+        cmocka_unit_test(test_wrong_layouts_are_errors),
+        cmocka_unit_test(test_the_reply_describes_the_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
