@@ -2,7 +2,7 @@
 # usage: oclgrind.sh PROGRAM ARGUMENTS...
 # Runs a program under Oclgrind, which checks every access, every barrier and every OpenCL call. Oclgrind's exit status
 # is the program's, so its findings are read from its log. Exit status 77 where it is not installed.
-set -euo pipefail
+set -uo pipefail
 command -v oclgrind >/dev/null || {
     echo "Oclgrind is not installed (Debian package oclgrind)."
     exit 77
@@ -10,7 +10,10 @@ command -v oclgrind >/dev/null || {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 oclgrind --data-races --check-api --log "$log" "$@"
+status=$?
 if [ -s "$log" ]; then
+    echo "Oclgrind found:"
     head -n 60 "$log"
-    exit 1
+    [ "$status" -ne 0 ] || status=1
 fi
+exit "$status"
