@@ -1,6 +1,7 @@
 /* Dimension lists and expressions: what a C compiler would do with members, and a sentence for each
  * mistake. */
 #include "cmocka_all.h"
+#include "generate.h"
 #include "layout/layout.h"
 
 #include <stdio.h>
@@ -256,6 +257,45 @@ static void test_deep_nesting_is_refused(void **state)
     assert_non_null(strstr(restride_last_error(), "nested more than 32 deep"));
 }
 
+/* Random words: each is either a layout whose last byte is an element, or a failure with a
+ * sentence. */
+static void test_random_words(void **state)
+{
+    (void)state;
+    /* The first of them are those of expressions. */
+    static const char *const words[] = {
+        "i ", "f ",   "i/4 ", "i%4 ", "i/4:pad ", "i/8", "%2 ",     ":pad ", "i%",        "f/3",
+        "g",  "4",    "{",    "}",    "float",    "x;",  "struct{", "y[2]",  ";",         "i:4 ",
+        ",",  "\xc3", "f{",   "i:",   "-",        "\t",  "char ",   "0 ",    "9999999999"};
+    const size_t expression_words = 8;
+    uint64_t random = 99;
+    size_t parsed = 0;
+    for (int i = 0; i < 60000; i++) {
+        char texts[2][200] = {"", ""};
+        if (i % 2 == 0)
+            strcpy(texts[0], i % 4 == 0 ? "i:10 f{float x;char y;}" : "i:8 f:3");
+        for (int t = i % 2 == 0; t < 2; t++)
+            for (size_t n = made_random(&random, i % 2 == 0 ? 5 : 12); n > 0; n--)
+                strcat(texts[t],
+                       words[made_random(&random, i % 2 == 0 ? expression_words
+                                                             : sizeof words / sizeof words[0])]);
+        restride_layout *layout;
+        restride_status status = restride_layout_parse(&layout, texts[0], texts[1]);
+        assert_int_equal(status == RESTRIDE_OK, layout != NULL);
+        const char *sentence = restride_last_error();
+        if (layout == NULL) {
+            assert_int_equal(sentence[strlen(sentence) - 1], '.');
+        } else if (restride_layout_size(layout) > 0) {
+            size_t index[RS_LAYOUT_MAX_RANK], last = restride_layout_size(layout) - 1;
+            size_t within = rs_layout_index(layout, last, index);
+            assert_int_equal(restride_layout_offset(layout, index) + within, last);
+            parsed++;
+        }
+        restride_layout_destroy(layout);
+    }
+    assert_true(parsed > 100);
+}
+
 static void test_null_is_refused(void **state)
 {
     (void)state;
@@ -275,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_characters_not_bytes_are_counted),
         cmocka_unit_test(test_long_texts_are_quoted_in_part),
         cmocka_unit_test(test_deep_nesting_is_refused),
+        cmocka_unit_test(test_random_words),
         cmocka_unit_test(test_null_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
