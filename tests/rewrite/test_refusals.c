@@ -33,14 +33,13 @@ static const refusal refusals[] = {
      "passed to a function"},
     {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(a + 1); }", 4,
      "passed to a function"},
-    {P "kernel void f(global P *a) {\n prefetch(a, 1); }", 3, "pointer"},
+    {P "kernel void f(global P *a) {\n wait_group_events(1, (event_t *)a); }", 3, "cast"},
     {P "kernel void f(global P *a) {\n global P *q[2] = {a, a}; q[0]->x = 1; }", 3, "pointer"},
     {P "kernel void f(global P *a, int n) {\n (&a[n])->x = 1; }", 3, "address of a structure"},
     {P "kernel void f(global P *a, int n) {\n global P *q = &a[n]; q->x = 1; }", 3,
      "address of a structure"},
     {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(&a[1]); }", 4,
      "address of a structure"},
-    {P "kernel void f(global P *a) {\n (void)a[0];\n}", 3, "structure is used"},
     {P "kernel void f(global P *a) {\n event_t e = async_work_group_copy((local int *)0, (global "
        "int *)a, 1, 0); }",
      3, "cast"},
@@ -62,13 +61,14 @@ static const refusal refusals[] = {
     {P "kernel void f(global P *a) { a->x = 1; }\nkernel void g(global int *b, global P *c) {\n "
        "f(c); }",
      4, "called from another function"},
-    {P "kernel void f(global P *a, int n) {\n __typeof__(a) q = 0; q = 0; a[n].x = 1; }", 3,
-     "not seen"},
+    {P "kernel void f(global P *a, int n) {\n __typeof__(a) q = 0; a[n].x = 1; }", 3, "variable"},
+    {P "kernel void f(global P *a, int n) {\n#pragma mine a\n a[n].x = 1; }", 3, "not seen"},
     /* structures */
     {"typedef struct {\n union { float x; int y; } u; int z; } U;\nkernel void f(global U *a) { "
      "a->z = 1; }",
      2, "union"},
-    {"typedef union { float x; int y; } U;\nkernel void f(global U *a) { a->y = 1; }", 1, "union"},
+    {"typedef union { float x; struct { int y; } z; } U;\nkernel void f(global U *a) { a->x = 1; }",
+     1, "union"},
     {"typedef struct {\n int x;\n int y : 3; int z; } B;\nkernel void f(global B *a) { a->x = 1; }",
      3, "bit-field"},
     {"typedef struct\n __attribute__((packed)) { char c; int x; } K;\nkernel void f(global K *a) { "
@@ -94,27 +94,39 @@ static const refusal refusals[] = {
     {P "kernel void f(global P *a) { a->x = 1; }\nvoid g(float restride_x) { }", 0, "restride_"},
 };
 
+/* What is wrong with the reply for one row, or NULL; `where` is the argument, or the whole reply.
+ */
+static const char *find_fault(const refusal *r, const json_t *where)
+{
+    const char *reason = string_of(where, "reason");
+    if (strcmp(string_of(where, "status"), "transformed") == 0)
+        return "transformed, wrongly";
+    if (r->line != 0 && number_of(where, "line") != r->line)
+        return "the line is wrong";
+    if (reason[0] == '\0' || strstr(reason, r->fragment) == NULL)
+        return "the reason is wrong";
+    if (strcmp(string_of(where, "file"), "kernel.cl") != 0)
+        return "the file is wrong";
+    return NULL;
+}
+
 static void test_what_is_not_understood_stays(void **state)
 {
     (void)state;
+    int faults = 0;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        const refusal *r = &refusals[i];
-        json_t *reply = ask_for_tiles(r->source, "", 32);
+        json_t *reply = ask_for_tiles(refusals[i].source, "", 32);
         const json_t *argument = find_argument(reply, "f", "a");
-        if (argument == NULL)
-            argument = reply;
-        else if (strcmp(string_of(argument, "status"), "kept") != 0)
-            fail_msg("transformed, wrongly:\n%s\n%s", r->source, string_of(reply, "source"));
-        if (number_of(argument, "line") != r->line && r->line != 0)
-            fail_msg("line %lld (%s) instead of %d:\n%s", number_of(argument, "line"),
-                     string_of(argument, "reason"), r->line, r->source);
-        if (strstr(string_of(argument, "reason"), r->fragment) == NULL ||
-            string_of(argument, "reason")[0] == '\0')
-            fail_msg("reason \"%s\" has no \"%s\":\n%s", string_of(argument, "reason"), r->fragment,
-                     r->source);
-        assert_string_equal(string_of(argument, "file"), "kernel.cl");
+        const json_t *where = argument != NULL ? argument : reply;
+        const char *fault = find_fault(&refusals[i], where);
+        if (fault != NULL) {
+            print_error("%s: line %lld: %s:\n%s\n", fault, number_of(where, "line"),
+                        string_of(where, "reason"), refusals[i].source);
+            faults++;
+        }
         json_decref(reply);
     }
+    assert_int_equal(faults, 0);
 }
 
 static const char two_kernels[] = P "kernel void f(global P *a, global P *b) { a->x = b->y; "
