@@ -13,6 +13,11 @@ find_library(LIBCLANG_LIBRARY NAMES clang libclang-19.so.1 libclang-18.so.1 libc
 find_library(LIBCLANG_LIBRARY NAMES clang)
 find_path(LIBCLANG_INCLUDE_DIR clang-c/Index.h PATHS ${_libclang_folders} PATH_SUFFIXES include NO_DEFAULT_PATH)
 find_path(LIBCLANG_INCLUDE_DIR clang-c/Index.h)
+# clang's own OpenCL headers, which some builds of libclang look for in the wrong folder.
+get_filename_component(_libclang_real ${LIBCLANG_LIBRARY} REALPATH)
+string(REGEX MATCH "libclang-([0-9]+)" _libclang_match "${_libclang_real}")
+find_path(LIBCLANG_OPENCL_HEADERS opencl-c-base.h
+          PATHS /usr/lib/llvm-${CMAKE_MATCH_1}/lib/clang/${CMAKE_MATCH_1}/include NO_DEFAULT_PATH)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Libclang REQUIRED_VARS LIBCLANG_LIBRARY LIBCLANG_INCLUDE_DIR)
 if(Libclang_FOUND AND NOT TARGET Libclang::Libclang)

@@ -8,12 +8,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Options that the sorting below does not follow: with one of them nothing is known about the
  * source. */
 static const char *const refused_options[] = {
     "-include",      "-imacros",      "-iquote", "-isystem",       "-idirafter", "-Xclang",
     "-fpack-struct", "-fshort-enums", "-x",      "-Xpreprocessor", "-Wp,"};
+
+static const char standard_option[] = "-cl-std=";
 
 /* Reads one word from *cursor into `word`, without its quotes, and moves *cursor behind it. */
 static bool next_word(const char **cursor, rs_text *word)
@@ -44,8 +47,21 @@ static bool starts_with(const char *word, const char *prefix)
     return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
+/* The languages that the rewriter knows; C++ for OpenCL has uses of a pointer that it does not see.
+ */
+static bool is_known_standard(const char *name)
+{
+    static const char *const known[] = {"CL", "CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcasecmp(name, known[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool is_refused(const char *word)
 {
+    if (starts_with(word, standard_option))
+        return !is_known_standard(word + strlen(standard_option));
     for (size_t i = 0; i < sizeof refused_options / sizeof refused_options[0]; i++)
         if (starts_with(word, refused_options[i]))
             return true;
@@ -82,7 +98,8 @@ static bool add_preprocessor(rs_options *options, char letter, const char *value
 static bool sort_word(rs_options *options, const char *word, const char *raw, size_t raw_size,
                       rs_text *rest)
 {
-    if (starts_with(word, "-cl-std=") && !replace(&options->standard, word + strlen("-cl-std=")))
+    if (starts_with(word, standard_option) &&
+        !replace(&options->standard, word + strlen(standard_option)))
         return false;
     if (options->refused == NULL && is_refused(word) && !replace(&options->refused, word))
         return false;

@@ -106,9 +106,14 @@ static bool find_errors(rs_tree *tree)
 
 static restride_status parse(rs_tree *tree, const char *standard, int address_bits)
 {
-    const char *const arguments[] = {"-x", "cl", standard, "-target",
+    const char *const arguments[] = {"-x",
+                                     "cl",
+                                     standard,
+                                     "-target",
                                      address_bits == 32 ? "spir-unknown-unknown"
-                                                        : "spir64-unknown-unknown"};
+                                                        : "spir64-unknown-unknown",
+                                     "-idirafter",
+                                     RS_CLANG_OPENCL_HEADERS};
     struct CXUnsavedFile file = {UNIT_NAME, tree->text, tree->size};
     enum CXErrorCode code = clang_parseTranslationUnit2(
         tree->index, UNIT_NAME, arguments, (int)(sizeof arguments / sizeof arguments[0]), &file, 1,
