@@ -178,7 +178,7 @@ static int check_platforms(json_t *findings, const cl_icd_dispatch *api)
     return working;
 }
 
-void rs_doctor_check_opencl(json_t *findings)
+static void check_everything(json_t *findings)
 {
     char *layer = NULL;
     const bool found = rs_cli_layer_path(&layer) == RESTRIDE_OK;
@@ -196,4 +196,47 @@ void rs_doctor_check_opencl(json_t *findings)
             findings, "OpenCL device", RS_DOCTOR_MISSING,
             "apt-get install pocl-opencl-icd for the CPU, or your GPU driver's OpenCL package",
             "no device works here");
+}
+
+/* --- Drivers that crash --- */
+
+/* Writes the findings as JSON; does not return. */
+static void answer(int descriptor)
+{
+    json_t *findings = json_array();
+    if (findings)
+        check_everything(findings);
+    _exit(findings && json_dumpfd(findings, descriptor, 0) == 0 ? 0 : 1);
+}
+
+/* A driver that ends the process, as some do on machines that they do not like, must not end the
+ * doctor too: the checks run in a child. */
+void rs_doctor_check_opencl(json_t *findings)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        rs_doctor_add(findings, "OpenCL", RS_DOCTOR_MISSING, NULL, "no pipe could be made");
+        return;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        answer(ends[1]);
+    }
+    close(ends[1]);
+    json_t *found = child > 0 ? json_loadfd(ends[0], 0, NULL) : NULL;
+    close(ends[0]);
+    int status = 0;
+    if (child > 0)
+        waitpid(child, &status, 0);
+    if (found)
+        json_array_extend(findings, found);
+    else if (WIFSIGNALED(status))
+        rs_doctor_add(
+            findings, "OpenCL", RS_DOCTOR_MISSING,
+            "try without each file of /etc/OpenCL/vendors, and replace the driver that it names",
+            "a driver crashed (%s)", strsignal(WTERMSIG(status)));
+    else
+        rs_doctor_add(findings, "OpenCL", RS_DOCTOR_MISSING, NULL, "the checks could not be run");
+    json_decref(found);
 }

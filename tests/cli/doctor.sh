@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# doctor.sh RESTRIDE: the findings as text and as JSON agree, and a machine without drivers or cpp is told what to do.
+# doctor.sh RESTRIDE CRASHING_DRIVER: the findings as text and as JSON agree, a machine without drivers or cpp is told
+# what to do, and a driver that crashes is reported.
 restride=$1
+crashing_driver=$2
 source "$(dirname "$0")/expect.sh"
 
 status=0
@@ -29,5 +31,10 @@ if ! grep -q "OpenCL layer .*not part of this build" "$work/text"; then
     expect 1 env OCL_ICD_VENDORS="$work/empty" OPENCL_VENDOR_PATH="$work/empty" "$restride" doctor
     says out "missing +OpenCL device"
     says out "pocl-opencl-icd"
+
+    mkdir "$work/vendors"
+    echo "$crashing_driver" >"$work/vendors/crashing.icd"
+    expect 1 env OCL_ICD_VENDORS="$work/vendors" OPENCL_VENDOR_PATH="$work/vendors" "$restride" doctor
+    says out "missing +OpenCL +a driver crashed"
 fi
 finish
