@@ -340,6 +340,46 @@ static restride_status keep_flat(rewriting *r, size_t offset, const char *reason
     return keep_source(r, reason, file, line);
 }
 
+/*
+ * Keeps the whole source when the text of a file asks questions such as __has_builtin(): cpp would
+ * answer them, not the device's compiler.
+ */
+static restride_status check_feature_tests(rewriting *r, const char *text, const char *file,
+                                           bool *stopped)
+{
+    const char *found = strstr(text, "__has_");
+    *stopped = found != NULL;
+    if (found == NULL)
+        return RESTRIDE_OK;
+    size_t line = 1;
+    for (const char *c = text; c < found; c++)
+        line += *c == '\n';
+    return keep_source(r, "the source asks the compiler about its features (__has_...)", file,
+                       line);
+}
+
+/* The same for the headers. */
+static restride_status check_headers(rewriting *r, bool *stopped)
+{
+    *stopped = false;
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < r->flat.file_count && status == RESTRIDE_OK && !*stopped; i++) {
+        const char *file = r->flat.files[i];
+        if (file[0] == '\0' || file[0] == '<' || strcmp(file, r->file) == 0)
+            continue;
+        rs_text text = RS_TEXT_EMPTY;
+        status = rs_text_read_file(&text, file);
+        if (status == RESTRIDE_OK) {
+            status = check_feature_tests(r, text.data, file, stopped);
+        } else if (status == RESTRIDE_IO) { /* named by a #line directive */
+            *stopped = true;
+            status = keep_source(r, "a file that is named in the source cannot be read", file, 0);
+        }
+        rs_text_free(&text);
+    }
+    return status;
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 static restride_status read_source(rewriting *r, bool *stopped)
 {
@@ -359,7 +399,9 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return reply_error(r, restride_last_error(), false);
     if (status != RESTRIDE_OK)
         return status;
-    status = ask_for_macros(r, stopped);
+    status = check_headers(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = ask_for_macros(r, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
     *stopped = true;

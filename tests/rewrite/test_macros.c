@@ -1,4 +1,274 @@
+/*
+ * Preprocessing: which macros the rewriter asks for, what it does with the answers and with the
+ * build options, and what of the preprocessor's language survives in the new source.
+ */
+#include "ask.h"
+#include "base/text.h"
+#include "cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNEL "struct P { float x, y; };\nkernel void f(global struct P *a) { a->x = 1; }\n"
+
+/* The names in "unknown_macros", each followed by a space. */
+static void unknown_names(const json_t *reply, char *names, size_t size)
+{
+    size_t i, used = 0;
+    json_t *name;
+    names[0] = '\0';
+    json_array_foreach(json_object_get(reply, "unknown_macros"), i, name)
+    {
+        used += (size_t)snprintf(names + used, size - used, "%s ", json_string_value(name));
+        assert_true(used < size);
+    }
+}
+
+static json_t *ask_with_macros(const char *source, const char *options, json_t *macros)
+{
+    return ask(json_pack("{s:s, s:s, s:i, s:o}", "source", source, "options", options, "tile", 32,
+                         "macros", macros));
+}
+
+static void test_every_way_to_test_a_macro(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *options, *unknown;
+    } rows[] = {
+        {"", "", ""},
+        {"#ifdef A\n#endif\n", "", "A "},
+        {"#ifndef A\n#endif\n", "", "A "},
+        {"#if defined(A) || defined B\n#endif\n", "", "A B "},
+        {"#if !defined(A) && !defined(B)\n#endif\n", "", "A B "},
+        {"#if A > 3\n#endif\n", "", "A "},
+        {"#if __OPENCL_VERSION__ >= 120 && X\n#endif\n", "-DX=1", "__OPENCL_VERSION__ "},
+        {"#if 0\n#elif A\n#elif defined(B)\n#endif\n", "", "A B "},
+        {"#if 1\n#elif A\n#elif defined(B)\n#endif\n", "", ""},
+        {"#if 0\n#ifdef A\n#endif\n#endif\n", "", ""},
+        {"#ifdef A\n#ifdef B\n#endif\n#endif\n", "-DA", "B "},
+        {"#define A 1\n#ifdef A\n#endif\n", "", ""},
+        {"#define A B\n#if A\n#endif\n", "", "B "},
+        {"#define A(x) x\n#if A(B) + A(C)\n#endif\n", "", "B C "},
+        {"#ifdef A\n#endif\n#ifdef A\n#endif\n#if A\n#endif\n", "", "A "},
+        {"#ifdef A\n#endif\n", "-DA -UA", "A "},
+        {"#ifdef A\n#endif\n", "-U A -D A=2", ""},
+        {"#ifdef A\n#define A 1\n#endif\n", "-DA=3", ""},
+        {"int g() { return M_E_F > 1 && CLK_LOCAL_MEM_FENCE; }\n", "", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[512], names[256];
+        snprintf(source, sizeof source, "%s%s", rows[i].text, KERNEL);
+        json_t *reply = ask_with_macros(source, rows[i].options, json_object());
+        unknown_names(reply, names, sizeof names);
+        if (strcmp(names, rows[i].unknown) != 0)
+            fail_msg("\"%s\" instead of \"%s\" for:\n%s", names, rows[i].unknown, source);
+        bool asked = rows[i].unknown[0] != '\0';
+        assert_int_equal(json_object_get(reply, "source") == NULL, asked);
+        json_decref(reply);
+    }
+}
+
+static void test_answers_decide(void **state)
+{
+    (void)state;
+    static const char source[] = "#if defined(A) && A > 1\n"
+                                 "struct P { float x, y; int z; };\n"
+                                 "#else\n"
+                                 "struct P { float x, y; };\n"
+                                 "#endif\n"
+                                 "kernel void f(global struct P *a) { a->x = A_PLUS; }\n"
+                                 "#if A == 2\n#ifdef B\n#endif\n#endif\n";
+    json_t *reply = ask_with_macros(source, "-D 'A_PLUS=1'", json_pack("{s:n}", "A"));
+    read_record(find_argument(reply, "f", "a"), &(rs_record){0});
+    assert_int_equal(number_of(json_object_get(find_argument(reply, "f", "a"), "record"), "size"),
+                     8);
+    json_decref(reply);
+    reply = ask_with_macros(source, "-D 'A_PLUS=1'", json_pack("{s:s}", "A", "2"));
+    char names[64];
+    unknown_names(reply, names, sizeof names);
+    assert_string_equal(names, "B "); /* the answer uncovers another question */
+    json_decref(reply);
+    reply = ask_with_macros(source, "-D 'A_PLUS=1'", json_pack("{s:s, s:n}", "A", "2", "B"));
+    assert_int_equal(number_of(json_object_get(find_argument(reply, "f", "a"), "record"), "size"),
+                     12);
+    json_decref(reply);
+}
+
+static void test_build_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *body, *expected, *rest;
+    } rows[] = {
+        {"-DX=7", "X", "= 7;", ""},
+        {"-DX", "X", "= 1;", ""},
+        {"-D X=7 -w", "X", "= 7;", "-w"},
+        {"-cl-fast-relaxed-math   -D\tX=7 -cl-std=CL1.2", "X", "= 7;",
+         "-cl-fast-relaxed-math -cl-std=CL1.2"},
+        {"\"-DX=1 + 2\"", "X", "= 1 + 2;", ""},
+        {"-DX=\"1 + 2\"", "X", "= 1 + 2;", ""},
+        {"-D 'X=1 + 2'", "X", "= 1 + 2;", ""},
+        {"-DX=1\\ +\\ 2", "X", "= 1 + 2;", ""},
+        {"'-DX(u,v)=u*v'", "X(3, 4)", "= 3*4;", ""},
+        {"-DX=M_E_F", "X", "= 2.7", ""}, /* the parser knows it, the text keeps the name */
+        {"-DX=\\\"text\\\"[1]", "X", "= \"text\"[1];", ""},
+        {"-Da=a[0].x,a", "(1, 2)", "", ""},
+        {"-DX=1 -DX=2", "X", "= 2;", ""},
+        {"-DX=3 -g -some-option \"a b\"", "X", "= 3;", "-g -some-option \"a b\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[512];
+        snprintf(source, sizeof source,
+                 "struct P { float x, y; };\nkernel void f(global struct P *b, global float *c) { "
+                 "b->x = 1; *c = %s; }\n",
+                 rows[i].body);
+        json_t *reply = ask_with_macros(source, rows[i].options, json_object());
+        const char *found = string_of(reply, "source");
+        const char *expected = strstr(rows[i].expected, "2.7") ? "= M_E_F;" : rows[i].expected;
+        if (strstr(found, expected) == NULL || found[0] == '\0')
+            fail_msg("with %s there is no \"%s\" in:\n%s\n%s", rows[i].options, expected, found,
+                     string_of(reply, "reason"));
+        assert_string_equal(string_of(reply, "options"), rows[i].rest);
+        json_decref(reply);
+    }
+}
+
+static void test_options_that_are_not_followed(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"-include x.h", "-fpack-struct=1", "-cl-std=CLC++",
+                                          "-cl-std=nothing"};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        json_t *reply = ask_with_macros(KERNEL, options[i], json_object());
+        if (json_object_get(reply, "source") != NULL || string_of(reply, "reason")[0] == '\0')
+            fail_msg("%s was followed", options[i]);
+        json_decref(reply);
+    }
+}
+
+/* What stands in the new source, and what does not. */
+static void test_what_survives(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *present, *absent;
+    } rows[] = {
+        {"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+         "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n", NULL},
+        {"_Pragma(\"OPENCL FP_CONTRACT OFF\")\n", "#pragma OPENCL FP_CONTRACT OFF", NULL},
+        {"#define N 4\nvoid g(void) {\n  # pragma  unroll N*2\nfor (int i = 0; i < N; i++) ; }\n",
+         "#pragma unroll 4*2", "restride_pragma"},
+        {"/* #pragma unroll */ // a comment\nint g(void);\n", "int g(void)", "comment"},
+        {"#define sin(x) native_sin(x)\nfloat g(void) { return sin(1.0f) + sin (2.0f); }\n",
+         "native_sin(1.0f)", "#undef"},
+        {"#define half_pi half_pi\nint h(int half_pi) { return half_pi; }\n", "#undef half_pi\n",
+         NULL},
+        {"#undef M_FOO\nint g(int M_FOO) { return M_FOO; }\n", "#undef M_FOO\n", NULL},
+        {"#define UNUSED 1\n#undef NOTHING\n", "struct P", "#undef"},
+        {"float g(void) { return M_PI_F; }\n", "M_PI_F", "3.14"},
+        {"int g(void) { return '\"' + \"a\\\"b\"[0] + __LINE__; }\n", "\"a\\\"b\"[0] + 1;", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "%s%s", rows[i].text, KERNEL);
+        json_t *reply = ask_with_macros(source, "", json_object());
+        const char *found = string_of(reply, "source");
+        if (strstr(found, rows[i].present) == NULL)
+            fail_msg("no \"%s\" in:\n%s\n%s", rows[i].present, found, string_of(reply, "reason"));
+        if (rows[i].absent != NULL && strstr(found, rows[i].absent) != NULL)
+            fail_msg("\"%s\" in:\n%s", rows[i].absent, found);
+        json_decref(reply);
+    }
+}
+
+/* A folder with one header, below the folder for temporary files. */
+static char *make_header(const char *text)
+{
+    const char *folder = getenv("TMPDIR");
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/restride include XXXXXX", folder != NULL ? folder : "/tmp");
+    char *made = rs_text_take(&path);
+    assert_non_null(made);
+    assert_non_null(mkdtemp(made));
+    rs_text_format(&path, "%s/records.h", made);
+    assert_int_equal(rs_text_write_file(path.data, text, strlen(text)), RESTRIDE_OK);
+    rs_text_free(&path);
+    return made;
+}
+
+static void test_headers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *status, *file;
+        int line;
+    } rows[] = {
+        {"struct P {\n float x, y; };\n", "transformed", "", 0},
+        {"struct P {\n float x;\n int y : 3; };\n", "kept", "records.h", 3},
+        {"struct P {\n float x, y; };\n#if __has_builtin(__builtin_foo)\n#endif\n", "", "records.h",
+         3},
+        {"struct P {\n float x, y; };\n#error no good\n", "", "records.h", 3},
+        {"struct P {\n flat x, y; };\n", "kept", "records.h", 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *folder = make_header(rows[i].header);
+        rs_text options = RS_TEXT_EMPTY;
+        rs_text_format(&options, "-I \"%s\"", folder);
+        json_t *reply = ask_for_tiles(
+            "#include \"records.h\"\nkernel void f(global struct P *a) { a->x = 1; }\n",
+            options.data, 32);
+        const json_t *argument = find_argument(reply, "f", "a");
+        const json_t *where = argument != NULL ? argument : reply;
+        assert_string_equal(string_of(where, "status"), rows[i].status);
+        if (rows[i].line != 0) {
+            if (strstr(string_of(where, "file"), rows[i].file) == NULL ||
+                number_of(where, "line") != rows[i].line)
+                fail_msg("%s:%lld: %s", string_of(where, "file"), number_of(where, "line"),
+                         string_of(where, "reason"));
+        }
+        json_decref(reply);
+        rs_text_add_string(&options, "");
+        rs_text path = RS_TEXT_EMPTY;
+        rs_text_format(&path, "%s/records.h", folder);
+        unlink(path.data);
+        rmdir(folder);
+        rs_text_free(&path);
+        rs_text_free(&options);
+        free(folder);
+    }
+}
+
+static void test_a_missing_header_is_the_reason(void **state)
+{
+    (void)state;
+    static const char source[] = "\n#include \"nowhere.h\"\n" KERNEL;
+    json_t *reply = ask_with_macros(source, "", json_object());
+    char names[256];
+    unknown_names(reply, names, sizeof names);
+    assert_non_null(strstr(names, "__OPENCL_VERSION__ ")); /* it may have taken a host's branch */
+    json_decref(reply);
+    reply = ask_for_tiles(source, "", 32);
+    assert_null(json_object_get(reply, "error"));
+    assert_null(json_object_get(reply, "source"));
+    assert_non_null(strstr(string_of(reply, "reason"), "nowhere.h"));
+    assert_string_equal(string_of(reply, "file"), "kernel.cl");
+    assert_int_equal(number_of(reply, "line"), 2);
+    json_decref(reply);
+}
+
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_way_to_test_a_macro),
+        cmocka_unit_test(test_answers_decide),
+        cmocka_unit_test(test_build_options),
+        cmocka_unit_test(test_options_that_are_not_followed),
+        cmocka_unit_test(test_what_survives),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_a_missing_header_is_the_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
