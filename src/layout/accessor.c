@@ -23,7 +23,8 @@ typedef struct {
 static const dialect dialects[] = {
     [RESTRIDE_DIALECT_C] = {"#include <stdint.h>\n\n", "uint64_t", "static inline", "ull"},
     [RESTRIDE_DIALECT_OPENCL_C] = {"", "ulong", "static inline __attribute__((unused))", "ul"},
-    [RESTRIDE_DIALECT_CUDA_C] = {"", "unsigned long long", "static __host__ __device__ inline",
+    [RESTRIDE_DIALECT_CUDA_C] = {"", "unsigned long long",
+                                 "static __host__ __device__ inline __attribute__((unused))",
                                  "ull"},
 };
 
