@@ -222,14 +222,15 @@ static void print_row(const char *name, const rs_marshal_timing *timing)
 static json_t *row_json(const char *name, const rs_marshal_timing *timing, bool verified)
 {
     const rs_marshal_shape *shape = &timing->shape;
-    return json_pack(
-        "{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I, s:I}", "record", name,
-        "record_bytes", (json_int_t)shape->record_bytes, "tile", (json_int_t)shape->tile, "bytes",
-        (json_int_t)timing->bytes, "to_asta_seconds", timing->to_asta_seconds, "to_aos_seconds",
-        timing->to_aos_seconds, "copy_seconds", timing->copy_seconds, "verified", verified,
-        "work_items", (json_int_t)shape->work_items, "tiles_per_work_group",
-        (json_int_t)shape->tiles, "vector_bytes", (json_int_t)(shape->components * shape->granule),
-        "batch", (json_int_t)shape->batch, "row_granules", (json_int_t)shape->row);
+    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I, s:I}", "record",
+                     name, "record_bytes", (json_int_t)shape->record_bytes, "tile",
+                     (json_int_t)shape->tile, "bytes", (json_int_t)timing->bytes, "to_asta_seconds",
+                     timing->to_asta_seconds, "to_aos_seconds", timing->to_aos_seconds,
+                     "copy_seconds", timing->copy_seconds, "verified", verified, "work_items",
+                     (json_int_t)shape->work_items, "tiles_per_work_group",
+                     (json_int_t)shape->tiles, "vector_bytes",
+                     (json_int_t)shape->components * (json_int_t)shape->granule, "batch",
+                     (json_int_t)shape->batch, "row_granules", (json_int_t)shape->row);
 }
 
 typedef struct {

@@ -85,6 +85,29 @@ static void test_variants(void **state)
     }
 }
 
+/* Mixed leaves in padded rows, with whole vectors in a leaf (tiles of 16 and more) and without. */
+static void test_variants_of_mixed_records(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t size, tile;
+        rs_marshal_variant variant;
+    } cases[] = {
+        {24, 32, {256, 2, 16, 1, 2}}, {32, 16, {64, 4, 16, 2, 2}}, {40, 7, {32, 16, 16, 1, 2}},
+        {64, 32, {128, 1, 16, 2, 2}}, {20, 64, {64, 1, 16, 8, 0}}, {80, 8, {64, 3, 8, 3, 2}},
+        {12, 16, {32, 2, 4, 2, 2}},   {48, 33, {32, 1, 16, 8, 2}},
+    };
+    static const size_t ends[] = {
+        [CROSS_SECTION] = 3, [ALL] = sizeof cases / sizeof cases[0], [REDUCED] = 2};
+    uint32_t random = 5141;
+    for (size_t i = 0; i < ends[tier]; i++) {
+        rs_record record;
+        test_random_record(&record, cases[i].size, &random);
+        check_counts(&record, cases[i].tile, &cases[i].variant);
+        rs_record_free(&record);
+    }
+}
+
 /* Leaves whose size is no power of two are moved whole as well. */
 static void test_leaves_of_twelve_bytes(void **state)
 {
@@ -152,6 +175,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_records),
         cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_variants_of_mixed_records),
         cmocka_unit_test(test_leaves_of_twelve_bytes),
         cmocka_unit_test(test_a_tile_that_does_not_fit),
         cmocka_unit_test(test_more_records_than_the_buffer_holds),

@@ -1,19 +1,23 @@
 /*
- * 010! by barrier synchronisation between AoS and ASTA, in place (Sung thesis, sections 4.2 and 5.4).
+ * 010! by barrier synchronisation between AoS and ASTA, in place (Sung thesis, sections 4.2
+ * and 5.4).
  *
  * A work-group owns a chunk of TILES tiles: it reads the chunk into local memory, waits for all its
  * work-items, and writes the chunk back in the other order. No other group touches those bytes, so
  * there is no scratch memory and no claim to make.
  *
- * Everything is counted in granules, the largest unit that divides every leaf. Local memory holds
- * the chunk as records of ROW granules, of which the first WIDTH are used: an odd ROW puts the same
- * leaf of neighbouring records into different banks. A granule has two addresses in global memory,
- * one for each layout, and one in local memory; both directions are one walk over global memory on
- * each side of the barrier.
+ * Places are counted in granules, the largest unit that divides every leaf. Local memory holds the
+ * chunk as records of ROW granules, of which the first WIDTH are used: with an odd number of words
+ * from record to record the same leaf of neighbouring records lies in different banks. A granule
+ * has a place in AoS, a place in ASTA and an address in local memory; both kernels walk over global
+ * memory in order, before and after the barrier.
  *
- * The host defines (shape.c): ITEMS TILES TILE GRANULE VECTOR COMPONENTS WIDTH ROW BATCH,
- * EACH_COMPONENT and EACH_TRIP, and for records of mixed leaves MIXED,
- * leaf_offset and leaf_size, or leaf_shift with LEAF_SHIFTS when all sizes are powers of two.
+ * The AoS side need not know leaves: it moves UNITs, the largest that fit both records and rows.
+ *
+ * The host defines (shape.c): ITEMS TILES TILE WIDTH ROW BATCH, GRANULE and COMPONENTS a VECTOR,
+ * UNIT and UNITS a UNIT_VECTOR of the same bytes, UNIT_WIDTH UNIT_ROW, AS_UNITS AS_VECTOR,
+ * EACH_COMPONENT EACH_UNIT EACH_TRIP, and for records of mixed leaves MIXED, leaf_offset and
+ * leaf_size, or leaf_shift with LEAF_SHIFTS when all sizes are powers of two.
  */
 
 #define CHUNK_RECORDS (TILES * TILE)
@@ -26,8 +30,11 @@ static inline uint aos_address(uint place)
     return place + place / WIDTH * (ROW - WIDTH);
 }
 
-/* Where the granule at `place` of one ASTA tile, `width` records wide, lies behind the tile's first record. All leaves
- * before the one at granule g of the structure take g * width granules, so place / width falls into the right leaf. */
+/*
+ * Where the granule at `place` of one ASTA tile, `width` records wide, lies behind the tile's first
+ * record. All leaves before the one at granule g of the structure take g * width granules, so
+ * place / width falls into the right leaf.
+ */
 static inline uint tile_address(uint place, uint width)
 {
     uint row = place / width;
@@ -62,34 +69,49 @@ static inline uint ragged_asta_address(uint place, uint records)
     return tile * TILE * ROW + tile_address(place - tile * TILE_GRANULES, width);
 }
 
-/* One vector of a whole chunk between a register and local memory. The cases that need no division for each component
- * are told apart when the kernel is built. */
+/* One vector of a whole chunk between a register and local memory. The cases that need no division
+ * for each component are told apart when the kernel is built. */
 #if ROW == WIDTH
 #define AOS_PUT(place, value) ((local VECTOR *)cells)[place] = value;
 #define AOS_GET(place, value) value = ((local VECTOR *)cells)[place];
 #else
-#if WIDTH % COMPONENTS == 0
-#define AOS_START(place) uint start = aos_address((place)*COMPONENTS);
-#define AOS_CELL(c) cells[start + c]
+#if UNIT_WIDTH % UNITS == 0
+#define AOS_START(place)                                                                           \
+    uint start = (place)*UNITS + (place) / (UNIT_WIDTH / UNITS) * (UNIT_ROW - UNIT_WIDTH);
+#define AOS_CELL(u) ((local UNIT *)cells)[start + u]
 #else
-#define AOS_START(place) uint start = (place)*COMPONENTS;
-#define AOS_CELL(c) cells[aos_address(start + c)]
+#define AOS_START(place) uint start = (place)*UNITS;
+#define AOS_CELL(u)                                                                                \
+    ((local UNIT *)cells)[start + u + (start + u) / UNIT_WIDTH * (UNIT_ROW - UNIT_WIDTH)]
 #endif
-#define AOS_PUT_ONE(c, part) AOS_CELL(c) = part;
-#define AOS_GET_ONE(c, part) part = AOS_CELL(c);
+#define AOS_PUT_ONE(u, part) AOS_CELL(u) = part;
+#define AOS_GET_ONE(u, part) part = AOS_CELL(u);
 #define AOS_PUT(place, value)                                                                      \
     {                                                                                              \
-        AOS_START(place) EACH_COMPONENT(AOS_PUT_ONE, value)                                        \
+        UNIT_VECTOR units = AS_UNITS(value);                                                       \
+        AOS_START(place) EACH_UNIT(AOS_PUT_ONE, units)                                             \
     }
 #define AOS_GET(place, value)                                                                      \
     {                                                                                              \
-        AOS_START(place) EACH_COMPONENT(AOS_GET_ONE, value)                                        \
+        UNIT_VECTOR units;                                                                         \
+        AOS_START(place) EACH_UNIT(AOS_GET_ONE, units) value = AS_VECTOR(units);                   \
     }
 #endif
 
-#if !defined(MIXED) && TILE % COMPONENTS == 0
+#if TILE % COMPONENTS == 0 && !defined(MIXED)
 #define ASTA_START(place) uint start = asta_address((place)*COMPONENTS);
 #define ASTA_CELL(c) cells[start + c * ROW]
+#elif TILE % COMPONENTS == 0 && defined(LEAF_SHIFTS)
+/* Every leaf's run starts and ends with a whole vector, so one look into the tables serves it. */
+#define ASTA_START(place)                                                                          \
+    uint tile = (place)*COMPONENTS / TILE_GRANULES;                                                \
+    uint inside = (place)*COMPONENTS - tile * TILE_GRANULES;                                       \
+    uint offset = leaf_offset[inside / TILE];                                                      \
+    uint shift = leaf_shift[inside / TILE];                                                        \
+    uint start = tile * TILE * ROW + offset;                                                       \
+    inside -= offset * TILE;
+#define ASTA_CELL(c)                                                                               \
+    cells[start + ((inside + c) >> shift) * ROW + ((inside + c) & ((1u << shift) - 1))]
 #else
 #define ASTA_START(place) uint start = (place)*COMPONENTS;
 #define ASTA_CELL(c) cells[asta_address(start + c)]
@@ -105,30 +127,30 @@ static inline uint ragged_asta_address(uint place, uint records)
         ASTA_START(place) EACH_COMPONENT(ASTA_GET_ONE, value)                                      \
     }
 
-/* A work-item loads all vectors of a batch into registers before it puts the first into local memory, so that as many
- * loads as possible are under way at once. */
+/* A work-item loads all vectors of a batch into registers before it puts the first into local
+ * memory, so that as many loads as possible are under way at once. */
 #if CHUNK_VECTORS <= BATCH * ITEMS
 #define INSIDE(k) ((k + 1) * ITEMS <= CHUNK_VECTORS || item + k * ITEMS < CHUNK_VECTORS)
 #else
 #define INSIDE(k) (CHUNK_VECTORS % (BATCH * ITEMS) == 0 || first + k * ITEMS < CHUNK_VECTORS)
 #endif
-#define LOAD_TRIP(k)                                                                       \
+#define LOAD_TRIP(k)                                                                               \
     VECTOR value##k;                                                                               \
     if (INSIDE(k))                                                                                 \
         value##k = chunk[first + k * ITEMS];
-#define AOS_PUT_TRIP(k)                                                                    \
+#define AOS_PUT_TRIP(k)                                                                            \
     if (INSIDE(k))                                                                                 \
-        AOS_PUT(first + k * ITEMS, value##k)
-#define ASTA_PUT_TRIP(k)                                                                   \
+    AOS_PUT(first + k * ITEMS, value##k)
+#define ASTA_PUT_TRIP(k)                                                                           \
     if (INSIDE(k))                                                                                 \
-        ASTA_PUT(first + k * ITEMS, value##k)
-#define AOS_STORE_TRIP(k)                                                                  \
+    ASTA_PUT(first + k * ITEMS, value##k)
+#define AOS_STORE_TRIP(k)                                                                          \
     if (INSIDE(k)) {                                                                               \
         VECTOR value;                                                                              \
         AOS_GET(first + k * ITEMS, value)                                                          \
         chunk[first + k * ITEMS] = value;                                                          \
     }
-#define ASTA_STORE_TRIP(k)                                                                 \
+#define ASTA_STORE_TRIP(k)                                                                         \
     if (INSIDE(k)) {                                                                               \
         VECTOR value;                                                                              \
         ASTA_GET(first + k * ITEMS, value)                                                         \
@@ -146,8 +168,8 @@ static inline uint ragged_asta_address(uint place, uint records)
     global VECTOR *chunk = data + (size_t)get_group_id(0) * CHUNK_VECTORS;                         \
     global GRANULE *granules = (global GRANULE *)chunk;
 
-kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-aos_to_asta(global VECTOR *data, ulong total)
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void aos_to_asta(global VECTOR *data,
+                                                                           ulong total)
 {
     ENTER
     if (records == CHUNK_RECORDS) {
@@ -172,8 +194,8 @@ aos_to_asta(global VECTOR *data, ulong total)
     }
 }
 
-kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-asta_to_aos(global VECTOR *data, ulong total)
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void asta_to_aos(global VECTOR *data,
+                                                                           ulong total)
 {
     ENTER
     if (records == CHUNK_RECORDS) {

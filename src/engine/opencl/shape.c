@@ -11,6 +11,7 @@
 
 enum {
     VECTOR_BYTES = 16,
+    BANK_BYTES = 4,
     GPU_WORK_ITEMS = 256,
     CPU_WORK_ITEMS = 64,
     WORK_ITEM_STEP = 32, /* a warp, or half a wavefront */
@@ -53,16 +54,18 @@ static void measure_record(rs_marshal_shape *shape, const rs_record *record)
 /*
  * Row padding: with an odd number of 4-byte words from record to record, 16-byte vectors of one
  * leaf (lane t reads records 4t to 4t + 3) and their neighbours of the next leaf fall into
- * different banks. Rows of 8-byte granules follow the same rule in their own, twice as wide, banks;
- * for smaller granules padding would break the alignment of words.
+ * different banks. Rows of larger granules follow the same rule in their own, wider, banks. A
+ * record that is no multiple of a word has an odd stride of bytes or half words and stays as it is.
  */
 static size_t choose_row(const rs_marshal_shape *shape, const rs_marshal_limits *limits,
                          const rs_marshal_variant *variant)
 {
-    if (variant->row_padding != 0)
-        return shape->width + variant->row_padding - 1;
-    bool pad = !limits->is_cpu && shape->granule >= 4 && shape->width % 2 == 0;
-    return shape->width + (pad ? 1 : 0);
+    size_t bank = shape->granule > BANK_BYTES ? shape->granule : BANK_BYTES;
+    bool whole_banks = shape->record_bytes % bank == 0;
+    bool even = whole_banks && shape->record_bytes / bank % 2 == 0;
+    bool pad = variant->row_padding == 0 ? even && !limits->is_cpu
+                                         : whole_banks && variant->row_padding == 2;
+    return shape->width + (pad ? bank / shape->granule : 0);
 }
 
 /* Tiles a work-group: the chunk in [8, 24] KB that keeps most work-items busy in its last trip. */
@@ -166,6 +169,7 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     size_t trips = (vectors + shape->work_items - 1) / shape->work_items;
     size_t batch = limits->is_cpu ? CPU_BATCH : GPU_BATCH;
     shape->batch = smaller(trips, variant->batch != 0 ? variant->batch : batch);
+    shape->unit = rs_size_gcd(rs_size_gcd(record->size, row_bytes), vector_bytes);
     shape->local_bytes = shape->tiles * tile * row_bytes;
     return RESTRIDE_OK;
 }
@@ -180,18 +184,36 @@ static const char *granule_type(size_t bytes)
     return types[index];
 }
 
-static void write_macro_lists(rs_text *text, const rs_marshal_shape *shape)
+/* The type of `count` values of `bytes` bytes as one. */
+static void write_vector_type(rs_text *text, const char *prefix, size_t bytes, size_t count)
 {
-    rs_text_add_string(text, "#define EACH_COMPONENT(X, value)");
-    for (size_t i = 0; i < shape->components; i++) {
-        if (shape->components == 1)
+    rs_text_format(text, "%s%s", prefix, granule_type(bytes));
+    if (count > 1)
+        rs_text_format(text, "%zu", count);
+}
+
+static void write_types(rs_text *text, const rs_marshal_shape *shape)
+{
+    size_t units = shape->components * shape->granule / shape->unit;
+    rs_text_format(text, "#define GRANULE %s\n", granule_type(shape->granule));
+    rs_text_format(text, "#define UNIT %s\n", granule_type(shape->unit));
+    write_vector_type(text, "#define VECTOR ", shape->granule, shape->components);
+    write_vector_type(text, "\n#define AS_VECTOR as_", shape->granule, shape->components);
+    write_vector_type(text, "\n#define UNIT_VECTOR ", shape->unit, units);
+    write_vector_type(text, "\n#define AS_UNITS as_", shape->unit, units);
+    rs_text_add_string(text, "\n");
+}
+
+/* A macro that applies X to the number and the name of every part of a vector. */
+static void write_each_part(rs_text *text, const char *name, size_t parts)
+{
+    rs_text_format(text, "#define %s(X, value)", name);
+    for (size_t i = 0; i < parts; i++) {
+        if (parts == 1)
             rs_text_add_string(text, " X(0, value)");
         else
             rs_text_format(text, " X(%zu, value.s%zx)", i, i);
     }
-    rs_text_add_string(text, "\n#define EACH_TRIP(X)");
-    for (size_t i = 0; i < shape->batch; i++)
-        rs_text_format(text, " X(%zu)", i);
     rs_text_add_string(text, "\n");
 }
 
@@ -242,23 +264,31 @@ static void write_leaf_tables(rs_text *text, const rs_marshal_shape *shape, cons
 
 void rs_marshal_shape_write(rs_text *text, const rs_marshal_shape *shape, const rs_record *record)
 {
+    size_t units = shape->components * shape->granule / shape->unit;
     const struct {
         const char *name;
         size_t value;
     } numbers[] = {
-        {"ITEMS", shape->work_items},      {"TILE", shape->tile}, {"TILES", shape->tiles},
-        {"WIDTH", shape->width},           {"ROW", shape->row},   {"BATCH", shape->batch},
+        {"ITEMS", shape->work_items},
+        {"TILE", shape->tile},
+        {"TILES", shape->tiles},
+        {"WIDTH", shape->width},
+        {"ROW", shape->row},
+        {"BATCH", shape->batch},
         {"COMPONENTS", shape->components},
+        {"UNITS", units},
+        {"UNIT_WIDTH", shape->record_bytes / shape->unit},
+        {"UNIT_ROW", shape->row * shape->granule / shape->unit},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         rs_text_format(text, "#define %s %zu\n", numbers[i].name, numbers[i].value);
-    rs_text_format(text, "#define GRANULE %s\n", granule_type(shape->granule));
-    if (shape->components == 1)
-        rs_text_add_string(text, "#define VECTOR GRANULE\n");
-    else
-        rs_text_format(text, "#define VECTOR %s%zu\n", granule_type(shape->granule),
-                       shape->components);
-    write_macro_lists(text, shape);
+    write_types(text, shape);
+    write_each_part(text, "EACH_COMPONENT", shape->components);
+    write_each_part(text, "EACH_UNIT", units);
+    rs_text_add_string(text, "#define EACH_TRIP(X)");
+    for (size_t i = 0; i < shape->batch; i++)
+        rs_text_format(text, " X(%zu)", i);
+    rs_text_add_string(text, "\n");
     if (shape->mixed)
         write_leaf_tables(text, shape, record);
 }

@@ -22,7 +22,7 @@ typedef struct {
     size_t tiles;        /* tiles a work-group */
     size_t vector_bytes; /* of a load or store: 1, 2, 4, 8 or 16 */
     size_t batch; /* loads of a work-item that are under way at once, 1 to RS_MARSHAL_MAX_BATCH */
-    size_t row_padding; /* 1: none; 2: one granule; 0: the rule */
+    size_t row_padding; /* 1: none; 2: one word or granule; 0: the rule */
 } rs_marshal_variant;
 
 enum { RS_MARSHAL_MAX_BATCH = 16 };
@@ -36,6 +36,7 @@ typedef struct {
     size_t width;      /* granules a record */
     size_t row;        /* granules a record takes in local memory */
     size_t components; /* granules a vector */
+    size_t unit;       /* bytes of the largest unit that divides a record, a row and a vector */
     size_t batch;
     size_t local_bytes; /* of a work-group */
     bool mixed;         /* some leaf is larger than a granule */
