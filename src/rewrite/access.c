@@ -215,6 +215,7 @@ static const char *step_from_structure(way *w, int up)
             break;
         a->kind = RS_ACCESS_STORE;
         a->value = sibling(w->tree, w->node);
+        a->value_used = node_at(w, outer->parent)->kind != CXCursor_CompoundStmt;
         a->begin = outer->begin;
         a->end = outer->end;
         w->place = AT_END;

@@ -73,6 +73,7 @@ typedef struct {
     char type[RS_TYPE_NAME_SIZE]; /* of a leaf */
     int structure;                /* of a load or store */
     int value;                    /* the node that is stored */
+    bool value_used;              /* of a store that is more than a statement */
     int copier;                   /* the generated function of a load or store */
     bool is_const, is_volatile;
 } rs_access;

@@ -64,15 +64,21 @@ static void write_access(const rs_model *model, rs_text *out, const rs_access *a
                        argument->name, argument->accessor);
         write_place(model, out, a);
         rs_text_format(out, ", %zu)))", a->size);
-    } else {
-        rs_text_format(out, "restride_%s_%d((%s char *)%s, ",
-                       a->kind == RS_ACCESS_LOAD ? "load" : "store", a->copier, q, argument->name);
+    } else if (a->kind == RS_ACCESS_LOAD) {
+        rs_text_format(out, "((union restride_value_%d){.bytes = restride_load_%d((%s char *)%s, ",
+                       a->copier, a->copier, q, argument->name);
         write_place(model, out, a);
-        if (a->kind == RS_ACCESS_STORE) {
-            rs_text_add_string(out, ", ");
-            write_node(model, out, a->value);
-        }
-        rs_text_add_string(out, ")");
+        rs_text_add_string(out, ")}).value");
+    } else {
+        if (a->value_used)
+            rs_text_format(out, "((union restride_value_%d){.bytes = ", a->copier);
+        rs_text_format(out, "restride_store_%d((%s char *)%s, ", a->copier, q, argument->name);
+        write_place(model, out, a);
+        rs_text_format(out, ", ((union restride_value_%d){.value = ", a->copier);
+        write_node(model, out, a->value);
+        rs_text_add_string(out, "}).bytes)");
+        if (a->value_used)
+            rs_text_add_string(out, "}).value");
     }
     if (qualifiers.failed)
         out->failed = true;
@@ -138,34 +144,25 @@ static const rs_member *member_at(const rs_structure *s, size_t offset)
     return NULL;
 }
 
-/*
- * One assignment of a copying function. A member is named, so that the compiler sees its type;
- * padding, and the fourth lane of a vector of three, have no name and go through a pointer.
- */
+/* One assignment of a copying function: a member, or padding. */
 static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s,
                        const rs_leaf *leaf)
 {
     const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
-    char type[RS_TYPE_NAME_SIZE + 2];
-    rs_text own = RS_TEXT_EMPTY;
-    if (member == NULL) {
-        const char *name = padding_type(leaf->size);
-        if (name == NULL) {
-            out->failed = true;
-            return;
-        }
-        strcpy(type, name);
-        rs_text_format(&own, "*(%s *)((char *)&x + %zu)", type, leaf->offset);
-    } else {
-        strcpy(type, member->type);
-        if (member->vector3) {
-            type[strlen(type) - 1] = '4';
-            rs_text_format(&own, "*(%s *)&x.%s", type, member->path);
-        } else {
-            rs_text_format(&own, "x.%s", member->path);
-        }
+    const char *name = member == NULL ? padding_type(leaf->size) : member->type;
+    if (name == NULL) {
+        out->failed = true;
+        return;
     }
-    rs_text far = RS_TEXT_EMPTY;
+    char type[RS_TYPE_NAME_SIZE];
+    strcpy(type, name);
+    if (member != NULL && member->vector3)
+        type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */
+    rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
+    if (member != NULL)
+        rs_text_format(&own, "*(%s *)&x.value.%s", type, member->path);
+    else
+        rs_text_format(&own, "*(%s *)((char *)&x + %zu)", type, leaf->offset);
     rs_text_format(&far, "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu))",
                    volatile_word(copier->is_volatile), const_word(copier->is_const),
                    copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
@@ -179,22 +176,39 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
     rs_text_free(&far);
 }
 
+/*
+ * A copying function takes and returns a structure as plain bytes: passed as itself, compilers may
+ * drop its padding, which a plain assignment copies.
+ */
 static void write_copier(const rs_model *model, rs_text *out, int number)
 {
+    static const struct {
+        size_t size;
+        const char *type;
+    } words[] = {{4, "unsigned int"}, {2, "unsigned short"}, {1, "unsigned char"}};
     const rs_copier *copier = &model->copiers[number];
     const rs_structure *s = &model->structures[copier->structure];
     bool load = copier->kind == RS_ACCESS_LOAD;
+    int w = 0;
+    while (s->record.size % words[w].size != 0)
+        w++;
     rs_text_format(out,
-                   "static inline %s restride_%s_%d(%s%s%s char *p, unsigned long count, long i, "
-                   "unsigned long at%s%s%s)\n{\n",
-                   s->name, load ? "load" : "store", number, volatile_word(copier->is_volatile),
-                   const_word(copier->is_const), copier->address_space, load ? "" : ", ",
-                   load ? "" : s->name, load ? "" : " x");
-    if (load)
-        rs_text_format(out, "    %s x;\n", s->name);
+                   "struct restride_bytes_%d { %s words[%zu]; };\n"
+                   "union restride_value_%d { %s value; struct restride_bytes_%d bytes; };\n",
+                   number, words[w].type, s->record.size / words[w].size, number, s->name, number);
+    rs_text_format(out,
+                   "static inline struct restride_bytes_%d restride_%s_%d(%s%s%s char *p, unsigned "
+                   "long count, long i, unsigned long at",
+                   number, load ? "load" : "store", number, volatile_word(copier->is_volatile),
+                   const_word(copier->is_const), copier->address_space);
+    if (!load)
+        rs_text_format(out, ", struct restride_bytes_%d bytes", number);
+    rs_text_format(out, ")\n{\n    union restride_value_%d x;\n", number);
+    if (!load)
+        rs_text_add_string(out, "    x.bytes = bytes;\n");
     for (size_t i = 0; i < s->record.leaf_count; i++)
         write_copy(out, copier, s, &s->record.leaves[i]);
-    rs_text_add_string(out, "    return x;\n}\n");
+    rs_text_add_string(out, "    return x.bytes;\n}\n");
 }
 
 /* The functions for one structure and layout, before the first kernel that needs them. */

@@ -1,4 +1,286 @@
+/*
+ * Random kernels, from a fixed seed: random records, and random sequences of understood accesses,
+ * run on a device against the kernel as it was generated. Work-items write only their own element
+ * of `a`, and `b` is only read, so that the order in which they run does not matter.
+ */
+#include "ask.h"
+#include "base/text.h"
+#include "cmocka_all.h"
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROGRAMS = 12, KERNELS = 7, MEMBERS = 7, NESTED_MEMBERS = 3 };
+
+typedef struct {
+    const char *type;  /* NULL for the nested structure */
+    int lanes;         /* of a vector; 1 for a scalar */
+    int rows, columns; /* of an array; 0 for none */
+} member;
+
+/* Structure R<k> has these members and may have members of type I<k>. */
+typedef struct {
+    int count, nested_count;
+    member members[MEMBERS], nested[NESTED_MEMBERS];
+} record;
+
+static unsigned long long random_state;
+
+static int pick(int count)
+{
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (int)((random_state >> 33) % (unsigned)count);
+}
+
+/* ---- records ---- */
+
+static member random_member(bool may_nest)
+{
+    static const struct {
+        const char *type;
+        int lanes;
+    } types[] = {{"char", 1}, {"uchar", 1},  {"short", 1},  {"ushort", 1}, {"int", 1},
+                 {"uint", 1}, {"long", 1},   {"float", 1},  {"float", 1},  {"double", 1},
+                 {"int2", 2}, {"float4", 4}, {"uchar4", 4}, {"float3", 3}, {"ulong", 1}};
+    int t = pick(sizeof types / sizeof types[0]);
+    member m = {types[t].type, types[t].lanes, 0, 0};
+    if (may_nest && pick(5) == 0)
+        m = (member){NULL, 1, 0, 0};
+    if (pick(4) == 0)
+        m.rows = 1 + pick(3);
+    if (m.rows > 0 && pick(3) == 0)
+        m.columns = 1 + pick(3);
+    return m;
+}
+
+static void write_members(rs_text *out, const member *members, int count, const char *nested)
+{
+    for (int i = 0; i < count; i++) {
+        rs_text_format(out, "%s m%d", members[i].type != NULL ? members[i].type : nested, i);
+        if (members[i].rows > 0)
+            rs_text_format(out, "[%d]", members[i].rows);
+        if (members[i].columns > 0)
+            rs_text_format(out, "[%d]", members[i].columns);
+        rs_text_add_string(out, "; ");
+    }
+}
+
+static void write_record(rs_text *out, int number, record *r)
+{
+    r->count = 2 + pick(MEMBERS - 1);
+    r->nested_count = 1 + pick(NESTED_MEMBERS);
+    for (int i = 0; i < r->nested_count; i++)
+        r->nested[i] = random_member(false);
+    for (int i = 0; i < r->count; i++)
+        r->members[i] = random_member(true);
+    char nested[16];
+    snprintf(nested, sizeof nested, "struct I%d", number);
+    rs_text_format(out, "struct I%d { ", number);
+    write_members(out, r->nested, r->nested_count, "");
+    rs_text_format(out, "};\ntypedef struct { ");
+    write_members(out, r->members, r->count, nested);
+    rs_text_format(out, "} R%d;\n", number);
+}
+
+/* ---- expressions ---- */
+
+static void write_value(rs_text *out, const record *r, int depth);
+
+/* An index below `limit`, from whatever is at hand. */
+static void write_subscript(rs_text *out, const record *r, int limit, int depth)
+{
+    if (pick(2) == 0) {
+        rs_text_format(out, "[%d]", pick(limit));
+        return;
+    }
+    rs_text_add_string(out, "[(uint)(");
+    write_value(out, r, depth - 1);
+    rs_text_format(out, ") %% %du]", limit);
+}
+
+/* Element `index` of a buffer, up to "." or "->" of a member. */
+static void write_element(rs_text *out, const char *buffer, const char *index, bool whole)
+{
+    static const char *const forms[] = {"%s[%s]", "(*(%s + %s))", "((%s + %s))[0]",
+                                        "(%s + n)[(%s) - n]", "(*(%s - (-(%s))))"};
+    static const char *const arrows[] = {"(%s + (%s))->", "(%s + (%s))->", "(%s + 1 + (%s) - 1)->"};
+    int form = pick(whole ? 5 : 8);
+    char text[512];
+    if (form < 5)
+        snprintf(text, sizeof text, form == 0 && pick(3) == 0 ? "(%s)[(%s)]" : forms[form], buffer,
+                 index);
+    else
+        snprintf(text, sizeof text, arrows[form - 5], buffer, index);
+    rs_text_add_string(out, text);
+    if (!whole && form < 5)
+        rs_text_add_string(out, ".");
+}
+
+static const member *write_path(rs_text *out, const record *r, int depth)
+{
+    int at = pick(r->count);
+    const member *m = &r->members[at];
+    rs_text_format(out, "m%d", at);
+    if (m->rows > 0)
+        write_subscript(out, r, m->rows, depth);
+    if (m->columns > 0)
+        write_subscript(out, r, m->columns, depth);
+    if (m->type == NULL) {
+        at = pick(r->nested_count);
+        m = &r->nested[at];
+        rs_text_format(out, ".m%d", at);
+        if (m->rows > 0)
+            write_subscript(out, r, m->rows, depth);
+        if (m->columns > 0)
+            write_subscript(out, r, m->columns, depth);
+    }
+    return m;
+}
+
+static void write_lane(rs_text *out, const member *m)
+{
+    if (m->lanes > 1)
+        rs_text_format(out, ".%c", "xyzw"[pick(m->lanes)]);
+}
+
+/* A small int: a constant, the index, or something read from an element. */
+static void write_value(rs_text *out, const record *r, int depth)
+{
+    int kind = depth <= 0 ? pick(2) : pick(7);
+    if (kind == 0) {
+        rs_text_format(out, "%d", pick(100));
+    } else if (kind == 1) {
+        rs_text_add_string(out, "i");
+    } else if (kind == 2) {
+        rs_text_add_string(out, "(");
+        write_value(out, r, depth - 1);
+        rs_text_format(out, " %s ", &"+\0-\0^\0&"[2 * pick(4)]);
+        write_value(out, r, depth - 1);
+        rs_text_add_string(out, ")");
+    } else {
+        rs_text_add_string(out, "((int)");
+        if (pick(2) == 0) {
+            write_element(out, "a", "i", false);
+        } else {
+            rs_text index = RS_TEXT_EMPTY;
+            rs_text_add_string(&index, "(int)((uint)(");
+            write_value(&index, r, depth - 2);
+            rs_text_add_string(&index, ") % (uint)n)");
+            if (index.size < 300)
+                write_element(out, "b", index.data, false);
+            else
+                write_element(out, "b", "n - 1 - i", false);
+            rs_text_free(&index);
+        }
+        write_lane(out, write_path(out, r, depth - 1));
+        rs_text_add_string(out, " & 1023)");
+    }
+}
+
+static void write_statement(rs_text *out, const record *r, int number)
+{
+    int kind = pick(10);
+    rs_text_add_string(out, "  ");
+    if (kind == 0) {
+        write_element(out, "a", "i", true);
+        rs_text_add_string(out, " = ");
+        write_element(out, pick(2) ? "b" : "a", "i", true);
+    } else if (kind == 1) {
+        rs_text_format(out, "{ R%d s = ", number);
+        write_element(out, pick(2) ? "b" : "a", "i", true);
+        rs_text_add_string(out, "; s.");
+        write_lane(out, write_path(out, r, 1));
+        rs_text_add_string(out, " += 3; ");
+        write_element(out, "a", "i", true);
+        rs_text_add_string(out, " = s; }");
+    } else if (kind == 2) {
+        /* Only a member: what a function does with padding is not specified. */
+        write_element(out, "a", "i", false);
+        write_lane(out, write_path(out, r, 1));
+        rs_text_format(out, " = ((int)same%d(", number);
+        write_element(out, "b", "n - 1 - i", true);
+        rs_text_add_string(out, ").");
+        write_lane(out, write_path(out, r, 1));
+        rs_text_add_string(out, " & 1023)");
+    } else if (kind == 3) {
+        rs_text_add_string(out, "if (");
+        write_value(out, r, 1);
+        rs_text_add_string(out, " & 1) a[i] = (i % 2 ? a[i] : b[i])");
+    } else {
+        static const char *const operators[] = {"=", "=", "+=", "-="};
+        write_element(out, "a", "i", false);
+        write_lane(out, write_path(out, r, 1));
+        rs_text_format(out, " %s ", operators[pick(4)]);
+        write_value(out, r, 3);
+    }
+    rs_text_add_string(out, ";\n");
+}
+
+static char *random_program(void)
+{
+    rs_text out = RS_TEXT_EMPTY;
+    rs_text_add_string(&out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    for (int k = 0; k < KERNELS; k++) {
+        record r;
+        write_record(&out, k, &r);
+        rs_text_format(&out, "static R%d same%d(R%d s) { return s; }\n", k, k, k);
+        rs_text_format(&out,
+                       "kernel void f%d(global R%d *a, %s R%d *b, int n) {\n  int i = "
+                       "get_global_id(0);\n  if (i >= n) return;\n  a[i] = b[i];\n",
+                       k, k, pick(3) == 0 ? "constant" : "const global", k);
+        int statements = 2 + pick(6);
+        for (int s = 0; s < statements; s++)
+            write_statement(&out, &r, k);
+        rs_text_add_string(&out, "}\n");
+    }
+    char *text = rs_text_take(&out);
+    assert_non_null(text);
+    return text;
+}
+
+static void test_random_kernels(void **state)
+{
+    (void)state;
+    static const int tiles[] = {16, 32, 64, 7};
+    if (!device_available())
+        skip();
+    random_state = 20140519;
+    for (int p = 0; p < PROGRAMS; p++) {
+        char *source = random_program();
+        json_t *reply = ask_for_tiles(source, "", tiles[p % 4]);
+        if (json_object_get(reply, "source") == NULL)
+            fail_msg("nothing was transformed (line %lld: %s) in:\n%s", number_of(reply, "line"),
+                     string_of(reply, "reason"), source);
+        cl_program original = device_build(source, "");
+        cl_program rewritten = device_build(string_of(reply, "source"), "");
+        for (int k = 0; k < KERNELS; k++) {
+            char kernel[8];
+            snprintf(kernel, sizeof kernel, "f%d", k);
+            const json_t *a = find_argument(reply, kernel, "a");
+            const json_t *b = find_argument(reply, kernel, "b");
+            if (json_object_get(a, "record") == NULL || json_object_get(b, "record") == NULL)
+                fail_msg("%s was not transformed: %s %s\n%s", kernel, string_of(a, "reason"),
+                         string_of(b, "reason"), source);
+            size_t size = (size_t)number_of(json_object_get(a, "record"), "size");
+            device_case test = {"random", kernel, 2, {"a", "b"}, {size, size}};
+            device_compare(&test, original, rewritten, reply, (size_t)(20 + pick(80)),
+                           (unsigned)(p * KERNELS + k));
+        }
+        clReleaseProgram(original);
+        clReleaseProgram(rewritten);
+        json_decref(reply);
+        free(source);
+    }
+}
+
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_kernels),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    device_release();
+    return failed;
 }
