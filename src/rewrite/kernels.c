@@ -105,6 +105,12 @@ static restride_status refuse_structure(rs_model *model, rs_argument *argument, 
     const rs_structure *s = &model->structures[argument->structure];
     if (s->failure != NULL)
         return rs_argument_refuse(argument, s->failure_offset, "%s", s->failure);
+    const rs_node *kernel = &model->tree->nodes[model->kernels[argument->kernel].node];
+    unsigned declared = 0;
+    CXFile file;
+    clang_getFileLocation(clang_getCursorLocation(s->declaration), &file, NULL, NULL, &declared);
+    if (declared >= kernel->begin)
+        return rs_argument_refuse(argument, offset, "its structure is declared in the kernel");
     if (s->record.leaf_count < 2)
         return rs_argument_refuse(argument, offset, "its structure has only one member");
     return RESTRIDE_OK;

@@ -444,6 +444,10 @@ static restride_status run(rewriting *r)
     json_t *kernels = json_array();
     if (status == RESTRIDE_OK && json_object_get(r->reply, "error") == NULL)
         status = put(r->reply, "kernels", json_incref(kernels));
+    if (status == RESTRIDE_OK && !stopped && r->tree.unit == NULL) { /* not even parsed */
+        stopped = true;
+        status = keep_flat(r, r->tree.failure_offset, r->tree.failure);
+    }
     if (status == RESTRIDE_OK && !stopped) {
         r->model.tree = &r->tree;
         const json_t *bits = json_object_get(r->request, "address_bits");

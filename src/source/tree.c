@@ -1,6 +1,8 @@
 /* Parses the flat text with libclang (16 and newer) and keeps its cursors as a tree of nodes. */
 #include "source/tree.h"
 
+#include "source/words.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +10,12 @@
 /* The name of the text while it is parsed; it is in memory only. */
 #define UNIT_NAME "restride-flat.cl"
 
-/* Deeper trees are refused, so that no source can exhaust the stack. */
-enum { DEPTH_LIMIT = 1500 };
+/*
+ * Deeper trees are refused, so that no source can exhaust the stack: neither the one here, nor
+ * clang's, which limits only the nesting of brackets. Without brackets, nesting takes a long run of
+ * tokens or many an "else".
+ */
+enum { DEPTH_LIMIT = 1500, RUN_LIMIT = 1000, ELSE_LIMIT = 2000 };
 
 typedef struct {
     rs_tree *tree;
@@ -104,6 +110,32 @@ static bool find_errors(rs_tree *tree)
     return true;
 }
 
+/* Whether the source is safe to parse; if not, *offset is the place that is too much. */
+static bool is_shallow(const char *text, size_t size, size_t *offset)
+{
+    size_t at = 0, run = 0, elses = 0, depth = 0;
+    while (at < size && run <= RUN_LIMIT && elses <= ELSE_LIMIT) {
+        *offset = at;
+        char c = text[at];
+        size_t length = rs_identifier_length(text + at);
+        if (length > 0) {
+            elses += rs_word_equals(text, at, length, "else");
+            at += length;
+            run++;
+            continue;
+        }
+        at = rs_word_skip(text, size, at);
+        if (c == ' ' || c == '\t' || c == '\n')
+            continue;
+        run = c == ';' || c == ',' || c == '{' || c == '}' ? 0 : run + 1;
+        depth += c == '{';
+        depth -= c == '}' && depth > 0;
+        if (depth == 0)
+            elses = 0;
+    }
+    return run <= RUN_LIMIT && elses <= ELSE_LIMIT;
+}
+
 static restride_status parse(rs_tree *tree, const char *standard, int address_bits)
 {
     const char *const arguments[] = {"-x",
@@ -151,6 +183,10 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
         return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
     }
     strcat(option, standard);
+    if (!is_shallow(text, size, &tree->failure_offset)) {
+        tree->failure = strdup("an expression or statement is nested too deeply");
+        return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
+    }
     tree->index = clang_createIndex(1, 0);
     if (tree->index == NULL)
         return rs_fail(RESTRIDE_UNSUPPORTED, "libclang could not be started.");
