@@ -198,11 +198,31 @@ static bool is_argument(const rs_model *model, const char *name)
     return false;
 }
 
+/* Whether an expression can be parsed at all, for arguments whose structure has no layout. */
+static restride_status check_expression(const char *expression, const char **sentence)
+{
+    rs_record sample = {0, 0, 0, NULL};
+    restride_layout *layout = NULL;
+    restride_status status = rs_record_add_leaf(&sample, "x", 0, 4);
+    if (status == RESTRIDE_OK)
+        status = rs_record_complete(&sample, 4, 4);
+    if (status == RESTRIDE_OK)
+        status = rs_layout_of_record(&layout, &sample, SAMPLE_COUNT, expression);
+    restride_layout_destroy(layout);
+    rs_record_free(&sample);
+    if (status != RESTRIDE_OK && status != RESTRIDE_OUT_OF_MEMORY) {
+        *sentence = restride_last_error();
+        return RESTRIDE_OK;
+    }
+    return status;
+}
+
 static restride_status set_layouts(rewriting *r, bool *stopped)
 {
     const char *name, *sentence = NULL;
     json_t *value;
     rs_text text = RS_TEXT_EMPTY;
+    restride_status status = RESTRIDE_OK;
     json_object_foreach(json_object_get(r->request, "layouts"), name, value)
     {
         if (!json_is_string(value))
@@ -211,10 +231,11 @@ static restride_status set_layouts(rewriting *r, bool *stopped)
             rs_text_format(&text,
                            "No kernel has an argument %s that points to global or constant memory.",
                            name);
+        else if (status == RESTRIDE_OK && sentence == NULL)
+            status = check_expression(json_string_value(value), &sentence);
         if (text.size > 0)
             sentence = text.data;
     }
-    restride_status status = RESTRIDE_OK;
     for (int i = 0; i < r->model.argument_count && status == RESTRIDE_OK && sentence == NULL; i++)
         if (r->model.arguments[i].reason == NULL)
             status = set_layout(r, &r->model.arguments[i], &sentence);
@@ -410,8 +431,9 @@ static restride_status read_source(rewriting *r, bool *stopped)
     size_t where;
     if (has_prefix(r->flat.text, r->flat.size, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");
-    if (!has_prefix(r->flat.text, r->flat.size, "struct", &where))
-        return RESTRIDE_OK;
+    if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
+        !has_prefix(r->flat.text, r->flat.size, "struct", &where))
+        return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     const json_t *bits = json_object_get(r->request, "address_bits");
     return rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,

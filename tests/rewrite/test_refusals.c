@@ -130,7 +130,8 @@ static void test_what_is_not_understood_stays(void **state)
 }
 
 static const char two_kernels[] = P "kernel void f(global P *a, global P *b) { a->x = b->y; "
-                                    "}\nkernel void g(global P *a) { a->x = 2; }";
+                                    "}\nkernel void g(global P *a) { a->x = 2; }\n"
+                                    "kernel void h(global int *i) { *i = 1; }";
 
 static json_t *ask_with_layouts(const char *name, const char *expression)
 {
@@ -174,6 +175,7 @@ static void test_wrong_layouts_are_errors(void **state)
         {"a", "i/8 f i%8:pad", ""},
         {"a", "f i%8 i/8", ""},
         {"c", "f i", "no argument c"},
+        {"i", "f j", ""}, /* kept anyway, but the expression is wrong */
         {"g.b", "f i", "g.b"},
         {"h.a", "f i", "h.a"},
     };
