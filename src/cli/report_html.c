@@ -4,6 +4,9 @@
  */
 #include "base/text.h"
 #include "cli/run_report.h"
+#include "layout/layout.h"
+#include "layout/picture.h"
+#include "layout/record_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +290,75 @@ static void add_kernels(rs_text *page, const json_t *report)
     }
 }
 
+/* ---- how the structures lie in memory ---- */
+
+enum { DRAWN_TILE = 4, DRAWN_RECORDS = 8 };
+
+/* A drawing as an image of its own, so that its style stays its own. */
+static void add_image(rs_text *page, const char *drawing, const char *description)
+{
+    rs_text_add_string(page, "<img alt=\"");
+    add_escaped(page, description);
+    rs_text_add_string(page, "\" src=\"data:image/svg+xml,");
+    for (const char *at = drawing; *at != '\0'; at++) {
+        if (strchr("%#\"<>\n", *at) != NULL)
+            rs_text_format(page, "%%%02X", (unsigned)*at);
+        else
+            rs_text_add(page, at, 1);
+    }
+    rs_text_add_string(page, "\">\n");
+}
+
+static void add_layout(rs_text *page, const rs_record *record, const char *expression)
+{
+    restride_layout *layout = NULL;
+    char *drawing = NULL;
+    if (rs_layout_of_record(&layout, record, DRAWN_RECORDS, expression) == RESTRIDE_OK &&
+        rs_draw_svg(layout, &drawing) == RESTRIDE_OK)
+        add_image(page, drawing, expression);
+    free(drawing);
+    restride_layout_destroy(layout);
+}
+
+static void add_picture(rs_text *page, const json_t *description)
+{
+    rs_record record;
+    if (rs_record_from_json(&record, description) == RESTRIDE_OK) {
+        rs_text_add_string(page, "<details><summary>Structures <code>");
+        add_escaped(page, string_of(description, "name"));
+        rs_text_format(page,
+                       "</code> before and after, drawn with tiles of %d</summary>\n"
+                       "<div class=\"figure\">",
+                       DRAWN_TILE);
+        add_layout(page, &record, "i f");
+        add_layout(page, &record, "i/4 f i%4");
+        rs_text_add_string(page, "</div></details>\n");
+    }
+    rs_record_free(&record);
+}
+
+/* One pair of drawings for each structure that was transformed. */
+static void add_pictures(rs_text *page, const json_t *report)
+{
+    size_t i, j;
+    json_t *kernel, *argument, *drawn = json_object();
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            json_t *record = json_object_get(argument, "record");
+            const char *name = string_of(record, "name");
+            if (!is_transformed(argument) || json_object_get(drawn, name) != NULL)
+                continue;
+            if (json_object_size(drawn) == 0)
+                rs_text_add_string(page, "<h2>How the structures lie in memory</h2>\n");
+            json_object_set_new(drawn, name, json_true());
+            add_picture(page, record);
+        }
+    }
+    json_decref(drawn);
+}
+
 char *rs_run_report_html(const json_t *report)
 {
     rs_text page = RS_TEXT_EMPTY;
@@ -295,6 +367,7 @@ char *rs_run_report_html(const json_t *report)
     add_cards(&page, &sums);
     add_chart(&page, report, &sums);
     add_kernels(&page, report);
+    add_pictures(&page, report);
     rs_text_add_string(&page, "</body></html>\n");
     return rs_text_take(&page);
 }

@@ -8,6 +8,7 @@
 #include "layer/coherence.h"
 #include "layer/programs.h"
 #include "layer/report.h"
+#include "layout/record_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,27 +27,6 @@ static void free_targets(rs_kernel *kernel)
     free(kernel->targets);
     kernel->targets = NULL;
     kernel->target_count = 0;
-}
-
-static bool read_record(const json_t *description, rs_record *record)
-{
-    const json_t *leaves = json_object_get(description, "leaves");
-    size_t i;
-    json_t *leaf;
-    json_array_foreach((json_t *)leaves, i, leaf)
-    {
-        const char *name = json_string_value(json_object_get(leaf, "name"));
-        if (name == NULL) /* padding, which rs_record_complete() finds again */
-            continue;
-        if (rs_record_add_leaf(
-                record, name, (size_t)json_integer_value(json_object_get(leaf, "offset")),
-                (size_t)json_integer_value(json_object_get(leaf, "size"))) != RESTRIDE_OK)
-            return false;
-    }
-    return rs_record_complete(
-               record, (size_t)json_integer_value(json_object_get(description, "size")),
-               (size_t)json_integer_value(json_object_get(description, "alignment"))) ==
-           RESTRIDE_OK;
 }
 
 /* The rewritten arguments of a kernel, from the rewriter's reply. */
@@ -68,7 +48,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
             (size_t)json_integer_value(json_object_get(argument, "count_argument"));
         found->tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
         if (found->index >= kernel->argument_count ||
-            !read_record(json_object_get(argument, "record"), &found->record))
+            rs_record_from_json(&found->record, json_object_get(argument, "record")) != RESTRIDE_OK)
             return false;
     }
     return kernel->target_count > 0;

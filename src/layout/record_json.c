@@ -1,0 +1,28 @@
+/* A record as JSON: see record_json.h. */
+#include "layout/record_json.h"
+
+/* A member that is a size; what is none becomes 0, which no leaf can have. */
+static size_t size_of(const json_t *object, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (size_t)value : 0;
+}
+
+restride_status rs_record_from_json(rs_record *record, const json_t *description)
+{
+    size_t i;
+    json_t *leaf;
+    *record = (rs_record){0};
+    json_array_foreach(json_object_get(description, "leaves"), i, leaf)
+    {
+        const char *name = json_string_value(json_object_get(leaf, "name"));
+        if (name == NULL)
+            return rs_fail(RESTRIDE_SYNTAX, "Leaf %zu of a record has no name.", i);
+        restride_status status =
+            rs_record_add_leaf(record, name, size_of(leaf, "offset"), size_of(leaf, "size"));
+        if (status != RESTRIDE_OK)
+            return status;
+    }
+    return rs_record_complete(record, size_of(description, "size"),
+                              size_of(description, "alignment"));
+}

@@ -1,0 +1,13 @@
+/* A record as JSON, the form in which it travels from the rewriter to the layer and into reports:
+ * {size, alignment, leaves: [{name, offset, size}]}. */
+#ifndef RS_LAYOUT_RECORD_JSON_H
+#define RS_LAYOUT_RECORD_JSON_H
+
+#include "layout/record.h"
+
+#include <jansson.h>
+
+/* Reads a record, padding found again; *record is the caller's to free, also on failure. */
+restride_status rs_record_from_json(rs_record *record, const json_t *description);
+
+#endif
