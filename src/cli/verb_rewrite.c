@@ -198,7 +198,8 @@ static json_t *usual_macros(void)
 static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
                         const char *options)
 {
-    json_t *text = json_stringn(source->data, source->size);
+    bool has_zero = memchr(source->data, '\0', source->size) != NULL;
+    json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
     json_t *request =

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Larger sources are left alone; offsets in libclang have 32 bits, and no kernel has so much text.
  */
@@ -389,7 +390,9 @@ static restride_status check_headers(rewriting *r, bool *stopped)
         if (file[0] == '\0' || file[0] == '<' || strcmp(file, r->file) == 0)
             continue;
         rs_text text = RS_TEXT_EMPTY;
-        status = rs_text_read_file(&text, file);
+        struct stat about; /* a device may have no end */
+        bool regular = stat(file, &about) == 0 && S_ISREG(about.st_mode);
+        status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
         if (status == RESTRIDE_OK) {
             status = check_feature_tests(r, text.data, file, stopped);
         } else if (status == RESTRIDE_IO) { /* named by a #line directive */
@@ -490,14 +493,18 @@ static restride_status run(rewriting *r)
     if (status == RESTRIDE_OK && !stopped)
         status = describe_kernels(r, kernels);
     if (status == RESTRIDE_OK && source != NULL) {
-        status = put(r->reply, "source", json_string(source));
+        json_t *text = json_string(source);
+        status = text == NULL ? reply_error(r, "A header is not a text in UTF-8.", false)
+                              : put(r->reply, "source", text);
         if (status == RESTRIDE_OK)
             status = put(r->reply, "options", text_of(r->options.rest));
     }
     free(source);
     json_decref(kernels);
-    if (status == RESTRIDE_OK && json_object_get(r->reply, "error") != NULL)
+    if (status == RESTRIDE_OK && json_object_get(r->reply, "error") != NULL) {
         json_object_del(r->reply, "kernels");
+        json_object_del(r->reply, "options");
+    }
     return status;
 }
 

@@ -319,7 +319,12 @@ restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
     if (status == RESTRIDE_OK && exit_status == 0)
         status = run_cpp("-dD", &input, options, definitions, definition_count, &output, &errors,
                          &exit_status);
-    if (status == RESTRIDE_OK && exit_status == 0)
+    if (status == RESTRIDE_OK && exit_status == 0 && strlen(output.data) != output.size) {
+        flat->failure = strdup("the source or one of its headers has a zero byte");
+        flat->failure_file = strdup(file);
+        if (flat->failure == NULL || flat->failure_file == NULL)
+            status = rs_fail_memory(memory_subject);
+    } else if (status == RESTRIDE_OK && exit_status == 0)
         status = read_output(flat, output.data);
     else if (status == RESTRIDE_OK && flat->failure == NULL && !read_failure(flat, errors.data))
         status = rs_fail_memory(memory_subject);

@@ -57,6 +57,10 @@ static const refusal refusals[] = {
      4, "address of a member"},
     {P "kernel void f(global P *a, int n) {\n a[n].x = fract(1.5f, &a[n].y); }", 3,
      "address of a member"},
+    /* lines behind macros that leave no text */
+    {"#define N 4\n#define M(x) \\\n x\n\n\n" P
+     "#undef N\nkernel void f(global P *a) {\n a->x = 1;\n M(a)++; }",
+     10, "operator"},
     /* calls and unusual places */
     {P "kernel void f(global P *a) { a->x = 1; }\nkernel void g(global int *b, global P *c) {\n "
        "f(c); }",
