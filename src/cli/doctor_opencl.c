@@ -1,7 +1,7 @@
 /* restride doctor, OpenCL: the loader, whether it loads our layer, and a small conversion on every
  * device. */
 #include "cli/doctor.h"
-#include "cli/layer_path.h"
+#include "cli/parts.h"
 #include "engine/opencl/marshal.h"
 
 #include <dlfcn.h>
@@ -181,7 +181,7 @@ static int check_platforms(json_t *findings, const cl_icd_dispatch *api)
 static void check_everything(json_t *findings)
 {
     char *layer = NULL;
-    const bool found = rs_cli_layer_path(&layer) == RESTRIDE_OK;
+    const bool found = rs_cli_part_path(RS_PART_LAYER, &layer) == RESTRIDE_OK;
     report_layer(findings, layer, found && loader_supports_layers(layer));
     free(layer);
     const cl_icd_dispatch *api = rs_opencl_api();

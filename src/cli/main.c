@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include <restride_version.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +15,8 @@ static const verb verbs[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"run", rs_verb_run, "run an OpenCL program with its arrays of structures in a better layout"},
 #endif
-#ifdef RESTRIDE_HAVE_REWRITE
     {"rewrite", rs_verb_rewrite,
      "show a kernel rewritten for another layout, and what was refused and why"},
-#endif
     {"show", rs_verb_show, "draw a layout as text or SVG"},
 #ifdef RESTRIDE_HAVE_OPENCL
     {"bench", rs_verb_bench, "measure conversions on a device"},
@@ -35,22 +32,6 @@ static void print_usage(FILE *stream)
         fprintf(stream, "  %-9s %s\n", verbs[i].name, verbs[i].summary);
     fprintf(stream,
             "\nrestride VERB --help explains a verb; restride --version prints the version.\n");
-}
-
-int rs_cli_fail(int exit_status, const char *verb_name, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "restride %s: ", verb_name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return exit_status;
-}
-
-int rs_cli_fail_last(int exit_status, const char *verb_name)
-{
-    return rs_cli_fail(exit_status, verb_name, "%s", restride_last_error());
 }
 
 int main(int argc, char **argv)

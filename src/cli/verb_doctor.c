@@ -4,9 +4,11 @@
  * Exit status 0 when `restride run` works here: the rewriter, the preprocessor, the layer, a loader
  * that loads layers, and at least one device that converts a buffer correctly.
  */
+#include "base/child.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/parts.h"
 
 #include <getopt.h>
 #include <restride_version.h>
@@ -16,10 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef RESTRIDE_HAVE_REWRITE
-#include <clang-c/Index.h>
-#endif
 
 static const char usage[] =
     "usage: restride doctor [--json]\n\n"
@@ -52,17 +50,28 @@ json_t *rs_doctor_add(json_t *findings, const char *subject, rs_doctor_status st
 
 static void check_rewriter(json_t *findings)
 {
-#ifdef RESTRIDE_HAVE_REWRITE
-    CXString version = clang_getClangVersion();
-    rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_WORKS, NULL, "libclang: %s",
-                  clang_getCString(version));
-    clang_disposeString(version);
-#else
-    rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_MISSING,
-                  "install libclang-19-dev (or any libclang-NN-dev from 16 on) and build with "
-                  "-DRESTRIDE_REWRITE=ON",
-                  "not part of this build");
-#endif
+    char *rewriter = NULL;
+    rs_text version = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
+    int exit_status = 1;
+    if (rs_cli_part_path(RS_PART_REWRITER, &rewriter) == RESTRIDE_OK) {
+        static char flag[] = "--libclang";
+        char *const arguments[] = {rewriter, flag, NULL};
+        if (rs_child_run(arguments, "", 0, &version, &errors, &exit_status) != RESTRIDE_OK)
+            exit_status = 1;
+        if (exit_status == 0)
+            version.data[strcspn(version.data, "\n")] = '\0';
+    }
+    if (exit_status == 0)
+        rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_WORKS, NULL, "libclang: %s",
+                      version.data);
+    else
+        rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_MISSING,
+                      "install libclang-19-dev (or any libclang-NN-dev from 16 on) and build with "
+                      "-DRESTRIDE_REWRITE=ON",
+                      rewriter == NULL ? "not part of this build" : "%s does not start", rewriter);
+    rs_text_free(&version);
+    rs_text_free(&errors);
+    free(rewriter);
 }
 
 /* The first file named `program` in PATH that can be run; the caller frees it. NULL when there is

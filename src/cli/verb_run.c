@@ -4,7 +4,7 @@
  */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/layer_path.h"
+#include "cli/parts.h"
 #include "cli/process.h"
 #include "cli/run_report.h"
 
@@ -123,7 +123,7 @@ static int read_options(int argc, char **argv, run_options *options)
  * something is missing. */
 static void prepare_environment(const run_options *options, const char *folder)
 {
-    char *self = NULL, *layer = NULL;
+    char *rewriter = NULL, *layer = NULL;
     rs_text list = RS_TEXT_EMPTY, tile = RS_TEXT_EMPTY;
     const char *present = getenv("OPENCL_LAYERS");
     void *loader = dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -133,7 +133,8 @@ static void prepare_environment(const run_options *options, const char *folder)
                     "is; install ocl-icd-libopencl1.");
     else
         dlclose(loader);
-    if (rs_cli_executable_path(&self) != RESTRIDE_OK || rs_cli_layer_path(&layer) != RESTRIDE_OK) {
+    if (rs_cli_part_path(RS_PART_REWRITER, &rewriter) != RESTRIDE_OK ||
+        rs_cli_part_path(RS_PART_LAYER, &layer) != RESTRIDE_OK) {
         rs_cli_fail(0, "run", "%s The program runs as it is.", restride_last_error());
     } else {
         rs_text_format(&list, "%s%s%s", present != NULL ? present : "",
@@ -142,12 +143,12 @@ static void prepare_environment(const run_options *options, const char *folder)
         setenv("OPENCL_LAYERS", list.data, 1);
         setenv("RESTRIDE_POLICY", options->policy, 1);
         setenv("RESTRIDE_TILE", tile.data, 1);
-        setenv("RESTRIDE_REWRITER", self, 1);
+        setenv("RESTRIDE_REWRITER", rewriter, 1);
         setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
         if (options->report_count > 0)
             setenv("RESTRIDE_REPORT_TIMES", "1", 1);
     }
-    free(self);
+    free(rewriter);
     free(layer);
     rs_text_free(&list);
     rs_text_free(&tile);

@@ -6,7 +6,7 @@
  * Settings come from the environment that `restride run` prepares:
  *   RESTRIDE_POLICY         asta or off
  *   RESTRIDE_TILE           T
- *   RESTRIDE_REWRITER       path of the restride program
+ *   RESTRIDE_REWRITER       path of the restride-rewrite program
  *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
  *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
  */

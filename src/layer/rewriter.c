@@ -1,5 +1,5 @@
 /*
- * The rewriter as a process: `restride rewrite --request`, with the request on its standard input
+ * The rewriter as a process: `restride-rewrite --request`, with the request on its standard input
  * and the reply on its standard output. libclang never runs inside the user's program, where it
  * could meet the driver's own LLVM, and a compiler that crashes or hangs takes nothing with it.
  */
@@ -24,8 +24,8 @@ enum { TIME_LIMIT_SECONDS = 60 };
 /* Starts the rewriter with `theirs` as its standard input and output. */
 static int spawn_rewriter(const char *rewriter, int theirs, pid_t *child)
 {
-    char verb[] = "rewrite", flag[] = "--request";
-    char *arguments[] = {(char *)rewriter, verb, flag, NULL};
+    char name[] = "restride-rewrite", flag[] = "--request";
+    char *arguments[] = {name, flag, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, defaults;

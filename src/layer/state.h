@@ -131,7 +131,7 @@ typedef struct {
     size_t tile;
     const char *report_folder; /* NULL: no report */
     bool report_times;         /* the report wants seconds, so queues get profiling */
-    const char *rewriter;      /* path of the restride program; NULL: nothing can be rewritten */
+    const char *rewriter; /* path of the restride-rewrite program; NULL: nothing can be rewritten */
 } rs_layer_settings;
 
 typedef struct {

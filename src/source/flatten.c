@@ -3,7 +3,7 @@
 #include "source/flatten.h"
 
 #include "base/text.h"
-#include "source/child.h"
+#include "base/child.h"
 #include "source/macro_names.h"
 #include "source/words.h"
 

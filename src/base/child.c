@@ -3,7 +3,7 @@
  * pipes: no stream can fill up while another one is waited for, and a child that does not read its
  * input raises no signal here.
  */
-#include "source/child.h"
+#include "base/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

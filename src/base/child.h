@@ -1,6 +1,6 @@
 /* Runs a program as a child process, without a shell: text in, text out. */
-#ifndef RS_SOURCE_CHILD_H
-#define RS_SOURCE_CHILD_H
+#ifndef RS_BASE_CHILD_H
+#define RS_BASE_CHILD_H
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
-/* Where the OpenCL layer lies: relative to the executable, so that an installation can be moved as
- * a whole. */
-#include "cli/layer_path.h"
+/* Where the parts lie: relative to the executable, so that an installation can be moved as a whole.
+ */
+#include "cli/parts.h"
 
 #include "base/text.h"
 
@@ -11,7 +11,8 @@
 
 enum { PATH_ROOM = 4096 };
 
-restride_status rs_cli_executable_path(char **path)
+/* On success the caller frees *path. */
+static restride_status executable_path(char **path)
 {
     char buffer[PATH_ROOM];
     const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer);
@@ -26,12 +27,11 @@ restride_status rs_cli_executable_path(char **path)
     return *path ? RESTRIDE_OK : rs_fail_memory("a path");
 }
 
-restride_status rs_cli_layer_path(char **path)
+restride_status rs_cli_part_path(const char *part, char **path)
 {
-    static const char *const places[] = {"lib/restride/librestride_layer.so",
-                                         "lib/librestride_layer.so"};
+    static const char *const folders[] = {"lib/restride", "lib"};
     char *prefix = NULL;
-    const restride_status status = rs_cli_executable_path(&prefix);
+    const restride_status status = executable_path(&prefix);
     if (status != RESTRIDE_OK)
         return status;
     for (int level = 0; level < 2; level++) { /* from PREFIX/bin/restride to PREFIX */
@@ -40,9 +40,9 @@ restride_status rs_cli_layer_path(char **path)
             *slash = '\0';
     }
     *path = NULL;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && !*path; i++) {
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !*path; i++) {
         rs_text text = RS_TEXT_EMPTY;
-        rs_text_format(&text, "%s/%s", prefix, places[i]);
+        rs_text_format(&text, "%s/%s/%s", prefix, folders[i], part);
         char *candidate = rs_text_take(&text);
         if (candidate && access(candidate, R_OK) == 0)
             *path = candidate;
@@ -50,11 +50,10 @@ restride_status rs_cli_layer_path(char **path)
             free(candidate);
     }
     if (!*path)
-        rs_fail(
-            RESTRIDE_IO,
-            "The OpenCL layer was not found as %s or %s below %s/; build or install it together "
-            "with restride.",
-            places[0], places[1], prefix);
+        rs_fail(RESTRIDE_IO,
+                "%s was not found in %s or %s below %s/; build or install it together with "
+                "restride.",
+                part, folders[0], folders[1], prefix);
     free(prefix);
     return *path ? RESTRIDE_OK : RESTRIDE_IO;
 }

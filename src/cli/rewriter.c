@@ -1,0 +1,303 @@
+/*
+ * restride-rewrite, the program behind `restride rewrite`: shows a kernel's source rewritten for
+ * other layouts, and says argument by argument what was transformed and what was refused, and why.
+ * With --request it answers one request of the OpenCL layer; with --libclang it names the libclang
+ * that it works with.
+ */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "rewrite/rewrite.h"
+
+#include <clang-c/Index.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_TILE = 32 };
+
+static int print_libclang(void)
+{
+    CXString version = clang_getClangVersion();
+    puts(clang_getCString(version));
+    clang_disposeString(version);
+    return RS_EXIT_DONE;
+}
+
+typedef struct {
+    const char *file, *output;
+    json_t *layouts;
+    long tile; /* 0: not given */
+    bool json;
+} settings;
+
+static void print_usage(FILE *stream)
+{
+    fprintf(stream,
+            "usage: restride rewrite KERNEL.cl [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+            "Writes the kernels with their arrays of structures in another layout. Standard error "
+            "gets one line per\n"
+            "argument: what it became, or the line that is the reason why it stays as it is.\n\n"
+            "  --layout 'ARG: EXPRESSION'  the layout of an argument (or KERNEL.ARG): \"i f\", \"f "
+            "i\" or\n"
+            "                              \"i/T f i%%T\"; may be repeated\n"
+            "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no "
+            "layout is given\n"
+            "  --json                      the whole reply as JSON on standard output\n"
+            "  -o, --output FILE           writes there instead of standard output\n"
+            "  -h, --help                  this page\n",
+            DEFAULT_TILE);
+}
+
+/* Answers a request on standard input with a reply on standard output. */
+static int answer_request(const char *verb)
+{
+    json_error_t error;
+    json_t *request = json_loadf(stdin, 0, &error);
+    if (request == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "The request is not JSON: %s.", error.text);
+    json_t *reply = NULL;
+    restride_status status = rs_rewrite(request, &reply);
+    json_decref(request);
+    if (status != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    int written = json_dumpf(reply, stdout, JSON_COMPACT);
+    json_decref(reply);
+    if (written != 0 || fflush(stdout) != 0)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "The reply could not be written.");
+    return RS_EXIT_DONE;
+}
+
+/* Reads "ARG: EXPRESSION". */
+static bool add_layout(json_t *layouts, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (colon == NULL || colon == text)
+        return false;
+    size_t length = (size_t)(colon - text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    char *name = strndup(text, length);
+    if (name == NULL)
+        return false;
+    const char *expression = colon + 1;
+    while (*expression == ' ')
+        expression++;
+    bool ok =
+        *expression != '\0' && json_object_set_new(layouts, name, json_string(expression)) == 0;
+    free(name);
+    return ok;
+}
+
+/* Returns the exit status of a wrong command line, or RS_EXIT_DONE; *asked_for_help ends the run.
+ */
+static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
+{
+    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
+                                            {"tile", required_argument, NULL, 't'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"request", no_argument, NULL, 'r'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+        char *end = NULL;
+        switch (option) {
+        case 'l':
+            if (!add_layout(s->layouts, optarg))
+                return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                   "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
+            break;
+        case 't':
+            s->tile = strtol(optarg, &end, 10);
+            if (*end != '\0' || s->tile < 1)
+                return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                   "\"%s\" is not a tile size; give a number such as 32.", optarg);
+            break;
+        case 'j':
+            s->json = true;
+            break;
+        case 'o':
+            s->output = optarg;
+            break;
+        case 'r':
+            *request = true;
+            break;
+        case 'h':
+            *asked_for_help = true;
+            return RS_EXIT_DONE;
+        default:
+            return RS_EXIT_USAGE;
+        }
+    }
+    return RS_EXIT_DONE;
+}
+
+/* Adds one compiler option, quoted so that it stays one word. */
+static void add_option(rs_text *options, const char *option)
+{
+    rs_text_add_string(options, " \"");
+    for (const char *c = option; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            rs_text_add_string(options, "\\");
+        rs_text_add(options, c, 1);
+    }
+    rs_text_add_string(options, "\"");
+}
+
+static void print_arguments(const json_t *reply)
+{
+    size_t k, i;
+    json_t *kernel, *argument;
+    json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
+    {
+        const char *kernel_name = json_string_value(json_object_get(kernel, "name"));
+        json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
+        {
+            const char *name = json_string_value(json_object_get(argument, "name"));
+            const char *reason = json_string_value(json_object_get(argument, "reason"));
+            if (reason == NULL)
+                fprintf(stderr, "%s.%s: transformed to \"%s\"\n", kernel_name, name,
+                        json_string_value(json_object_get(argument, "layout")));
+            else
+                fprintf(stderr, "%s.%s: kept: %s:%lld: %s\n", kernel_name, name,
+                        json_string_value(json_object_get(argument, "file")),
+                        (long long)json_integer_value(json_object_get(argument, "line")), reason);
+        }
+    }
+}
+
+/* Writes what the user asked for; the exit status. */
+static int write_reply(const char *verb, const settings *s, const json_t *reply,
+                       const rs_text *original)
+{
+    const char *text = json_string_value(json_object_get(reply, "source"));
+    char *dump = NULL;
+    if (s->json) {
+        dump = json_dumps(reply, JSON_INDENT(2));
+        if (dump == NULL)
+            return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory for the reply.");
+        text = dump;
+    } else if (text == NULL) {
+        text = original->data; /* nothing was transformed */
+    }
+    int exit_status = RS_EXIT_DONE;
+    if (s->output != NULL) {
+        if (rs_text_write_file(s->output, text, strlen(text)) != RESTRIDE_OK)
+            exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    } else if (fputs(text, stdout) < 0 || (s->json && putchar('\n') == EOF) ||
+               fflush(stdout) != 0) {
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
+    }
+    free(dump);
+    return exit_status;
+}
+
+/* What compilers of OpenCL C 1.2 define; `restride run` asks the device's own compiler instead. */
+static json_t *usual_macros(void)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "__OPENCL_VERSION__", "120",
+                     "__OPENCL_C_VERSION__", "120", "CL_VERSION_1_0", "100", "CL_VERSION_1_1",
+                     "110", "CL_VERSION_1_2", "120", "__ENDIAN_LITTLE__", "1", "__IMAGE_SUPPORT__",
+                     "1", "cl_khr_fp64", "1");
+}
+
+static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
+                        const char *options)
+{
+    bool has_zero = memchr(source->data, '\0', source->size) != NULL;
+    json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
+    if (text == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
+    json_t *request =
+        json_pack("{s:o, s:s, s:s, s:O, s:o, s:b}", "source", text, "file", s->file, "options",
+                  options, "layouts", s->layouts, "macros", usual_macros(), "assume_undefined", 1);
+    long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
+    if (request != NULL && tile > 0)
+        json_object_set_new(request, "tile", json_integer(tile));
+    json_t *reply = NULL;
+    restride_status status = request == NULL
+                                 ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "An argument is not UTF-8.")
+                                 : rs_rewrite(request, &reply);
+    json_decref(request);
+    if (status != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    const char *error = json_string_value(json_object_get(reply, "error"));
+    const char *reason = json_string_value(json_object_get(reply, "reason"));
+    int exit_status;
+    if (error != NULL) {
+        bool usage = json_is_true(json_object_get(reply, "bad_request"));
+        exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
+    } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
+        exit_status = rs_cli_fail(
+            RS_EXIT_FAILED, verb, "%s:%lld: %s", json_string_value(json_object_get(reply, "file")),
+            (long long)json_integer_value(json_object_get(reply, "line")), reason);
+    } else {
+        print_arguments(reply);
+        exit_status = write_reply(verb, s, reply, source);
+    }
+    json_decref(reply);
+    return exit_status;
+}
+
+static int rewrite_file(const char *verb, const settings *s, char *const options[],
+                        int option_count)
+{
+    rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
+    rs_text_add(&source, "", 0);
+    rs_text_add(&joined, "", 0);
+    for (int i = 0; i < option_count; i++)
+        add_option(&joined, options[i]);
+    const char *slash =
+        strrchr(s->file, '/'); /* as compilers do: includes are found beside the file */
+    char *folder = slash == NULL ? NULL : strndup(s->file, (size_t)(slash - s->file) + 1);
+    if (folder != NULL) {
+        rs_text_add_string(&joined, " -I");
+        add_option(&joined, folder);
+    }
+    free(folder);
+    int exit_status;
+    if (rs_text_read_file(&source, s->file) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    else if (joined.failed)
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
+    else
+        exit_status = rewrite_text(verb, s, &source, joined.data);
+    rs_text_free(&source);
+    rs_text_free(&joined);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    static char verb[] = "rewrite";
+    argv[0] = verb; /* the name in messages, however this program was started */
+    if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
+        return print_libclang();
+    settings s = {NULL, NULL, json_object(), 0, false};
+    bool request = false, help = false;
+    if (s.layouts == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");
+    /* What follows "--" is for the compiler. */
+    int own = 0;
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    int exit_status = read_arguments(own, argv, &s, &request, &help);
+    if (exit_status == RS_EXIT_DONE && help) {
+        print_usage(stdout);
+    } else if (exit_status == RS_EXIT_DONE && request) {
+        exit_status = answer_request(argv[0]);
+    } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                  "Give one kernel file; restride rewrite --help explains.");
+    } else if (exit_status == RS_EXIT_DONE) {
+        s.file = argv[optind];
+        int first = own < argc ? own + 1 : argc;
+        exit_status = rewrite_file(argv[0], &s, argv + first, argc - first);
+    }
+    json_decref(s.layouts);
+    return exit_status;
+}
