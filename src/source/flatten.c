@@ -2,8 +2,8 @@
  * (-dU, -Wundef). */
 #include "source/flatten.h"
 
-#include "base/text.h"
 #include "base/child.h"
+#include "base/text.h"
 #include "source/macro_names.h"
 #include "source/words.h"
 

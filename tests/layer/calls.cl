@@ -1,4 +1,5 @@
-/* Kernels over an array of structures that the layer converts, and two that keep it from doing so. */
+/* Kernels over an array of structures that the layer converts, and two that keep it from doing so.
+ */
 typedef struct {
     float x;
     float v[3];

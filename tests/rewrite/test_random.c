@@ -267,7 +267,7 @@ static void test_random_kernels(void **state)
                          string_of(b, "reason"), source);
             size_t size = (size_t)number_of(json_object_get(a, "record"), "size");
             device_case test = {"random", kernel, 2, {"a", "b"}, {size, size}};
-            device_compare(&test, original, rewritten, reply, (size_t)(20 + pick(80)),
+            device_compare(&test, original, rewritten, reply, 20 + (size_t)pick(80),
                            (unsigned)(p * KERNELS + k));
         }
         clReleaseProgram(original);
