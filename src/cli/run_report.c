@@ -143,6 +143,23 @@ static void count_arguments(const json_t *report, size_t *transformed, size_t *k
     }
 }
 
+/* What the layout gained against the baseline, when there is one. */
+static void print_gain(const json_t *report, double seconds, double launches, FILE *stream)
+{
+    const json_t *baseline = json_object_get(report, "baseline");
+    double before = json_number_value(json_object_get(baseline, "kernel_seconds"));
+    double marshal =
+        json_number_value(json_object_get(json_object_get(report, "marshal"), "seconds"));
+    if (baseline == NULL || seconds <= 0 || launches <= 0)
+        return;
+    fprintf(stream, "restride: against the baseline's %.6f s the kernels took %.6f s (%.2f times)",
+            before, seconds, before / seconds);
+    if (before > seconds)
+        fprintf(stream, "; the conversions were paid back after %.2f launches",
+                marshal / ((before - seconds) / launches));
+    fprintf(stream, ".\n");
+}
+
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
 {
     size_t transformed = 0, kept = 0;
@@ -150,6 +167,7 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
     count_arguments(report, &transformed, &kept);
     double seconds = kernel_seconds(report, NULL, &launches);
     const json_t *marshal = json_object_get(report, "marshal");
+    double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
     double gigabytes = json_number_value(json_object_get(marshal, "bytes")) * 1e-9;
     fprintf(stream,
             "restride: %zu kernel %s in the ASTA layout, %zu kept; %.0f launches, %lld conversions "
@@ -157,9 +175,13 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
             transformed, transformed == 1 ? "argument" : "arguments", kept, launches,
             (long long)json_integer_value(json_object_get(marshal, "count")), gigabytes);
     if (with_times)
-        fprintf(stream, "restride: kernels %.3f s, conversions %.3f s, the whole run %.3f s.\n",
-                seconds, json_number_value(json_object_get(marshal, "seconds")),
+        fprintf(stream,
+                "restride: kernels %.3f s, conversions %.6f s (%.0f GB/s read and written), the "
+                "whole run "
+                "%.3f s.\n",
+                seconds, marshal_seconds, marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
                 json_number_value(json_object_get(report, "seconds")));
+    print_gain(report, seconds, launches, stream);
     size_t i;
     json_t *note;
     json_array_foreach(json_object_get(report, "notes"), i, note)

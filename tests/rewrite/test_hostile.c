@@ -168,8 +168,7 @@ static void test_wrong_requests(void **state)
         "{\"source\": \"\", \"layouts\": []}",
         "{\"source\": \"\", \"macros\": 1}",
         "{\"source\": \"\", \"options\": null}",
-        "{\"source\": \"struct S { int a, b; }; kernel void f(global struct S *s) {}\", "
-        "\"layouts\": {\"s\": 1}}",
+        "{\"source\": \"struct S { int a, b; };\", \"layouts\": {\"s\": 1}}",
     };
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         json_t *reply = ask(json_loads(requests[i], 0, NULL));
