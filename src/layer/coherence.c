@@ -203,8 +203,9 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     buffer->ready_queue = command->queue;
     buffer->residence = direction == RS_AOS_TO_ASTA ? residence : NULL;
     clear_users(&buffer->users);
-    if (command->queue->out_of_order)
-        wait_for(command, event);
+    /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
+     * example, before the commands in front of them. */
+    wait_for(command, event);
     target()->clRetainEvent(event);
     rs_report_marshal(event, count * residence->record.size);
     return CL_SUCCESS;
@@ -262,8 +263,8 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
 
 static cl_int restore_now(rs_buffer *buffer)
 {
-    if (buffer->residence == NULL)
-        return CL_SUCCESS;
+    if (buffer->residence == NULL) /* a conversion back may still be under way */
+        return buffer->ready != NULL ? target()->clWaitForEvents(1, &buffer->ready) : CL_SUCCESS;
     cl_int error = CL_SUCCESS;
     rs_queue own = {.device = buffer->residence->device};
     own.handle = target()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
