@@ -125,6 +125,27 @@ static void run(const device_case *test, cl_program program, const json_t *reply
     clReleaseKernel(kernel);
 }
 
+/* Whether a byte of an array may be compared. Padding after a structure was assigned is unspecified
+ * in C: PoCL copies it, so it is compared there, while the compilers of GPUs keep whatever a
+ * register held. */
+static bool is_comparable(const json_t *argument, size_t byte)
+{
+    cl_device_type type = 0;
+    const json_t *leaves = json_object_get(json_object_get(argument, "record"), "leaves");
+    size_t i;
+    json_t *leaf;
+    clGetDeviceInfo(the.device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if ((type & CL_DEVICE_TYPE_CPU) != 0 || leaves == NULL)
+        return true;
+    json_array_foreach((json_t *)leaves, i, leaf)
+    {
+        size_t offset = (size_t)number_of(leaf, "offset");
+        if (byte >= offset && byte < offset + (size_t)number_of(leaf, "size"))
+            return true;
+    }
+    return false;
+}
+
 void device_compare(const device_case *test, cl_program original, cl_program rewritten,
                     const json_t *reply, size_t n, unsigned seed)
 {
@@ -160,7 +181,7 @@ void device_compare(const device_case *test, cl_program original, cl_program rew
             memcpy(found[b], moved[b], size);
         changed = changed || memcmp(before[b], expected[b], size) != 0;
         for (size_t i = 0; i < size; i++)
-            if (found[b][i] != expected[b][i])
+            if (found[b][i] != expected[b][i] && is_comparable(argument, i % test->element_size[b]))
                 fail_msg(
                     "%s: %s: with n = %zu and layout %s, byte %zu of element %zu of %s is %02x "
                     "instead of %02x",
