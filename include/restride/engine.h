@@ -11,6 +11,12 @@ extern "C" {
 
 typedef struct restride_engine restride_engine;
 
+/*
+ * An engine that works in host memory with up to `threads` threads, the calling one among them; 0:
+ * as many as there are processors. It starts them for each run and keeps none. At most 256.
+ */
+RESTRIDE_API restride_status restride_engine_create_host(restride_engine **engine, int threads);
+
 /* Frees an engine after all of its plans; NULL is allowed. */
 RESTRIDE_API void restride_engine_destroy(restride_engine *engine);
 

@@ -31,13 +31,15 @@ RESTRIDE_API restride_status restride_plan_convert(restride_plan **plan, restrid
                                                    const restride_layout *to);
 
 /*
- * Runs a plan on a buffer that holds the array: a cl_mem for the OpenCL engine. Returns when the
+ * Runs a plan on a buffer that holds the array: a pointer for the host engine,
+ * a cl_mem for the OpenCL engine. Returns when the
  * conversion is done. On an error before the first stage the buffer is unchanged; a device that
  * fails in the middle leaves it undefined, and the sentence says so.
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 
-/* Scratch memory that restride_execute() uses besides the buffer, in bytes. */
+/* Scratch memory besides the buffer, in bytes: what restride_execute() takes while it runs, and
+ * the tables that the plan keeps. */
 RESTRIDE_API size_t restride_plan_scratch_bytes(const restride_plan *plan);
 
 /* The plan as JSON: engine, stages, sizes, bytes moved. The caller frees it; NULL when memory is

@@ -7,5 +7,6 @@
 #include "restride/layout.h"
 #include "restride/plan.h"
 #include "restride/status.h"
+#include "restride/transpose.h"
 
 #endif

@@ -22,6 +22,42 @@ typedef struct {
     rs_marshal_direction direction;
 } rs_marshal_task;
 
+/*
+ * Elementary transpositions of `outer` matrices that lie `pitch` bytes apart, in place. Each holds
+ * `count` blocks one after the other; a block is rows x cols elements of `unit` bytes and becomes
+ * cols x rows. The names are those of the thesis (table 4.1).
+ */
+typedef enum {
+    RS_TRANSPOSE_PANELS, /* 010!: a block passes through a buffer on chip */
+    RS_TRANSPOSE_CHAINS, /* 100! and 0100!: elements move along the cycles of the permutation */
+    RS_TRANSPOSE_SQUARE, /* rows equal cols: mirror tiles change places */
+    /*
+     * A matrix whose last `tail` columns follow it as a transposed matrix of their own, tail x rows
+     * after rows x cols, becomes rows x (cols + tail); and the way back. Pad and unpad of thesis
+     * section 4.1.1, with values in the padding.
+     */
+    RS_TRANSPOSE_JOIN,
+    RS_TRANSPOSE_SPLIT
+} rs_transpose_method;
+
+typedef struct {
+    rs_transpose_method method;
+    size_t outer;
+    size_t pitch;
+    size_t count; /* 1 except for RS_TRANSPOSE_PANELS */
+    size_t rows;
+    size_t cols;
+    size_t tail; /* 0 except for JOIN and SPLIT */
+    size_t unit;
+} rs_transpose_task;
+
+/* What a planner must know to cut a matrix for an engine. */
+typedef struct {
+    size_t chip_bytes; /* a block that is no larger passes through the chip at full speed */
+    size_t line_bytes; /* the shortest run that moves at full speed */
+    size_t workers;
+} rs_engine_traits;
+
 /* An engine's own; each begins with the engine it belongs to. */
 typedef struct {
     restride_engine *engine;
@@ -29,16 +65,27 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    rs_engine_traits (*traits)(const restride_engine *engine);
 
+    /* Either is NULL in an engine that has no such stages. A transposition keeps the scratch memory
+     * of its run within `scratch_limit` bytes, with fewer workers if it must. */
     restride_status (*create_marshal)(restride_engine *engine, const rs_marshal_task *task,
                                       rs_stage **stage);
+    restride_status (*create_transpose)(restride_engine *engine, const rs_transpose_task *task,
+                                        size_t scratch_limit, rs_stage **stage);
+
+    /* Scratch memory is taken before the first stage of a run and shared by all of them; `kept` are
+     * the tables that a stage has as long as it lives. NULL in an engine whose stages take none. */
+    size_t (*scratch_bytes)(const rs_stage *stage, size_t *kept);
+    restride_status (*acquire_scratch)(restride_engine *engine, size_t bytes, void **scratch);
+    void (*release_scratch)(restride_engine *engine, size_t bytes, void *scratch);
 
     /* Whether `buffer` is this engine's kind of buffer and has at least `bytes` bytes; asked before
      * the first stage. */
     restride_status (*check_buffer)(restride_engine *engine, void *buffer, size_t bytes);
 
     /* Runs one stage in place and returns when it is done. Thread-safe on different buffers. */
-    restride_status (*run)(rs_stage *stage, void *buffer);
+    restride_status (*run)(const rs_stage *stage, void *buffer, void *scratch);
 
     /* New JSON objects, or NULL when memory is short. */
     json_t *(*describe_stage)(const rs_stage *stage);

@@ -1,33 +1,43 @@
 /*
  * Plans for conversions between layouts (design: Sung thesis, chapter 4 for the stages, section 5.4
  * for AoS and ASTA). AoS to ASTA and back is one stage; ASTA to ASTA of another tile goes through
- * AoS, in two. No stage takes scratch memory.
+ * AoS, in two. Running and describing any plan is here too; transposition plans are made in
+ * transpose.c.
  */
 #include "restride/plan.h"
 #include "base/arithmetic.h"
 #include "engine/stage.h"
 #include "layout/layout.h"
+#include "transpose/plan.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_STAGES = 2 };
-
-struct restride_plan {
-    restride_engine *engine;
-    size_t bytes; /* of the array */
-    size_t stage_count;
-    rs_stage *stages[MAX_STAGES];
-    char *from; /* expressions, for descriptions */
-    char *to;
-};
 
 static char *copy_string(const char *string)
 {
     size_t size = strlen(string) + 1;
     char *copy = malloc(size);
     return copy == NULL ? NULL : memcpy(copy, string, size);
+}
+
+restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, size_t bytes,
+                               const char *from, const char *to)
+{
+    *plan = NULL;
+    restride_plan *created = calloc(1, sizeof *created);
+    if (created == NULL)
+        return rs_fail_memory("a plan");
+    created->engine = engine;
+    created->bytes = bytes;
+    created->from = copy_string(from);
+    created->to = copy_string(to);
+    if (created->from == NULL || created->to == NULL) {
+        restride_plan_destroy(created);
+        return rs_fail_memory("a plan");
+    }
+    *plan = created;
+    return RESTRIDE_OK;
 }
 
 static bool same_dimensions(const restride_layout *a, const restride_layout *b)
@@ -103,11 +113,10 @@ static restride_status choose_stages(restride_plan *plan, const restride_layout 
     bool to_known = to_form == RS_FORM_AOS || to_form == RS_FORM_ASTA;
     if (same_terms(from, to) || (from_known && from_form == to_form && from_tile == to_tile))
         return RESTRIDE_OK;
-    if (!from_known || !to_known)
+    if (!from_known || !to_known || plan->engine->operations->create_marshal == NULL)
         return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The %s engine has no stages from \"%s\" to \"%s\"; it converts between AoS "
-                       "(i f) and ASTA "
-                       "(i/T f i%%T) without padding.",
+                       "The %s engine has no stages from \"%s\" to \"%s\"; the OpenCL engine "
+                       "converts between AoS (i f) and ASTA (i/T f i%%T) without padding.",
                        plan->engine->operations->name, from->expression_text, to->expression_text);
     restride_status status = RESTRIDE_OK;
     if (from_form == RS_FORM_ASTA)
@@ -128,17 +137,12 @@ restride_status restride_plan_convert(restride_plan **plan, restride_engine *eng
     restride_status status = check_layouts(from, to);
     if (status != RESTRIDE_OK)
         return status;
-    restride_plan *created = calloc(1, sizeof *created);
-    if (created == NULL)
-        return rs_fail_memory("a plan");
-    created->engine = engine;
-    created->bytes = restride_layout_size(from);
-    created->from = copy_string(from->expression_text);
-    created->to = copy_string(to->expression_text);
-    if (created->from == NULL || created->to == NULL)
-        status = rs_fail_memory("a plan");
-    else
-        status = choose_stages(created, from, to);
+    restride_plan *created;
+    status = rs_plan_create(&created, engine, restride_layout_size(from), from->expression_text,
+                            to->expression_text);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = choose_stages(created, from, to);
     if (status != RESTRIDE_OK) {
         restride_plan_destroy(created);
         return status;
@@ -147,14 +151,45 @@ restride_status restride_plan_convert(restride_plan **plan, restride_engine *eng
     return RESTRIDE_OK;
 }
 
+/* What the stages of a run share: as much as the one that takes most. */
+static size_t run_bytes(const restride_plan *plan)
+{
+    const rs_engine_operations *operations = plan->engine->operations;
+    size_t most = 0;
+    size_t kept;
+    for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
+        size_t bytes = operations->scratch_bytes(plan->stages[i], &kept);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static size_t kept_bytes(const restride_plan *plan)
+{
+    const rs_engine_operations *operations = plan->engine->operations;
+    size_t sum = 0;
+    for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
+        size_t kept = 0;
+        operations->scratch_bytes(plan->stages[i], &kept);
+        sum += kept;
+    }
+    return sum;
+}
+
 restride_status restride_execute(restride_plan *plan, void *buffer)
 {
     if (plan == NULL || buffer == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_execute needs a plan and a buffer.");
     const rs_engine_operations *operations = plan->engine->operations;
     restride_status status = operations->check_buffer(plan->engine, buffer, plan->bytes);
+    void *scratch = NULL;
+    size_t scratch_bytes = 0;
+    if (status == RESTRIDE_OK)
+        scratch_bytes = run_bytes(plan);
+    if (scratch_bytes != 0)
+        status = operations->acquire_scratch(plan->engine, scratch_bytes, &scratch);
     for (size_t i = 0; status == RESTRIDE_OK && i < plan->stage_count; i++) {
-        status = operations->run(plan->stages[i], buffer);
+        status = operations->run(plan->stages[i], buffer, scratch);
         if (status != RESTRIDE_OK && i > 0) {
             char reason[512];
             size_t length = strlen(restride_last_error());
@@ -166,13 +201,14 @@ restride_status restride_execute(restride_plan *plan, void *buffer)
                     i + 1, plan->stage_count, plan->from, plan->to, reason);
         }
     }
+    if (scratch != NULL)
+        operations->release_scratch(plan->engine, scratch_bytes, scratch);
     return status;
 }
 
 size_t restride_plan_scratch_bytes(const restride_plan *plan)
 {
-    (void)plan; /* 010! by barrier synchronisation needs local memory alone */
-    return 0;
+    return plan == NULL ? 0 : run_bytes(plan) + kept_bytes(plan);
 }
 
 char *restride_plan_describe(const restride_plan *plan)
@@ -191,6 +227,8 @@ char *restride_plan_describe(const restride_plan *plan)
         operations->describe_device(plan->engine), "from", plan->from, "to", plan->to, "bytes",
         (json_int_t)plan->bytes, "stages", stages, "bytes_moved", (json_int_t)moved,
         "scratch_bytes", (json_int_t)restride_plan_scratch_bytes(plan));
+    if (object != NULL && plan->why[0] != '\0')
+        json_object_set_new(object, "why", json_string(plan->why));
     char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     json_decref(object);
     return text;

@@ -56,9 +56,10 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     return RESTRIDE_OK;
 }
 
-static restride_status run(rs_stage *base, void *buffer)
+static restride_status run(const rs_stage *base, void *buffer, void *scratch)
 {
-    marshal_stage *stage = (marshal_stage *)base;
+    (void)scratch; /* 010! by barrier synchronisation needs local memory alone */
+    const marshal_stage *stage = (const marshal_stage *)base;
     opencl_engine *engine = (opencl_engine *)base->engine;
     cl_event done = NULL;
     restride_status status =

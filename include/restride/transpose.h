@@ -1,0 +1,44 @@
+/*
+ * Transposition of a matrix in its own memory, for any shape and any size of element.
+ *
+ *     restride_transpose(data, rows, cols, sizeof(float));
+ *
+ * rows x cols row-major becomes cols x rows row-major. A program that transposes the same shape
+ * again, or many matrices, or wants to know or bound the threads, makes a plan once:
+ *
+ *     restride_engine_create_host(&engine, 0);
+ *     restride_plan_transpose(&plan, engine, rows, cols, sizeof(float), 1);
+ *     restride_execute(plan, data);
+ */
+#ifndef RESTRIDE_TRANSPOSE_H
+#define RESTRIDE_TRANSPOSE_H
+
+#include "restride/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Transposes a matrix of `elem_size`-byte elements on all processors. No alignment is needed. Takes
+ * at most 0.5 % of the matrix and 4 MiB a thread of scratch memory, all of it before the first byte
+ * moves: after any error (RESTRIDE_OUT_OF_MEMORY among them) the matrix is unchanged. Thread-safe
+ * on different matrices. (Sung thesis, chapter 4.)
+ */
+RESTRIDE_API restride_status restride_transpose(void *data, size_t rows, size_t cols,
+                                                size_t elem_size);
+
+/*
+ * Plans the transposition of `batch` matrices that lie one after the other. The sizes are at least
+ * 1 and their product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The engine
+ * must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose. The bound on scratch memory
+ * is that of restride_transpose(), and restride_plan_scratch_bytes() says what it is.
+ */
+RESTRIDE_API restride_status restride_plan_transpose(restride_plan **plan, restride_engine *engine,
+                                                     size_t rows, size_t cols, size_t elem_size,
+                                                     size_t batch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

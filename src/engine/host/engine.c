@@ -1,0 +1,204 @@
+/* The host engine: its threads, its caches, its scratch memory, and the table of its methods. */
+#include "restride/engine.h"
+#include "engine/host/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    LINE_BYTES = 64,
+    HUGE_PAGE_BYTES = 2 << 20,
+    DEFAULT_CHIP_BYTES = 256 << 10,
+    SERIAL_BYTES = 256 << 10, /* below this a thread costs more than it gives */
+    MOST_THREADS = 256
+};
+
+typedef struct {
+    restride_engine base;
+    rs_engine_traits traits;
+} host_engine;
+
+static const rs_host_method methods[] = {
+    [RS_TRANSPOSE_PANELS] = {"010!", "block through a buffer in cache", rs_host_panels_prepare,
+                             rs_host_panels_work},
+    [RS_TRANSPOSE_CHAINS] = {"100!", "planned chains", rs_host_chains_prepare, rs_host_chains_work},
+    [RS_TRANSPOSE_SQUARE] = {"square", "mirror tiles change places", rs_host_square_prepare,
+                             rs_host_square_work},
+    [RS_TRANSPOSE_JOIN] = {"pad", "rows move apart", rs_host_join_prepare, rs_host_join_work},
+    [RS_TRANSPOSE_SPLIT] = {"unpad", "rows move together", rs_host_join_prepare,
+                            rs_host_split_work},
+};
+
+void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_bytes,
+                         size_t scratch_limit)
+{
+    own_bytes += (LINE_BYTES - own_bytes % LINE_BYTES) % LINE_BYTES;
+    shared_bytes += (LINE_BYTES - shared_bytes % LINE_BYTES) % LINE_BYTES;
+    while (stage->threads > 1 && shared_bytes + stage->threads * own_bytes > scratch_limit)
+        stage->threads--;
+    stage->own_bytes = own_bytes;
+    stage->scratch_bytes = shared_bytes + stage->threads * own_bytes;
+}
+
+static rs_engine_traits traits(const restride_engine *base)
+{
+    return ((const host_engine *)base)->traits;
+}
+
+static restride_status create_transpose(restride_engine *base, const rs_transpose_task *task,
+                                        size_t scratch_limit, rs_stage **created)
+{
+    const host_engine *engine = (const host_engine *)base;
+    *created = NULL;
+    rs_host_stage *stage = calloc(1, sizeof *stage);
+    if (stage == NULL)
+        return rs_fail_memory("a stage");
+    size_t block = task->rows * (task->cols + task->tail) * task->unit;
+    stage->base.engine = base;
+    stage->method = &methods[task->method];
+    stage->task = *task;
+    stage->tile = rs_host_tile_choose(task->unit);
+    stage->threads = task->outer * task->count * block < SERIAL_BYTES ? 1 : engine->traits.workers;
+    restride_status status = stage->method->prepare(stage, scratch_limit);
+    if (status != RESTRIDE_OK) {
+        free(stage);
+        return status;
+    }
+    *created = &stage->base;
+    return RESTRIDE_OK;
+}
+
+static size_t scratch_bytes(const rs_stage *base, size_t *kept)
+{
+    const rs_host_stage *stage = (const rs_host_stage *)base;
+    *kept = stage->cycles.leader_words * sizeof *stage->cycles.leaders;
+    return stage->scratch_bytes;
+}
+
+static restride_status acquire_scratch(restride_engine *base, size_t bytes, void **scratch)
+{
+    (void)base;
+    *scratch = NULL;
+    size_t alignment = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : LINE_BYTES;
+    if (posix_memalign(scratch, alignment, bytes) != 0)
+        return rs_fail(RESTRIDE_OUT_OF_MEMORY,
+                       "There is not enough memory for %zu bytes of scratch; nothing was changed.",
+                       bytes);
+    return RESTRIDE_OK;
+}
+
+static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
+{
+    (void)base;
+    (void)bytes;
+    free(scratch);
+}
+
+static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes)
+{
+    (void)base;
+    if ((uintptr_t)buffer > UINTPTR_MAX - bytes)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "A buffer of %zu bytes at %p goes beyond the end of memory; check the "
+                       "pointer and the sizes of the plan.",
+                       bytes, buffer);
+    return RESTRIDE_OK;
+}
+
+static restride_status run(const rs_stage *base, void *buffer, void *scratch)
+{
+    const rs_host_stage *stage = (const rs_host_stage *)base;
+    rs_host_run shared = {stage, buffer, scratch, 0};
+    rs_host_team_run(stage->threads, stage->method->work, &shared);
+    return RESTRIDE_OK;
+}
+
+static json_t *describe_stage(const rs_stage *base)
+{
+    const rs_host_stage *stage = (const rs_host_stage *)base;
+    const rs_transpose_task *task = &stage->task;
+    json_t *object = json_pack("{s:s, s:s, s:s}", "name", stage->method->elementary, "method",
+                               stage->method->name, "tiles", stage->tile.name);
+    const struct {
+        const char *name;
+        size_t value;
+    } numbers[] = {
+        {"blocks", task->outer * task->count},
+        {"rows", task->rows},
+        {"cols", task->cols},
+        {"tail", task->tail},
+        {"element_bytes", task->unit},
+        {"threads", stage->threads},
+        {"chains", stage->cycles.starts},
+        {"scratch_bytes", stage->scratch_bytes},
+    };
+    for (size_t i = 0; object != NULL && i < sizeof numbers / sizeof numbers[0]; i++)
+        json_object_set_new(object, numbers[i].name, json_integer((json_int_t)numbers[i].value));
+    return object;
+}
+
+static json_t *describe_device(const restride_engine *base)
+{
+    (void)base;
+    return json_string("host");
+}
+
+static void destroy_stage(rs_stage *base)
+{
+    rs_host_stage *stage = (rs_host_stage *)base;
+    rs_host_cycles_free(&stage->cycles);
+    free(stage);
+}
+
+static void destroy(restride_engine *base)
+{
+    free(base);
+}
+
+static const rs_engine_operations operations = {
+    .name = "host",
+    .traits = traits,
+    .create_transpose = create_transpose,
+    .scratch_bytes = scratch_bytes,
+    .acquire_scratch = acquire_scratch,
+    .release_scratch = release_scratch,
+    .check_buffer = check_buffer,
+    .run = run,
+    .describe_stage = describe_stage,
+    .describe_device = describe_device,
+    .destroy_stage = destroy_stage,
+    .destroy = destroy,
+};
+
+/* Half of the second-level cache: a block passes through together with its copy. */
+static size_t measure_chip(void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (bytes > 0)
+        return (size_t)bytes / 2;
+#endif
+    return DEFAULT_CHIP_BYTES;
+}
+
+restride_status restride_engine_create_host(restride_engine **engine, int threads)
+{
+    if (engine == NULL || threads < 0 || threads > MOST_THREADS)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_engine_create_host needs a place for the engine and 0 (all) to %d "
+                       "threads.",
+                       MOST_THREADS);
+    *engine = NULL;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t workers = threads > 0 ? (size_t)threads : online > 0 ? (size_t)online : 1;
+    host_engine *created = malloc(sizeof *created);
+    if (created == NULL)
+        return rs_fail_memory("an engine");
+    *created = (host_engine){
+        {&operations},
+        {measure_chip(), LINE_BYTES, workers < MOST_THREADS ? workers : MOST_THREADS}};
+    *engine = &created->base;
+    return RESTRIDE_OK;
+}

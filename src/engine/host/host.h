@@ -1,0 +1,67 @@
+/*
+ * The host engine's stages. Each method of transposition is a file of its own with two functions:
+ * one that prepares a stage (how many threads, how much scratch memory, which tables) and one that
+ * every thread of the team runs.
+ */
+#ifndef RS_ENGINE_HOST_HOST_H
+#define RS_ENGINE_HOST_HOST_H
+
+#include "engine/host/cycle.h"
+#include "engine/host/team.h"
+#include "engine/host/tile.h"
+#include "engine/stage.h"
+
+#include <stdatomic.h>
+
+typedef struct rs_host_method rs_host_method;
+
+typedef struct {
+    rs_stage base;
+    const rs_host_method *method;
+    rs_transpose_task task;
+    rs_host_tile tile;
+    size_t threads;
+    size_t scratch_bytes;  /* of a run */
+    size_t own_bytes;      /* of a scratch area that each thread has to itself */
+    size_t edge;           /* SQUARE: elements along a side of the tiles that change places */
+    rs_host_cycles cycles; /* CHAINS */
+} rs_host_stage;
+
+/* One run of a stage: what its threads share. */
+typedef struct {
+    const rs_host_stage *stage;
+    unsigned char *data;
+    unsigned char *scratch;
+    atomic_size_t next; /* the next piece of work, where pieces are handed out one by one */
+} rs_host_run;
+
+struct rs_host_method {
+    const char *elementary; /* the thesis's name */
+    const char *name;
+    /* Sets the fields of the stage, whose threads are all that the engine has at first. */
+    restride_status (*prepare)(rs_host_stage *stage, size_t scratch_limit);
+    void (*work)(void *run, const rs_host_member *member);
+};
+
+restride_status rs_host_panels_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_panels_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_chains_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_chains_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_square_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_join_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_join_work(void *context, const rs_host_member *member);
+void rs_host_split_work(void *context, const rs_host_member *member);
+
+/*
+ * Gives a stage as many threads as the limit has room for, when each needs `own_bytes` and all
+ * together `shared_bytes`. The first thread always has its share: the planner asks for no stage
+ * whose blocks exceed the limit.
+ */
+void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_bytes,
+                         size_t scratch_limit);
+
+#endif

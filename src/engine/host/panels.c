@@ -1,0 +1,35 @@
+/*
+ * 010!: each block is transposed into a buffer that stays in the second-level cache and copied back
+ * (Sung thesis, section 4.2, barrier synchronisation; the block is the tile, the cache is the
+ * on-chip memory). Scratch: one block a thread.
+ */
+#include "engine/host/host.h"
+
+#include <string.h>
+
+restride_status rs_host_panels_prepare(rs_host_stage *stage, size_t scratch_limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t blocks = task->outer * task->count;
+    if (stage->threads > blocks)
+        stage->threads = blocks;
+    rs_host_fit_threads(stage, 0, task->rows * task->cols * task->unit, scratch_limit);
+    return RESTRIDE_OK;
+}
+
+void rs_host_panels_work(void *context, const rs_host_member *member)
+{
+    rs_host_run *run = context;
+    const rs_host_stage *stage = run->stage;
+    const rs_transpose_task *task = &stage->task;
+    size_t bytes = task->rows * task->cols * task->unit;
+    unsigned char *buffer = run->scratch + member->index * stage->own_bytes;
+    size_t blocks = task->outer * task->count;
+    for (size_t i = atomic_fetch_add(&run->next, 1); i < blocks;
+         i = atomic_fetch_add(&run->next, 1)) {
+        unsigned char *block = run->data + i / task->count * task->pitch + i % task->count * bytes;
+        rs_host_tile_transpose(&stage->tile, block, task->cols * task->unit, buffer,
+                               task->rows * task->unit, task->rows, task->cols);
+        memcpy(block, buffer, bytes);
+    }
+}

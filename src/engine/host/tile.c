@@ -1,0 +1,160 @@
+/*
+ * Tiles of k x k elements, transposed in registers. A tile of k = 2^s rows takes s rounds; in each,
+ * row i and row i + k/2 are interleaved into rows 2i and 2i + 1 (a perfect shuffle of the rows'
+ * elements moves one bit of the column number into the row number, so s rounds exchange both).
+ * Vectors are those of the compiler; each instruction set is one line of the tables below.
+ */
+#include "engine/host/tile.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define LOW_2(k) 0, k
+#define LOW_4(k) 0, k, 1, k + 1
+#define LOW_8(k) LOW_4(k), 2, k + 2, 3, k + 3
+#define LOW_16(k) LOW_8(k), 4, k + 4, 5, k + 5, 6, k + 6, 7, k + 7
+#define HIGH_2(k) 1, k + 1
+#define HIGH_4(k) 2, k + 2, 3, k + 3
+#define HIGH_8(k) 4, k + 4, 5, k + 5, 6, k + 6, 7, k + 7
+#define HIGH_16(k) HIGH_8_OF_16(k), 12, k + 12, 13, k + 13, 14, k + 14, 15, k + 15
+#define HIGH_8_OF_16(k) 8, k + 8, 9, k + 9, 10, k + 10, 11, k + 11
+
+/* `attribute` is the instruction set that a version needs, empty for the portable one. */
+#define DEFINE_TILE(name, attribute, element, k)                                                   \
+    attribute static void name(const unsigned char *source, size_t source_stride,                  \
+                               unsigned char *target, size_t target_stride)                        \
+    {                                                                                              \
+        typedef element vector __attribute__((vector_size(sizeof(element) * (k))));                \
+        vector rows[k];                                                                            \
+        vector next[k];                                                                            \
+        _Pragma("GCC unroll 16") for (int i = 0; i < (k); i++)                                     \
+            memcpy(&rows[i], source + (size_t)i * source_stride, sizeof(vector));                  \
+        _Pragma("GCC unroll 4") for (int round = 1; round < (k); round *= 2)                       \
+        {                                                                                          \
+            _Pragma("GCC unroll 8") for (int i = 0; i < (k) / 2; i++)                              \
+            {                                                                                      \
+                next[2 * i] = __builtin_shufflevector(rows[i], rows[i + (k) / 2], LOW_##k(k));     \
+                next[2 * i + 1] =                                                                  \
+                    __builtin_shufflevector(rows[i], rows[i + (k) / 2], HIGH_##k(k));              \
+            }                                                                                      \
+            _Pragma("GCC unroll 16") for (int i = 0; i < (k); i++) rows[i] = next[i];              \
+        }                                                                                          \
+        _Pragma("GCC unroll 16") for (int i = 0; i < (k); i++)                                     \
+            memcpy(target + (size_t)i * target_stride, &rows[i], sizeof(vector));                  \
+    }
+
+DEFINE_TILE(move_1, , uint8_t, 16)
+DEFINE_TILE(move_2, , uint16_t, 8)
+DEFINE_TILE(move_4, , uint32_t, 4)
+DEFINE_TILE(move_8, , uint64_t, 2)
+#ifdef __x86_64__
+#define AVX2 __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
+DEFINE_TILE(move_4_avx2, AVX2, uint32_t, 8)
+DEFINE_TILE(move_8_avx2, AVX2, uint64_t, 4)
+DEFINE_TILE(move_4_avx512, AVX512, uint32_t, 16)
+DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
+#endif
+
+static const rs_host_tile portable[] = {
+    {1, 16, "portable", move_1},
+    {2, 8, "portable", move_2},
+    {4, 4, "portable", move_4},
+    {8, 2, "portable", move_8},
+};
+
+#ifdef __x86_64__
+static const rs_host_tile avx2[] = {
+    {4, 8, "avx2", move_4_avx2},
+    {8, 4, "avx2", move_8_avx2},
+};
+
+static const rs_host_tile avx512[] = {
+    {4, 16, "avx512", move_4_avx512},
+    {8, 8, "avx512", move_8_avx512},
+};
+#endif
+
+static void overwrite(rs_host_tile *tile, const rs_host_tile *table, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (table[i].unit == tile->unit)
+            *tile = table[i];
+}
+
+#define OVERWRITE(tile, table) overwrite(tile, table, sizeof(table) / sizeof(table)[0])
+
+rs_host_tile rs_host_tile_choose(size_t unit)
+{
+    rs_host_tile tile = {unit, 0, "portable", NULL};
+    OVERWRITE(&tile, portable);
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        OVERWRITE(&tile, avx2);
+    if (__builtin_cpu_supports("avx512f"))
+        OVERWRITE(&tile, avx512);
+#endif
+    return tile;
+}
+
+/* With a constant `unit` the compiler turns each memcpy into one or two moves. */
+static inline void move_singly(const unsigned char *source, size_t source_stride,
+                               unsigned char *target, size_t target_stride, size_t rows,
+                               size_t cols, size_t unit)
+{
+    for (size_t j = 0; j < cols; j++)
+        for (size_t i = 0; i < rows; i++)
+            memcpy(target + j * target_stride + i * unit, source + i * source_stride + j * unit,
+                   unit);
+}
+
+static void move_rest(const unsigned char *source, size_t source_stride, unsigned char *target,
+                      size_t target_stride, size_t rows, size_t cols, size_t unit)
+{
+#define MOVE_SINGLY(constant)                                                                      \
+    case constant:                                                                                 \
+        move_singly(source, source_stride, target, target_stride, rows, cols, constant);           \
+        return
+    switch (unit) {
+        MOVE_SINGLY(1);
+        MOVE_SINGLY(2);
+        MOVE_SINGLY(3);
+        MOVE_SINGLY(4);
+        MOVE_SINGLY(6);
+        MOVE_SINGLY(8);
+        MOVE_SINGLY(12);
+        MOVE_SINGLY(16);
+        MOVE_SINGLY(24);
+        MOVE_SINGLY(32);
+    default:
+        move_singly(source, source_stride, target, target_stride, rows, cols, unit);
+    }
+#undef MOVE_SINGLY
+}
+
+/* Without tiles, small squares keep the lines of both sides in the first-level cache. */
+enum { SINGLE_EDGE = 16 };
+
+void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *source,
+                            size_t source_stride, unsigned char *target, size_t target_stride,
+                            size_t rows, size_t cols)
+{
+    size_t unit = tile->unit;
+    size_t edge = tile->edge != 0 ? tile->edge : SINGLE_EDGE;
+    /* A block narrower than a tile has lines enough for long runs along its other side. */
+    if (rows < edge || cols < edge) {
+        move_rest(source, source_stride, target, target_stride, rows, cols, unit);
+        return;
+    }
+    for (size_t j = 0; j < cols; j += edge)
+        for (size_t i = 0; i < rows; i += edge) {
+            const unsigned char *from = source + i * source_stride + j * unit;
+            unsigned char *to = target + j * target_stride + i * unit;
+            size_t height = rows - i < edge ? rows - i : edge;
+            size_t width = cols - j < edge ? cols - j : edge;
+            if (tile->move != NULL && height == edge && width == edge)
+                tile->move(from, source_stride, to, target_stride);
+            else
+                move_rest(from, source_stride, to, target_stride, height, width, unit);
+        }
+}

@@ -1,0 +1,27 @@
+/*
+ * Transposition of a block from one place to another: the inner loop of every stage that goes
+ * through a buffer. A portable version of each tile, and faster ones that are chosen at run time.
+ */
+#ifndef RS_ENGINE_HOST_TILE_H
+#define RS_ENGINE_HOST_TILE_H
+
+#include <stddef.h>
+
+typedef struct {
+    size_t unit; /* bytes of an element */
+    size_t edge; /* elements along one side of a tile; 0: no tiles for this size */
+    const char *name;
+    void (*move)(const unsigned char *source, size_t source_stride, unsigned char *target,
+                 size_t target_stride);
+} rs_host_tile;
+
+/* The fastest tile on this processor for elements of `unit` bytes. Thread-safe. */
+rs_host_tile rs_host_tile_choose(size_t unit);
+
+/* target[j][i] = source[i][j] for i < rows, j < cols; strides in bytes. The two must not overlap.
+ */
+void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *source,
+                            size_t source_stride, unsigned char *target, size_t target_stride,
+                            size_t rows, size_t cols);
+
+#endif

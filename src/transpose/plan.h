@@ -1,0 +1,24 @@
+/* What a plan is made of, for the files that make plans. */
+#ifndef RS_TRANSPOSE_PLAN_H
+#define RS_TRANSPOSE_PLAN_H
+
+#include "engine/stage.h"
+#include "restride/plan.h"
+
+enum { RS_PLAN_MOST_STAGES = 3 };
+
+struct restride_plan {
+    restride_engine *engine;
+    size_t bytes; /* of the array */
+    size_t stage_count;
+    rs_stage *stages[RS_PLAN_MOST_STAGES];
+    char *from; /* expressions, for descriptions */
+    char *to;
+    char why[256]; /* these stages and no others; may be empty */
+};
+
+/* A plan without stages, which changes nothing. */
+restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, size_t bytes,
+                               const char *from, const char *to);
+
+#endif

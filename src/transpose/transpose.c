@@ -1,0 +1,85 @@
+/* Plans that transpose matrices, and the one call that needs no plan. */
+#include "restride/transpose.h"
+#include "base/arithmetic.h"
+#include "transpose/choose.h"
+
+#include <string.h>
+
+static restride_status check_sizes(const rs_matrices *m, size_t *bytes)
+{
+    if (m->rows == 0 || m->cols == 0 || m->unit == 0 || m->batch == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "%zu matrices of %zu x %zu elements of %zu bytes hold nothing; every number "
+                       "must be at least 1.",
+                       m->batch, m->rows, m->cols, m->unit);
+    if (!rs_size_multiply(m->rows, m->cols, bytes) || !rs_size_multiply(*bytes, m->unit, bytes) ||
+        !rs_size_multiply(*bytes, m->batch, bytes))
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "%zu matrices of %zu x %zu elements of %zu bytes are more bytes than a size "
+                       "can hold.",
+                       m->batch, m->rows, m->cols, m->unit);
+    return RESTRIDE_OK;
+}
+
+static restride_status add_stages(restride_plan *plan, const rs_matrices *matrices)
+{
+    restride_engine *engine = plan->engine;
+    const rs_engine_traits traits = engine->operations->traits(engine);
+    rs_choice choice;
+    restride_status status = rs_choose_transpose(&choice, matrices, &traits);
+    for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++) {
+        status = engine->operations->create_transpose(
+            engine, &choice.tasks[i], choice.scratch_limit, &plan->stages[plan->stage_count]);
+        if (status == RESTRIDE_OK)
+            plan->stage_count++;
+    }
+    memcpy(plan->why, choice.why, sizeof plan->why);
+    return status;
+}
+
+restride_status restride_plan_transpose(restride_plan **plan, restride_engine *engine, size_t rows,
+                                        size_t cols, size_t elem_size, size_t batch)
+{
+    if (plan == NULL || engine == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_plan_transpose needs an engine and a place for the plan.");
+    *plan = NULL;
+    const rs_matrices matrices = {rows, cols, elem_size, batch};
+    size_t bytes;
+    restride_status status = check_sizes(&matrices, &bytes);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (engine->operations->create_transpose == NULL)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The %s engine has no stages that transpose matrices; use the host engine.",
+                       engine->operations->name);
+    restride_plan *created;
+    status = rs_plan_create(&created, engine, bytes, batch > 1 ? "b r c" : "r c",
+                            batch > 1 ? "b c r" : "c r");
+    if (status != RESTRIDE_OK)
+        return status;
+    status = add_stages(created, &matrices);
+    if (status != RESTRIDE_OK) {
+        restride_plan_destroy(created);
+        return status;
+    }
+    *plan = created;
+    return RESTRIDE_OK;
+}
+
+restride_status restride_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
+{
+    if (data == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_transpose needs the matrix.");
+    restride_engine *engine;
+    restride_plan *plan = NULL;
+    restride_status status = restride_engine_create_host(&engine, 0);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = restride_plan_transpose(&plan, engine, rows, cols, elem_size, 1);
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, data);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    return status;
+}

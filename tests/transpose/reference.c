@@ -1,0 +1,54 @@
+/* The slow and simple way; see reference.h. */
+#include "reference.h"
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANARY_BYTES = 128, CANARY = 0xA7 };
+
+size_t test_random(uint64_t *state, size_t bound)
+{
+    *state += 0x9E3779B97F4A7C15u;
+    uint64_t z = *state;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (size_t)((z ^ (z >> 31)) % bound);
+}
+
+void reference_transpose(unsigned char *target, const unsigned char *source, size_t batch,
+                         size_t rows, size_t cols, size_t unit)
+{
+    for (size_t b = 0; b < batch; b++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < cols; j++)
+                memcpy(target + ((b * cols + j) * rows + i) * unit,
+                       source + ((b * rows + i) * cols + j) * unit, unit);
+}
+
+guarded_buffer guarded_create(size_t size, size_t misalignment, uint64_t seed)
+{
+    guarded_buffer buffer = {NULL, size, NULL};
+    size_t whole = size + misalignment + 2 * CANARY_BYTES;
+    assert_int_equal(posix_memalign(&buffer.allocation, 64, whole), 0);
+    memset(buffer.allocation, CANARY, whole);
+    buffer.bytes = (unsigned char *)buffer.allocation + CANARY_BYTES + misalignment;
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = test_random(&seed, SIZE_MAX);
+        memcpy(buffer.bytes + i, &word, size - i < 8 ? size - i : 8);
+    }
+    return buffer;
+}
+
+bool guarded_intact(const guarded_buffer *buffer)
+{
+    for (size_t i = 1; i <= CANARY_BYTES; i++)
+        if (buffer->bytes[-(ptrdiff_t)i] != CANARY || buffer->bytes[buffer->size + i - 1] != CANARY)
+            return false;
+    return true;
+}
+
+void guarded_free(guarded_buffer *buffer)
+{
+    free(buffer->allocation);
+}

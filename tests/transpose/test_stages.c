@@ -1,0 +1,187 @@
+/*
+ * Every stage of the host engine, and every plan that the planner makes for a chip of a few hundred
+ * bytes: with it small matrices are cut, joined and split like large ones.
+ */
+#include "cmocka_all.h"
+#include "engine/host/host.h"
+#include "reference.h"
+#include "restride/restride.h"
+#include "transpose/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void run_stages(restride_engine *engine, const rs_transpose_task *tasks, size_t count,
+                       size_t limit, unsigned char *data)
+{
+    for (size_t i = 0; i < count; i++) {
+        rs_stage *stage;
+        assert_int_equal(engine->operations->create_transpose(engine, &tasks[i], limit, &stage),
+                         RESTRIDE_OK);
+        size_t kept;
+        size_t bytes = engine->operations->scratch_bytes(stage, &kept);
+        /* One byte more than a sanitizer would let pass is never asked for. */
+        void *scratch = malloc(bytes);
+        assert_true(scratch != NULL || bytes == 0);
+        assert_int_equal(engine->operations->run(stage, data, scratch), RESTRIDE_OK);
+        free(scratch);
+        engine->operations->destroy_stage(stage);
+    }
+}
+
+static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_t seed,
+                         size_t *methods)
+{
+    const rs_engine_traits traits = {chip, 64, (size_t)threads};
+    rs_choice choice;
+    assert_int_equal(rs_choose_transpose(&choice, m, &traits), RESTRIDE_OK);
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
+    size_t size = m->batch * m->rows * m->cols * m->unit;
+    guarded_buffer buffer = guarded_create(size, seed % 64, seed);
+    unsigned char *expected = malloc(size);
+    assert_non_null(expected);
+    reference_transpose(expected, buffer.bytes, m->batch, m->rows, m->cols, m->unit);
+    run_stages(engine, choice.tasks, choice.count, choice.scratch_limit, buffer.bytes);
+    if (memcmp(buffer.bytes, expected, size) != 0 || !guarded_intact(&buffer))
+        fail_msg("%zu times %zu x %zu elements of %zu bytes, chip %zu, %d threads, seed %llu: %s",
+                 m->batch, m->rows, m->cols, m->unit, chip, threads, (unsigned long long)seed,
+                 choice.why);
+    for (size_t i = 0; i < choice.count; i++)
+        methods[choice.tasks[i].method]++;
+    free(expected);
+    guarded_free(&buffer);
+    restride_engine_destroy(engine);
+}
+
+static const size_t units[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 33, 64, 100};
+enum { UNIT_COUNT = sizeof units / sizeof units[0] };
+
+static void test_small_chips(void **state)
+{
+    (void)state;
+    uint64_t seed = 20140215;
+    size_t methods[RS_TRANSPOSE_SPLIT + 1] = {0};
+    for (int i = 0; i < 3000; i++) {
+        rs_matrices m = {1 + test_random(&seed, 120), 1 + test_random(&seed, 120),
+                         units[test_random(&seed, UNIT_COUNT)], 1 + test_random(&seed, 3)};
+        if (i % 16 == 0)
+            m.cols = m.rows;
+        check_choice(&m, (size_t)32 << test_random(&seed, 7), 1 + (int)test_random(&seed, 4), seed,
+                     methods);
+    }
+    for (size_t method = 0; method <= RS_TRANSPOSE_SPLIT; method++)
+        if (methods[method] < 20)
+            fail_msg("method %zu was chosen %zu times only", method, methods[method]);
+}
+
+/* Large enough that the stages work with several threads, and with many chains. */
+static void test_threads(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    size_t methods[RS_TRANSPOSE_SPLIT + 1] = {0};
+    for (int i = 0; i < 120; i++) {
+        rs_matrices m = {100 + test_random(&seed, 700), 100 + test_random(&seed, 700),
+                         units[test_random(&seed, 9)], 1};
+        if (i % 16 == 0)
+            m.cols = m.rows;
+        check_choice(&m, (size_t)512 << test_random(&seed, 6), 1 + (int)test_random(&seed, 8), seed,
+                     methods);
+    }
+    for (int i = 0; i < 40; i++) {
+        size_t slim = 2 + test_random(&seed, 20);
+        size_t tall = 20000 + test_random(&seed, 40000);
+        bool upright = test_random(&seed, 2) == 0;
+        const rs_matrices m = {upright ? tall : slim, upright ? slim : tall,
+                               units[test_random(&seed, 7)], 1};
+        check_choice(&m, (size_t)2048 << test_random(&seed, 6), 1 + (int)test_random(&seed, 8),
+                     seed, methods);
+    }
+    for (size_t method = 0; method <= RS_TRANSPOSE_SPLIT; method++)
+        if (methods[method] < 5)
+            fail_msg("method %zu was chosen %zu times only", method, methods[method]);
+}
+
+/* JOIN is undone by SPLIT, and each is what its declaration says. */
+static void test_join_split(void **state)
+{
+    (void)state;
+    uint64_t seed = 411;
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_host(&engine, 4), RESTRIDE_OK);
+    for (int i = 0; i < 400; i++) {
+        bool large = i % 10 == 0;
+        rs_transpose_task task = {.method = RS_TRANSPOSE_JOIN,
+                                  .outer = 1 + test_random(&seed, 2),
+                                  .count = 1,
+                                  .rows = 1 + test_random(&seed, large ? 300 : 30),
+                                  .cols = 1 + test_random(&seed, large ? 3000 : 50),
+                                  .tail = 1 + test_random(&seed, 40),
+                                  .unit = units[test_random(&seed, 8)]};
+        size_t width = task.cols + task.tail;
+        task.pitch = task.rows * width * task.unit;
+        size_t size = task.outer * task.pitch;
+        guarded_buffer buffer = guarded_create(size, seed % 64, seed);
+        unsigned char *before = malloc(size);
+        unsigned char *expected = malloc(size);
+        assert_true(before != NULL && expected != NULL);
+        memcpy(before, buffer.bytes, size);
+        for (size_t o = 0; o < task.outer; o++)
+            for (size_t row = 0; row < task.rows; row++)
+                for (size_t col = 0; col < width; col++) {
+                    size_t from = col < task.cols
+                                      ? row * task.cols + col
+                                      : task.rows * task.cols + (col - task.cols) * task.rows + row;
+                    memcpy(expected + o * task.pitch + (row * width + col) * task.unit,
+                           before + o * task.pitch + from * task.unit, task.unit);
+                }
+        run_stages(engine, &task, 1, (size_t)64 << 20, buffer.bytes);
+        assert_memory_equal(buffer.bytes, expected, size);
+        task.method = RS_TRANSPOSE_SPLIT;
+        run_stages(engine, &task, 1, (size_t)64 << 20, buffer.bytes);
+        assert_memory_equal(buffer.bytes, before, size);
+        assert_true(guarded_intact(&buffer));
+        free(before);
+        free(expected);
+        guarded_free(&buffer);
+    }
+    restride_engine_destroy(engine);
+}
+
+/* Every version of a tile that this processor has agrees with the definition, at any stride. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int i = 0; i < 2000; i++) {
+        size_t unit = units[test_random(&seed, UNIT_COUNT)];
+        size_t rows = 1 + test_random(&seed, 50);
+        size_t cols = 1 + test_random(&seed, 50);
+        size_t source_stride = cols * unit + test_random(&seed, 9);
+        size_t target_stride = rows * unit + test_random(&seed, 9);
+        guarded_buffer source = guarded_create(rows * source_stride, seed % 64, seed);
+        guarded_buffer target = guarded_create(cols * target_stride, seed % 61, seed + 1);
+        rs_host_tile tile = rs_host_tile_choose(unit);
+        rs_host_tile_transpose(&tile, source.bytes, source_stride, target.bytes, target_stride,
+                               rows, cols);
+        for (size_t row = 0; row < rows; row++)
+            for (size_t col = 0; col < cols; col++)
+                assert_memory_equal(target.bytes + col * target_stride + row * unit,
+                                    source.bytes + row * source_stride + col * unit, unit);
+        assert_true(guarded_intact(&source) && guarded_intact(&target));
+        guarded_free(&source);
+        guarded_free(&target);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_join_split),
+        cmocka_unit_test(test_small_chips),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
