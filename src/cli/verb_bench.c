@@ -1,5 +1,6 @@
 /* restride bench marshal: the speed of AoS to ASTA and back on a device, beside that of a copy. */
 #include "base/arithmetic.h"
+#include "cli/bench.h"
 #include "cli/cli.h"
 #include "engine/opencl/measure.h"
 #include "layout/layout.h"
@@ -13,6 +14,7 @@
 
 static const char usage[] =
     "usage: restride bench marshal [OPTIONS]...\n"
+    "       restride bench transpose --shape RxC [OPTIONS]...   (--help says more)\n"
     "\n"
     "Times the conversion of an array of structures (AoS) to tiles (ASTA) and back, in place, on "
     "an\n"
@@ -376,6 +378,8 @@ int rs_verb_bench(int argc, char **argv)
         fputs(usage, stderr);
         return RS_EXIT_USAGE;
     }
+    if (strcmp(argv[1], "transpose") == 0)
+        return rs_bench_transpose(argc - 1, argv + 1);
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);
