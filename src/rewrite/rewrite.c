@@ -253,8 +253,9 @@ static json_t *describe_record(const rs_structure *s)
 {
     json_t *leaves = json_array();
     for (size_t i = 0; leaves != NULL && i < s->member_count; i++)
-        json_array_append_new(leaves, json_pack("{s:s, s:I, s:I}", "name", s->members[i].path,
-                                                "offset", (json_int_t)s->members[i].offset, "size",
+        json_array_append_new(leaves, json_pack("{s:s, s:s, s:I, s:I}", "name", s->members[i].path,
+                                                "type", s->members[i].type, "offset",
+                                                (json_int_t)s->members[i].offset, "size",
                                                 (json_int_t)s->members[i].size));
     return json_pack("{s:s, s:I, s:I, s:o}", "name", s->name != NULL ? s->name : "", "size",
                      (json_int_t)s->record.size, "alignment", (json_int_t)s->record.alignment,

@@ -34,7 +34,7 @@
  *   kernels         array  of {name, arguments: [{
  *       index, name, type, status: "transformed" | "kept", layout,
  *       reason, file, line               when kept
- *       record: {name, size, alignment, leaves: [{name, offset, size}]},    without padding
+ *       record: {name, size, alignment, leaves: [{name, type, offset, size}]},    without padding
  *       tile,                            0 for "f i"
  *       count_argument                   when transformed: the index of the added kernel argument,
  *                                        a ulong that holds the number of records in the buffer
