@@ -217,7 +217,13 @@ static json_t *ask_rewriter(const rs_program *program)
     cl_uint address_bits = 64;
     target()->clGetDeviceInfo(program->device, CL_DEVICE_ADDRESS_BITS, sizeof address_bits,
                               &address_bits, NULL);
-    json_t *request = json_pack("{s:s, s:o, s:s, s:i, s:I, s:{}}", "source", program->source,
+    json_t *source = json_string(program->source);
+    if (source == NULL) {
+        rs_report_note("Program %u was not rewritten: its source is not a text in UTF-8.",
+                       program->number);
+        return NULL;
+    }
+    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:{}}", "source", source,
                                 "file", json_sprintf("program-%u.cl", program->number), "options",
                                 program->options, "address_bits", (int)address_bits, "tile",
                                 (json_int_t)rs_the_layer.settings.tile, "macros");
