@@ -13,6 +13,7 @@
  */
 #include "engine/host/host.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -20,7 +21,7 @@ enum {
     LANES = 16, /* chains that a thread moves in turns */
     LINE_BYTES = 64,
     PREFETCH_BYTES = 512,
-    SLICE_BYTES = 8192,
+    SLICE_BYTES = 4096,
     WORD_BITS = 64
 };
 
@@ -92,13 +93,24 @@ static inline void look_ahead(const field *f, lane *l)
     prefetch(l->base + l->source * f->unit, l->width);
 }
 
-static void begin_chain(const field *f, lane *l, size_t item)
+static void begin(const field *f, lane *l, size_t slice, size_t target)
 {
-    size_t slice = item / f->cycles->starts;
     l->offset = slice * SLICE_BYTES;
     l->base = f->matrix + l->offset;
     l->width = slice_width(f->unit, slice);
-    l->target = (item % f->cycles->starts + 1) * f->cycles->stride;
+    l->target = target;
+    look_ahead(f, l);
+}
+
+static void begin_chain(const field *f, lane *l, size_t item)
+{
+    begin(f, l, item / f->cycles->starts, (item % f->cycles->starts + 1) * f->cycles->stride);
+}
+
+static inline void step(const field *f, lane *l)
+{
+    copy(l->base + l->target * f->unit, l->base + l->source * f->unit, l->width);
+    l->target = l->source;
     look_ahead(f, l);
 }
 
@@ -111,15 +123,13 @@ static void move_chains(const field *f, size_t item, size_t end)
     while (count > 0)
         for (size_t i = 0; i < count; i++) {
             lane *l = &lanes[i];
-            unsigned char *target = l->base + l->target * f->unit;
             size_t next_chain = rs_host_chain_at(f->cycles, l->source);
             if (next_chain == 0) {
-                copy(target, l->base + l->source * f->unit, l->width);
-                l->target = l->source;
-                look_ahead(f, l);
+                step(f, l);
                 continue;
             }
-            copy(target, f->saved + (next_chain - 1) * f->unit + l->offset, l->width);
+            copy(l->base + l->target * f->unit, f->saved + (next_chain - 1) * f->unit + l->offset,
+                 l->width);
             if (item < end)
                 begin_chain(f, l, item++);
             else
@@ -127,30 +137,67 @@ static void move_chains(const field *f, size_t item, size_t end)
         }
 }
 
-/* Moves one slice along a whole cycle. */
-static void move_cycle(const field *f, size_t leader, size_t slice)
+/* The marked cycles, one after the other; an item is a word of marks and a slice. */
+typedef struct {
+    size_t item;
+    size_t end;
+    uint64_t bits;
+} cursor;
+
+static bool next_leader(const field *f, cursor *c, size_t *leader, size_t *slice)
 {
-    unsigned char kept[SLICE_BYTES];
-    size_t width = slice_width(f->unit, slice);
-    unsigned char *base = f->matrix + slice * SLICE_BYTES;
-    size_t target = leader;
-    memcpy(kept, base + leader * f->unit, width);
-    for (size_t source = rs_host_source(f->cycles, leader); source != leader;
-         source = rs_host_source(f->cycles, source)) {
-        copy(base + target * f->unit, base + source * f->unit, width);
-        target = source;
+    size_t words = f->cycles->leader_words;
+    while (c->bits == 0) {
+        if (++c->item >= c->end)
+            return false;
+        c->bits = f->cycles->leaders[c->item % words];
     }
-    memcpy(base + target * f->unit, kept, width);
+    *leader = c->item % words * WORD_BITS + (size_t)__builtin_ctzll(c->bits);
+    *slice = c->item / words;
+    c->bits &= c->bits - 1;
+    return true;
 }
 
-static void move_cycles(const field *f, size_t begin, size_t end)
+/* A cycle moves like a chain whose first element is kept here. */
+typedef struct {
+    lane lane;
+    size_t leader;
+    unsigned char kept[SLICE_BYTES];
+} cycle_lane;
+
+static bool begin_cycle(const field *f, cycle_lane *l, cursor *c)
 {
-    for (size_t item = begin; item < end; item++) {
-        size_t slice = item / f->cycles->leader_words;
-        size_t word = item % f->cycles->leader_words;
-        for (uint64_t bits = f->cycles->leaders[word]; bits != 0; bits &= bits - 1)
-            move_cycle(f, word * WORD_BITS + (size_t)__builtin_ctzll(bits), slice);
+    size_t slice;
+    if (!next_leader(f, c, &l->leader, &slice))
+        return false;
+    begin(f, &l->lane, slice, l->leader);
+    copy(l->kept, l->lane.base + l->leader * f->unit, l->lane.width);
+    return true;
+}
+
+static void move_cycles(const field *f, size_t item, size_t end)
+{
+    if (item >= end)
+        return;
+    cycle_lane lanes[LANES];
+    cursor c = {item, end, f->cycles->leaders[item % f->cycles->leader_words]};
+    size_t order[LANES];
+    size_t count = 0;
+    while (count < LANES && begin_cycle(f, &lanes[count], &c)) {
+        order[count] = count;
+        count++;
     }
+    while (count > 0)
+        for (size_t i = 0; i < count; i++) {
+            cycle_lane *l = &lanes[order[i]];
+            if (l->lane.source != l->leader) {
+                step(f, &l->lane);
+                continue;
+            }
+            copy(l->lane.base + l->lane.target * f->unit, l->kept, l->lane.width);
+            if (!begin_cycle(f, l, &c))
+                order[i--] = order[--count];
+        }
 }
 
 void rs_host_chains_work(void *context, const rs_host_member *member)

@@ -28,8 +28,8 @@ void rs_host_panels_work(void *context, const rs_host_member *member)
     for (size_t i = atomic_fetch_add(&run->next, 1); i < blocks;
          i = atomic_fetch_add(&run->next, 1)) {
         unsigned char *block = run->data + i / task->count * task->pitch + i % task->count * bytes;
-        rs_host_tile_transpose(&stage->tile, block, task->cols * task->unit, buffer,
+        memcpy(buffer, block, bytes);
+        rs_host_tile_transpose(&stage->tile, buffer, task->cols * task->unit, block,
                                task->rows * task->unit, task->rows, task->cols);
-        memcpy(block, buffer, bytes);
     }
 }

@@ -6,6 +6,7 @@
  */
 #include "engine/host/tile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -146,15 +147,23 @@ void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *sourc
         move_rest(source, source_stride, target, target_stride, rows, cols, unit);
         return;
     }
-    for (size_t j = 0; j < cols; j += edge)
-        for (size_t i = 0; i < rows; i += edge) {
+    /* Along the longer side of the source outside: what is read lies together, and so does what is
+     * written. */
+    bool tall = rows > cols;
+    size_t outer = tall ? rows : cols;
+    size_t inner = tall ? cols : rows;
+    for (size_t k = 0; k < outer; k += edge)
+        for (size_t l = 0; l < inner; l += edge) {
+            /* The last tile overlaps the one before rather than be narrower. */
+            size_t far = k + edge > outer ? outer - edge : k;
+            size_t near = l + edge > inner ? inner - edge : l;
+            size_t i = tall ? far : near;
+            size_t j = tall ? near : far;
             const unsigned char *from = source + i * source_stride + j * unit;
             unsigned char *to = target + j * target_stride + i * unit;
-            size_t height = rows - i < edge ? rows - i : edge;
-            size_t width = cols - j < edge ? cols - j : edge;
-            if (tile->move != NULL && height == edge && width == edge)
+            if (tile->move != NULL)
                 tile->move(from, source_stride, to, target_stride);
             else
-                move_rest(from, source_stride, to, target_stride, height, width, unit);
+                move_rest(from, source_stride, to, target_stride, edge, edge, unit);
         }
 }
