@@ -483,6 +483,16 @@ static bool is_identifier(const char *name)
     return name[0] != '\0' && !digit_first && name[strspn(name, allowed)] == '\0';
 }
 
+void rs_layout_write_offset(const restride_layout *layout, restride_dialect which,
+                            const char *prefix, rs_text *out)
+{
+    writer w = {.layout = layout, .dialect = &dialects[which], .prefix = prefix};
+    rs_text_format(out, "/* Made by Restride: the layout \"%s\". */\n", layout->expression_text);
+    write_offset(&w, out);
+    rs_text_free(&w.lines);
+    rs_text_free(&w.sum);
+}
+
 restride_status restride_layout_accessor(const restride_layout *layout, restride_dialect which,
                                          const char *prefix, char **source)
 {

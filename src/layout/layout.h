@@ -2,6 +2,7 @@
 #ifndef RS_LAYOUT_LAYOUT_H
 #define RS_LAYOUT_LAYOUT_H
 
+#include "base/text.h"
 #include "layout/record.h"
 #include "restride/layout.h"
 
@@ -72,5 +73,9 @@ rs_layout_form rs_layout_classify(const restride_layout *layout, size_t *tile);
  */
 restride_status rs_layout_of_record(restride_layout **layout, const rs_record *record, size_t count,
                                     const char *expression);
+
+/* Writes P_offset() of an accessor alone, for generated kernels; `prefix` is a C identifier. */
+void rs_layout_write_offset(const restride_layout *layout, restride_dialect which,
+                            const char *prefix, rs_text *out);
 
 #endif

@@ -220,19 +220,17 @@ static restride_status write_accessor(const rs_model *model, rs_text *out, int n
     if (prefix.failed)
         return rs_fail_memory("an accessor");
     restride_layout *layout;
-    char *source = NULL;
     restride_status status = rs_layout_of_record(
         &layout, &model->structures[accessor->structure].record, SAMPLE_COUNT, accessor->layout);
-    if (status == RESTRIDE_OK)
-        status = restride_layout_accessor(layout, RESTRIDE_DIALECT_OPENCL_C, prefix.data, &source);
+    if (status == RESTRIDE_OK) {
+        if (out->size > 0 && out->data[out->size - 1] != '\n')
+            rs_text_add_string(out, "\n");
+        rs_layout_write_offset(layout, RESTRIDE_DIALECT_OPENCL_C, prefix.data, out);
+    }
     restride_layout_destroy(layout);
     rs_text_free(&prefix);
     if (status != RESTRIDE_OK)
         return status;
-    if (out->size > 0 && out->data[out->size - 1] != '\n')
-        rs_text_add_string(out, "\n");
-    rs_text_add_string(out, source);
-    free(source);
     for (int i = 0; i < model->copier_count; i++)
         if (model->copiers[i].accessor == number)
             write_copier(model, out, i);
