@@ -79,12 +79,13 @@ static inline void copy(unsigned char *target, const unsigned char *source, size
         *target++ = *source++;
 }
 
+/* Into the second level: the lines of all lanes are more than the first level can wait for. */
 static inline void prefetch(const unsigned char *bytes, size_t width)
 {
     size_t ahead = width < PREFETCH_BYTES ? width : PREFETCH_BYTES;
     for (size_t i = 0; i < ahead; i += LINE_BYTES)
-        __builtin_prefetch(bytes + i, 1);
-    __builtin_prefetch(bytes + ahead - 1, 1);
+        __builtin_prefetch(bytes + i, 0, 2);
+    __builtin_prefetch(bytes + ahead - 1, 0, 2);
 }
 
 static inline void look_ahead(const field *f, lane *l)
