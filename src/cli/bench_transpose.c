@@ -1,5 +1,4 @@
 /* restride bench transpose: the speed of in-place transposition beside that of a copy. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "base/arithmetic.h"
 #include "base/text.h"
 #include "cli/bench.h"

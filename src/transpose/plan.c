@@ -113,10 +113,10 @@ static restride_status choose_stages(restride_plan *plan, const restride_layout 
     bool to_known = to_form == RS_FORM_AOS || to_form == RS_FORM_ASTA;
     if (same_terms(from, to) || (from_known && from_form == to_form && from_tile == to_tile))
         return RESTRIDE_OK;
-    if (!from_known || !to_known || plan->engine->operations->create_marshal == NULL)
+    if (!from_known || !to_known)
         return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The %s engine has no stages from \"%s\" to \"%s\"; the OpenCL engine "
-                       "converts between AoS (i f) and ASTA (i/T f i%%T) without padding.",
+                       "The %s engine has no stages from \"%s\" to \"%s\"; it converts "
+                       "between AoS (i f) and ASTA (i/T f i%%T) without padding.",
                        plan->engine->operations->name, from->expression_text, to->expression_text);
     restride_status status = RESTRIDE_OK;
     if (from_form == RS_FORM_ASTA)

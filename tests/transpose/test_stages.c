@@ -162,7 +162,7 @@ static void test_tiles(void **state)
         size_t target_stride = rows * unit + test_random(&seed, 9);
         guarded_buffer source = guarded_create(rows * source_stride, seed % 64, seed);
         guarded_buffer target = guarded_create(cols * target_stride, seed % 61, seed + 1);
-        rs_host_tile tile = rs_host_tile_choose(unit);
+        rs_host_tile tile = rs_host_tile_choose(unit, 1 + test_random(&seed, 20));
         rs_host_tile_transpose(&tile, source.bytes, source_stride, target.bytes, target_stride,
                                rows, cols);
         for (size_t row = 0; row < rows; row++)

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static size_t bytes_now;
 static size_t bytes_most;
 static bool refused;
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
@@ -30,6 +32,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
 void __wrap_free(void *memory);
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static void *note(void *memory)
 {
@@ -199,6 +202,65 @@ static void test_large(void **state)
         check(&problems[i], i % 9, i);
 }
 
+/* AoS and ASTA: every leaf where restride_layout_offset() says, there and back. */
+static void check_conversion(size_t count, size_t fields, const char *type, size_t unit,
+                             size_t tile, int threads)
+{
+    char dims[80];
+    char expression[60];
+    snprintf(dims, sizeof dims, "i:%zu f{ %s x[%zu]; }", count, type, fields);
+    snprintf(expression, sizeof expression, "i/%zu f i%%%zu", tile, tile);
+    restride_layout *aos;
+    restride_layout *asta;
+    restride_engine *engine;
+    restride_plan *there;
+    restride_plan *back;
+    assert_int_equal(restride_layout_parse(&aos, dims, "i f"), RESTRIDE_OK);
+    assert_int_equal(restride_layout_parse(&asta, dims, expression), RESTRIDE_OK);
+    assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
+    assert_int_equal(restride_plan_convert(&there, engine, aos, asta), RESTRIDE_OK);
+    assert_int_equal(restride_plan_convert(&back, engine, asta, aos), RESTRIDE_OK);
+    size_t size = restride_layout_size(aos);
+    guarded_buffer buffer = guarded_create(size, tile % 9, count);
+    unsigned char *before = malloc(size);
+    assert_non_null(before);
+    memcpy(before, buffer.bytes, size);
+    assert_int_equal(restride_execute(there, buffer.bytes), RESTRIDE_OK);
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < fields; f++) {
+            const size_t index[] = {i, f};
+            if (memcmp(buffer.bytes + restride_layout_offset(asta, index),
+                       before + restride_layout_offset(aos, index), unit) != 0)
+                fail_msg("%s to %s: record %zu, leaf %zu is wrong", dims, expression, i, f);
+        }
+    assert_int_equal(restride_execute(back, buffer.bytes), RESTRIDE_OK);
+    assert_memory_equal(buffer.bytes, before, size);
+    assert_true(guarded_intact(&buffer));
+    free(before);
+    guarded_free(&buffer);
+    restride_plan_destroy(there);
+    restride_plan_destroy(back);
+    restride_engine_destroy(engine);
+    restride_layout_destroy(aos);
+    restride_layout_destroy(asta);
+}
+
+static void test_conversions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t unit;
+    } types[] = {{"char", 1}, {"short", 2}, {"float", 4}, {"double", 8}};
+    uint64_t seed = 54;
+    for (int i = 0; i < 300; i++) {
+        size_t type = test_random(&seed, 4);
+        size_t count = 1 + test_random(&seed, i % 10 == 0 ? 40000 : 500);
+        check_conversion(count, 2 + test_random(&seed, 30), types[type].name, types[type].unit,
+                         1 + test_random(&seed, 70), 1 + (int)test_random(&seed, 4));
+    }
+}
+
 static void test_one_call(void **state)
 {
     (void)state;
@@ -321,14 +383,25 @@ static void test_refusals(void **state)
     assert_int_equal(restride_execute(plan, NULL), RESTRIDE_INVALID_ARGUMENT);
     restride_plan_destroy(plan);
 
-    restride_layout *aos;
-    restride_layout *asta;
-    assert_int_equal(restride_layout_parse(&aos, "i:64 f{ float x[5]; }", "i f"), RESTRIDE_OK);
-    assert_int_equal(restride_layout_parse(&asta, "i:64 f{ float x[5]; }", "i/32 f i%32"),
-                     RESTRIDE_OK);
-    assert_int_equal(restride_plan_convert(&plan, engine, aos, asta), RESTRIDE_UNSUPPORTED);
-    restride_layout_destroy(aos);
-    restride_layout_destroy(asta);
+    static const struct {
+        const char *dims;
+        const char *to;
+        restride_status status;
+    } layouts[] = {
+        {"i:64 f{ float x; double y; }", "i/32 f i%32", RESTRIDE_UNSUPPORTED},
+        {"i:64 f{ float x[5]; }", "f i", RESTRIDE_UNSUPPORTED},
+        {"i:3000000 f{ float x[5]; }", "i/1000000 f i%1000000", RESTRIDE_DEVICE_LIMIT},
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        restride_layout *from;
+        restride_layout *to;
+        assert_int_equal(restride_layout_parse(&from, layouts[i].dims, "i f"), RESTRIDE_OK);
+        assert_int_equal(restride_layout_parse(&to, layouts[i].dims, layouts[i].to), RESTRIDE_OK);
+        assert_int_equal(restride_plan_convert(&plan, engine, from, to), layouts[i].status);
+        assert_null(plan);
+        restride_layout_destroy(from);
+        restride_layout_destroy(to);
+    }
     restride_engine_destroy(engine);
 }
 
@@ -368,6 +441,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_conversions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ enum {
     HUGE_PAGE_BYTES = 2 << 20,
     DEFAULT_CHIP_BYTES = 256 << 10,
     SERIAL_BYTES = 256 << 10, /* below this a thread costs more than it gives */
+    MOST_TILE_BYTES = 4 << 20,
     MOST_THREADS = 256
 };
 
@@ -47,25 +48,82 @@ static rs_engine_traits traits(const restride_engine *base)
     return ((const host_engine *)base)->traits;
 }
 
-static restride_status create_transpose(restride_engine *base, const rs_transpose_task *task,
-                                        size_t scratch_limit, rs_stage **created)
+static restride_status create_stage(const host_engine *engine, const rs_transpose_task *task,
+                                    size_t scratch_limit, rs_host_stage **created)
 {
-    const host_engine *engine = (const host_engine *)base;
     *created = NULL;
     rs_host_stage *stage = calloc(1, sizeof *stage);
     if (stage == NULL)
         return rs_fail_memory("a stage");
     size_t block = task->rows * (task->cols + task->tail) * task->unit;
-    stage->base.engine = base;
+    stage->base.engine = (restride_engine *)(uintptr_t)&engine->base;
     stage->method = &methods[task->method];
     stage->task = *task;
-    stage->tile = rs_host_tile_choose(task->unit);
+    stage->tile =
+        rs_host_tile_choose(task->unit, task->rows < task->cols ? task->rows : task->cols);
     stage->threads = task->outer * task->count * block < SERIAL_BYTES ? 1 : engine->traits.workers;
     restride_status status = stage->method->prepare(stage, scratch_limit);
     if (status != RESTRIDE_OK) {
         free(stage);
         return status;
     }
+    *created = stage;
+    return RESTRIDE_OK;
+}
+
+static restride_status create_transpose(restride_engine *base, const rs_transpose_task *task,
+                                        size_t scratch_limit, rs_stage **created)
+{
+    *created = NULL;
+    rs_host_stage *stage;
+    restride_status status = create_stage((const host_engine *)base, task, scratch_limit, &stage);
+    if (status == RESTRIDE_OK)
+        *created = &stage->base;
+    return status;
+}
+
+/* The size that all leaves of a record have; 0 when they differ. */
+static size_t uniform_leaf(const rs_record *record)
+{
+    for (size_t i = 0; i < record->leaf_count; i++)
+        if (record->leaves[i].size != record->leaves[0].size)
+            return 0;
+    return record->leaves[0].size;
+}
+
+/* AoS and ASTA are 010! on tiles of T x S leaves; the ragged tile is one block more. */
+static restride_status create_marshal(restride_engine *base, const rs_marshal_task *task,
+                                      rs_stage **created)
+{
+    *created = NULL;
+    size_t leaf = uniform_leaf(task->record);
+    if (leaf == 0)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The host engine converts records whose members all have the same size, "
+                       "and this one of %zu bytes mixes sizes; use the OpenCL engine.",
+                       task->record->size);
+    size_t width = task->record->leaf_count;
+    if (task->tile > MOST_TILE_BYTES / task->record->size)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "A tile of %zu records of %zu bytes exceeds the %d bytes of scratch that a "
+                       "thread may have; choose a smaller tile.",
+                       task->tile, task->record->size, MOST_TILE_BYTES);
+    bool to_asta = task->direction == RS_AOS_TO_ASTA;
+    size_t ragged = task->count % task->tile;
+    const rs_transpose_task tiles = {.method = RS_TRANSPOSE_PANELS,
+                                     .outer = 1,
+                                     .count = task->count / task->tile,
+                                     .rows = to_asta ? task->tile : width,
+                                     .cols = to_asta ? width : task->tile,
+                                     .unit = leaf};
+    rs_host_stage *stage;
+    restride_status status = create_stage((const host_engine *)base, &tiles, SIZE_MAX, &stage);
+    if (status != RESTRIDE_OK)
+        return status;
+    stage->rest = tiles;
+    stage->rest.count = ragged != 0;
+    stage->rest.rows = to_asta ? ragged : width;
+    stage->rest.cols = to_asta ? width : ragged;
     *created = &stage->base;
     return RESTRIDE_OK;
 }
@@ -86,6 +144,10 @@ static restride_status acquire_scratch(restride_engine *base, size_t bytes, void
         return rs_fail(RESTRIDE_OUT_OF_MEMORY,
                        "There is not enough memory for %zu bytes of scratch; nothing was changed.",
                        bytes);
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_PAGE_BYTES)
+        madvise(*scratch, bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+#endif
     return RESTRIDE_OK;
 }
 
@@ -112,6 +174,15 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch)
     const rs_host_stage *stage = (const rs_host_stage *)base;
     rs_host_run shared = {stage, buffer, scratch, 0};
     rs_host_team_run(stage->threads, stage->method->work, &shared);
+    if (stage->rest.count != 0) {
+        const rs_transpose_task *whole = &stage->task;
+        rs_host_stage last = *stage;
+        last.task = stage->rest;
+        unsigned char *behind =
+            (unsigned char *)buffer + whole->count * whole->rows * whole->cols * whole->unit;
+        rs_host_run alone = {&last, behind, scratch, 0};
+        rs_host_team_run(1, stage->method->work, &alone);
+    }
     return RESTRIDE_OK;
 }
 
@@ -160,6 +231,7 @@ static void destroy(restride_engine *base)
 static const rs_engine_operations operations = {
     .name = "host",
     .traits = traits,
+    .create_marshal = create_marshal,
     .create_transpose = create_transpose,
     .scratch_bytes = scratch_bytes,
     .acquire_scratch = acquire_scratch,

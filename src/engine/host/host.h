@@ -19,6 +19,7 @@ typedef struct {
     rs_stage base;
     const rs_host_method *method;
     rs_transpose_task task;
+    rs_transpose_task rest; /* one block more behind those of `task`; count 0: none */
     rs_host_tile tile;
     size_t threads;
     size_t scratch_bytes;  /* of a run */

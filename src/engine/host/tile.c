@@ -10,15 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LOW_2(k) 0, k
-#define LOW_4(k) 0, k, 1, k + 1
-#define LOW_8(k) LOW_4(k), 2, k + 2, 3, k + 3
-#define LOW_16(k) LOW_8(k), 4, k + 4, 5, k + 5, 6, k + 6, 7, k + 7
-#define HIGH_2(k) 1, k + 1
-#define HIGH_4(k) 2, k + 2, 3, k + 3
-#define HIGH_8(k) 4, k + 4, 5, k + 5, 6, k + 6, 7, k + 7
-#define HIGH_16(k) HIGH_8_OF_16(k), 12, k + 12, 13, k + 13, 14, k + 14, 15, k + 15
-#define HIGH_8_OF_16(k) 8, k + 8, 9, k + 9, 10, k + 10, 11, k + 11
+#define LOW_2(k) 0, (k)
+#define LOW_4(k) 0, (k), 1, (k) + 1
+#define LOW_8(k) LOW_4(k), 2, (k) + 2, 3, (k) + 3
+#define LOW_16(k) LOW_8(k), 4, (k) + 4, 5, (k) + 5, 6, (k) + 6, 7, (k) + 7
+#define HIGH_2(k) 1, (k) + 1
+#define HIGH_4(k) 2, (k) + 2, 3, (k) + 3
+#define HIGH_8(k) 4, (k) + 4, 5, (k) + 5, 6, (k) + 6, 7, (k) + 7
+#define HIGH_16(k) HIGH_8_OF_16(k), 12, (k) + 12, 13, (k) + 13, 14, (k) + 14, 15, (k) + 15
+#define HIGH_8_OF_16(k) 8, (k) + 8, 9, (k) + 9, 10, (k) + 10, 11, (k) + 11
 
 /* `attribute` is the instruction set that a version needs, empty for the portable one. */
 #define DEFINE_TILE(name, attribute, element, k)                                                   \
@@ -44,8 +44,11 @@
             memcpy(target + (size_t)i * target_stride, &rows[i], sizeof(vector));                  \
     }
 
+DEFINE_TILE(move_1_by_8, , uint8_t, 8)
 DEFINE_TILE(move_1, , uint8_t, 16)
+DEFINE_TILE(move_2_by_4, , uint16_t, 4)
 DEFINE_TILE(move_2, , uint16_t, 8)
+DEFINE_TILE(move_4_by_2, , uint32_t, 2)
 DEFINE_TILE(move_4, , uint32_t, 4)
 DEFINE_TILE(move_8, , uint64_t, 2)
 #ifdef __x86_64__
@@ -57,10 +60,11 @@ DEFINE_TILE(move_4_avx512, AVX512, uint32_t, 16)
 DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
 #endif
 
+/* Smaller edges first: the last line that fits is taken. */
 static const rs_host_tile portable[] = {
-    {1, 16, "portable", move_1},
-    {2, 8, "portable", move_2},
-    {4, 4, "portable", move_4},
+    {1, 8, "portable", move_1_by_8}, {1, 16, "portable", move_1},
+    {2, 4, "portable", move_2_by_4}, {2, 8, "portable", move_2},
+    {4, 2, "portable", move_4_by_2}, {4, 4, "portable", move_4},
     {8, 2, "portable", move_8},
 };
 
@@ -76,24 +80,24 @@ static const rs_host_tile avx512[] = {
 };
 #endif
 
-static void overwrite(rs_host_tile *tile, const rs_host_tile *table, size_t count)
+static void overwrite(rs_host_tile *tile, const rs_host_tile *table, size_t count, size_t edge)
 {
     for (size_t i = 0; i < count; i++)
-        if (table[i].unit == tile->unit)
+        if (table[i].unit == tile->unit && table[i].edge <= edge)
             *tile = table[i];
 }
 
-#define OVERWRITE(tile, table) overwrite(tile, table, sizeof(table) / sizeof(table)[0])
+#define OVERWRITE(tile, table, edge) overwrite(tile, table, sizeof(table) / sizeof(table)[0], edge)
 
-rs_host_tile rs_host_tile_choose(size_t unit)
+rs_host_tile rs_host_tile_choose(size_t unit, size_t edge)
 {
     rs_host_tile tile = {unit, 0, "portable", NULL};
-    OVERWRITE(&tile, portable);
+    OVERWRITE(&tile, portable, edge);
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2"))
-        OVERWRITE(&tile, avx2);
+        OVERWRITE(&tile, avx2, edge);
     if (__builtin_cpu_supports("avx512f"))
-        OVERWRITE(&tile, avx512);
+        OVERWRITE(&tile, avx512, edge);
 #endif
     return tile;
 }

@@ -15,8 +15,9 @@ typedef struct {
                  size_t target_stride);
 } rs_host_tile;
 
-/* The fastest tile on this processor for elements of `unit` bytes. Thread-safe. */
-rs_host_tile rs_host_tile_choose(size_t unit);
+/* The fastest tile on this processor for elements of `unit` bytes in blocks whose shorter side has
+ * `edge` elements. Thread-safe. */
+rs_host_tile rs_host_tile_choose(size_t unit, size_t edge);
 
 /* target[j][i] = source[i][j] for i < rows, j < cols; strides in bytes. The two must not overlap.
  */
