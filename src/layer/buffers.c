@@ -18,9 +18,11 @@ enum { KERNEL_ACCESS = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY 
 
 static cl_mem_flags writable(cl_mem_flags flags)
 {
-    if (!rs_the_layer.settings.transform || (flags & CL_MEM_USE_HOST_PTR) != 0)
+    cl_mem_flags access = flags & KERNEL_ACCESS;
+    bool narrow = access == CL_MEM_READ_ONLY || access == CL_MEM_WRITE_ONLY;
+    if (!rs_the_layer.settings.transform || !narrow || (flags & CL_MEM_USE_HOST_PTR) != 0)
         return flags;
-    return (flags & ~(cl_mem_flags)KERNEL_ACCESS) | CL_MEM_READ_WRITE;
+    return (flags & ~access) | CL_MEM_READ_WRITE;
 }
 
 static void new_buffer(cl_mem handle, cl_context context_handle, cl_mem_flags flags, size_t size,
@@ -68,43 +70,53 @@ static cl_mem CL_API_CALL create_buffer_with_properties(cl_context context,
     return handle;
 }
 
-static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
-                                            cl_buffer_create_type type, const void *info,
-                                            cl_int *error)
+static cl_mem refuse(cl_int error, cl_int *error_ret)
+{
+    if (error_ret != NULL)
+        *error_ret = error;
+    return NULL;
+}
+
+/* A sub-buffer without access flags has its parent's, and may not have wider ones: those that the
+ * program gave. */
+static cl_int inherit_access(cl_mem parent, cl_mem_flags *flags)
 {
     rs_layer_lock();
     rs_buffer *buffer = rs_buffer_find(parent);
-    cl_int pinned = CL_SUCCESS;
-    if (buffer != NULL)
-        pinned = rs_buffer_pin(buffer, "a sub-buffer views a part of the buffer");
-    cl_mem handle = NULL;
-    if (pinned == CL_SUCCESS)
-        handle = target()->clCreateSubBuffer(parent, flags, type, info, error);
-    else if (error != NULL)
-        *error = pinned;
+    cl_mem_flags access = buffer != NULL ? buffer->program_flags & KERNEL_ACCESS : 0;
     rs_layer_unlock();
-    return handle;
+    if ((*flags & KERNEL_ACCESS) == 0)
+        *flags |= access;
+    bool narrow = access == CL_MEM_READ_ONLY || access == CL_MEM_WRITE_ONLY;
+    return narrow && (*flags & KERNEL_ACCESS) != access ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
+                                            cl_buffer_create_type type, const void *info,
+                                            cl_int *error_ret)
+{
+    cl_int error = inherit_access(parent, &flags);
+    if (error == CL_SUCCESS)
+        error = rs_buffer_pin(parent, "a sub-buffer views a part of the buffer");
+    if (error != CL_SUCCESS)
+        return refuse(error, error_ret);
+    return target()->clCreateSubBuffer(parent, flags, type, info, error_ret);
 }
 
 /* An image over a buffer's bytes. */
 static cl_int pin_for_image(const cl_image_desc *description)
 {
-    rs_buffer *buffer = description != NULL ? rs_buffer_find(description->buffer) : NULL;
-    return buffer != NULL ? rs_buffer_pin(buffer, "an image views the buffer") : CL_SUCCESS;
+    return description != NULL ? rs_buffer_pin(description->buffer, "an image views the buffer")
+                               : CL_SUCCESS;
 }
 
 static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
                                        const cl_image_format *format,
                                        const cl_image_desc *description, void *host, cl_int *error)
 {
-    rs_layer_lock();
     cl_int pinned = pin_for_image(description);
-    rs_layer_unlock();
-    if (pinned != CL_SUCCESS) {
-        if (error != NULL)
-            *error = pinned;
-        return NULL;
-    }
+    if (pinned != CL_SUCCESS)
+        return refuse(pinned, error);
     return target()->clCreateImage(context, flags, format, description, host, error);
 }
 
@@ -112,14 +124,9 @@ static cl_mem CL_API_CALL create_image_with_properties(
     cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
     const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
 {
-    rs_layer_lock();
     cl_int pinned = pin_for_image(description);
-    rs_layer_unlock();
-    if (pinned != CL_SUCCESS) {
-        if (error != NULL)
-            *error = pinned;
-        return NULL;
-    }
+    if (pinned != CL_SUCCESS)
+        return refuse(pinned, error);
     return target()->clCreateImageWithProperties(context, properties, flags, format, description,
                                                  host, error);
 }
@@ -147,9 +154,8 @@ static cl_int CL_API_CALL release_mem(cl_mem handle)
         context->buffer_count--;
         rs_context_trim(context);
     }
-    cl_int error = target()->clReleaseMemObject(handle);
     rs_layer_unlock();
-    return error;
+    return target()->clReleaseMemObject(handle);
 }
 
 static cl_int CL_API_CALL get_mem_info(cl_mem handle, cl_mem_info name, size_t value_size,
@@ -212,8 +218,8 @@ static void judge_extension(const char *name)
     for (size_t i = 0; i < sizeof harmless_extensions / sizeof harmless_extensions[0]; i++)
         if (strncmp(name, harmless_extensions[i], strlen(harmless_extensions[i])) == 0)
             return;
-    rs_layer_lock();
     rs_layer_freeze("the program uses an extension that works on buffers out of the layer's sight");
+    rs_layer_lock();
     rs_report_note("The program asked for the extension function %s; from then on nothing was "
                    "converted, because the layer cannot see what that function does to buffers.",
                    name);

@@ -233,7 +233,8 @@ static void note_use(rs_command *command, rs_buffer *buffer)
 void rs_command_touch(rs_command *command, cl_mem handle)
 {
     rs_buffer *buffer = rs_buffer_find(handle);
-    if (buffer != NULL && command->queue != NULL && command->error == CL_SUCCESS)
+    if (buffer != NULL && command->queue != NULL && command->error == CL_SUCCESS &&
+        buffer->context->handle == command->queue->context)
         note_use(command, buffer);
 }
 
@@ -241,8 +242,9 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
 {
     rs_buffer *buffer = rs_buffer_find(handle);
     /* Without a queue record the driver is going to refuse the command, or the layer is frozen and
-     * all is AoS. */
-    if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS)
+     * all is AoS. A buffer of another context is the driver's to refuse. */
+    if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS ||
+        buffer->context->handle != command->queue->context)
         return;
     if (!same_layout(buffer->residence, residence)) {
         wait_for_users(command, buffer);
@@ -261,43 +263,77 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
 
 /* ---- at once ---- */
 
-static cl_int restore_now(rs_buffer *buffer)
+/* Starts bringing a buffer back to AoS, if it is not there already; *event is what to wait for, or
+ * NULL. */
+static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
 {
-    if (buffer->residence == NULL) /* a conversion back may still be under way */
-        return buffer->ready != NULL ? target()->clWaitForEvents(1, &buffer->ready) : CL_SUCCESS;
     cl_int error = CL_SUCCESS;
-    rs_queue own = {.device = buffer->residence->device};
-    own.handle = target()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
-    if (own.handle == NULL)
-        return error;
-    rs_command command = {&own, CL_SUCCESS, 0, NULL, NULL, 0};
-    rs_layer_lock();
-    wait_for_users(&command, buffer);
-    error = command.error;
-    if (error == CL_SUCCESS)
-        error = enqueue_conversion(&command, buffer, buffer->residence, RS_ASTA_TO_AOS);
-    if (error == CL_SUCCESS)
-        error = target()->clFinish(own.handle);
-    buffer->ready_queue = NULL;
-    rs_command_end(&command);
-    target()->clReleaseCommandQueue(own.handle);
+    if (buffer->residence != NULL) {
+        rs_queue own = {.device = buffer->residence->device};
+        own.handle = target()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
+        if (own.handle == NULL)
+            return error;
+        rs_command command = {&own, CL_SUCCESS, 0, NULL, NULL, 0};
+        rs_layer_lock();
+        wait_for_users(&command, buffer);
+        error = command.error;
+        if (error == CL_SUCCESS)
+            error = enqueue_conversion(&command, buffer, buffer->residence, RS_ASTA_TO_AOS);
+        buffer->ready_queue = NULL;
+        rs_command_end(&command);
+        target()->clReleaseCommandQueue(own.handle); /* flushes it */
+    }
+    if (error == CL_SUCCESS && buffer->ready != NULL) {
+        *event = buffer->ready;
+        target()->clRetainEvent(*event);
+    }
     return error;
 }
 
-cl_int rs_buffer_pin(rs_buffer *buffer, const char *why)
+/* Not under the lock: a callback of the driver may need it before the event can complete. */
+static cl_int finish_restoring(cl_event event)
 {
-    cl_int error = restore_now(buffer);
-    if (error == CL_SUCCESS && buffer->pinned == NULL)
-        buffer->pinned = why;
+    if (event == NULL)
+        return CL_SUCCESS;
+    cl_int error = target()->clWaitForEvents(1, &event);
+    target()->clReleaseEvent(event);
     return error;
+}
+
+cl_int rs_buffer_pin(cl_mem handle, const char *why)
+{
+    cl_event event = NULL;
+    cl_int error = CL_SUCCESS;
+    rs_layer_lock();
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (buffer != NULL)
+        error = start_restoring(buffer, &event);
+    if (buffer != NULL && buffer->pinned == NULL)
+        buffer->pinned = why;
+    rs_layer_unlock();
+    cl_int finished = finish_restoring(event);
+    return error != CL_SUCCESS ? error : finished;
 }
 
 void rs_layer_freeze(const char *why)
 {
+    rs_layer_lock();
+    size_t at = 0, count = 0;
+    cl_event *events = calloc(rs_the_layer.buffers.count + 1, sizeof *events);
     rs_buffer *buffer;
     if (rs_the_layer.frozen == NULL)
         rs_the_layer.frozen = why;
-    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
-        if (restore_now(buffer) != CL_SUCCESS)
+    while ((buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL) {
+        cl_event event = NULL;
+        if (start_restoring(buffer, &event) != CL_SUCCESS)
             rs_log(RS_LOG_ERROR, "a buffer could not be brought back");
+        if (events != NULL)
+            events[count++] = event;
+        else
+            finish_restoring(event);
+    }
+    rs_layer_unlock();
+    for (size_t i = 0; i < count; i++)
+        finish_restoring(events[i]);
+    free(events);
 }

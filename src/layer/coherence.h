@@ -50,10 +50,14 @@ void rs_command_end(rs_command *command);
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
                                       const rs_record *record, size_t tile, const char **why);
 
-/* Brings a buffer back to AoS at once (it is done on return), keeps it there, and says why. */
-cl_int rs_buffer_pin(rs_buffer *buffer, const char *why);
+/*
+ * Brings a buffer back to AoS (it is done on return), keeps it there, and says why. Unknown handles
+ * are ignored. Called without the lock: what it waits for may need a callback of the program, and
+ * that the lock.
+ */
+cl_int rs_buffer_pin(cl_mem handle, const char *why);
 
-/* Brings every buffer back at once; from now on nothing is converted. */
+/* The same for every buffer; from now on nothing is converted. */
 void rs_layer_freeze(const char *why);
 
 /* Before a queue's record ends: its place among the users of buffers is taken by an event. */

@@ -90,9 +90,8 @@ static cl_int CL_API_CALL release_context(cl_context handle)
     rs_context *context = rs_context_find(handle);
     if (context != NULL && context->references > 0 && --context->references == 0)
         rs_context_trim(context);
-    cl_int error = target()->clReleaseContext(handle);
     rs_layer_unlock();
-    return error;
+    return target()->clReleaseContext(handle);
 }
 
 /* The record of a new queue. Without memory for it its commands could not be followed, so nothing
@@ -233,9 +232,8 @@ static cl_int CL_API_CALL release_queue(cl_command_queue handle)
         free(queue);
     }
     rs_report_harvest();
-    cl_int error = target()->clReleaseCommandQueue(handle);
     rs_layer_unlock();
-    return error;
+    return target()->clReleaseCommandQueue(handle);
 }
 
 static cl_int answer(const void *bytes, size_t size, size_t value_size, void *value,
@@ -301,6 +299,17 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
     return error;
 }
 
+/*
+ * A command that waits for a user event can be abandoned, or held back for as long as the program
+ * likes; a conversion in front of it would be too, and other queues' conversions would wait for it.
+ * Programs with user events keep their layout.
+ */
+static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
+{
+    rs_layer_freeze("the program holds commands back with user events");
+    return target()->clCreateUserEvent(context, error);
+}
+
 static void harvest(void)
 {
     rs_layer_lock();
@@ -335,6 +344,7 @@ void rs_layer_add_contexts(cl_icd_dispatch *table)
     table->clGetCommandQueueInfo = get_queue_info;
     table->clGetEventProfilingInfo = get_profiling_info;
     table->clGetEventInfo = get_event_info;
+    table->clCreateUserEvent = create_user_event;
     table->clFinish = finish;
     table->clWaitForEvents = wait_for_events;
 }

@@ -187,9 +187,8 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
         free(kernel->arguments);
         free(kernel);
     }
-    cl_int error = target()->clReleaseKernel(handle);
     rs_layer_unlock();
-    return error;
+    return target()->clReleaseKernel(handle);
 }
 
 /* ---- arguments ---- */
@@ -295,6 +294,8 @@ static const char *find_residence(const rs_kernel *kernel, const rs_queue *queue
         return "the argument is not a buffer that the layer knows";
     if (seen_otherwise(kernel, wanted, handle))
         return "the buffer is also bound to an argument with another layout";
+    if (buffer->context->handle != queue->context)
+        return "the buffer is of another context than the queue";
     if (buffer->pinned != NULL)
         return buffer->pinned;
     if (buffer->map_count > 0)

@@ -15,9 +15,11 @@
 #include "layer/state.h"
 
 #include <CL/cl_layer.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The second form of the entry point, for loaders newer than the headers. */
 cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_dispatch *target,
@@ -95,6 +97,16 @@ static void read_settings(void)
         settings->transform = false;
 }
 
+static pid_t loaded_by;
+
+/* A child that the program forked has copies of the layer's records, and perhaps of its lock: not
+ * its own to tell of. */
+static void write_report_at_exit(void)
+{
+    if (getpid() == loaded_by)
+        rs_report_write();
+}
+
 static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)
 {
     size_t known = sizeof dispatch / sizeof(void *);
@@ -116,8 +128,14 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
             ours[i] = theirs[i];
     rs_log(RS_LOG_INFO, "layer loaded: policy %s, tile %zu",
            rs_the_layer.settings.transform ? "asta" : "off", rs_the_layer.settings.tile);
-    if (rs_report_wanted())
-        atexit(rs_report_write);
+    if (rs_report_wanted()) {
+        /* The report asks the driver for times at the end: the loader stays, also if the program
+         * closes it. */
+        if (dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
+            rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
+        loaded_by = getpid();
+        atexit(write_report_at_exit);
+    }
     return &dispatch;
 }
 

@@ -150,42 +150,8 @@ static cl_int CL_API_CALL release_program(cl_program handle)
         rs_map_remove(&rs_the_layer.programs, handle);
         rs_program_trim(program);
     }
-    cl_int error = target()->clReleaseProgram(handle);
     rs_layer_unlock();
-    return error;
-}
-
-/* ---- building ---- */
-
-/* The one device of a build, or NULL when there are several. */
-static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
-{
-    cl_device_id all[2] = {NULL, NULL};
-    size_t size = 0;
-    if (devices != NULL)
-        return count == 1 ? devices[0] : NULL;
-    if (target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
-        size != sizeof(cl_device_id) ||
-        target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
-            CL_SUCCESS)
-        return NULL;
-    return all[0];
-}
-
-static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
-                                        const cl_device_id *devices, const char *options,
-                                        void(CL_CALLBACK *notify)(cl_program, void *), void *data)
-{
-    rs_layer_lock();
-    rs_program *program = rs_program_find(handle);
-    if (program != NULL && program->live_kernels == 0) {
-        forget_rewriting(program);
-        free(program->options);
-        program->options = strdup(options != NULL ? options : "");
-        program->device = device_of_build(handle, device_count, devices);
-    }
-    rs_layer_unlock();
-    return target()->clBuildProgram(handle, device_count, devices, options, notify, data);
+    return target()->clReleaseProgram(handle);
 }
 
 /* ---- rewriting ---- */
@@ -223,8 +189,8 @@ static json_t *ask_rewriter(const rs_program *program)
                        program->number);
         return NULL;
     }
-    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:{}}", "source", source,
-                                "file", json_sprintf("program-%u.cl", program->number), "options",
+    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:{}}", "source", source, "file",
+                                json_sprintf("program-%u.cl", program->number), "options",
                                 program->options, "address_bits", (int)address_bits, "tile",
                                 (json_int_t)rs_the_layer.settings.tile, "macros");
     json_t *reply = NULL;
@@ -343,6 +309,44 @@ void rs_program_prepare(rs_program *program)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
     rs_report_write();
+}
+
+/* ---- building ---- */
+
+/* The one device of a build, or NULL when there are several. */
+static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
+{
+    cl_device_id all[2] = {NULL, NULL};
+    size_t size = 0;
+    if (devices != NULL)
+        return count == 1 ? devices[0] : NULL;
+    if (target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
+        size != sizeof(cl_device_id) ||
+        target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
+            CL_SUCCESS)
+        return NULL;
+    return all[0];
+}
+
+static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
+                                        const cl_device_id *devices, const char *options,
+                                        void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && program->live_kernels == 0) {
+        forget_rewriting(program);
+        free(program->options);
+        program->options = strdup(options != NULL ? options : "");
+        program->device = device_of_build(handle, device_count, devices);
+        /* Headers must be read as they are now, and from the present folder; all else can wait for
+         * a kernel. */
+        if (program->source != NULL && program->options != NULL &&
+            strstr(program->source, "include") != NULL)
+            rs_program_prepare(program);
+    }
+    rs_layer_unlock();
+    return target()->clBuildProgram(handle, device_count, devices, options, notify, data);
 }
 
 void rs_layer_add_programs(cl_icd_dispatch *table)

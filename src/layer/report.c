@@ -10,16 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPEN_EVENT_LIMIT = 1024 };
-
 typedef struct {
     cl_event event;
     rs_kernel_facts *facts; /* NULL: a conversion */
 } open_event;
 
 static struct {
-    open_event open[OPEN_EVENT_LIMIT]; /* in the order of their commands */
+    open_event *open; /* in the order of their commands */
     size_t open_count;
+    size_t open_capacity;
     size_t marshal_count;
     size_t marshal_bytes;
     double marshal_seconds;
@@ -114,18 +113,21 @@ void rs_report_harvest(void)
 
 static void keep_open(cl_event event, rs_kernel_facts *facts)
 {
-    if (report.open_count == OPEN_EVENT_LIMIT)
+    if (report.open_count == report.open_capacity)
         rs_report_harvest();
-    /* A program that never waits, thousands of launches ahead: wait for the oldest, which is done
-     * soonest. */
-    if (report.open_count == OPEN_EVENT_LIMIT) {
-        target()->clWaitForEvents(1, &report.open[0].event);
-        rs_report_harvest();
+    /* Still more than half full: the program runs far ahead of the device. */
+    if (report.open_count >= report.open_capacity / 2) {
+        size_t capacity = report.open_capacity == 0 ? 256 : report.open_capacity * 2;
+        open_event *larger = realloc(report.open, capacity * sizeof *larger);
+        if (larger != NULL) {
+            report.open = larger;
+            report.open_capacity = capacity;
+        }
     }
-    if (report.open_count < OPEN_EVENT_LIMIT)
+    if (report.open_count < report.open_capacity)
         report.open[report.open_count++] = (open_event){event, facts};
     else
-        target()->clReleaseEvent(event);
+        target()->clReleaseEvent(event); /* no memory: its time is lost */
 }
 
 void rs_report_launch(rs_kernel_facts *facts, cl_event event)

@@ -115,6 +115,19 @@ static void test_small_buffers(void **state)
     }
 }
 
+/* Held back, abandoned and interleaved with callbacks: no result changes and nothing hangs. */
+static void test_commands_that_wait(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"abandoned", "held-back", "shared", "callback", "header"};
+    for (int i = 0; i < 5; i++) {
+        int status = run("%s run --report %s -- timeout 60 %s %s", RESTRIDE_PROGRAM, report_path,
+                         WAITS_PROGRAM, cases[i]);
+        if (exit_status(status) != 0)
+            fail_msg("%s: status %d: %s", cases[i], exit_status(status), errors());
+    }
+}
+
 static void test_policy_off_changes_nothing(void **state)
 {
     (void)state;
@@ -212,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_small_buffers),
+        cmocka_unit_test(test_commands_that_wait),
         cmocka_unit_test(test_policy_off_changes_nothing),
         cmocka_unit_test(test_tile_too_large_for_the_device),
         cmocka_unit_test(test_broken_rewriter),

@@ -1,0 +1,231 @@
+/*
+ * An OpenCL program whose commands are held back, abandoned, or interleaved with callbacks, and one
+ * whose header changes between build and use. Each case knows its result; a layer that converts
+ * buffers in front of such commands can lose the bytes or wait forever.
+ *
+ * usage: waits abandoned|held-back|shared|callback|header; exit status 0 when the result is right.
+ */
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct {
+    int a;
+    float b;
+    int c[2];
+} cell;
+
+enum { CELLS = 1000 };
+
+static const char source[] = "typedef struct { int a; float b; int c[2]; } cell;\n"
+                             "__kernel void add(__global cell *cells)\n"
+                             "{ cells[get_global_id(0)].a += 1; }\n"
+                             "__kernel void sum(__global const cell *cells, __global int *out)\n"
+                             "{ int i = get_global_id(0); out[i] = cells[i].a + cells[i].c[1]; }\n";
+
+static cl_context context;
+static cl_device_id device;
+static cl_command_queue queues[2];
+static cl_kernel add, sum;
+static cl_mem cells, out;
+static cell expected[CELLS];
+
+static void check(int right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+static cl_kernel make_kernel(const char *text, const char *options, const char *name)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    check(error == CL_SUCCESS, "a program could not be made");
+    check(clBuildProgram(program, 1, &device, options, NULL, NULL) == CL_SUCCESS,
+          "a program could not be built");
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error == CL_SUCCESS, "a kernel could not be made");
+    return kernel;
+}
+
+static void set_up(void)
+{
+    cl_platform_id platform;
+    cl_int error;
+    check(clGetPlatformIDs(1, &platform, NULL) == CL_SUCCESS, "no platform");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS,
+          "no device");
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(error == CL_SUCCESS, "no context");
+    for (int i = 0; i < 2; i++)
+        queues[i] = clCreateCommandQueue(context, device, 0, &error);
+    for (int i = 0; i < CELLS; i++)
+        expected[i] = (cell){i, (float)i, {i * 3, i * 5}};
+    cells = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof expected,
+                           expected, &error);
+    check(error == CL_SUCCESS, "no buffer");
+    out = clCreateBuffer(context, CL_MEM_READ_WRITE, CELLS * sizeof(int), NULL, &error);
+    add = make_kernel(source, "", "add");
+    sum = make_kernel(source, "", "sum");
+    check(clSetKernelArg(add, 0, sizeof cells, &cells) == CL_SUCCESS &&
+              clSetKernelArg(sum, 0, sizeof cells, &cells) == CL_SUCCESS &&
+              clSetKernelArg(sum, 1, sizeof out, &out) == CL_SUCCESS,
+          "arguments were refused");
+}
+
+static void launch(cl_command_queue queue, cl_kernel kernel, cl_event wait, cl_event *event)
+{
+    size_t count = CELLS;
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, wait != NULL,
+                                 wait != NULL ? &wait : NULL, event) == CL_SUCCESS,
+          "a launch was refused");
+}
+
+static void count_launch(void)
+{
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a++;
+}
+
+static void compare(cl_command_queue queue)
+{
+    static cell got[CELLS];
+    check(clEnqueueReadBuffer(queue, cells, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) ==
+              CL_SUCCESS,
+          "a read was refused");
+    check(memcmp(got, expected, sizeof got) == 0, "bytes differ");
+}
+
+/* A launch whose wait list fails never runs, and the bytes stay. */
+static void abandoned(void)
+{
+    cl_event event, user = clCreateUserEvent(context, NULL);
+    launch(queues[0], add, user, &event);
+    check(clSetUserEventStatus(user, -5) == CL_SUCCESS, "the user event was refused");
+    clWaitForEvents(1, &event);
+    compare(queues[0]);
+    launch(queues[0], add, NULL, NULL);
+    count_launch();
+    compare(queues[0]);
+}
+
+/* A sub-buffer is made while a launch on the buffer is held back. */
+static void held_back(void)
+{
+    cl_int error;
+    cl_buffer_region region = {0, 2048};
+    launch(queues[0], add, NULL, NULL);
+    cl_event user = clCreateUserEvent(context, NULL);
+    launch(queues[0], add, user, NULL);
+    cl_mem view =
+        clCreateSubBuffer(cells, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    check(error == CL_SUCCESS, "the sub-buffer was refused");
+    clSetUserEventStatus(user, CL_COMPLETE);
+    count_launch();
+    count_launch();
+    compare(queues[0]);
+    clReleaseMemObject(view);
+}
+
+/* Two queues read one buffer, one of them held back until the other has read. */
+static void shared(void)
+{
+    launch(queues[1], add, NULL, NULL);
+    clFinish(queues[1]);
+    count_launch();
+    cl_event user = clCreateUserEvent(context, NULL);
+    launch(queues[0], sum, user, NULL);
+    clFlush(queues[0]);
+    compare(queues[1]);
+    clSetUserEventStatus(user, CL_COMPLETE);
+    clFinish(queues[0]);
+    compare(queues[0]);
+}
+
+static void CL_CALLBACK slow_callback(cl_event event, cl_int status, void *data)
+{
+    const struct timespec while_main_waits = {0, 200000000};
+    size_t size;
+    (void)event;
+    (void)status;
+    nanosleep(&while_main_waits, NULL);
+    clGetMemObjectInfo(data, CL_MEM_SIZE, sizeof size, &size, NULL);
+    clRetainMemObject(data);
+    clReleaseMemObject(data);
+}
+
+/* A callback that calls OpenCL while the main thread makes a sub-buffer. */
+static void callback(void)
+{
+    cl_event event;
+    cl_int error;
+    cl_buffer_region region = {0, 2048};
+    launch(queues[0], add, NULL, &event);
+    count_launch();
+    check(clSetEventCallback(event, CL_COMPLETE, slow_callback, cells) == CL_SUCCESS,
+          "the callback was refused");
+    clFlush(queues[0]);
+    clCreateSubBuffer(cells, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    check(error == CL_SUCCESS, "the sub-buffer was refused");
+    compare(queues[0]);
+}
+
+static void write_header(const char *path, int value)
+{
+    FILE *file = fopen(path, "w");
+    check(file != NULL, "the header could not be written");
+    fprintf(file, "typedef struct { int a; float b; int c[2]; } cell;\n#define VALUE %d\n", value);
+    fclose(file);
+}
+
+/* The header of the moment when the program was built counts, not that of the moment when its
+ * kernel is made. */
+static void header(void)
+{
+    const char *text = "#include \"header.h\"\n"
+                       "__kernel void set(__global cell *cells)\n"
+                       "{ cells[get_global_id(0)].a = VALUE; }\n";
+    char folder[] = "/tmp/restride-waits-XXXXXX", path[128], options[128];
+    cl_int error;
+    check(mkdtemp(folder) != NULL, "no folder for the header");
+    snprintf(path, sizeof path, "%s/header.h", folder);
+    snprintf(options, sizeof options, "-I%s", folder);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    write_header(path, 5);
+    check(clBuildProgram(program, 1, &device, options, NULL, NULL) == CL_SUCCESS,
+          "the program with a header could not be built");
+    write_header(path, 6);
+    cl_kernel kernel = clCreateKernel(program, "set", &error);
+    unlink(path);
+    rmdir(folder);
+    check(error == CL_SUCCESS, "the kernel could not be made");
+    clSetKernelArg(kernel, 0, sizeof cells, &cells);
+    launch(queues[0], kernel, NULL, NULL);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a = 5;
+    compare(queues[0]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"abandoned", abandoned},
+                 {"held-back", held_back},
+                 {"shared", shared},
+                 {"callback", callback},
+                 {"header", header}};
+    set_up();
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    return 2;
+}
