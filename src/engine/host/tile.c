@@ -48,7 +48,6 @@ DEFINE_TILE(move_1_by_8, , uint8_t, 8)
 DEFINE_TILE(move_1, , uint8_t, 16)
 DEFINE_TILE(move_2_by_4, , uint16_t, 4)
 DEFINE_TILE(move_2, , uint16_t, 8)
-DEFINE_TILE(move_4_by_2, , uint32_t, 2)
 DEFINE_TILE(move_4, , uint32_t, 4)
 DEFINE_TILE(move_8, , uint64_t, 2)
 #ifdef __x86_64__
@@ -62,10 +61,8 @@ DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
 
 /* Smaller edges first: the last line that fits is taken. */
 static const rs_host_tile portable[] = {
-    {1, 8, "portable", move_1_by_8}, {1, 16, "portable", move_1},
-    {2, 4, "portable", move_2_by_4}, {2, 8, "portable", move_2},
-    {4, 2, "portable", move_4_by_2}, {4, 4, "portable", move_4},
-    {8, 2, "portable", move_8},
+    {1, 8, "portable", move_1_by_8}, {1, 16, "portable", move_1}, {2, 4, "portable", move_2_by_4},
+    {2, 8, "portable", move_2},      {4, 4, "portable", move_4},  {8, 2, "portable", move_8},
 };
 
 #ifdef __x86_64__
@@ -137,6 +134,56 @@ static void move_rest(const unsigned char *source, size_t source_stride, unsigne
 #undef MOVE_SINGLY
 }
 
+/*
+ * Between a dense array of structures of a few members and as many arrays. With everything but the
+ * length constant the compiler loads whole vectors and shuffles them.
+ */
+static inline void move_apart(const unsigned char *restrict source, unsigned char *restrict target,
+                              size_t target_stride, size_t length, size_t count, size_t unit)
+{
+    for (size_t i = 0; i < length; i++)
+        for (size_t j = 0; j < count; j++)
+            memcpy(target + j * target_stride + i * unit, source + (i * count + j) * unit, unit);
+}
+
+static inline void move_together(const unsigned char *restrict source, size_t source_stride,
+                                 unsigned char *restrict target, size_t length, size_t count,
+                                 size_t unit)
+{
+    for (size_t i = 0; i < length; i++)
+        for (size_t j = 0; j < count; j++)
+            memcpy(target + (i * count + j) * unit, source + j * source_stride + i * unit, unit);
+}
+
+/* Whether the block was dense and slim, and has been moved. */
+static bool move_slim(const unsigned char *source, size_t source_stride, unsigned char *target,
+                      size_t target_stride, size_t rows, size_t cols, size_t unit)
+{
+    enum { UNITS = 100 }; /* more than the largest unit below */
+    bool apart = cols < rows && source_stride == cols * unit;
+    bool together = rows < cols && target_stride == rows * unit;
+    if (!apart && !together)
+        return false;
+#define MOVE_SLIM(count, constant)                                                                 \
+    case (count)*UNITS + (constant):                                                               \
+        if (apart)                                                                                 \
+            move_apart(source, target, target_stride, rows, count, constant);                      \
+        else                                                                                       \
+            move_together(source, source_stride, target, cols, count, constant);                   \
+        return true
+    switch ((apart ? cols : rows) * UNITS + unit) {
+        MOVE_SLIM(2, 4);
+        MOVE_SLIM(3, 4);
+        MOVE_SLIM(5, 4);
+        MOVE_SLIM(6, 4);
+        MOVE_SLIM(7, 4);
+        MOVE_SLIM(3, 8);
+    default:
+        return false;
+    }
+#undef MOVE_SLIM
+}
+
 /* Without tiles, small squares keep the lines of both sides in the first-level cache. */
 enum { SINGLE_EDGE = 16 };
 
@@ -147,6 +194,8 @@ void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *sourc
     size_t unit = tile->unit;
     size_t edge = tile->edge != 0 ? tile->edge : SINGLE_EDGE;
     /* A block narrower than a tile has lines enough for long runs along its other side. */
+    if (move_slim(source, source_stride, target, target_stride, rows, cols, unit))
+        return;
     if (rows < edge || cols < edge) {
         move_rest(source, source_stride, target, target_stride, rows, cols, unit);
         return;
