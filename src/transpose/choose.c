@@ -47,7 +47,7 @@ static double panels_cost(const problem *p, size_t block_bytes, size_t blocks)
 {
     double cost = 1;
     if (block_bytes > 2 * p->traits->chip_bytes)
-        cost = 1.8;
+        cost = 2;
     else if (block_bytes > p->traits->chip_bytes)
         cost = 1.55;
     size_t active = p->limit / block_bytes;
