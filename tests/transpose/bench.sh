@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# bench.sh RESTRIDE: restride bench transpose measures, verifies and reports, and refuses bad usage.
+restride=$1
+source "$(dirname "$0")/../cli/expect.sh"
+
+expect 0 "$restride" bench transpose --engine host --shape 640x480,3x5000 --type f64 --threads 2 --repeat 3
+says out '^ +640 x 480 +f64 '
+says out '^ +3 x 5000 +f64 '
+expect 0 "$restride" bench transpose --shape 640x480 --repeat 3 --json
+for member in '"verified": true' '"rows": 640' '"ratio": [0-9]' '"copy_gbps": [0-9]' '"scratch_bytes": [0-9]' '"why": '; do
+    says out "$member"
+done
+expect 0 "$restride" bench transpose --help
+says out '^usage: restride bench transpose'
+expect 2 "$restride" bench transpose
+says err 'Which shape'
+expect 2 "$restride" bench transpose --shape 640
+says err '"640"'
+expect 2 "$restride" bench transpose --shape 4x4 --type f33
+expect 2 "$restride" bench transpose --shape 4x4 --engine abacus
+expect 1 "$restride" bench transpose --shape 99999999999x99999999999
+says err 'more bytes than a size can hold'
+finish
