@@ -228,6 +228,33 @@ static const char *step_from_structure(way *w, int up)
     return "a structure is used in a way that is not understood";
 }
 
+/* Whether an expression has a value that is known when it is compiled. */
+static bool is_constant(const way *w, int node, long long *value)
+{
+    CXEvalResult result = clang_Cursor_Evaluate(node_at(w, node)->cursor);
+    bool known = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
+    if (known)
+        *value = clang_EvalResult_getAsLongLong(result);
+    clang_EvalResult_dispose(result);
+    return known;
+}
+
+/*
+ * A subscript that runs past its member is not C, but in AoS it finds the next member, or the next
+ * structure, and some programs walk through a whole buffer so, from a structure that stays the
+ * same.
+ */
+static const char *check_subscript(const way *w, int subscript, long long size)
+{
+    long long value;
+    if (is_constant(w, subscript, &value))
+        return value >= 0 && value < size ? NULL : "an array member is indexed past its end";
+    for (int i = 0; i < w->access.index_count; i++)
+        if (!is_constant(w, w->access.index[i], &value))
+            return NULL;
+    return "an array member of one fixed structure is indexed by a variable, which may run past it";
+}
+
 static const char *step_from_array(way *w, int up)
 {
     const rs_node *outer = node_at(w, up);
@@ -249,6 +276,9 @@ static const char *step_from_array(way *w, int up)
         int index = sibling(w->tree, w->node);
         if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
             return "this array element is not understood";
+        const char *trouble = check_subscript(w, index, clang_getArraySize(w->type));
+        if (trouble != NULL)
+            return trouble;
         a->subscript[a->subscript_count] = index;
         a->stride[a->subscript_count++] = (size_t)size;
         return arrive(w, up, element);

@@ -149,7 +149,9 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
                        const rs_leaf *leaf)
 {
     const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
-    const char *name = member == NULL ? padding_type(leaf->size) : member->type;
+    /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
+    bool as_bytes = member == NULL || strcmp(member->type, "bool") == 0;
+    const char *name = as_bytes ? padding_type(leaf->size) : member->type;
     if (name == NULL) {
         out->failed = true;
         return;

@@ -25,6 +25,8 @@ typedef struct {
     rs_tree tree;
     rs_model model;
     json_t *reply;
+    bool operators;    /* some macro uses # or ## */
+    bool device_names; /* some text names what only the device's compiler defines */
 } rewriting;
 
 /* Puts a member into an object; the object takes the reference over. */
@@ -363,22 +365,125 @@ static restride_status keep_flat(rewriting *r, size_t offset, const char *reason
     return keep_source(r, reason, file, line);
 }
 
-/*
- * Keeps the whole source when the text of a file asks questions such as __has_builtin(): cpp would
- * answer them, not the device's compiler.
- */
-static restride_status check_feature_tests(rewriting *r, const char *text, const char *file,
-                                           bool *stopped)
+/* Whether a "#pragma pack" or "align" has a word that the device's compiler would expand, and cpp
+ * did not. */
+static bool has_unclear_packing(const char *text, size_t *where)
 {
-    const char *found = strstr(text, "__has_");
-    *stopped = found != NULL;
-    if (found == NULL)
-        return RESTRIDE_OK;
+    static const char *const known[] = {"pragma", "pack", "align", "push", "pop", "show"};
+    const char *cursor = text, *line;
+    size_t length;
+    while ((line = rs_line_next(&cursor, &length)) != NULL) {
+        size_t begin = (size_t)(line - text), position = begin, word, word_length, number = 0;
+        if (line[strspn(line, " \t")] != '#')
+            continue;
+        position += strspn(line, " \t") + 1;
+        bool packing = false;
+        for (; rs_word_next(text, begin + length, &position, &word, &word_length); number++) {
+            size_t k = 0;
+            while (k < sizeof known / sizeof known[0] &&
+                   !rs_word_equals(text, word, word_length, known[k]))
+                k++;
+            packing = packing || (number == 1 && (k == 1 || k == 2));
+            *where = begin;
+            if (packing && k == sizeof known / sizeof known[0])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What cpp would answer in place of the device's compiler, and so perhaps otherwise. */
+static const struct {
+    const char *words;
+    const char *reason;
+} preprocessor_questions[] = {
+    {"__has_", "the source asks the compiler about its features (__has_...)"},
+    {"elifdef", "compilers disagree on #elifdef"},
+    {"elifndef", "compilers disagree on #elifndef"},
+    {"__FILE__", "the source asks for the name of its file"},
+    {"__BASE_FILE__", "the source asks for the name of its file"},
+    {"__TIMESTAMP__", "the source asks for the time of its file"},
+};
+
+/* The length of a line's continuation (backslash, newline) at the start of `text`, or 0. */
+static size_t continuation(const char *text)
+{
+    if (text[0] != '\\')
+        return 0;
+    return text[1] == '\n' ? 2 : text[1] == '\r' && text[2] == '\n' ? 3 : 0;
+}
+
+/* Whether `words` start at `text`, continuations inside them left out. */
+static bool starts_here(const char *text, const char *words)
+{
+    while (*words != '\0') {
+        size_t skipped = continuation(text);
+        if (skipped > 0)
+            text += skipped;
+        else if (*text++ != *words++)
+            return false;
+    }
+    return true;
+}
+
+/* Keeps the whole source when a text that cpp reads asks one of these questions. */
+static restride_status check_questions(rewriting *r, const char *text, const char *file,
+                                       bool *stopped)
+{
     size_t line = 1;
-    for (const char *c = text; c < found; c++)
+    *stopped = false;
+    for (const char *c = text; *c != '\0'; c++) {
         line += *c == '\n';
-    return keep_source(r, "the source asks the compiler about its features (__has_...)", file,
-                       line);
+        for (size_t i = 0; i < sizeof preprocessor_questions / sizeof preprocessor_questions[0];
+             i++)
+            if (*c == preprocessor_questions[i].words[0] &&
+                starts_here(c, preprocessor_questions[i].words)) {
+                *stopped = true;
+                return keep_source(r, preprocessor_questions[i].reason, file, line);
+            }
+    }
+    return RESTRIDE_OK;
+}
+
+/*
+ * Whether a macro of this text makes strings or words of its arguments (# and ##). With such a
+ * macro a name that only the device's compiler knows would be taken as it is written, where that
+ * compiler takes its value.
+ */
+static bool has_macro_operators(const char *text)
+{
+    const char *cursor = text, *line;
+    size_t length;
+    bool inside = false; /* a definition that goes on from the line before */
+    while ((line = rs_line_next(&cursor, &length)) != NULL) {
+        const char *end = line + length, *body = line;
+        if (!inside) {
+            body += strspn(line, " \t");
+            if (body >= end || *body != '#')
+                continue;
+            body += 1 + strspn(body + 1, " \t");
+            if (strncmp(body, "define", strlen("define")) != 0)
+                continue;
+        }
+        if (memchr(body, '#', (size_t)(end - body)) != NULL)
+            return true;
+        inside =
+            length > 0 && (end[-1] == '\\' || (end[-1] == '\r' && length > 1 && end[-2] == '\\'));
+    }
+    return false;
+}
+
+/* Whether a text names what compilers of OpenCL C predefine. */
+static bool names_device_macros(const char *text)
+{
+    static const char *const prefixes[] = {
+        "__OPENCL", "__IMAGE", "__ENDIAN", "__kernel_exec", "CL_",      "CLK_",     "cl_",
+        "M_",       "FLT_",    "DBL_",     "HALF_",         "INT_",     "UINT_",    "LONG_",
+        "ULONG_",   "CHAR_",   "SHRT_",    "NAN",           "INFINITY", "MAXFLOAT", "HUGE_VAL"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strstr(text, prefixes[i]) != NULL)
+            return true;
+    return false;
 }
 
 /* The same for the headers. */
@@ -395,7 +500,9 @@ static restride_status check_headers(rewriting *r, bool *stopped)
         bool regular = stat(file, &about) == 0 && S_ISREG(about.st_mode);
         status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
         if (status == RESTRIDE_OK) {
-            status = check_feature_tests(r, text.data, file, stopped);
+            status = check_questions(r, text.data, file, stopped);
+            r->operators = r->operators || has_macro_operators(text.data);
+            r->device_names = r->device_names || names_device_macros(text.data);
         } else if (status == RESTRIDE_IO) { /* named by a #line directive */
             *stopped = true;
             status = keep_source(r, "a file that is named in the source cannot be read", file, 0);
@@ -403,6 +510,31 @@ static restride_status check_headers(rewriting *r, bool *stopped)
         rs_text_free(&text);
     }
     return status;
+}
+
+/*
+ * Generated accesses name OpenCL's vector types (float4): a type definition inside a function could
+ * give such a name another meaning there. Keeps the source then, as a failure of the tree.
+ */
+static restride_status find_hidden_type(rs_tree *tree)
+{
+    for (int n = 0; n < tree->node_count && tree->failure == NULL; n++) {
+        const rs_node *node = &tree->nodes[n];
+        if (node->kind != CXCursor_TypedefDecl || node->parent <= 0)
+            continue;
+        CXString spelling = clang_getCursorSpelling(node->cursor);
+        const char *name = clang_getCString(spelling);
+        size_t length = strlen(name);
+        bool vector = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
+        clang_disposeString(spelling);
+        if (!vector)
+            continue;
+        tree->failure = strdup("a type inside a function may hide a vector type");
+        tree->failure_offset = node->begin;
+        if (tree->failure == NULL)
+            return rs_fail_memory("a parsed source");
+    }
+    return RESTRIDE_OK;
 }
 
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
@@ -415,10 +547,18 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return keep_source(r, "the source is too large", r->file, 0);
     if (strstr(r->source, "restride_") != NULL)
         return keep_source(r, "the source uses names that start with restride_", r->file, 0);
-    if (strstr(r->source, "__has_") != NULL)
-        return keep_source(r, "the source asks the compiler about its features (__has_...)",
-                           r->file, 0);
-    restride_status status =
+    const char *options = text_member(r->request, "options", "");
+    if (strpbrk(options, "'\\") != NULL)
+        return keep_source(r, "compilers disagree on the quotes in the build options", r->file, 0);
+    restride_status status = check_questions(r, r->source, r->file, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = check_questions(r, options, r->file, stopped);
+    if (status != RESTRIDE_OK || *stopped)
+        return status;
+    r->operators = has_macro_operators(r->source) || strchr(options, '#') != NULL;
+    r->device_names = names_device_macros(r->source) || names_device_macros(options);
+    *stopped = true;
+    status =
         rs_flatten(&r->flat, r->source, r->file, &r->options, r->definitions, r->definition_count);
     if (status == RESTRIDE_IO)
         return reply_error(r, restride_last_error(), false);
@@ -433,6 +573,13 @@ static restride_status read_source(rewriting *r, bool *stopped)
     if (r->flat.failure != NULL)
         return keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
     size_t where;
+    if (r->operators && r->device_names)
+        return keep_source(r,
+                           "a macro with # or ## may get names that only the device's compiler "
+                           "knows",
+                           r->file, 0);
+    if (has_unclear_packing(r->flat.text, &where))
+        return keep_flat(r, where, "the packing of structures depends on a macro");
     if (has_prefix(r->flat.text, r->flat.size, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");
     if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
@@ -440,8 +587,9 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     const json_t *bits = json_object_get(r->request, "address_bits");
-    return rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
-                         bits != NULL ? (int)json_integer_value(bits) : 64);
+    status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
+                           bits != NULL ? (int)json_integer_value(bits) : 64);
+    return status == RESTRIDE_OK ? find_hidden_type(&r->tree) : status;
 }
 
 static restride_status refuse_all(rewriting *r)

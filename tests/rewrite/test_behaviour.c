@@ -20,8 +20,9 @@
     "struct N { float w; In in; In many[2]; float v[2][3]; uint next; };\n"                        \
     "typedef struct { float4 q; float2 r; float3 s; int k; } V;\n"                                 \
     "enum E { FIRST, SECOND };\n"                                                                  \
-    "typedef struct { enum E e; long l; ushort u[3]; } W;\n"
-enum { P = 20, M = 24, N = 44, V = 64, W = 24 };
+    "typedef struct { enum E e; long l; ushort u[3]; } W;\n"                                       \
+    "struct L { bool t, u; short s; int k; };\n"
+enum { P = 20, M = 24, N = 44, V = 64, W = 24, L = 8 };
 
 /* Parameters a and b, and the usual beginning. */
 #define ONE(T)                                                                                     \
@@ -90,6 +91,10 @@ static const behaviour behaviours[] = {
     {"whole copies keep padding",
      TWO("struct M", "struct M") "b[n - 1 - i] = a[i]; }",
      {M, M},
+     "tt"},
+    {"whole copies keep the bytes of a bool",
+     TWO("struct L", "struct L") "struct L s = a[n - 1 - i]; s.k = i; b[i] = s; }",
+     {L, L},
      "tt"},
     {"whole copies in a row",
      TWO("P", "P") "P s = {1, 2, 3, 4, 5}; if (i % 2) a[i] = b[i] = s; else s = b[i] = *(a + i); "

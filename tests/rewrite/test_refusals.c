@@ -57,6 +57,10 @@ static const refusal refusals[] = {
      4, "address of a member"},
     {P "kernel void f(global P *a, int n) {\n a[n].x = fract(1.5f, &a[n].y); }", 3,
      "address of a member"},
+    {P "kernel void f(global P *a, int n) {\n a[n].v[4] = 1; }", 3, "past its end"},
+    {P "kernel void f(global P *a, int n) {\n a[n].v[-1] = 1; }", 3, "past its end"},
+    {P "kernel void f(global P *a, int n) {\n a[0].v[n] = 1; }", 3, "one fixed structure"},
+    {P "kernel void f(global P *a, int n) {\n (a + 2)->v[n] = 1; }", 3, "one fixed structure"},
     /* lines behind macros that leave no text */
     {"#define N 4\n#define M(x) \\\n x\n\n\n" P
      "#undef N\nkernel void f(global P *a) {\n a->x = 1;\n M(a)++; }",
