@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/parts.h"
+#include "restride/transpose.h"
 
 #include <getopt.h>
 #include <restride_version.h>
@@ -91,6 +92,33 @@ static char *find_program(const char *program)
         folder += length + (folder[length] == ':');
     }
     return NULL;
+}
+
+/* A small matrix there and back, every element compared with the definition. */
+static bool host_transposes(void)
+{
+    enum { ROWS = 37, COLUMNS = 53 };
+    static int matrix[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        matrix[i] = i;
+    if (restride_transpose(matrix, ROWS, COLUMNS, sizeof matrix[0]) != RESTRIDE_OK)
+        return false;
+    for (int row = 0; row < ROWS; row++)
+        for (int column = 0; column < COLUMNS; column++)
+            if (matrix[column * ROWS + row] != row * COLUMNS + column)
+                return false;
+    return true;
+}
+
+static void check_host(json_t *findings)
+{
+    const long threads = sysconf(_SC_NPROCESSORS_ONLN);
+    if (host_transposes())
+        rs_doctor_add(findings, "host engine", RS_DOCTOR_WORKS, NULL,
+                      "in-place transposition, %ld thread%s", threads, threads == 1 ? "" : "s");
+    else
+        rs_doctor_add(findings, "host engine", RS_DOCTOR_FAILS, "report this as a defect",
+                      "a transposed matrix was wrong: %s", restride_last_error());
 }
 
 static void check_preprocessor(json_t *findings)
@@ -180,6 +208,7 @@ int rs_verb_doctor(int argc, char **argv)
         rs_fail_memory("the findings");
         return rs_cli_fail_last(RS_EXIT_FAILED, argv[0]);
     }
+    check_host(findings);
     check_rewriter(findings);
     check_preprocessor(findings);
 #ifdef RESTRIDE_HAVE_OPENCL

@@ -14,6 +14,7 @@ else
     says out "^restride run does not work here"
     says out "^  missing "
 fi
+says out "^  works +host engine "
 expect "$status" "$restride" doctor --json
 says out '"version": "[0-9.]+"'
 says out '"works": (true|false)'
