@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 enum { KERNEL_ACCESS = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
 static cl_mem_flags writable(cl_mem_flags flags)
@@ -50,7 +45,7 @@ static void new_buffer(cl_mem handle, cl_context context_handle, cl_mem_flags fl
 static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size,
                                         void *host, cl_int *error)
 {
-    cl_mem handle = target()->clCreateBuffer(context, writable(flags), size, host, error);
+    cl_mem handle = rs_driver()->clCreateBuffer(context, writable(flags), size, host, error);
     if (handle != NULL)
         new_buffer(handle, context, flags, size, NULL);
     return handle;
@@ -62,7 +57,7 @@ static cl_mem CL_API_CALL create_buffer_with_properties(cl_context context,
                                                         cl_int *error)
 {
     bool plain = properties == NULL || properties[0] == 0;
-    cl_mem handle = target()->clCreateBufferWithProperties(
+    cl_mem handle = rs_driver()->clCreateBufferWithProperties(
         context, properties, plain ? writable(flags) : flags, size, host, error);
     if (handle != NULL)
         new_buffer(handle, context, flags, size,
@@ -100,7 +95,7 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
         error = rs_buffer_pin(parent, "a sub-buffer views a part of the buffer");
     if (error != CL_SUCCESS)
         return refuse(error, error_ret);
-    return target()->clCreateSubBuffer(parent, flags, type, info, error_ret);
+    return rs_driver()->clCreateSubBuffer(parent, flags, type, info, error_ret);
 }
 
 /* An image over a buffer's bytes. */
@@ -117,7 +112,7 @@ static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
     cl_int pinned = pin_for_image(description);
     if (pinned != CL_SUCCESS)
         return refuse(pinned, error);
-    return target()->clCreateImage(context, flags, format, description, host, error);
+    return rs_driver()->clCreateImage(context, flags, format, description, host, error);
 }
 
 static cl_mem CL_API_CALL create_image_with_properties(
@@ -127,13 +122,13 @@ static cl_mem CL_API_CALL create_image_with_properties(
     cl_int pinned = pin_for_image(description);
     if (pinned != CL_SUCCESS)
         return refuse(pinned, error);
-    return target()->clCreateImageWithProperties(context, properties, flags, format, description,
-                                                 host, error);
+    return rs_driver()->clCreateImageWithProperties(context, properties, flags, format, description,
+                                                    host, error);
 }
 
 static cl_int CL_API_CALL retain_mem(cl_mem handle)
 {
-    cl_int error = target()->clRetainMemObject(handle);
+    cl_int error = rs_driver()->clRetainMemObject(handle);
     rs_layer_lock();
     rs_buffer *buffer = rs_buffer_find(handle);
     if (buffer != NULL && error == CL_SUCCESS)
@@ -155,13 +150,13 @@ static cl_int CL_API_CALL release_mem(cl_mem handle)
         rs_context_trim(context);
     }
     rs_layer_unlock();
-    return target()->clReleaseMemObject(handle);
+    return rs_driver()->clReleaseMemObject(handle);
 }
 
 static cl_int CL_API_CALL get_mem_info(cl_mem handle, cl_mem_info name, size_t value_size,
                                        void *value, size_t *value_size_ret)
 {
-    cl_int error = target()->clGetMemObjectInfo(handle, name, value_size, value, value_size_ret);
+    cl_int error = rs_driver()->clGetMemObjectInfo(handle, name, value_size, value, value_size_ret);
     if (name == CL_MEM_FLAGS && error == CL_SUCCESS && value != NULL) {
         rs_layer_lock();
         rs_buffer *buffer = rs_buffer_find(handle);
@@ -229,14 +224,14 @@ static void judge_extension(const char *name)
 static void *CL_API_CALL get_extension_address(const char *name)
 {
     judge_extension(name);
-    return target()->clGetExtensionFunctionAddress(name);
+    return rs_driver()->clGetExtensionFunctionAddress(name);
 }
 
 static void *CL_API_CALL get_extension_address_for_platform(cl_platform_id platform,
                                                             const char *name)
 {
     judge_extension(name);
-    return target()->clGetExtensionFunctionAddressForPlatform(platform, name);
+    return rs_driver()->clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
 void rs_layer_add_buffers(cl_icd_dispatch *table)

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 /* ---- residences ---- */
 
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
@@ -31,8 +26,8 @@ const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
         }
         residence->device = device;
         residence->tile = tile;
-        if (rs_opencl_marshal_create(&residence->marshal, target(), context->handle, device, record,
-                                     tile) != RESTRIDE_OK) {
+        if (rs_opencl_marshal_create(&residence->marshal, rs_driver(), context->handle, device,
+                                     record, tile) != RESTRIDE_OK) {
             residence->marshal = NULL;
             residence->why = strdup(restride_last_error());
         }
@@ -67,12 +62,12 @@ static void wait_for(rs_command *command, cl_event event)
         if (command->wait_count > 0)
             memcpy(joined, command->wait_list, command->wait_count * sizeof(cl_event));
         for (cl_uint i = 0; command->joined == NULL && i < command->wait_count; i++)
-            target()->clRetainEvent(joined[i]);
+            rs_driver()->clRetainEvent(joined[i]);
         free(command->joined);
         command->joined = joined;
         command->joined_capacity = capacity;
     }
-    target()->clRetainEvent(event);
+    rs_driver()->clRetainEvent(event);
     command->joined[command->wait_count++] = event;
     command->wait_list = command->joined;
 }
@@ -90,7 +85,7 @@ void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_
 void rs_command_end(rs_command *command)
 {
     for (cl_uint i = 0; command->joined != NULL && i < command->wait_count; i++)
-        target()->clReleaseEvent(command->joined[i]);
+        rs_driver()->clReleaseEvent(command->joined[i]);
     free(command->joined);
     rs_layer_unlock();
 }
@@ -100,7 +95,7 @@ void rs_command_end(rs_command *command)
 static void clear_users(rs_users *users)
 {
     for (size_t i = 0; i < users->event_count; i++)
-        target()->clReleaseEvent(users->events[i]);
+        rs_driver()->clReleaseEvent(users->events[i]);
     free(users->queues);
     free(users->events);
     *users = (rs_users){NULL, 0, NULL, 0};
@@ -123,9 +118,9 @@ static bool add_user(rs_users *users, rs_queue *queue)
  * wait for it. */
 static cl_int mark(const rs_queue *queue, cl_event *event)
 {
-    cl_int error = target()->clEnqueueMarkerWithWaitList(queue->handle, 0, NULL, event);
+    cl_int error = rs_driver()->clEnqueueMarkerWithWaitList(queue->handle, 0, NULL, event);
     if (error == CL_SUCCESS)
-        error = target()->clFlush(queue->handle);
+        error = rs_driver()->clFlush(queue->handle);
     return error;
 }
 
@@ -144,7 +139,7 @@ void rs_queue_retire(rs_queue *queue)
             if (events != NULL)
                 users->events = events;
             if (events == NULL || mark(queue, &events[users->event_count]) != CL_SUCCESS)
-                target()->clFinish(queue->handle); /* nothing is left to wait for */
+                rs_driver()->clFinish(queue->handle); /* nothing is left to wait for */
             else
                 users->event_count++;
             break;
@@ -156,7 +151,7 @@ void rs_buffer_forget(rs_buffer *buffer)
 {
     clear_users(&buffer->users);
     if (buffer->ready != NULL)
-        target()->clReleaseEvent(buffer->ready);
+        rs_driver()->clReleaseEvent(buffer->ready);
     buffer->ready = NULL;
 }
 
@@ -181,7 +176,7 @@ static void wait_for_users(rs_command *command, rs_buffer *buffer)
             return;
         }
         wait_for(command, marker);
-        target()->clReleaseEvent(marker);
+        rs_driver()->clReleaseEvent(marker);
     }
 }
 
@@ -198,7 +193,7 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
         return CL_OUT_OF_RESOURCES;
     }
     if (buffer->ready != NULL)
-        target()->clReleaseEvent(buffer->ready);
+        rs_driver()->clReleaseEvent(buffer->ready);
     buffer->ready = event;
     buffer->ready_queue = command->queue;
     buffer->residence = direction == RS_AOS_TO_ASTA ? residence : NULL;
@@ -206,7 +201,7 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
      * example, before the commands in front of them. */
     wait_for(command, event);
-    target()->clRetainEvent(event);
+    rs_driver()->clRetainEvent(event);
     rs_report_marshal(event, count * residence->record.size);
     return CL_SUCCESS;
 }
@@ -270,7 +265,8 @@ static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
     cl_int error = CL_SUCCESS;
     if (buffer->residence != NULL) {
         rs_queue own = {.device = buffer->residence->device};
-        own.handle = target()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
+        own.handle =
+            rs_driver()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
         if (own.handle == NULL)
             return error;
         rs_command command = {&own, CL_SUCCESS, 0, NULL, NULL, 0};
@@ -281,11 +277,11 @@ static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
             error = enqueue_conversion(&command, buffer, buffer->residence, RS_ASTA_TO_AOS);
         buffer->ready_queue = NULL;
         rs_command_end(&command);
-        target()->clReleaseCommandQueue(own.handle); /* flushes it */
+        rs_driver()->clReleaseCommandQueue(own.handle); /* flushes it */
     }
     if (error == CL_SUCCESS && buffer->ready != NULL) {
         *event = buffer->ready;
-        target()->clRetainEvent(*event);
+        rs_driver()->clRetainEvent(*event);
     }
     return error;
 }
@@ -295,8 +291,8 @@ static cl_int finish_restoring(cl_event event)
 {
     if (event == NULL)
         return CL_SUCCESS;
-    cl_int error = target()->clWaitForEvents(1, &event);
-    target()->clReleaseEvent(event);
+    cl_int error = rs_driver()->clWaitForEvents(1, &event);
+    rs_driver()->clReleaseEvent(event);
     return error;
 }
 

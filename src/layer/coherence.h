@@ -21,8 +21,6 @@
 
 #include "layer/state.h"
 
-enum { RS_COMMAND_BUFFERS = 64 };
-
 typedef struct {
     rs_queue *queue; /* NULL: unknown; the command goes through as it is */
     cl_int error;    /* of a conversion that failed: the command must not be enqueued */

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 rs_context *rs_context_of(cl_context handle)
 {
     rs_context *context = rs_context_find(handle);
@@ -61,7 +56,7 @@ static cl_context CL_API_CALL create_context(const cl_context_properties *proper
                                              void *data, cl_int *error)
 {
     return new_context(
-        target()->clCreateContext(properties, device_count, devices, notify, data, error));
+        rs_driver()->clCreateContext(properties, device_count, devices, notify, data, error));
 }
 
 static cl_context CL_API_CALL
@@ -69,12 +64,12 @@ create_context_from_type(const cl_context_properties *properties, cl_device_type
                          void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
                          void *data, cl_int *error)
 {
-    return new_context(target()->clCreateContextFromType(properties, type, notify, data, error));
+    return new_context(rs_driver()->clCreateContextFromType(properties, type, notify, data, error));
 }
 
 static cl_int CL_API_CALL retain_context(cl_context handle)
 {
-    cl_int error = target()->clRetainContext(handle);
+    cl_int error = rs_driver()->clRetainContext(handle);
     rs_layer_lock();
     rs_context *context = rs_context_find(handle);
     if (context != NULL && error == CL_SUCCESS)
@@ -91,7 +86,7 @@ static cl_int CL_API_CALL release_context(cl_context handle)
     if (context != NULL && context->references > 0 && --context->references == 0)
         rs_context_trim(context);
     rs_layer_unlock();
-    return target()->clReleaseContext(handle);
+    return rs_driver()->clReleaseContext(handle);
 }
 
 /* The record of a new queue. Without memory for it its commands could not be followed, so nothing
@@ -151,12 +146,12 @@ rs_queue *rs_queue_of(cl_command_queue handle)
     cl_command_queue_properties properties;
     if (queue != NULL || handle == NULL)
         return queue;
-    if (target()->clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, (void *)&context,
-                                        NULL) != CL_SUCCESS ||
-        target()->clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, (void *)&device,
-                                        NULL) != CL_SUCCESS ||
-        target()->clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-                                        NULL) != CL_SUCCESS)
+    if (rs_driver()->clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context,
+                                           (void *)&context, NULL) != CL_SUCCESS ||
+        rs_driver()->clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, (void *)&device,
+                                           NULL) != CL_SUCCESS ||
+        rs_driver()->clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties,
+                                           &properties, NULL) != CL_SUCCESS)
         return NULL; /* not a queue: the driver will say so */
     return new_queue(handle, context, device, NULL, properties, properties);
 }
@@ -167,7 +162,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_i
 {
     cl_command_queue_properties given =
         properties | (rs_report_times() ? CL_QUEUE_PROFILING_ENABLE : 0);
-    cl_command_queue handle = target()->clCreateCommandQueue(context, device, given, error);
+    cl_command_queue handle = rs_driver()->clCreateCommandQueue(context, device, given, error);
     return keep_queue(handle, context, device, NULL, properties, given);
 }
 
@@ -205,14 +200,14 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context cont
         extended[flags_at] = given;
         extended[count] = 0;
     }
-    cl_command_queue handle = target()->clCreateCommandQueueWithProperties(
+    cl_command_queue handle = rs_driver()->clCreateCommandQueueWithProperties(
         context, device, given != wanted ? extended : list, error);
     return keep_queue(handle, context, device, list, wanted, given);
 }
 
 static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
 {
-    cl_int error = target()->clRetainCommandQueue(handle);
+    cl_int error = rs_driver()->clRetainCommandQueue(handle);
     rs_layer_lock();
     rs_queue *queue = rs_queue_find(handle);
     if (queue != NULL && error == CL_SUCCESS)
@@ -233,7 +228,7 @@ static cl_int CL_API_CALL release_queue(cl_command_queue handle)
     }
     rs_report_harvest();
     rs_layer_unlock();
-    return target()->clReleaseCommandQueue(handle);
+    return rs_driver()->clReleaseCommandQueue(handle);
 }
 
 static cl_int answer(const void *bytes, size_t size, size_t value_size, void *value,
@@ -265,7 +260,7 @@ static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_que
         error = answer(queue->program_list, queue->program_list_count * sizeof(cl_queue_properties),
                        value_size, value, value_size_ret);
     else
-        error = target()->clGetCommandQueueInfo(handle, name, value_size, value, value_size_ret);
+        error = rs_driver()->clGetCommandQueueInfo(handle, name, value_size, value, value_size_ret);
     rs_layer_unlock();
     return error;
 }
@@ -274,14 +269,15 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
                                              size_t value_size, void *value, size_t *value_size_ret)
 {
     cl_command_queue handle = NULL;
-    target()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, (void *)&handle, NULL);
+    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, (void *)&handle,
+                                NULL);
     rs_layer_lock();
     rs_queue *queue = rs_queue_find(handle);
     bool hidden = queue != NULL && queue->profiling_added;
     rs_layer_unlock();
     if (hidden)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
-    return target()->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
+    return rs_driver()->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
 }
 
 /* The report holds a reference to events whose times it still waits for; the program must not see
@@ -289,7 +285,7 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
 static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, size_t value_size,
                                          void *value, size_t *value_size_ret)
 {
-    cl_int error = target()->clGetEventInfo(event, name, value_size, value, value_size_ret);
+    cl_int error = rs_driver()->clGetEventInfo(event, name, value_size, value, value_size_ret);
     if (name == CL_EVENT_REFERENCE_COUNT && error == CL_SUCCESS && value != NULL) {
         rs_layer_lock();
         if (rs_report_holds(event))
@@ -307,7 +303,7 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
 static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 {
     rs_layer_freeze("the program holds commands back with user events");
-    return target()->clCreateUserEvent(context, error);
+    return rs_driver()->clCreateUserEvent(context, error);
 }
 
 static void harvest(void)
@@ -319,14 +315,14 @@ static void harvest(void)
 
 static cl_int CL_API_CALL finish(cl_command_queue handle)
 {
-    cl_int error = target()->clFinish(handle);
+    cl_int error = rs_driver()->clFinish(handle);
     harvest();
     return error;
 }
 
 static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
 {
-    cl_int error = target()->clWaitForEvents(count, events);
+    cl_int error = rs_driver()->clWaitForEvents(count, events);
     harvest();
     return error;
 }

@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 /* ---- records ---- */
 
 static void free_targets(rs_kernel *kernel)
@@ -67,7 +62,8 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
         if (described == NULL || strcmp(described, name) != 0)
             continue;
         if (read_targets(kernel, json_object_get(description, "arguments")))
-            kernel->rewritten = target()->clCreateKernel(kernel->program->rewritten, name, &error);
+            kernel->rewritten =
+                rs_driver()->clCreateKernel(kernel->program->rewritten, name, &error);
     }
 }
 
@@ -80,9 +76,9 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
     rs_kernel *kernel = calloc(1, sizeof *kernel);
     if (kernel == NULL)
         return CL_OUT_OF_HOST_MEMORY;
-    target()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
-    target()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof argument_count, &argument_count,
-                              NULL);
+    rs_driver()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    rs_driver()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof argument_count, &argument_count,
+                                 NULL);
     kernel->handle = handle;
     kernel->references = 1;
     kernel->argument_count = argument_count;
@@ -113,7 +109,7 @@ static cl_kernel adopt(cl_kernel handle, cl_program program, cl_int *error)
     rs_layer_unlock();
     if (failed == CL_SUCCESS)
         return handle;
-    target()->clReleaseKernel(handle);
+    rs_driver()->clReleaseKernel(handle);
     if (error != NULL)
         *error = failed;
     return NULL;
@@ -121,14 +117,14 @@ static cl_kernel adopt(cl_kernel handle, cl_program program, cl_int *error)
 
 static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *error)
 {
-    return adopt(target()->clCreateKernel(program, name, error), program, error);
+    return adopt(rs_driver()->clCreateKernel(program, name, error), program, error);
 }
 
 static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel *kernels,
                                          cl_uint *count_ret)
 {
     cl_uint made = 0;
-    cl_int error = target()->clCreateKernelsInProgram(program, count, kernels, &made);
+    cl_int error = rs_driver()->clCreateKernelsInProgram(program, count, kernels, &made);
     if (error == CL_SUCCESS && count_ret != NULL)
         *count_ret = made;
     for (cl_uint i = 0; kernels != NULL && error == CL_SUCCESS && i < made; i++)
@@ -141,10 +137,10 @@ static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_k
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
 {
     cl_program program = NULL;
-    cl_kernel handle = target()->clCloneKernel(source, error);
+    cl_kernel handle = rs_driver()->clCloneKernel(source, error);
     if (handle != NULL)
-        target()->clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, (void *)&program,
-                                  NULL);
+        rs_driver()->clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, (void *)&program,
+                                     NULL);
     handle = adopt(handle, program, error);
     rs_layer_lock();
     rs_kernel *copy = rs_kernel_find(handle);
@@ -153,7 +149,7 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
         memcpy(copy->arguments, original->arguments,
                copy->argument_count * sizeof *copy->arguments);
         if (copy->rewritten != NULL)
-            target()->clReleaseKernel(copy->rewritten);
+            rs_driver()->clReleaseKernel(copy->rewritten);
         copy->rewritten = NULL;
     }
     rs_layer_unlock();
@@ -162,7 +158,7 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
 
 static cl_int CL_API_CALL retain_kernel(cl_kernel handle)
 {
-    cl_int error = target()->clRetainKernel(handle);
+    cl_int error = rs_driver()->clRetainKernel(handle);
     rs_layer_lock();
     rs_kernel *kernel = rs_kernel_find(handle);
     if (kernel != NULL && error == CL_SUCCESS)
@@ -178,7 +174,7 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
     if (kernel != NULL && --kernel->references == 0) {
         rs_map_remove(&rs_the_layer.kernels, handle);
         if (kernel->rewritten != NULL)
-            target()->clReleaseKernel(kernel->rewritten);
+            rs_driver()->clReleaseKernel(kernel->rewritten);
         if (kernel->program != NULL) {
             kernel->program->live_kernels--;
             rs_program_trim(kernel->program);
@@ -188,21 +184,21 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
         free(kernel);
     }
     rs_layer_unlock();
-    return target()->clReleaseKernel(handle);
+    return rs_driver()->clReleaseKernel(handle);
 }
 
 /* ---- arguments ---- */
 
 static void drop_rewritten(rs_kernel *kernel)
 {
-    target()->clReleaseKernel(kernel->rewritten);
+    rs_driver()->clReleaseKernel(kernel->rewritten);
     kernel->rewritten = NULL;
 }
 
 static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t size,
                                        const void *value)
 {
-    cl_int error = target()->clSetKernelArg(handle, index, size, value);
+    cl_int error = rs_driver()->clSetKernelArg(handle, index, size, value);
     if (error != CL_SUCCESS)
         return error;
     rs_layer_lock();
@@ -215,7 +211,7 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
         if (value != NULL && size == sizeof(cl_mem))
             memcpy(&argument->buffer, value, sizeof(cl_mem));
         if (kernel->rewritten != NULL &&
-            target()->clSetKernelArg(kernel->rewritten, index, size, value) != CL_SUCCESS)
+            rs_driver()->clSetKernelArg(kernel->rewritten, index, size, value) != CL_SUCCESS)
             drop_rewritten(kernel);
     }
     rs_layer_unlock();
@@ -224,13 +220,13 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
 
 static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, const void *pointer)
 {
-    cl_int error = target()->clSetKernelArgSVMPointer(handle, index, pointer);
+    cl_int error = rs_driver()->clSetKernelArgSVMPointer(handle, index, pointer);
     rs_layer_lock();
     rs_kernel *kernel = rs_kernel_find(handle);
     if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
         kernel->arguments[index] = (rs_argument){true, NULL};
         if (kernel->rewritten != NULL &&
-            target()->clSetKernelArgSVMPointer(kernel->rewritten, index, pointer) != CL_SUCCESS)
+            rs_driver()->clSetKernelArgSVMPointer(kernel->rewritten, index, pointer) != CL_SUCCESS)
             drop_rewritten(kernel);
     }
     rs_layer_unlock();
@@ -240,11 +236,11 @@ static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, cons
 static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info name, size_t size,
                                         const void *value)
 {
-    cl_int error = target()->clSetKernelExecInfo(handle, name, size, value);
+    cl_int error = rs_driver()->clSetKernelExecInfo(handle, name, size, value);
     rs_layer_lock();
     rs_kernel *kernel = rs_kernel_find(handle);
     if (error == CL_SUCCESS && kernel != NULL && kernel->rewritten != NULL &&
-        target()->clSetKernelExecInfo(kernel->rewritten, name, size, value) != CL_SUCCESS)
+        rs_driver()->clSetKernelExecInfo(kernel->rewritten, name, size, value) != CL_SUCCESS)
         drop_rewritten(kernel);
     rs_layer_unlock();
     return error;
@@ -342,8 +338,8 @@ static cl_int set_counts(const rs_kernel *kernel)
         const rs_target *wanted = &kernel->targets[i];
         rs_buffer *buffer = rs_buffer_find(kernel->arguments[wanted->index].buffer);
         cl_ulong count = buffer->size / wanted->record.size;
-        error = target()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
-                                         sizeof count, &count);
+        error = rs_driver()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
+                                            sizeof count, &count);
     }
     return error;
 }
@@ -369,9 +365,9 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
         place_buffers(&choice, &command);
         error = command.error != CL_SUCCESS ? command.error : set_counts(choice.kernel);
         if (error == CL_SUCCESS)
-            error = target()->clEnqueueNDRangeKernel(queue, choice.kernel->rewritten, dimensions,
-                                                     offset, global, local, command.wait_count,
-                                                     command.wait_list, out);
+            error = rs_driver()->clEnqueueNDRangeKernel(queue, choice.kernel->rewritten, dimensions,
+                                                        offset, global, local, command.wait_count,
+                                                        command.wait_list, out);
         if (error != CL_SUCCESS && command.error == CL_SUCCESS) {
             rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
             rs_report_hold(choice.kernel->facts, 0,
@@ -381,11 +377,11 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     }
     if (!choice.rewritten && command.error == CL_SUCCESS) {
         place_buffers(&choice, &command);
-        error =
-            command.error != CL_SUCCESS
-                ? command.error
-                : target()->clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global, local,
-                                                   command.wait_count, command.wait_list, out);
+        error = command.error != CL_SUCCESS
+                    ? command.error
+                    : rs_driver()->clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global,
+                                                          local, command.wait_count,
+                                                          command.wait_list, out);
     }
     if (error == CL_SUCCESS && choice.kernel != NULL && choice.kernel->facts != NULL) {
         choice.kernel->facts->launches++;
@@ -394,7 +390,7 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     if (error == CL_SUCCESS && timed) {
         if (event != NULL) {
             *event = mine;
-            target()->clRetainEvent(mine);
+            rs_driver()->clRetainEvent(mine);
         }
         rs_report_launch(choice.kernel->facts, mine);
     }

@@ -17,11 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 /* Builds the text for the program's device and returns its kernel names separated by ';'; NULL when
  * it fails. */
 static char *kernel_names(const rs_program *program, rs_text *text)
@@ -34,19 +29,20 @@ static char *kernel_names(const rs_program *program, rs_text *text)
     size_t size = 0;
     cl_int error;
     cl_program probe =
-        target()->clCreateProgramWithSource(program->context, 1, strings, NULL, &error);
+        rs_driver()->clCreateProgramWithSource(program->context, 1, strings, NULL, &error);
     if (probe != NULL &&
-        target()->clBuildProgram(probe, 1, &program->device, program->options, NULL, NULL) ==
+        rs_driver()->clBuildProgram(probe, 1, &program->device, program->options, NULL, NULL) ==
             CL_SUCCESS &&
-        target()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size) == CL_SUCCESS &&
+        rs_driver()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size) ==
+            CL_SUCCESS &&
         (names = calloc(1, size + 1)) != NULL &&
-        target()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, size, names, NULL) !=
+        rs_driver()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, size, names, NULL) !=
             CL_SUCCESS) {
         free(names);
         names = NULL;
     }
     if (probe != NULL)
-        target()->clReleaseProgram(probe);
+        rs_driver()->clReleaseProgram(probe);
     free(source);
     return names;
 }

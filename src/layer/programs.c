@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 /* ---- records ---- */
 
 static rs_program *new_program(cl_program handle, cl_context context, char *source,
@@ -44,7 +39,7 @@ static rs_program *new_program(cl_program handle, cl_context context, char *sour
 static void forget_rewriting(rs_program *program)
 {
     if (program->rewritten != NULL)
-        target()->clReleaseProgram(program->rewritten);
+        rs_driver()->clReleaseProgram(program->rewritten);
     json_decref(program->kernels);
     free(program->left);
     program->left = NULL;
@@ -80,7 +75,7 @@ static cl_program CL_API_CALL create_with_source(cl_context context, cl_uint cou
                                                  cl_int *error)
 {
     cl_program handle =
-        target()->clCreateProgramWithSource(context, count, strings, lengths, error);
+        rs_driver()->clCreateProgramWithSource(context, count, strings, lengths, error);
     if (handle != NULL)
         new_program(handle, context, join_source(count, strings, lengths), NULL);
     return handle;
@@ -91,8 +86,8 @@ static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint cou
                                                  const unsigned char **binaries, cl_int *statuses,
                                                  cl_int *error)
 {
-    cl_program handle = target()->clCreateProgramWithBinary(context, count, devices, lengths,
-                                                            binaries, statuses, error);
+    cl_program handle = rs_driver()->clCreateProgramWithBinary(context, count, devices, lengths,
+                                                               binaries, statuses, error);
     if (handle != NULL)
         new_program(handle, context, NULL, "the program was made from a binary");
     return handle;
@@ -101,7 +96,7 @@ static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint cou
 static cl_program CL_API_CALL create_with_il(cl_context context, const void *il, size_t length,
                                              cl_int *error)
 {
-    cl_program handle = target()->clCreateProgramWithIL(context, il, length, error);
+    cl_program handle = rs_driver()->clCreateProgramWithIL(context, il, length, error);
     if (handle != NULL)
         new_program(handle, context, NULL, "the program was made from an intermediate language");
     return handle;
@@ -112,7 +107,7 @@ static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint c
                                                    cl_int *error)
 {
     cl_program handle =
-        target()->clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
+        rs_driver()->clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
     if (handle != NULL)
         new_program(handle, context, NULL, "its kernels are built into the device");
     return handle;
@@ -124,8 +119,8 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
                                            void(CL_CALLBACK *notify)(cl_program, void *),
                                            void *data, cl_int *error)
 {
-    cl_program handle = target()->clLinkProgram(context, device_count, devices, options, count,
-                                                programs, notify, data, error);
+    cl_program handle = rs_driver()->clLinkProgram(context, device_count, devices, options, count,
+                                                   programs, notify, data, error);
     if (handle != NULL)
         new_program(handle, context, NULL, "the program was compiled and linked in separate steps");
     return handle;
@@ -133,7 +128,7 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
 
 static cl_int CL_API_CALL retain_program(cl_program handle)
 {
-    cl_int error = target()->clRetainProgram(handle);
+    cl_int error = rs_driver()->clRetainProgram(handle);
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
     if (program != NULL && error == CL_SUCCESS)
@@ -151,7 +146,7 @@ static cl_int CL_API_CALL release_program(cl_program handle)
         rs_program_trim(program);
     }
     rs_layer_unlock();
-    return target()->clReleaseProgram(handle);
+    return rs_driver()->clReleaseProgram(handle);
 }
 
 /* ---- rewriting ---- */
@@ -181,8 +176,8 @@ static json_t *ask_rewriter(const rs_program *program)
 {
     enum { ROUNDS = 8 };
     cl_uint address_bits = 64;
-    target()->clGetDeviceInfo(program->device, CL_DEVICE_ADDRESS_BITS, sizeof address_bits,
-                              &address_bits, NULL);
+    rs_driver()->clGetDeviceInfo(program->device, CL_DEVICE_ADDRESS_BITS, sizeof address_bits,
+                                 &address_bits, NULL);
     json_t *source = json_string(program->source);
     if (source == NULL) {
         rs_report_note("Program %u was not rewritten: its source is not a text in UTF-8.",
@@ -263,18 +258,18 @@ static cl_program build_rewritten(const rs_program *program, const char *source,
 {
     cl_int error = CL_SUCCESS;
     cl_program rewritten =
-        target()->clCreateProgramWithSource(program->context, 1, &source, NULL, &error);
+        rs_driver()->clCreateProgramWithSource(program->context, 1, &source, NULL, &error);
     if (rewritten == NULL)
         return NULL;
-    error = target()->clBuildProgram(rewritten, 1, &program->device, options, NULL, NULL);
+    error = rs_driver()->clBuildProgram(rewritten, 1, &program->device, options, NULL, NULL);
     if (error == CL_SUCCESS)
         return rewritten;
     char log[1024] = "";
-    target()->clGetProgramBuildInfo(rewritten, program->device, CL_PROGRAM_BUILD_LOG,
-                                    sizeof log - 1, log, NULL);
+    rs_driver()->clGetProgramBuildInfo(rewritten, program->device, CL_PROGRAM_BUILD_LOG,
+                                       sizeof log - 1, log, NULL);
     rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s", program->number,
            log);
-    target()->clReleaseProgram(rewritten);
+    rs_driver()->clReleaseProgram(rewritten);
     return NULL;
 }
 
@@ -320,9 +315,9 @@ static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_d
     size_t size = 0;
     if (devices != NULL)
         return count == 1 ? devices[0] : NULL;
-    if (target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
+    if (rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
         size != sizeof(cl_device_id) ||
-        target()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
+        rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
             CL_SUCCESS)
         return NULL;
     return all[0];
@@ -346,7 +341,7 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
             rs_program_prepare(program);
     }
     rs_layer_unlock();
-    return target()->clBuildProgram(handle, device_count, devices, options, notify, data);
+    return rs_driver()->clBuildProgram(handle, device_count, devices, options, notify, data);
 }
 
 void rs_layer_add_programs(cl_icd_dispatch *table)

@@ -26,11 +26,6 @@ static struct {
     json_t *devices;
 } report;
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 bool rs_report_wanted(void)
 {
     return rs_the_layer.settings.report_folder != NULL;
@@ -76,10 +71,10 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
 static double seconds_of(cl_event event)
 {
     cl_ulong start = 0, end = 0;
-    if (target()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start,
-                                          NULL) != CL_SUCCESS ||
-        target()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                          NULL) != CL_SUCCESS ||
+    if (rs_driver()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start,
+                                             &start, NULL) != CL_SUCCESS ||
+        rs_driver()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
+                                             NULL) != CL_SUCCESS ||
         end < start)
         return 0;
     return (double)(end - start) * 1e-9;
@@ -89,8 +84,8 @@ static double seconds_of(cl_event event)
 static bool close_event(const open_event *open)
 {
     cl_int status = CL_QUEUED;
-    if (target()->clGetEventInfo(open->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                 &status, NULL) == CL_SUCCESS &&
+    if (rs_driver()->clGetEventInfo(open->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                    &status, NULL) == CL_SUCCESS &&
         status > CL_COMPLETE)
         return false;
     double seconds = status == CL_COMPLETE ? seconds_of(open->event) : 0;
@@ -98,7 +93,7 @@ static bool close_event(const open_event *open)
         open->facts->seconds += seconds;
     else
         report.marshal_seconds += seconds;
-    target()->clReleaseEvent(open->event);
+    rs_driver()->clReleaseEvent(open->event);
     return true;
 }
 
@@ -127,7 +122,7 @@ static void keep_open(cl_event event, rs_kernel_facts *facts)
     if (report.open_count < report.open_capacity)
         report.open[report.open_count++] = (open_event){event, facts};
     else
-        target()->clReleaseEvent(event); /* no memory: its time is lost */
+        rs_driver()->clReleaseEvent(event); /* no memory: its time is lost */
 }
 
 void rs_report_launch(rs_kernel_facts *facts, cl_event event)
@@ -142,7 +137,7 @@ void rs_report_marshal(cl_event event, size_t bytes)
     if (rs_report_times())
         keep_open(event, NULL);
     else
-        target()->clReleaseEvent(event);
+        rs_driver()->clReleaseEvent(event);
 }
 
 bool rs_report_holds(cl_event event)
@@ -184,8 +179,8 @@ void rs_report_note(const char *format, ...)
 void rs_report_device(cl_device_id device)
 {
     char name[256] = "";
-    if (rs_report_wanted() && target()->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1,
-                                                        name, NULL) == CL_SUCCESS)
+    if (rs_report_wanted() && rs_driver()->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1,
+                                                           name, NULL) == CL_SUCCESS)
         add_once(&report.devices, name);
 }
 

@@ -145,6 +145,12 @@ typedef struct {
 
 extern rs_layer rs_the_layer;
 
+/* The functions below this layer: the next layer's or the loader's own. */
+static inline const cl_icd_dispatch *rs_driver(void)
+{
+    return &rs_the_layer.target;
+}
+
 void rs_layer_lock(void);
 void rs_layer_unlock(void);
 

@@ -9,11 +9,6 @@
 #include "layer/coherence.h"
 #include "layer/report.h"
 
-static cl_icd_dispatch *target(void)
-{
-    return &rs_the_layer.target;
-}
-
 /* Ends a command whose blocking form was asked for: `mine` is its event. */
 static cl_int end_blocking(rs_command *command, cl_int error, cl_bool blocking, cl_event mine,
                            cl_event *event)
@@ -21,11 +16,11 @@ static cl_int end_blocking(rs_command *command, cl_int error, cl_bool blocking, 
     if (blocking && error == CL_SUCCESS) {
         if (event != NULL) {
             *event = mine;
-            target()->clRetainEvent(mine);
+            rs_driver()->clRetainEvent(mine);
         }
         rs_command_end(command);
-        error = target()->clWaitForEvents(1, &mine);
-        target()->clReleaseEvent(mine);
+        error = rs_driver()->clWaitForEvents(1, &mine);
+        rs_driver()->clReleaseEvent(mine);
         rs_layer_lock();
         rs_report_harvest();
         rs_layer_unlock();
@@ -36,7 +31,7 @@ static cl_int end_blocking(rs_command *command, cl_int error, cl_bool blocking, 
 }
 
 /* Runs the enqueue CALL unless the conversion before it failed. */
-#define RS_CALL(command, call) ((command).error != CL_SUCCESS ? (command).error : target()->call)
+#define RS_CALL(command, call) ((command).error != CL_SUCCESS ? (command).error : rs_driver()->call)
 
 static bool covers_all(cl_mem handle, size_t offset, size_t size)
 {
@@ -241,9 +236,9 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem handle, cl_bo
     rs_command_use(&command, handle, NULL);
     cl_int error = command.error;
     if (error == CL_SUCCESS)
-        mapped = target()->clEnqueueMapBuffer(queue, handle, CL_FALSE, flags, offset, size,
-                                              command.wait_count, command.wait_list,
-                                              blocking ? &mine : event, &error);
+        mapped = rs_driver()->clEnqueueMapBuffer(queue, handle, CL_FALSE, flags, offset, size,
+                                                 command.wait_count, command.wait_list,
+                                                 blocking ? &mine : event, &error);
     rs_buffer *buffer = rs_buffer_find(handle);
     if (error == CL_SUCCESS && buffer != NULL)
         buffer->map_count++;
