@@ -21,6 +21,18 @@ extern "C" {
 
 typedef struct restride_plan restride_plan;
 
+/* What a planner may be told; all zero: nothing, it chooses. */
+typedef struct {
+    /* The most scratch memory that the plan may take, in bytes; 0: 0.5 % of the array and 4 MiB a
+     * thread. With more, the planner says in its description what it gains. */
+    size_t scratch_bytes;
+    /* The shortest run of bytes worth moving, where it is longer than the engine's cache line: a
+     * page for an array in a file that is mapped into memory. */
+    size_t run_bytes;
+    /* The name of a method as restride_plan_describe() writes it; NULL: the planner's choice. */
+    const char *method;
+} restride_plan_options;
+
 /*
  * Plans the conversion of an array from one layout to another, in place. Both layouts have the same
  * dimensions. The engine must outlive the plan. RESTRIDE_UNSUPPORTED: this engine has no stages for

@@ -38,6 +38,14 @@ RESTRIDE_API restride_status restride_plan_transpose(restride_plan **plan, restr
                                                      size_t rows, size_t cols, size_t elem_size,
                                                      size_t batch);
 
+/* The same with options; NULL: none. RESTRIDE_INVALID_ARGUMENT when no method has the name given,
+ * RESTRIDE_UNSUPPORTED when that method does not suit the shape or the budget. */
+RESTRIDE_API restride_status restride_plan_transpose_with(restride_plan **plan,
+                                                          restride_engine *engine, size_t rows,
+                                                          size_t cols, size_t elem_size,
+                                                          size_t batch,
+                                                          const restride_plan_options *options);
+
 #ifdef __cplusplus
 }
 #endif

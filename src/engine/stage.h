@@ -10,6 +10,7 @@
 #include "restride/engine.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 typedef enum { RS_AOS_TO_ASTA, RS_ASTA_TO_AOS } rs_marshal_direction;
 
@@ -42,6 +43,7 @@ typedef enum {
 
 typedef struct {
     rs_transpose_method method;
+    size_t offset; /* bytes of the buffer before the first matrix */
     size_t outer;
     size_t pitch;
     size_t count; /* 1 except for RS_TRANSPOSE_PANELS */
@@ -57,6 +59,11 @@ typedef struct {
     size_t line_bytes; /* the shortest run that moves at full speed */
     size_t workers;
 } rs_engine_traits;
+
+/* Where a run stands, for whoever watches it from another thread. */
+typedef struct {
+    atomic_size_t done_bytes; /* that have reached their place, summed over the stages */
+} rs_progress;
 
 /* An engine's own; each begins with the engine it belongs to. */
 typedef struct {
@@ -84,8 +91,10 @@ typedef struct {
      * the first stage. */
     restride_status (*check_buffer)(restride_engine *engine, void *buffer, size_t bytes);
 
-    /* Runs one stage in place and returns when it is done. Thread-safe on different buffers. */
-    restride_status (*run)(const rs_stage *stage, void *buffer, void *scratch);
+    /* Runs one stage in place and returns when it is done. Thread-safe on different buffers.
+     * `progress` may be NULL; a stage adds to it as it goes, or not at all. */
+    restride_status (*run)(const rs_stage *stage, void *buffer, void *scratch,
+                           rs_progress *progress);
 
     /* New JSON objects, or NULL when memory is short. */
     json_t *(*describe_stage)(const rs_stage *stage);

@@ -40,6 +40,23 @@ restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, si
     return RESTRIDE_OK;
 }
 
+restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
+                                       size_t count, size_t scratch_limit)
+{
+    if (count > RS_PLAN_MOST_STAGES - plan->stage_count)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "This conversion takes more than %d stages; convert in two steps.",
+                       RS_PLAN_MOST_STAGES);
+    for (size_t i = 0; i < count; i++) {
+        restride_status status = plan->engine->operations->create_transpose(
+            plan->engine, &tasks[i], scratch_limit, &plan->stages[plan->stage_count]);
+        if (status != RESTRIDE_OK)
+            return status;
+        plan->stage_count++;
+    }
+    return RESTRIDE_OK;
+}
+
 static bool same_dimensions(const restride_layout *a, const restride_layout *b)
 {
     if (a->rank != b->rank || a->record != b->record)
@@ -189,7 +206,7 @@ restride_status restride_execute(restride_plan *plan, void *buffer)
     if (scratch_bytes != 0)
         status = operations->acquire_scratch(plan->engine, scratch_bytes, &scratch);
     for (size_t i = 0; status == RESTRIDE_OK && i < plan->stage_count; i++) {
-        status = operations->run(plan->stages[i], buffer, scratch);
+        status = operations->run(plan->stages[i], buffer, scratch, NULL);
         if (status != RESTRIDE_OK && i > 0) {
             char reason[512];
             size_t length = strlen(restride_last_error());
@@ -227,6 +244,8 @@ char *restride_plan_describe(const restride_plan *plan)
         operations->describe_device(plan->engine), "from", plan->from, "to", plan->to, "bytes",
         (json_int_t)plan->bytes, "stages", stages, "bytes_moved", (json_int_t)moved,
         "scratch_bytes", (json_int_t)restride_plan_scratch_bytes(plan));
+    if (object != NULL && plan->method != NULL)
+        json_object_set_new(object, "method", json_string(plan->method));
     if (object != NULL && plan->why[0] != '\0')
         json_object_set_new(object, "why", json_string(plan->why));
     char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER);

@@ -5,7 +5,7 @@
 #include "engine/stage.h"
 #include "restride/plan.h"
 
-enum { RS_PLAN_MOST_STAGES = 3 };
+enum { RS_PLAN_MOST_STAGES = 64 };
 
 struct restride_plan {
     restride_engine *engine;
@@ -14,11 +14,17 @@ struct restride_plan {
     rs_stage *stages[RS_PLAN_MOST_STAGES];
     char *from; /* expressions, for descriptions */
     char *to;
-    char why[256]; /* these stages and no others; may be empty */
+    const char *method; /* of transposition; NULL in other plans */
+    char why[256];      /* these stages and no others; may be empty */
 };
 
 /* A plan without stages, which changes nothing. */
 restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, size_t bytes,
                                const char *from, const char *to);
+
+/* Makes the stages of `tasks` and adds them to a plan; `scratch_limit` is for each of them. After
+ * an error the plan holds those that could be made. RESTRIDE_UNSUPPORTED when they are too many. */
+restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
+                                       size_t count, size_t scratch_limit);
 
 #endif

@@ -21,18 +21,16 @@ static restride_status check_sizes(const rs_matrices *m, size_t *bytes)
     return RESTRIDE_OK;
 }
 
-static restride_status add_stages(restride_plan *plan, const rs_matrices *matrices)
+static restride_status add_stages(restride_plan *plan, const rs_matrices *matrices,
+                                  const restride_plan_options *options)
 {
     restride_engine *engine = plan->engine;
     const rs_engine_traits traits = engine->operations->traits(engine);
     rs_choice choice;
-    restride_status status = rs_choose_transpose(&choice, matrices, &traits);
-    for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++) {
-        status = engine->operations->create_transpose(
-            engine, &choice.tasks[i], choice.scratch_limit, &plan->stages[plan->stage_count]);
-        if (status == RESTRIDE_OK)
-            plan->stage_count++;
-    }
+    restride_status status = rs_choose_transpose(&choice, matrices, &traits, options);
+    if (status == RESTRIDE_OK)
+        status = rs_plan_add_transposes(plan, choice.tasks, choice.count, choice.scratch_limit);
+    plan->method = choice.method;
     memcpy(plan->why, choice.why, sizeof plan->why);
     return status;
 }
@@ -40,11 +38,18 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
 restride_status restride_plan_transpose(restride_plan **plan, restride_engine *engine, size_t rows,
                                         size_t cols, size_t elem_size, size_t batch)
 {
+    return restride_plan_transpose_with(plan, engine, rows, cols, elem_size, batch, NULL);
+}
+
+restride_status restride_plan_transpose_with(restride_plan **plan, restride_engine *engine,
+                                             size_t rows, size_t cols, size_t elem_size,
+                                             size_t batch, const restride_plan_options *options)
+{
     if (plan == NULL || engine == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_plan_transpose needs an engine and a place for the plan.");
     *plan = NULL;
-    const rs_matrices matrices = {rows, cols, elem_size, batch};
+    const rs_matrices matrices = {rows, cols, elem_size, batch, 0};
     size_t bytes;
     restride_status status = check_sizes(&matrices, &bytes);
     if (status != RESTRIDE_OK)
@@ -58,7 +63,7 @@ restride_status restride_plan_transpose(restride_plan **plan, restride_engine *e
                             batch > 1 ? "b c r" : "c r");
     if (status != RESTRIDE_OK)
         return status;
-    status = add_stages(created, &matrices);
+    status = add_stages(created, &matrices, options);
     if (status != RESTRIDE_OK) {
         restride_plan_destroy(created);
         return status;

@@ -23,7 +23,7 @@ static void run_stages(restride_engine *engine, const rs_transpose_task *tasks, 
         /* Exactly what was stated, so that a sanitizer sees every byte beyond. */
         void *scratch = malloc(bytes);
         assert_true(scratch != NULL || bytes == 0);
-        assert_int_equal(engine->operations->run(stage, data, scratch), RESTRIDE_OK);
+        assert_int_equal(engine->operations->run(stage, data, scratch, NULL), RESTRIDE_OK);
         free(scratch);
         engine->operations->destroy_stage(stage);
     }
@@ -34,7 +34,7 @@ static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_
 {
     const rs_engine_traits traits = {chip, 64, (size_t)threads};
     rs_choice choice;
-    assert_int_equal(rs_choose_transpose(&choice, m, &traits), RESTRIDE_OK);
+    assert_int_equal(rs_choose_transpose(&choice, m, &traits, NULL), RESTRIDE_OK);
     restride_engine *engine;
     assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
     size_t size = m->batch * m->rows * m->cols * m->unit;
@@ -64,7 +64,7 @@ static void test_small_chips(void **state)
     size_t methods[RS_TRANSPOSE_SPLIT + 1] = {0};
     for (int i = 0; i < 3000; i++) {
         rs_matrices m = {1 + test_random(&seed, 120), 1 + test_random(&seed, 120),
-                         units[test_random(&seed, UNIT_COUNT)], 1 + test_random(&seed, 3)};
+                         units[test_random(&seed, UNIT_COUNT)], 1 + test_random(&seed, 3), 0};
         if (i % 16 == 0)
             m.cols = m.rows;
         check_choice(&m, (size_t)32 << test_random(&seed, 7), 1 + (int)test_random(&seed, 4), seed,
@@ -83,7 +83,7 @@ static void test_threads(void **state)
     size_t methods[RS_TRANSPOSE_SPLIT + 1] = {0};
     for (int i = 0; i < 120; i++) {
         rs_matrices m = {100 + test_random(&seed, 700), 100 + test_random(&seed, 700),
-                         units[test_random(&seed, 9)], 1};
+                         units[test_random(&seed, 9)], 1, 0};
         if (i % 16 == 0)
             m.cols = m.rows;
         check_choice(&m, (size_t)512 << test_random(&seed, 6), 1 + (int)test_random(&seed, 8), seed,
@@ -94,7 +94,7 @@ static void test_threads(void **state)
         size_t tall = 20000 + test_random(&seed, 40000);
         bool upright = test_random(&seed, 2) == 0;
         const rs_matrices m = {upright ? tall : slim, upright ? slim : tall,
-                               units[test_random(&seed, 7)], 1};
+                               units[test_random(&seed, 7)], 1, 0};
         check_choice(&m, (size_t)2048 << test_random(&seed, 6), 1 + (int)test_random(&seed, 8),
                      seed, methods);
     }

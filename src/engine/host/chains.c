@@ -115,7 +115,7 @@ static inline void step(const field *f, lane *l)
     look_ahead(f, l);
 }
 
-static void move_chains(const field *f, size_t item, size_t end)
+static void move_chains(const rs_host_run *run, const field *f, size_t item, size_t end)
 {
     lane lanes[LANES];
     size_t count = 0;
@@ -131,6 +131,7 @@ static void move_chains(const field *f, size_t item, size_t end)
             }
             copy(l->base + l->target * f->unit, f->saved + (next_chain - 1) * f->unit + l->offset,
                  l->width);
+            rs_host_done(run, f->cycles->stride * l->width); /* the mean length of a chain */
             if (item < end)
                 begin_chain(f, l, item++);
             else
@@ -218,7 +219,7 @@ void rs_host_chains_work(void *context, const rs_host_member *member)
             memcpy(run->scratch + i * unit, matrix + (i + 1) * cycles->stride * unit, unit);
         rs_host_team_wait(member);
         rs_host_team_share(member, cycles->starts * slices, &begin, &end);
-        move_chains(&f, begin, end);
+        move_chains(run, &f, begin, end);
         rs_host_team_share(member, cycles->leader_words * slices, &begin, &end);
         move_cycles(&f, begin, end);
         rs_host_team_wait(member);

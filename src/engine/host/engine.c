@@ -169,18 +169,18 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     return RESTRIDE_OK;
 }
 
-static restride_status run(const rs_stage *base, void *buffer, void *scratch)
+static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
 {
     const rs_host_stage *stage = (const rs_host_stage *)base;
-    rs_host_run shared = {stage, buffer, scratch, 0};
+    unsigned char *data = (unsigned char *)buffer + stage->task.offset;
+    rs_host_run shared = {stage, data, scratch, 0, progress};
     rs_host_team_run(stage->threads, stage->method->work, &shared);
     if (stage->rest.count != 0) {
         const rs_transpose_task *whole = &stage->task;
         rs_host_stage last = *stage;
         last.task = stage->rest;
-        unsigned char *behind =
-            (unsigned char *)buffer + whole->count * whole->rows * whole->cols * whole->unit;
-        rs_host_run alone = {&last, behind, scratch, 0};
+        unsigned char *behind = data + whole->count * whole->rows * whole->cols * whole->unit;
+        rs_host_run alone = {&last, behind, scratch, 0, progress};
         rs_host_team_run(1, stage->method->work, &alone);
     }
     return RESTRIDE_OK;

@@ -34,7 +34,14 @@ typedef struct {
     unsigned char *data;
     unsigned char *scratch;
     atomic_size_t next; /* the next piece of work, where pieces are handed out one by one */
+    rs_progress *progress;
 } rs_host_run;
+
+static inline void rs_host_done(const rs_host_run *run, size_t bytes)
+{
+    if (run->progress != NULL)
+        atomic_fetch_add_explicit(&run->progress->done_bytes, bytes, memory_order_relaxed);
+}
 
 struct rs_host_method {
     const char *elementary; /* the thesis's name */

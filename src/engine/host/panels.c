@@ -37,5 +37,6 @@ void rs_host_panels_work(void *context, const rs_host_member *member)
             memcpy(buffer, block, bytes);
             rs_host_tile_transpose(&stage->tile, buffer, task->cols * task->unit, block,
                                    task->rows * task->unit, task->rows, task->cols);
+            rs_host_done(run, bytes);
         }
 }

@@ -17,9 +17,10 @@ restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limi
     return RESTRIDE_OK;
 }
 
-static void swap_tiles(const rs_host_stage *stage, unsigned char *matrix, unsigned char *buffer,
+static void swap_tiles(const rs_host_run *run, unsigned char *matrix, unsigned char *buffer,
                        size_t tile_row, size_t tile_col)
 {
+    const rs_host_stage *stage = run->stage;
     size_t n = stage->task.rows;
     size_t unit = stage->task.unit;
     size_t stride = n * unit;
@@ -34,6 +35,7 @@ static void swap_tiles(const rs_host_stage *stage, unsigned char *matrix, unsign
         rs_host_tile_transpose(&stage->tile, mirror, stride, here, stride, width, height);
     for (size_t row = 0; row < width; row++)
         memcpy(mirror + row * stride, buffer + row * height * unit, height * unit);
+    rs_host_done(run, (i != j ? 2 : 1) * height * width * unit);
 }
 
 void rs_host_square_work(void *context, const rs_host_member *member)
@@ -47,7 +49,6 @@ void rs_host_square_work(void *context, const rs_host_member *member)
          i = atomic_fetch_add(&run->next, 1)) {
         size_t tile_row = tiles - 1 - i % tiles; /* the longest row first, for balance */
         for (size_t tile_col = 0; tile_col <= tile_row; tile_col++)
-            swap_tiles(stage, run->data + i / tiles * stage->task.pitch, buffer, tile_row,
-                       tile_col);
+            swap_tiles(run, run->data + i / tiles * stage->task.pitch, buffer, tile_row, tile_col);
     }
 }

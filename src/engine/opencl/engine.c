@@ -56,8 +56,9 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     return RESTRIDE_OK;
 }
 
-static restride_status run(const rs_stage *base, void *buffer, void *scratch)
+static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
 {
+    (void)progress;
     (void)scratch; /* 010! by barrier synchronisation needs local memory alone */
     const marshal_stage *stage = (const marshal_stage *)base;
     opencl_engine *engine = (opencl_engine *)base->engine;

@@ -1,0 +1,17 @@
+/*
+ * What a stage costs: passes over its matrices at the speed of a copy, estimated. The planner adds
+ * the stages up and takes the cheapest plan.
+ */
+#ifndef RS_TRANSPOSE_COST_H
+#define RS_TRANSPOSE_COST_H
+
+#include "engine/stage.h"
+
+/* The cost of a stage that cannot keep its scratch memory within the limit. */
+#define RS_COST_IMPOSSIBLE 1e30
+
+/* `scratch_limit` is the bound on the scratch memory of the whole plan, in bytes. */
+double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
+                            size_t scratch_limit);
+
+#endif
