@@ -50,6 +50,22 @@ RESTRIDE_API restride_status restride_plan_convert(restride_plan **plan, restrid
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 
+/* How a run is watched; all zero: not at all. */
+typedef struct {
+    /*
+     * Called about five times a second, from a thread of its own, and once from the calling thread
+     * when the run has succeeded. `done` of `total` bytes have reached their place, summed over the
+     * stages; `done` never shrinks and is estimated within a stage. NULL: nobody is told. The
+     * function must not run or destroy the plan.
+     */
+    void (*progress)(void *context, size_t done, size_t total);
+    void *context; /* handed to it */
+} restride_run_options;
+
+/* restride_execute() with options; NULL: none. */
+RESTRIDE_API restride_status restride_execute_with(restride_plan *plan, void *buffer,
+                                                   const restride_run_options *options);
+
 /* Scratch memory besides the buffer, in bytes: what restride_execute() takes while it runs, and
  * the tables that the plan keeps. */
 RESTRIDE_API size_t restride_plan_scratch_bytes(const restride_plan *plan);

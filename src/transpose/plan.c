@@ -1,8 +1,8 @@
 /*
  * Plans for conversions between layouts (design: Sung thesis, chapter 4 for the stages, section 5.4
  * for AoS and ASTA). AoS to ASTA and back is one stage; ASTA to ASTA of another tile goes through
- * AoS, in two. Running and describing any plan is here too; transposition plans are made in
- * transpose.c.
+ * AoS, in two. Describing any plan is here too; transposition plans are made in transpose.c, and
+ * plans are run in execute.c.
  */
 #include "restride/plan.h"
 #include "base/arithmetic.h"
@@ -168,19 +168,6 @@ restride_status restride_plan_convert(restride_plan **plan, restride_engine *eng
     return RESTRIDE_OK;
 }
 
-/* What the stages of a run share: as much as the one that takes most. */
-static size_t run_bytes(const restride_plan *plan)
-{
-    const rs_engine_operations *operations = plan->engine->operations;
-    size_t most = 0;
-    size_t kept;
-    for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
-        size_t bytes = operations->scratch_bytes(plan->stages[i], &kept);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 static size_t kept_bytes(const restride_plan *plan)
 {
     const rs_engine_operations *operations = plan->engine->operations;
@@ -193,39 +180,9 @@ static size_t kept_bytes(const restride_plan *plan)
     return sum;
 }
 
-restride_status restride_execute(restride_plan *plan, void *buffer)
-{
-    if (plan == NULL || buffer == NULL)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_execute needs a plan and a buffer.");
-    const rs_engine_operations *operations = plan->engine->operations;
-    restride_status status = operations->check_buffer(plan->engine, buffer, plan->bytes);
-    void *scratch = NULL;
-    size_t scratch_bytes = 0;
-    if (status == RESTRIDE_OK)
-        scratch_bytes = run_bytes(plan);
-    if (scratch_bytes != 0)
-        status = operations->acquire_scratch(plan->engine, scratch_bytes, &scratch);
-    for (size_t i = 0; status == RESTRIDE_OK && i < plan->stage_count; i++) {
-        status = operations->run(plan->stages[i], buffer, scratch, NULL);
-        if (status != RESTRIDE_OK && i > 0) {
-            char reason[512];
-            size_t length = strlen(restride_last_error());
-            length = length < sizeof reason ? length : sizeof reason - 1;
-            memcpy(reason, restride_last_error(), length);
-            reason[length] = '\0';
-            rs_fail(status,
-                    "Stage %zu of %zu failed, so the buffer is neither \"%s\" nor \"%s\" now: %s",
-                    i + 1, plan->stage_count, plan->from, plan->to, reason);
-        }
-    }
-    if (scratch != NULL)
-        operations->release_scratch(plan->engine, scratch_bytes, scratch);
-    return status;
-}
-
 size_t restride_plan_scratch_bytes(const restride_plan *plan)
 {
-    return plan == NULL ? 0 : run_bytes(plan) + kept_bytes(plan);
+    return plan == NULL ? 0 : rs_plan_shared_scratch(plan) + kept_bytes(plan);
 }
 
 char *restride_plan_describe(const restride_plan *plan)

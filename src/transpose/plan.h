@@ -27,4 +27,7 @@ restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, si
 restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
                                        size_t count, size_t scratch_limit);
 
+/* The scratch memory that the stages of a run share: as much as the one that takes most. */
+size_t rs_plan_shared_scratch(const restride_plan *plan);
+
 #endif

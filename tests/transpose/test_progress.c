@@ -1,0 +1,76 @@
+/* What a run tells about its progress. */
+#include "cmocka_all.h"
+#include "restride/restride.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct {
+    size_t calls;
+    size_t last;
+    size_t total;
+    bool shrank;
+} told;
+
+static void listen(void *context, size_t done, size_t total)
+{
+    told *t = context;
+    t->shrank = t->shrank || done < t->last || total != (t->calls == 0 ? total : t->total);
+    t->calls++;
+    t->last = done;
+    t->total = total;
+}
+
+static void transpose_watched(size_t rows, size_t cols, told *t)
+{
+    restride_engine *engine;
+    restride_plan *plan;
+    unsigned char *data = calloc(rows * cols, 4);
+    assert_non_null(data);
+    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(restride_plan_transpose(&plan, engine, rows, cols, 4, 1), RESTRIDE_OK);
+    const restride_run_options options = {listen, t};
+    assert_int_equal(restride_execute_with(plan, data, &options), RESTRIDE_OK);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    free(data);
+}
+
+static void test_end(void **state)
+{
+    (void)state;
+    told t = {0};
+    transpose_watched(30, 40, &t);
+    assert_true(t.calls >= 1);
+    assert_int_equal(t.last, t.total);
+    assert_true(t.total >= 30 * 40 * 4 && t.total % (30 * 40 * 4) == 0);
+}
+
+static void test_middle(void **state)
+{
+    (void)state;
+    told t = {0};
+    transpose_watched(9001, 20011, &t); /* far longer than 0.2 s */
+    assert_true(t.calls >= 2);
+    assert_false(t.shrank);
+    assert_int_equal(t.last, t.total);
+}
+
+static void test_nothing_to_do(void **state)
+{
+    (void)state;
+    told t = {0};
+    transpose_watched(1, 40, &t);
+    assert_int_equal(t.last, t.total);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_middle),
+        cmocka_unit_test(test_nothing_to_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
