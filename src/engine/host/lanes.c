@@ -261,20 +261,21 @@ INLINE void move_cycles(const rs_host_field *f, size_t item, size_t step_items, 
         (function)(f, item, next, 0);                                                              \
     }
 
-#define DEFINE_LANES(version, attribute)                                                           \
-    attribute static void chains_##version(const rs_host_field *f, size_t item, size_t next)       \
+#define DEFINE_LOOP(name, attribute, function)                                                     \
+    attribute static void name(const rs_host_field *f, size_t item, size_t next)                   \
     {                                                                                              \
-        BY_PIECES(move_chains);                                                                    \
-    }                                                                                              \
-    attribute static void cycles_##version(const rs_host_field *f, size_t item, size_t next)       \
-    {                                                                                              \
-        BY_PIECES(move_cycles);                                                                    \
+        BY_PIECES(function);                                                                       \
     }
 
-DEFINE_LANES(portable, )
+DEFINE_LOOP(chains_portable, , move_chains)
+DEFINE_LOOP(cycles_portable, , move_cycles)
 #ifdef __x86_64__
-DEFINE_LANES(avx2, __attribute__((target("avx2"))))
-DEFINE_LANES(avx512, __attribute__((target("avx512f,prefer-vector-width=512"))))
+#define AVX2 __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
+DEFINE_LOOP(chains_avx2, AVX2, move_chains)
+DEFINE_LOOP(cycles_avx2, AVX2, move_cycles)
+DEFINE_LOOP(chains_avx512, AVX512, move_chains)
+DEFINE_LOOP(cycles_avx512, AVX512, move_cycles)
 #endif
 
 rs_host_lanes rs_host_lanes_choose(void)
