@@ -1,0 +1,45 @@
+/*
+ * A regular file whose bytes are changed in place: opened once, for one process at a time, and
+ * mapped into memory where its array lies.
+ */
+#ifndef RS_FILE_FILE_H
+#define RS_FILE_FILE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    const char *path; /* the caller's */
+    int descriptor;   /* -1: not open */
+    size_t bytes;
+    void *map; /* NULL: not mapped */
+    size_t map_bytes;
+} rs_file;
+
+/*
+ * Opens a file, for reading alone if not `writable`. A writable file is locked (flock) against
+ * other runs of this function. RESTRIDE_IO, with the reason, when that cannot be.
+ */
+restride_status rs_file_open(rs_file *file, const char *path, bool writable);
+
+/* Exactly `count` bytes at `offset`; RESTRIDE_IO otherwise. */
+restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, size_t count);
+restride_status rs_file_write(const rs_file *file, size_t offset, const void *bytes, size_t count);
+
+/* Returns when all that was written is on the disk. */
+restride_status rs_file_sync(const rs_file *file);
+
+/* Gives the holes of a sparse file their blocks on the disk, so that none can be missing later. */
+restride_status rs_file_fill_holes(const rs_file *file);
+
+/*
+ * Maps the file, *data is its byte `offset`, and the pages belong to the file: what is stored there
+ * is written by the system at any time. To be called once, after rs_file_fill_holes().
+ */
+restride_status rs_file_map(rs_file *file, size_t offset, void **data);
+
+void rs_file_close(rs_file *file);
+
+#endif
