@@ -52,6 +52,7 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
             plan->engine, &tasks[i], scratch_limit, &plan->stages[plan->stage_count]);
         if (status != RESTRIDE_OK)
             return status;
+        plan->tasks[plan->stage_count] = tasks[i];
         plan->stage_count++;
     }
     return RESTRIDE_OK;

@@ -12,7 +12,8 @@ struct restride_plan {
     size_t bytes; /* of the array */
     size_t stage_count;
     rs_stage *stages[RS_PLAN_MOST_STAGES];
-    char *from; /* expressions, for descriptions */
+    rs_transpose_task tasks[RS_PLAN_MOST_STAGES]; /* of each stage; unit 0: not a transposition */
+    char *from;                                   /* expressions, for descriptions */
     char *to;
     const char *method; /* of transposition; NULL in other plans */
     char why[256];      /* these stages and no others; may be empty */
