@@ -38,7 +38,10 @@ typedef enum {
      * section 4.1.1, with values in the padding.
      */
     RS_TRANSPOSE_JOIN,
-    RS_TRANSPOSE_SPLIT
+    RS_TRANSPOSE_SPLIT,
+    /* CHAINS as the thesis moves its elements (sections 4.5 and 4.6): baselines. */
+    RS_TRANSPOSE_PIPT,  /* a thread a cycle */
+    RS_TRANSPOSE_PTTWAC /* threads share cycles and claim positions */
 } rs_transpose_method;
 
 typedef struct {

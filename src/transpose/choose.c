@@ -158,15 +158,38 @@ static void propose_column_blocks(search *s)
     propose_cuts(s, false);
 }
 
+static void propose_baseline(search *s, rs_transpose_method method, const char *why)
+{
+    rs_choice choice = {0};
+    rs_transpose_task only = task(s, method);
+    add(&choice, &only);
+    snprintf(choice.why, sizeof choice.why, "%s", why);
+    propose(s, &choice);
+}
+
+static void propose_pipt(search *s)
+{
+    propose_baseline(s, RS_TRANSPOSE_PIPT, "A baseline: each cycle of the elements has a thread.");
+}
+
+static void propose_pttwac(search *s)
+{
+    propose_baseline(s, RS_TRANSPOSE_PTTWAC,
+                     "A baseline: threads share the cycles of the elements and claim positions.");
+}
+
 static const struct {
     const char *name;
     void (*propose)(search *s);
+    bool baseline; /* proposes only when it is named */
 } methods[] = {
-    {"nothing", propose_nothing},
-    {"square", propose_square},
-    {"direct", propose_direct},
-    {"2-stage 010! 100!", propose_row_blocks},
-    {"2-stage 100! 010!", propose_column_blocks},
+    {"nothing", propose_nothing, false},
+    {"square", propose_square, false},
+    {"direct", propose_direct, false},
+    {"2-stage 010! 100!", propose_row_blocks, false},
+    {"2-stage 100! 010!", propose_column_blocks, false},
+    {"P-IPT", propose_pipt, true},
+    {"PTTWAC", propose_pttwac, true},
 };
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
 
@@ -186,7 +209,7 @@ restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matric
         s.traits.line_bytes = o->run_bytes;
     bool known = false;
     for (int i = 0; i < METHOD_COUNT; i++) {
-        if (o->method != NULL && strcmp(o->method, methods[i].name) != 0)
+        if (o->method == NULL ? methods[i].baseline : strcmp(o->method, methods[i].name) != 0)
             continue;
         known = true;
         s.method = methods[i].name;

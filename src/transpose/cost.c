@@ -60,13 +60,33 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
     return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 1.2;
 }
 
+/* Never the cheapest: one element moves at a time, and each step waits for the one before it. */
+static double pipt_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                        size_t scratch_limit)
+{
+    (void)task;
+    (void)scratch_limit;
+    return 40.0 * (double)traits->workers;
+}
+
+/* A flag an element of all matrices, and two elements a worker; one worker at least. */
+static double pttwac_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                          size_t scratch_limit)
+{
+    (void)traits;
+    size_t flags = task->outer * task->rows * task->cols / 8 + 2 * traits->line_bytes;
+    bool fits = flags <= scratch_limit && task->unit <= (scratch_limit - flags) / 2;
+    return fits ? 40 : RS_COST_IMPOSSIBLE;
+}
+
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit)
 {
     static double (*const costs[])(const rs_transpose_task *, const rs_engine_traits *, size_t) = {
         [RS_TRANSPOSE_PANELS] = panels_cost, [RS_TRANSPOSE_CHAINS] = chains_cost,
         [RS_TRANSPOSE_SQUARE] = square_cost, [RS_TRANSPOSE_JOIN] = tails_cost,
-        [RS_TRANSPOSE_SPLIT] = tails_cost,
+        [RS_TRANSPOSE_SPLIT] = tails_cost,   [RS_TRANSPOSE_PIPT] = pipt_cost,
+        [RS_TRANSPOSE_PTTWAC] = pttwac_cost,
     };
     return costs[task->method](task, traits, scratch_limit);
 }

@@ -30,6 +30,10 @@ static const rs_host_method methods[] = {
     [RS_TRANSPOSE_JOIN] = {"pad", "rows move apart", rs_host_join_prepare, rs_host_join_work},
     [RS_TRANSPOSE_SPLIT] = {"unpad", "rows move together", rs_host_join_prepare,
                             rs_host_split_work},
+    [RS_TRANSPOSE_PIPT] = {"100!", "P-IPT: a thread a cycle", rs_host_pipt_prepare,
+                           rs_host_pipt_work},
+    [RS_TRANSPOSE_PTTWAC] = {"100!", "PTTWAC: claimed flags", rs_host_pttwac_prepare,
+                             rs_host_pttwac_work},
 };
 
 void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_bytes,

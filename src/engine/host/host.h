@@ -64,6 +64,20 @@ restride_status rs_host_join_prepare(rs_host_stage *stage, size_t scratch_limit)
 void rs_host_join_work(void *context, const rs_host_member *member);
 void rs_host_split_work(void *context, const rs_host_member *member);
 
+restride_status rs_host_pipt_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_pipt_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_pttwac_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_pttwac_work(void *context, const rs_host_member *member);
+
+/* How many of `total` positions a baseline hands out together. */
+static inline size_t rs_host_chunk(size_t total, size_t threads)
+{
+    enum { LARGEST = 256, PARTS = 16 };
+    size_t part = total / (threads * PARTS) + 1;
+    return part < LARGEST ? part : LARGEST;
+}
+
 /*
  * Gives a stage as many threads as the limit has room for, when each needs `own_bytes` and all
  * together `shared_bytes`. The first thread always has its share: the planner asks for no stage
