@@ -18,6 +18,7 @@ static const verb verbs[] = {
     {"rewrite", rs_verb_rewrite,
      "show a kernel rewritten for another layout, and what was refused and why"},
     {"show", rs_verb_show, "draw a layout as text or SVG"},
+    {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
 #ifdef RESTRIDE_HAVE_OPENCL
     {"bench", rs_verb_bench, "measure conversions on a device"},
 #endif

@@ -1,0 +1,294 @@
+/* Arrays in files, for the verbs that change them in place; see array.h. */
+#include "cli/array.h"
+#include "base/arithmetic.h"
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 256, MEMORY_PARTS = 4, LARGE_RUN_BYTES = 4096 };
+
+/* ---- options ---- */
+
+static int fail_option(const rs_array_options *options, const char *name, const char *value,
+                       const char *wanted)
+{
+    return rs_cli_fail(RS_EXIT_USAGE, options->verb, "--%s takes %s, not \"%s\".", name, wanted,
+                       value);
+}
+
+int rs_array_take_option(rs_array_options *options, int code, const char *value)
+{
+    switch (code) {
+    case 't':
+        if (!rs_cli_read_type(value, &options->unit))
+            return fail_option(options, "dtype", value, "a type (f32) or a number of bytes");
+        return RS_EXIT_DONE;
+    case 'o':
+        options->offset_given = true;
+        if (!rs_cli_read_bytes(value, &options->offset))
+            return fail_option(options, "offset", value, "a number of bytes");
+        return RS_EXIT_DONE;
+    case 'p':
+        if (!rs_cli_read_count(value, &options->threads) || options->threads < 1 ||
+            options->threads > MOST_THREADS)
+            return fail_option(options, "threads", value, "a number from 1 to 256");
+        return RS_EXIT_DONE;
+    case 'm':
+        if (!rs_cli_read_bytes(value, &options->memory) || options->memory == 0)
+            return fail_option(options, "memory", value, "a number of bytes (64M)");
+        return RS_EXIT_DONE;
+    case 'e':
+        if (strcmp(value, "host") != 0)
+            return fail_option(options, "engine", value,
+                               "\"host\", the engine that converts files");
+        return RS_EXIT_DONE;
+    case 'x':
+        options->explain = true;
+        return RS_EXIT_DONE;
+    case 'j':
+        options->json = true;
+        return RS_EXIT_DONE;
+    default:
+        return RS_EXIT_USAGE; /* getopt_long has said why */
+    }
+}
+
+/* ---- the array ---- */
+
+void rs_array_write_shape(char *text, size_t size, int rank, const size_t shape[])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < rank && used < size; i++) {
+        int length = snprintf(text + used, size - used, i > 0 ? " x %zu" : "%zu", shape[i]);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
+static restride_status read_npy(rs_array *array)
+{
+    size_t count = array->file.bytes < RS_NPY_MAX_HEADER ? array->file.bytes : RS_NPY_MAX_HEADER;
+    void *bytes = malloc(count + 1);
+    if (bytes == NULL)
+        return rs_fail_memory("a header");
+    restride_status status = rs_file_read(&array->file, 0, bytes, count);
+    if (status == RESTRIDE_OK)
+        status = rs_npy_read(&array->npy, array->file.path, bytes, count, array->file.bytes);
+    free(bytes);
+    if (status != RESTRIDE_OK)
+        return status;
+    array->is_npy = true;
+    array->unit = array->npy.item_bytes;
+    array->offset = array->npy.header_bytes;
+    array->rank = array->npy.rank;
+    array->fortran_order = array->npy.fortran_order;
+    memcpy(array->shape, array->npy.shape, sizeof array->shape);
+    return RESTRIDE_OK;
+}
+
+restride_status rs_array_check_bytes(const rs_array *array, size_t bytes)
+{
+    size_t end;
+    bool fits = rs_size_add(array->offset, bytes, &end) && end <= array->file.bytes;
+    if (fits && (array->is_npy || array->options->offset_given || end == array->file.bytes))
+        return RESTRIDE_OK;
+    if (fits)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "%s has %zu bytes, and the array would take only %zu; if it begins at byte "
+                       "0 all the same, give --offset 0.",
+                       array->file.path, array->file.bytes, bytes);
+    return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                   "%s has %zu bytes, and the array would take %zu from byte %zu on; check its "
+                   "shape and type.",
+                   array->file.path, array->file.bytes, bytes, array->offset);
+}
+
+static restride_status read_shape(rs_array *array)
+{
+    array->unit = array->options->unit;
+    array->offset = array->options->offset;
+    if (array->options->shape == NULL)
+        return RESTRIDE_OK;
+    rs_cli_read_list(array->options->shape, 'x', RS_ARRAY_MAX_RANK, array->shape, &array->rank);
+    size_t bytes = array->unit;
+    for (int i = 0; i < array->rank; i++)
+        if (!rs_size_multiply(bytes, array->shape[i], &bytes))
+            return rs_fail(RESTRIDE_OVERFLOW,
+                           "An array of %s elements has more bytes than a size "
+                           "can hold.",
+                           array->options->shape);
+    return rs_array_check_bytes(array, bytes);
+}
+
+restride_status rs_array_open(rs_array *array, const rs_array_options *options)
+{
+    *array = (rs_array){.options = options};
+    restride_status status = rs_file_open(&array->file, options->path, !options->explain);
+    if (status != RESTRIDE_OK)
+        return status;
+    bool raw = options->shape != NULL || options->unit != 0 || options->offset_given;
+    status = raw ? read_shape(array) : read_npy(array);
+    if (status == RESTRIDE_OK)
+        status = restride_engine_create_host(&array->engine, (int)options->threads);
+    if (status != RESTRIDE_OK)
+        rs_array_close(array);
+    return status;
+}
+
+void rs_array_close(rs_array *array)
+{
+    restride_engine_destroy(array->engine);
+    array->engine = NULL;
+    rs_npy_free(&array->npy);
+    rs_file_close(&array->file);
+}
+
+/* An array that does not fit into memory together with its neighbours moves by whole pages, and
+ * gets blocks as large as a good part of memory. */
+restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes)
+{
+    restride_plan_options options = {.scratch_bytes = array->options->memory};
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    size_t memory = pages > 0 && page_bytes > 0 ? (size_t)pages * (size_t)page_bytes : SIZE_MAX;
+    if (bytes > memory / 2) {
+        options.run_bytes = LARGE_RUN_BYTES;
+        if (options.scratch_bytes == 0)
+            options.scratch_bytes = memory / MEMORY_PARTS;
+    }
+    return options;
+}
+
+/* ---- reports ---- */
+
+static void print_number(const json_t *object, const char *name, const char *format)
+{
+    const json_t *number = json_object_get(object, name);
+    if (json_integer_value(number) != 0)
+        printf(format, (long long)json_integer_value(number));
+}
+
+static void print_stage(size_t number, const json_t *stage)
+{
+    printf("  %zu. %s (%s):", number, json_string_value(json_object_get(stage, "name")),
+           json_string_value(json_object_get(stage, "method")));
+    print_number(stage, "blocks", " %lld x");
+    print_number(stage, "rows", " %lld");
+    print_number(stage, "cols", " x %lld");
+    print_number(stage, "element_bytes", " elements of %lld bytes");
+    print_number(stage, "tail", ", tail %lld");
+    print_number(stage, "threads", ", %lld threads");
+    print_number(stage, "scratch_bytes", ", scratch %lld bytes");
+    putchar('\n');
+}
+
+static void explain(const rs_array *array, const rs_array_run *run, const json_t *plan)
+{
+    const json_t *stages = json_object_get(plan, "stages");
+    const char *method = json_string_value(json_object_get(plan, "method"));
+    const char *why = json_string_value(json_object_get(plan, "why"));
+    printf("%s: %s becomes %s, %zu bytes in place.\n", array->file.path, run->from, run->to,
+           run->bytes);
+    if (method != NULL)
+        printf("method: %s\n", method);
+    if (why != NULL)
+        printf("why: %s\n", why);
+    printf("scratch: %zu bytes\n", restride_plan_scratch_bytes(run->plan));
+    printf("stages: %zu\n", json_array_size(stages));
+    for (size_t i = 0; i < json_array_size(stages); i++)
+        print_stage(i + 1, json_array_get(stages, i));
+}
+
+static double gigabytes_a_second(const rs_array_run *run, double seconds)
+{
+    return seconds > 0 ? 2e-9 * (double)run->bytes / seconds : 0;
+}
+
+static void print_json(const rs_array *array, const rs_array_run *run, json_t *plan, double seconds)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:b, s:O?}", "file", array->file.path, "from",
+                               run->from, "to", run->to, "bytes", (json_int_t)run->bytes, "changed",
+                               !array->options->explain, "plan", plan);
+    if (object != NULL && !array->options->explain) {
+        json_object_set_new(object, "seconds", json_real(seconds));
+        json_object_set_new(object, "gbps", json_real(gigabytes_a_second(run, seconds)));
+    }
+    if (object != NULL && run->note != NULL)
+        json_object_set_new(object, "note", json_string(run->note));
+    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    putchar('\n');
+    json_decref(object);
+}
+
+static void report(const rs_array *array, const rs_array_run *run, double seconds)
+{
+    char *text = restride_plan_describe(run->plan);
+    json_t *plan = text == NULL ? NULL : json_loads(text, 0, NULL);
+    free(text);
+    if (array->options->json)
+        print_json(array, run, plan, seconds);
+    else if (array->options->explain)
+        explain(array, run, plan);
+    else
+        printf("%s: %s is now %s (%zu bytes in %.3f s, %.2f GB/s).%s%s\n", array->file.path,
+               run->from, run->to, run->bytes, seconds, gigabytes_a_second(run, seconds),
+               run->note != NULL ? " " : "", run->note != NULL ? run->note : "");
+    json_decref(plan);
+}
+
+/* ---- the run ---- */
+
+/* A page that the disk cannot deliver, or that is no longer part of the file. */
+static void end_by_bus_error(int signal_number)
+{
+    static const char sentence[] =
+        "restride: the file was cut or its disk failed while it was converted; it is now between "
+        "the two layouts.\n";
+    ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    (void)ignored;
+    (void)signal_number;
+    _exit(RS_EXIT_FAILED);
+}
+
+static void watch_bus_errors(void)
+{
+    struct sigaction action = {.sa_handler = end_by_bus_error};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+static restride_status run_mapped(rs_array *array, const rs_array_run *run)
+{
+    void *data;
+    restride_status status = rs_file_fill_holes(&array->file);
+    if (status == RESTRIDE_OK)
+        status = rs_file_map(&array->file, array->offset, &data);
+    if (status != RESTRIDE_OK)
+        return status;
+    watch_bus_errors();
+    rs_progress_bar bar;
+    rs_progress_bar_begin(&bar);
+    const restride_run_options options = {rs_progress_bar_tell, &bar};
+    status = restride_execute_with(run->plan, data, &options);
+    rs_progress_bar_end(&bar);
+    if (status == RESTRIDE_OK && run->header != NULL)
+        status = rs_file_write(&array->file, 0, run->header, array->npy.header_bytes);
+    return status == RESTRIDE_OK ? rs_file_sync(&array->file) : status;
+}
+
+int rs_array_convert(rs_array *array, const rs_array_run *run)
+{
+    double started = rs_cli_now();
+    if (!array->options->explain && run_mapped(array, run) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, array->options->verb);
+    report(array, run, rs_cli_now() - started);
+    return RS_EXIT_DONE;
+}

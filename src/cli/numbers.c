@@ -1,0 +1,68 @@
+/* Numbers on the command line; see numbers.h. */
+#include "cli/numbers.h"
+#include "base/arithmetic.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* The digits at *text, which moves behind them. */
+static bool read_digits(const char **text, size_t *number)
+{
+    const char *next = *text;
+    *number = 0;
+    for (; *next >= '0' && *next <= '9'; next++) {
+        size_t digit = (size_t)(*next - '0');
+        if (*number > (SIZE_MAX - digit) / 10)
+            return false;
+        *number = *number * 10 + digit;
+    }
+    bool any = next != *text;
+    *text = next;
+    return any;
+}
+
+bool rs_cli_read_count(const char *text, size_t *count)
+{
+    return read_digits(&text, count) && *text == '\0';
+}
+
+bool rs_cli_read_bytes(const char *text, size_t *bytes)
+{
+    static const char units[] = "KMG";
+    if (!read_digits(&text, bytes))
+        return false;
+    if (*text == '\0')
+        return true;
+    const char *unit = strchr(units, *text);
+    if (unit == NULL || text[1] != '\0')
+        return false;
+    return rs_size_multiply(*bytes, (size_t)1 << 10 * (unit - units + 1), bytes);
+}
+
+bool rs_cli_read_type(const char *text, size_t *bytes)
+{
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } types[] = {
+        {"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"f16", 2}, {"u32", 4},   {"i32", 4},
+        {"f32", 4}, {"u64", 8}, {"i64", 8}, {"f64", 8}, {"c64", 8}, {"c128", 16},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(types[i].name, text) == 0) {
+            *bytes = types[i].bytes;
+            return true;
+        }
+    return rs_cli_read_count(text, bytes) && *bytes > 0;
+}
+
+bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count)
+{
+    *count = 0;
+    do {
+        if (*count == most || !read_digits(&text, &values[*count]))
+            return false;
+        ++*count;
+    } while (*text == separator && *text++ != '\0');
+    return *text == '\0';
+}

@@ -1,0 +1,19 @@
+/* Numbers as they are written on the command line. Each function is false for anything else. */
+#ifndef RS_CLI_NUMBERS_H
+#define RS_CLI_NUMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool rs_cli_read_count(const char *text, size_t *count);
+
+/* 4096, 64K, 256M, 2G: powers of 1024. */
+bool rs_cli_read_bytes(const char *text, size_t *bytes);
+
+/* The bytes of an element: a type (u8, f32, c128, ...) or a number. */
+bool rs_cli_read_type(const char *text, size_t *bytes);
+
+/* Between 1 and `most` counts with a separator between them. */
+bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count);
+
+#endif

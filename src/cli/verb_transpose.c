@@ -1,0 +1,241 @@
+/* restride transpose FILE: permutes the axes of a file's array, in place. */
+#include "base/arithmetic.h"
+#include "cli/array.h"
+#include "cli/cli.h"
+#include "cli/numbers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride transpose FILE.npy [--axes LIST] [OPTIONS]...\n"
+    "       restride transpose FILE --shape RxC[xD...] --dtype TYPE [--axes LIST] [OPTIONS]...\n"
+    "\n"
+    "Transposes the array in a file, in the file itself: no second copy is made, and the file may\n"
+    "be larger than memory. The header of a .npy file is rewritten for the new shape; the array "
+    "is\n"
+    "then what numpy.transpose(a, axes) holds, in C order. (For an array in Fortran order, the\n"
+    "plain transposition changes the header alone.)\n"
+    "\n"
+    "  --axes LIST      axis k of the result is axis LIST[k] now, as in numpy.transpose: 2,0,1\n"
+    "                   (default: all axes reversed)\n"
+    "  --shape RxC...   the extents of the array in a file without a header, slowest first\n"
+    "  --dtype TYPE     its elements: u8, i16, f32, f64, c128 and so on, or a number of bytes\n"
+    "  --offset BYTES   where it begins (default: 0, and the file has nothing else in it)\n"
+    "  --threads N      (default: all processors)\n"
+    "  --memory BYTES   scratch memory that may be used: 64M, 2G (default: 0.5 % of the array and\n"
+    "                   4 MiB a thread; for an array of more than half of the machine's memory, a\n"
+    "                   quarter of that memory)\n"
+    "  --engine host    the only engine that converts files (default)\n"
+    "  --explain        prints the plan and why it was chosen, and changes nothing\n"
+    "  --json           prints the report as JSON\n"
+    "\n"
+    "If it is interrupted (Ctrl-C, a crash, a power failure), the file is left between the two\n"
+    "shapes, with its old header, and cannot be repaired.\n"
+    "\n"
+    "Examples:\n"
+    "  restride transpose matrix.npy\n"
+    "  restride transpose video.raw --shape 500x1080x1920x3 --dtype u8 --axes 0,3,1,2\n";
+
+/* ---- options ---- */
+
+typedef struct {
+    rs_array_options array;
+    const char *axes;
+} transpose_options;
+
+static int check_shape(const transpose_options *options)
+{
+    const rs_array_options *array = &options->array;
+    size_t extents[RS_ARRAY_MAX_RANK];
+    int rank;
+    if (array->shape == NULL && (array->unit != 0 || array->offset_given))
+        return rs_cli_fail(RS_EXIT_USAGE, array->verb,
+                           "--dtype and --offset belong to files without a header; give --shape "
+                           "too.");
+    if (array->shape == NULL)
+        return RS_EXIT_DONE;
+    if (!rs_cli_read_list(array->shape, 'x', RS_ARRAY_MAX_RANK, extents, &rank))
+        return rs_cli_fail(RS_EXIT_USAGE, array->verb,
+                           "--shape takes extents (300x200), not "
+                           "\"%s\".",
+                           array->shape);
+    for (int i = 0; i < rank; i++)
+        if (extents[i] == 0)
+            return rs_cli_fail(RS_EXIT_USAGE, array->verb,
+                               "An array of shape %s is empty; there is nothing to transpose.",
+                               array->shape);
+    if (array->unit == 0)
+        return rs_cli_fail(RS_EXIT_USAGE, array->verb,
+                           "--shape needs --dtype, the type or the bytes of an element.");
+    return RS_EXIT_DONE;
+}
+
+static int read_options(int argc, char **argv, transpose_options *options)
+{
+    static const struct option names[] = {
+        {"axes", required_argument, NULL, 'a'},
+        {"shape", required_argument, NULL, 's'},
+        RS_ARRAY_LONG_OPTIONS,
+        {NULL, 0, NULL, 0},
+    };
+    *options = (transpose_options){.array = {.verb = "transpose"}};
+    for (int code; (code = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        int status = RS_EXIT_DONE;
+        if (code == 'a')
+            options->axes = optarg;
+        else if (code == 's')
+            options->array.shape = optarg;
+        else
+            status = rs_array_take_option(&options->array, code, optarg);
+        if (status != RS_EXIT_DONE)
+            return status;
+    }
+    if (optind + 1 != argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "transpose", "It takes one file, and %d were given.",
+                           argc - optind);
+    options->array.path = argv[optind];
+    return check_shape(options);
+}
+
+/* ---- axes ---- */
+
+/* Axis k of the result is axis axes[k] of the array. */
+static int read_axes(const rs_array *array, const char *text, int axes[])
+{
+    size_t numbers[RS_ARRAY_MAX_RANK];
+    bool seen[RS_ARRAY_MAX_RANK] = {false};
+    int count = array->rank;
+    for (int i = 0; i < array->rank; i++)
+        numbers[i] = (size_t)(array->rank - 1 - i);
+    bool valid = text == NULL || rs_cli_read_list(text, ',', RS_ARRAY_MAX_RANK, numbers, &count);
+    valid = valid && count == array->rank;
+    for (int i = 0; valid && i < count; i++) {
+        valid = numbers[i] < (size_t)count && !seen[numbers[i]];
+        if (valid)
+            seen[numbers[i]] = true;
+        axes[i] = (int)numbers[i];
+    }
+    if (!valid)
+        return rs_cli_fail(RS_EXIT_USAGE, "transpose",
+                           "--axes takes each of the %d axes from 0 on once, not \"%s\".",
+                           array->rank, text);
+    return RS_EXIT_DONE;
+}
+
+/* The array as it lies in memory, in C order, and its permutation. */
+typedef struct {
+    size_t extents[RS_ARRAY_MAX_RANK];
+    int permutation[RS_ARRAY_MAX_RANK];
+} in_memory;
+
+/* In Fortran order the memory holds the axes from the last to the first. */
+static in_memory memory_of(const rs_array *array, const int axes[])
+{
+    in_memory memory;
+    int last = array->rank - 1;
+    for (int i = 0; i < array->rank; i++) {
+        memory.extents[i] = array->shape[array->fortran_order ? last - i : i];
+        memory.permutation[i] = array->fortran_order ? last - axes[i] : axes[i];
+    }
+    return memory;
+}
+
+/* The product of extents [begin, end). */
+static size_t extent_of(const in_memory *memory, int begin, int end)
+{
+    size_t product = 1;
+    for (int i = begin; i < end; i++)
+        product *= memory->extents[i];
+    return product;
+}
+
+/* Two neighbouring groups of axes, [first, second) and [second, end), that change places. */
+static bool find_groups(const int permutation[], int rank, int *first, int *second, int *end)
+{
+    *first = 0;
+    while (*first < rank && permutation[*first] == *first)
+        ++*first;
+    *second = *first < rank ? permutation[*first] : rank;
+    *end = *second;
+    while (*end < rank && permutation[*first + *end - *second] == *end)
+        ++*end;
+    for (int i = *first + *end - *second; i < *end; i++)
+        if (permutation[i] != i - (*end - *second))
+            return false;
+    for (int i = *end; i < rank; i++)
+        if (permutation[i] != i)
+            return false;
+    return true;
+}
+
+static restride_status make_plan(const rs_array *array, const int axes[], size_t bytes,
+                                 restride_plan **plan)
+{
+    const in_memory memory = memory_of(array, axes);
+    const restride_plan_options options = rs_array_plan_options(array, bytes);
+    int first;
+    int second;
+    int end;
+    if (!find_groups(memory.permutation, array->rank, &first, &second, &end))
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "Only two groups of neighbouring axes can change places so far; take the "
+                       "permutation in several steps.");
+    return restride_plan_transpose_with(
+        plan, array->engine, extent_of(&memory, first, second), extent_of(&memory, second, end),
+        extent_of(&memory, end, array->rank) * array->unit, extent_of(&memory, 0, first), &options);
+}
+
+/* ---- the verb ---- */
+
+static int transpose(rs_array *array, const int axes[])
+{
+    size_t shape[RS_ARRAY_MAX_RANK];
+    char from[400];
+    char to[400];
+    char *header = NULL;
+    restride_plan *plan = NULL;
+    size_t bytes = array->unit;
+    for (int i = 0; i < array->rank; i++) {
+        shape[i] = array->shape[axes[i]];
+        bytes *= shape[i];
+    }
+    rs_array_write_shape(from, sizeof from, array->rank, array->shape);
+    rs_array_write_shape(to, sizeof to, array->rank, shape);
+    restride_status status = make_plan(array, axes, bytes, &plan);
+    if (status == RESTRIDE_OK && array->is_npy) {
+        header = malloc(array->npy.header_bytes);
+        status = header == NULL ? rs_fail_memory("a header")
+                                : rs_npy_write(&array->npy, array->file.path, array->rank, shape,
+                                               false, header);
+    }
+    const rs_array_run run = {plan, bytes, from, to, header, NULL};
+    int exit_status = status == RESTRIDE_OK ? rs_array_convert(array, &run)
+                                            : rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
+    free(header);
+    restride_plan_destroy(plan);
+    return exit_status;
+}
+
+int rs_verb_transpose(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return RS_EXIT_DONE;
+        }
+    transpose_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    rs_array array;
+    if (rs_array_open(&array, &options.array) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
+    int axes[RS_ARRAY_MAX_RANK];
+    exit_status = read_axes(&array, options.axes, axes);
+    if (exit_status == RS_EXIT_DONE)
+        exit_status = transpose(&array, axes);
+    rs_array_close(&array);
+    return exit_status;
+}
