@@ -40,8 +40,15 @@ typedef enum {
     RS_TRANSPOSE_JOIN,
     RS_TRANSPOSE_SPLIT,
     /* CHAINS as the thesis moves its elements (sections 4.5 and 4.6): baselines. */
-    RS_TRANSPOSE_PIPT,  /* a thread a cycle */
-    RS_TRANSPOSE_PTTWAC /* threads share cycles and claim positions */
+    RS_TRANSPOSE_PIPT,   /* a thread a cycle */
+    RS_TRANSPOSE_PTTWAC, /* threads share cycles and claim positions */
+    /* What PANELS does, but all threads work on one block, which may be as large as the matrix: it
+     * is transposed into scratch memory and copied back. */
+    RS_TRANSPOSE_COPY,
+    /* 1000! and 0010! at once: CHAINS whose elements are matrices of inner_rows x inner_cols, each
+     * transposed while it moves. */
+    RS_TRANSPOSE_FUSED,
+    RS_TRANSPOSE_METHOD_COUNT
 } rs_transpose_method;
 
 typedef struct {
@@ -49,10 +56,12 @@ typedef struct {
     size_t offset; /* bytes of the buffer before the first matrix */
     size_t outer;
     size_t pitch;
-    size_t count; /* 1 except for RS_TRANSPOSE_PANELS */
+    size_t count; /* 1 except for PANELS and COPY */
     size_t rows;
     size_t cols;
-    size_t tail; /* 0 except for JOIN and SPLIT */
+    size_t tail;       /* 0 except for JOIN and SPLIT */
+    size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
+    size_t inner_cols;
     size_t unit;
 } rs_transpose_task;
 

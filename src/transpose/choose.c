@@ -1,233 +1,304 @@
 /*
- * The choice among in-place transpositions of rows x cols matrices (Sung thesis, sections 4.1 and
- * 4.8.4; Sung 2014, section 5). Each method of the table proposes lists of stages, and the cheapest
- * list is taken (cost.h).
- *
- * The 2-stage methods take m of the rows or n of the columns together:
- *
- *     010!, 100!   rows/m blocks of m x cols, then super-elements of m elements
- *     100!, 010!   super-elements of n elements, then cols/n blocks of rows x n
- *
- * No factor has to exist: what m leaves over of the rows stays behind as a small matrix and is
- * joined at the end (pad); what n leaves over of the columns is split off first (unpad). That is a
- * third pass, so factors are preferred.
+ * The choice among the methods of transposition: each offers tile sizes (methods.c), the stages
+ * that these give are weighed (cost.c), and the cheapest within the scratch limit is taken (Sung
+ * thesis, section 4.8.4).
  */
 #include "transpose/choose.h"
+#include "base/arithmetic.h"
 #include "transpose/cost.h"
+#include "transpose/methods.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LIMIT_PARTS = 200, WORKER_BYTES = 4 << 20 };
+enum { LIMIT_PARTS = 200, WORKER_BYTES = 4 << 20, MOST_OF_A_METHOD = 4, ALIKE = 8 };
 
 size_t rs_choose_scratch_limit(size_t bytes, size_t workers)
 {
     return bytes / LIMIT_PARTS + workers * WORKER_BYTES;
 }
 
-/* What the methods propose to; the cheapest proposal so far is in `best`. */
+static size_t default_limit(const rs_matrices *m, const rs_engine_traits *traits)
+{
+    return rs_choose_scratch_limit(m->rows * m->cols * m->unit * m->batch, traits->workers);
+}
+
+/*
+ * For data in a file the chip is the scratch memory, and a line what `run_bytes` says: what counts
+ * is how often each page comes and goes.
+ */
+static rs_problem make_problem(const rs_matrices *matrices, const rs_engine_traits *traits,
+                               const restride_plan_options *options)
+{
+    size_t by_default = default_limit(matrices, traits);
+    rs_problem problem = {.matrices = matrices, .traits = *traits, .scratch_limit = by_default};
+    if (options == NULL)
+        return problem;
+    if (options->scratch_bytes != 0)
+        problem.scratch_limit = options->scratch_bytes;
+    problem.granted = problem.scratch_limit > by_default;
+    if (options->run_bytes > traits->line_bytes) {
+        problem.traits.line_bytes = options->run_bytes;
+        if (problem.scratch_limit > traits->chip_bytes)
+            problem.traits.chip_bytes = problem.scratch_limit;
+        problem.granted = true;
+    }
+    problem.named = options->method != NULL;
+    return problem;
+}
+
+/* ---- one proposal ---- */
+
+static size_t kept_bytes(const rs_choice *choice)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < choice->count; i++)
+        kept += rs_cost_kept(&choice->tasks[i]);
+    return kept;
+}
+
+/* With which the stages of a choice can run, tables included. */
+static size_t least_scratch(const rs_choice *choice)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < choice->count; i++) {
+        size_t bytes = rs_cost_least_scratch(&choice->tasks[i]);
+        most = bytes > most ? bytes : most;
+    }
+    size_t sum;
+    return rs_size_add(most, kept_bytes(choice), &sum) ? sum : SIZE_MAX;
+}
+
+static void weigh(rs_choice *choice, const rs_problem *problem)
+{
+    size_t kept = kept_bytes(choice);
+    choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
+    choice->cost = choice->count > 0 && choice->scratch_limit == 0 ? RS_COST_IMPOSSIBLE : 0;
+    for (size_t i = 0; i < choice->count; i++)
+        choice->cost +=
+            rs_cost_of_transpose(&choice->tasks[i], &problem->traits, choice->scratch_limit);
+}
+
+static bool build(rs_choice *choice, const rs_problem *problem, const rs_method *method,
+                  rs_tiles tiles)
+{
+    choice->method = method->name;
+    choice->tiles = tiles;
+    choice->count = 0;
+    choice->why[0] = '\0';
+    if (!method->build(choice, problem, tiles))
+        return false;
+    weigh(choice, problem);
+    return true;
+}
+
+/* ---- the search ---- */
+
 typedef struct {
-    const rs_matrices *matrices;
-    rs_engine_traits traits;
-    size_t limit;
-    const char *method; /* the one that proposes */
-    rs_choice *best;
+    const rs_method *method;
+    rs_tiles tiles;
+    double cost;
+} candidate;
+
+enum { MOST_CANDIDATES = 32 };
+
+typedef struct {
+    rs_offers offers;
+    const rs_problem *problem;
+    size_t considered;
+    size_t least_scratch; /* of everything that was considered */
+    bool spread;          /* candidates of a method must differ */
+    size_t most;
+    size_t count;
+    candidate best[MOST_CANDIDATES + 1]; /* the cheapest first, and room for one more */
+    rs_choice trial;
 } search;
 
-static rs_transpose_task task(const search *s, rs_transpose_method method)
+static bool near(size_t a, size_t b)
 {
-    const rs_matrices *m = s->matrices;
-    return (rs_transpose_task){.method = method,
-                               .offset = m->offset,
-                               .outer = m->batch,
-                               .pitch = m->rows * m->cols * m->unit,
-                               .count = 1,
-                               .rows = m->rows,
-                               .cols = m->cols,
-                               .unit = m->unit};
+    size_t larger = a > b ? a : b;
+    return (larger - (a > b ? b : a)) * ALIKE <= larger;
 }
 
-static void add(rs_choice *choice, const rs_transpose_task *added)
+static bool alike(const candidate *a, const candidate *b)
 {
-    choice->tasks[choice->count++] = *added;
+    return near(a->tiles.rows, b->tiles.rows) && near(a->tiles.cols, b->tiles.cols);
 }
 
-/* Takes a list of stages if it is the cheapest so far. */
-static void propose(search *s, rs_choice *proposed)
+/* Whether the candidates before one leave it its place among them. */
+static bool differs(const search *s, size_t index)
 {
-    proposed->method = s->method;
-    for (size_t i = 0; i < proposed->count; i++)
-        proposed->cost += rs_cost_of_transpose(&proposed->tasks[i], &s->traits, s->limit);
-    if (proposed->cost < s->best->cost)
-        *s->best = *proposed;
+    size_t same = 0;
+    for (size_t i = 0; i < index; i++)
+        if (s->best[i].method == s->best[index].method) {
+            same++;
+            if (same == MOST_OF_A_METHOD || alike(&s->best[i], &s->best[index]))
+                return false;
+        }
+    return true;
 }
 
-static void propose_nothing(search *s)
+static void thin_out(search *s)
 {
-    if (s->matrices->rows != 1 && s->matrices->cols != 1)
+    for (size_t i = 1; i < s->count;)
+        if (differs(s, i)) {
+            i++;
+        } else {
+            s->count--;
+            memmove(&s->best[i], &s->best[i + 1], (s->count - i) * sizeof s->best[0]);
+        }
+}
+
+static void insert(search *s, const candidate *added)
+{
+    size_t place = s->count;
+    while (place > 0 && s->best[place - 1].cost > added->cost)
+        place--;
+    memmove(&s->best[place + 1], &s->best[place], (s->count - place) * sizeof s->best[0]);
+    s->best[place] = *added;
+    s->count++;
+    if (s->spread)
+        thin_out(s);
+    if (s->count > s->most)
+        s->count = s->most;
+}
+
+static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
+{
+    search *s = (search *)offers;
+    s->considered++;
+    if (!build(&s->trial, s->problem, method, tiles))
         return;
-    rs_choice choice = {.why = "A single row and a single column are the same bytes."};
-    propose(s, &choice);
+    size_t scratch = least_scratch(&s->trial);
+    s->least_scratch = scratch < s->least_scratch ? scratch : s->least_scratch;
+    const candidate added = {method, tiles, s->trial.cost};
+    if (added.cost < RS_COST_IMPOSSIBLE)
+        insert(s, &added);
 }
 
-static void propose_square(search *s)
+/* `named` may be NULL. */
+static void look(search *s, const rs_problem *problem, const rs_method *named, size_t most)
 {
-    if (s->matrices->rows != s->matrices->cols)
+    *s = (search){.offers = {take},
+                  .problem = problem,
+                  .least_scratch = SIZE_MAX,
+                  .spread = most > 1,
+                  .most = most};
+    for (size_t i = 0; i < rs_methods_count(); i++) {
+        const rs_method *method = rs_methods_at(i);
+        if (named != NULL ? method == named : !method->only_when_named)
+            method->offer(method, problem, &s->offers);
+    }
+}
+
+/* ---- the outcome ---- */
+
+static void explain(rs_choice *choice, const rs_problem *problem, const rs_method *method)
+{
+    if (method->why != NULL)
+        snprintf(choice->why, sizeof choice->why, "%s", method->why);
+    else
+        method->explain(choice, problem, choice->why, sizeof choice->why);
+}
+
+/* Says what the scratch memory gains that the caller granted beyond the default. */
+static void explain_gain(rs_choice *choice, const rs_problem *problem,
+                         const rs_engine_traits *traits, const restride_plan_options *options)
+{
+    restride_plan_options without = *options;
+    without.scratch_bytes = 0;
+    const rs_problem less = make_problem(problem->matrices, traits, &without);
+    if (options->scratch_bytes <= less.scratch_limit)
         return;
-    rs_choice choice = {.why = "Mirror tiles of a square change places."};
-    rs_transpose_task only = task(s, RS_TRANSPOSE_SQUARE);
-    add(&choice, &only);
-    propose(s, &choice);
+    search s;
+    look(&s, &less, options->method == NULL ? NULL : rs_methods_find(options->method), 1);
+    size_t length = strlen(choice->why);
+    char *end = choice->why + length;
+    size_t room = sizeof choice->why - length;
+    if (s.count == 0)
+        snprintf(end, room, " Without the scratch memory granted there is no plan.");
+    else if (s.best[0].cost - choice->cost >= 0.005)
+        snprintf(end, room, " %.2f passes saved by the scratch memory granted.",
+                 s.best[0].cost - choice->cost);
 }
 
-static void propose_direct(search *s)
+static restride_status find_method(const restride_plan_options *options, const rs_method **named)
 {
-    rs_choice choice = {0};
-    rs_transpose_task only = task(s, RS_TRANSPOSE_CHAINS);
-    add(&choice, &only);
-    snprintf(choice.why, sizeof choice.why,
-             "Elements of %zu bytes are long enough to move one by one.", only.unit);
-    propose(s, &choice);
+    *named = NULL;
+    if (options == NULL || options->method == NULL)
+        return RESTRIDE_OK;
+    *named = rs_methods_find(options->method);
+    return *named != NULL ? RESTRIDE_OK
+                          : rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                                    "There is no method \"%s\" of transposition.", options->method);
 }
 
-/* `part` of the `along` rows (or columns) in each block; `across` is the other side. */
-typedef struct {
-    bool by_rows;
-    size_t along;
-    size_t across;
-    size_t part;
-} cut;
-
-static void propose_cut(search *s, const cut *c)
+static restride_status fail_nothing_found(const rs_problem *problem, const rs_method *named,
+                                          size_t needed)
 {
-    const rs_matrices *m = s->matrices;
-    size_t blocks = c->along / c->part;
-    size_t rest = c->along % c->part;
-    rs_transpose_task panels = task(s, RS_TRANSPOSE_PANELS);
-    panels.count = blocks;
-    panels.rows = c->by_rows ? c->part : m->rows;
-    panels.cols = c->by_rows ? m->cols : c->part;
-    rs_transpose_task chains = task(s, RS_TRANSPOSE_CHAINS);
-    chains.rows = c->by_rows ? blocks : m->rows;
-    chains.cols = c->by_rows ? m->cols : blocks;
-    chains.unit = c->part * m->unit;
-    rs_transpose_task tails = task(s, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
-    tails.rows = c->across;
-    tails.cols = blocks * c->part;
-    tails.tail = rest;
-    rs_choice choice = {0};
-    if (rest != 0 && !c->by_rows)
-        add(&choice, &tails);
-    if (c->by_rows)
-        add(&choice, &panels);
-    if (blocks > 1)
-        add(&choice, &chains);
-    if (!c->by_rows)
-        add(&choice, &panels);
-    if (rest != 0 && c->by_rows)
-        add(&choice, &tails);
-    snprintf(choice.why, sizeof choice.why,
-             "Blocks of %zu %s take %zu bytes (the chip holds %zu), super-elements have %zu bytes; "
-             "%zu %s stay over.",
-             c->part, c->by_rows ? "rows" : "columns", c->part * c->across * m->unit,
-             s->traits.chip_bytes, chains.unit, rest, c->by_rows ? "rows" : "columns");
-    propose(s, &choice);
+    const rs_matrices *m = problem->matrices;
+    if (needed == SIZE_MAX || needed <= problem->scratch_limit)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The method \"%s\" does not suit %zu x %zu elements of %zu bytes; leave the "
+                       "choice to the planner.",
+                       named == NULL ? "any" : named->name, m->rows, m->cols, m->unit);
+    return rs_fail(RESTRIDE_UNSUPPORTED,
+                   "No in-place transposition of %zu x %zu elements of %zu bytes keeps within %zu "
+                   "bytes of scratch; grant %zu.",
+                   m->rows, m->cols, m->unit, problem->scratch_limit, needed);
 }
-
-/* Looks at all parts whose block stays near the chip, and at short ones in any case. */
-static void propose_cuts(search *s, bool by_rows)
-{
-    const rs_matrices *m = s->matrices;
-    cut c = {by_rows, by_rows ? m->rows : m->cols, by_rows ? m->cols : m->rows, 1};
-    size_t slim = c.across * m->unit;
-    size_t most = 4 * s->traits.chip_bytes / slim;
-    size_t lines = 4 * s->traits.line_bytes / m->unit;
-    most = most > lines ? most : lines;
-    for (c.part = 1; c.part <= most && c.part <= c.along && c.part <= s->limit / slim; c.part++)
-        propose_cut(s, &c);
-}
-
-static void propose_row_blocks(search *s)
-{
-    propose_cuts(s, true);
-}
-
-static void propose_column_blocks(search *s)
-{
-    propose_cuts(s, false);
-}
-
-static void propose_baseline(search *s, rs_transpose_method method, const char *why)
-{
-    rs_choice choice = {0};
-    rs_transpose_task only = task(s, method);
-    add(&choice, &only);
-    snprintf(choice.why, sizeof choice.why, "%s", why);
-    propose(s, &choice);
-}
-
-static void propose_pipt(search *s)
-{
-    propose_baseline(s, RS_TRANSPOSE_PIPT, "A baseline: each cycle of the elements has a thread.");
-}
-
-static void propose_pttwac(search *s)
-{
-    propose_baseline(s, RS_TRANSPOSE_PTTWAC,
-                     "A baseline: threads share the cycles of the elements and claim positions.");
-}
-
-static const struct {
-    const char *name;
-    void (*propose)(search *s);
-    bool baseline; /* proposes only when it is named */
-} methods[] = {
-    {"nothing", propose_nothing, false},
-    {"square", propose_square, false},
-    {"direct", propose_direct, false},
-    {"2-stage 010! 100!", propose_row_blocks, false},
-    {"2-stage 100! 010!", propose_column_blocks, false},
-    {"P-IPT", propose_pipt, true},
-    {"PTTWAC", propose_pttwac, true},
-};
-enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
 
 restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matrices,
                                     const rs_engine_traits *traits,
                                     const restride_plan_options *options)
 {
-    static const restride_plan_options none = {0};
-    const restride_plan_options *o = options != NULL ? options : &none;
-    const rs_matrices *m = matrices;
-    size_t bytes = m->rows * m->cols * m->unit * m->batch;
+    const rs_method *named;
     *choice = (rs_choice){.cost = RS_COST_IMPOSSIBLE};
-    search s = {.matrices = m, .traits = *traits, .limit = o->scratch_bytes, .best = choice};
-    if (s.limit == 0)
-        s.limit = rs_choose_scratch_limit(bytes, traits->workers);
-    if (o->run_bytes > s.traits.line_bytes)
-        s.traits.line_bytes = o->run_bytes;
-    bool known = false;
-    for (int i = 0; i < METHOD_COUNT; i++) {
-        if (o->method == NULL ? methods[i].baseline : strcmp(o->method, methods[i].name) != 0)
-            continue;
-        known = true;
-        s.method = methods[i].name;
-        methods[i].propose(&s);
-    }
-    if (!known)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "There is no method \"%s\" of transposition.",
-                       o->method);
-    if (choice->cost >= RS_COST_IMPOSSIBLE)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "No in-place transposition of %zu x %zu elements of %zu bytes keeps within "
-                       "%zu bytes of scratch; grant more scratch memory, or use an engine with "
-                       "more threads.",
-                       m->rows, m->cols, m->unit, s.limit);
-    size_t marks = 0;
-    for (size_t i = 0; i < choice->count; i++)
-        if (choice->tasks[i].method == RS_TRANSPOSE_CHAINS)
-            marks += choice->tasks[i].rows * choice->tasks[i].cols / 8 + 8;
-    choice->scratch_limit = s.limit > marks ? s.limit - marks : 0;
+    restride_status status = find_method(options, &named);
+    if (status != RESTRIDE_OK)
+        return status;
+    const rs_problem problem = make_problem(matrices, traits, options);
+    search s;
+    look(&s, &problem, named, 1);
+    if (s.count == 0)
+        return fail_nothing_found(&problem, named, s.least_scratch);
+    build(choice, &problem, s.best[0].method, s.best[0].tiles);
+    choice->considered = s.considered;
+    explain(choice, &problem, s.best[0].method);
+    if (options != NULL)
+        explain_gain(choice, &problem, traits, options);
     return RESTRIDE_OK;
+}
+
+restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices,
+                                  const rs_engine_traits *traits,
+                                  const restride_plan_options *options, rs_tiles tiles)
+{
+    const rs_method *named;
+    *choice = (rs_choice){.cost = RS_COST_IMPOSSIBLE};
+    restride_status status = find_method(options, &named);
+    if (status != RESTRIDE_OK)
+        return status;
+    const rs_problem problem = make_problem(matrices, traits, options);
+    if (named == NULL || !build(choice, &problem, named, tiles) ||
+        choice->cost >= RS_COST_IMPOSSIBLE)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "Tiles of %zu x %zu do not suit %zu x %zu elements of %zu bytes.",
+                       tiles.rows, tiles.cols, matrices->rows, matrices->cols, matrices->unit);
+    return RESTRIDE_OK;
+}
+
+size_t rs_choose_candidates(rs_choice *choices, size_t most, const rs_matrices *matrices,
+                            const rs_engine_traits *traits, const restride_plan_options *options)
+{
+    const rs_problem problem = make_problem(matrices, traits, options);
+    search s;
+    look(&s, &problem, NULL, most < MOST_CANDIDATES ? most : MOST_CANDIDATES);
+    for (size_t i = 0; i < s.count; i++) {
+        choices[i] = (rs_choice){0};
+        build(&choices[i], &problem, s.best[i].method, s.best[i].tiles);
+        explain(&choices[i], &problem, s.best[i].method);
+    }
+    return s.count;
 }

@@ -1,4 +1,7 @@
-/* Which stages transpose a matrix in place: arithmetic alone, without an engine. */
+/*
+ * Which stages transpose a matrix in place: arithmetic alone, without an engine. docs/planner.md
+ * shows the methods.
+ */
 #ifndef RS_TRANSPOSE_CHOOSE_H
 #define RS_TRANSPOSE_CHOOSE_H
 
@@ -13,15 +16,23 @@ typedef struct {
     size_t offset; /* bytes of the buffer before the first matrix */
 } rs_matrices;
 
-enum { RS_CHOICE_MOST_TASKS = 6 };
+/* The sizes in elements that a method cuts the rows and the columns into; 0 where it does not. */
+typedef struct {
+    size_t rows;
+    size_t cols;
+} rs_tiles;
+
+enum { RS_CHOICE_MOST_TASKS = 6, RS_CHOICE_WHY_BYTES = 256 };
 
 typedef struct {
-    const char *method; /* its name in the table of choose.c */
+    const char *method; /* its name in the table of methods.c */
+    rs_tiles tiles;
     size_t count;
     rs_transpose_task tasks[RS_CHOICE_MOST_TASKS];
     size_t scratch_limit; /* for each stage */
     double cost;          /* passes over the memory at the speed of a copy, estimated */
-    char why[256];
+    size_t considered;    /* proposals that were compared */
+    char why[RS_CHOICE_WHY_BYTES];
 } rs_choice;
 
 /* The scratch memory that a plan may take for `bytes` bytes: 0.5 % and 4 MiB a worker. */
@@ -35,5 +46,18 @@ size_t rs_choose_scratch_limit(size_t bytes, size_t workers);
 restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matrices,
                                     const rs_engine_traits *traits,
                                     const restride_plan_options *options);
+
+/* The stages of one method with given tile sizes. RESTRIDE_UNSUPPORTED when they do not suit the
+ * shape or the limit. `why` is empty. */
+restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices,
+                                  const rs_engine_traits *traits,
+                                  const restride_plan_options *options, rs_tiles tiles);
+
+/*
+ * The cheapest `most` choices, cheapest first, at most a few of each method and none that differs
+ * from a cheaper one of its method only a little. Returns how many there are.
+ */
+size_t rs_choose_candidates(rs_choice *choices, size_t most, const rs_matrices *matrices,
+                            const rs_engine_traits *traits, const restride_plan_options *options);
 
 #endif

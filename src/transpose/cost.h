@@ -10,8 +10,13 @@
 /* The cost of a stage that cannot keep its scratch memory within the limit. */
 #define RS_COST_IMPOSSIBLE 1e30
 
-/* `scratch_limit` is the bound on the scratch memory of the whole plan, in bytes. */
+/* `scratch_limit` is the bound on the scratch memory of the stage's run, in bytes. */
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit);
+
+/* The least scratch memory with which a stage can run, on one thread, and an upper bound on the
+ * tables that it keeps besides; in bytes. */
+size_t rs_cost_least_scratch(const rs_transpose_task *task);
+size_t rs_cost_kept(const rs_transpose_task *task);
 
 #endif

@@ -61,7 +61,7 @@ static void test_small_chips(void **state)
 {
     (void)state;
     uint64_t seed = 20140215;
-    size_t methods[RS_TRANSPOSE_SPLIT + 1] = {0};
+    size_t methods[RS_TRANSPOSE_METHOD_COUNT] = {0};
     for (int i = 0; i < 3000; i++) {
         rs_matrices m = {1 + test_random(&seed, 120), 1 + test_random(&seed, 120),
                          units[test_random(&seed, UNIT_COUNT)], 1 + test_random(&seed, 3), 0};
@@ -80,7 +80,7 @@ static void test_threads(void **state)
 {
     (void)state;
     uint64_t seed = 7;
-    size_t methods[RS_TRANSPOSE_SPLIT + 1] = {0};
+    size_t methods[RS_TRANSPOSE_METHOD_COUNT] = {0};
     for (int i = 0; i < 120; i++) {
         rs_matrices m = {100 + test_random(&seed, 700), 100 + test_random(&seed, 700),
                          units[test_random(&seed, 9)], 1, 0};

@@ -34,7 +34,18 @@ static const rs_host_method methods[] = {
                            rs_host_pipt_work},
     [RS_TRANSPOSE_PTTWAC] = {"100!", "PTTWAC: claimed flags", rs_host_pttwac_prepare,
                              rs_host_pttwac_work},
+    [RS_TRANSPOSE_COPY] = {"copy", "transposed into scratch and copied back", rs_host_copy_prepare,
+                           rs_host_copy_work},
+    [RS_TRANSPOSE_FUSED] = {"1000! 0010!", "planned chains of matrices", rs_host_fused_prepare,
+                            rs_host_fused_work},
 };
+
+/* Of what a stage moves as a whole. */
+static size_t element_bytes(const rs_transpose_task *task)
+{
+    bool matrices = task->method == RS_TRANSPOSE_FUSED;
+    return matrices ? task->inner_rows * task->inner_cols * task->unit : task->unit;
+}
 
 void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_bytes,
                          size_t scratch_limit)
@@ -59,7 +70,7 @@ static restride_status create_stage(const host_engine *engine, const rs_transpos
     rs_host_stage *stage = calloc(1, sizeof *stage);
     if (stage == NULL)
         return rs_fail_memory("a stage");
-    size_t block = task->rows * (task->cols + task->tail) * task->unit;
+    size_t block = task->rows * (task->cols + task->tail) * element_bytes(task);
     stage->base.engine = (restride_engine *)(uintptr_t)&engine->base;
     stage->method = &methods[task->method];
     stage->task = *task;
@@ -204,7 +215,7 @@ static json_t *describe_stage(const rs_stage *base)
         {"rows", task->rows},
         {"cols", task->cols},
         {"tail", task->tail},
-        {"element_bytes", task->unit},
+        {"element_bytes", element_bytes(task)},
         {"threads", stage->threads},
         {"chains", stage->cycles.starts},
         {"scratch_bytes", stage->scratch_bytes},

@@ -24,8 +24,8 @@ typedef struct {
     size_t threads;
     size_t scratch_bytes;  /* of a run */
     size_t own_bytes;      /* of a scratch area that each thread has to itself */
-    size_t edge;           /* SQUARE: elements along a side of the tiles that change places */
-    rs_host_cycles cycles; /* CHAINS */
+    size_t edge;           /* SQUARE, COPY: elements along a side of the tiles that move */
+    rs_host_cycles cycles; /* CHAINS, FUSED */
 } rs_host_stage;
 
 /* One run of a stage: what its threads share. */
@@ -77,6 +77,12 @@ static inline size_t rs_host_chunk(size_t total, size_t threads)
     size_t part = total / (threads * PARTS) + 1;
     return part < LARGEST ? part : LARGEST;
 }
+
+restride_status rs_host_copy_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_copy_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_fused_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_fused_work(void *context, const rs_host_member *member);
 
 /*
  * Gives a stage as many threads as the limit has room for, when each needs `own_bytes` and all

@@ -1,0 +1,117 @@
+/*
+ * COPY: a block is transposed into scratch memory by all threads and copied back. Two passes for a
+ * block of any shape beyond the caches, one out of place and one plain copy; chosen when the caller
+ * grants that much scratch memory.
+ *
+ * The first pass goes through a tile of a few kilobytes, so that whole lines can be written to the
+ * scratch memory without being read first (streaming stores). Elements of a line and more need no
+ * tile. Scratch: the block, and a tile a thread.
+ */
+#include "engine/host/host.h"
+
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { RUN_BYTES = 512, MOST_EDGE = 128, LINE_BYTES = 64, STREAM_BYTES = 4 << 20 };
+
+restride_status rs_host_copy_prepare(rs_host_stage *stage, size_t scratch_limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t edge = RUN_BYTES / task->unit;
+    stage->edge = edge > MOST_EDGE ? MOST_EDGE : edge < LINE_BYTES / 8 ? LINE_BYTES / 8 : edge;
+    size_t tile_bytes = task->unit < LINE_BYTES ? stage->edge * stage->edge * task->unit : 0;
+    rs_host_fit_threads(stage, task->rows * task->cols * task->unit, tile_bytes, scratch_limit);
+    return RESTRIDE_OK;
+}
+
+/* Blocks that stay in a cache are better left there. */
+static void stream(unsigned char *target, const unsigned char *source, size_t bytes, bool beyond)
+{
+#ifdef __SSE2__
+    size_t head = (16 - (uintptr_t)target % 16) % 16;
+    if (beyond && bytes >= head + LINE_BYTES) {
+        memcpy(target, source, head);
+        for (target += head, source += head, bytes -= head; bytes >= 16;
+             target += 16, source += 16, bytes -= 16)
+            _mm_stream_si128((__m128i *)(void *)target,
+                             _mm_loadu_si128((const __m128i *)(const void *)source));
+    }
+#endif
+    (void)beyond;
+    memcpy(target, source, bytes);
+}
+
+/* Other threads read what was streamed after the next barrier. */
+static void finish_streams(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+typedef struct {
+    const rs_host_stage *stage;
+    unsigned char *block;
+    unsigned char *copy;
+    unsigned char *tile;
+    bool beyond; /* the caches */
+} field;
+
+static void copy_tile(const field *f, size_t row, size_t col)
+{
+    const rs_transpose_task *task = &f->stage->task;
+    size_t edge = f->stage->edge;
+    size_t height = task->rows - row < edge ? task->rows - row : edge;
+    size_t width = task->cols - col < edge ? task->cols - col : edge;
+    const unsigned char *source = f->block + (row * task->cols + col) * task->unit;
+    unsigned char *target = f->copy + (col * task->rows + row) * task->unit;
+    size_t source_stride = task->cols * task->unit;
+    size_t target_stride = task->rows * task->unit;
+    if (task->unit >= LINE_BYTES) {
+        rs_host_tile_transpose(&f->stage->tile, source, source_stride, target, target_stride,
+                               height, width);
+        return;
+    }
+    size_t run = height * task->unit;
+    rs_host_tile_transpose(&f->stage->tile, source, source_stride, f->tile, run, height, width);
+    for (size_t j = 0; j < width; j++)
+        stream(target + j * target_stride, f->tile + j * run, run, f->beyond);
+}
+
+static void transpose_block(const field *f, const rs_host_member *member)
+{
+    const rs_transpose_task *task = &f->stage->task;
+    size_t across = (task->cols - 1) / f->stage->edge + 1;
+    size_t down = (task->rows - 1) / f->stage->edge + 1;
+    size_t begin;
+    size_t end;
+    rs_host_team_share(member, across * down, &begin, &end);
+    for (size_t i = begin; i < end; i++)
+        copy_tile(f, i / across * f->stage->edge, i % across * f->stage->edge);
+    finish_streams();
+}
+
+void rs_host_copy_work(void *context, const rs_host_member *member)
+{
+    const rs_host_run *run = context;
+    const rs_host_stage *stage = run->stage;
+    const rs_transpose_task *task = &stage->task;
+    size_t bytes = task->rows * task->cols * task->unit;
+    unsigned char *copy = run->scratch + stage->threads * stage->own_bytes;
+    unsigned char *tile = run->scratch + member->index * stage->own_bytes;
+    size_t begin;
+    size_t end;
+    for (size_t i = 0; i < task->outer * task->count; i++) {
+        unsigned char *block = run->data + i / task->count * task->pitch + i % task->count * bytes;
+        const field f = {stage, block, copy, tile, bytes > STREAM_BYTES};
+        transpose_block(&f, member);
+        rs_host_team_wait(member);
+        rs_host_team_share(member, bytes, &begin, &end);
+        stream(block + begin, copy + begin, end - begin, f.beyond);
+        finish_streams();
+        rs_host_done(run, end - begin);
+        rs_host_team_wait(member);
+    }
+}

@@ -1,0 +1,500 @@
+/*
+ * The table of methods (Sung thesis, chapter 4; Sung 2014, sections 4 and 7.4). In the pictures a
+ * matrix of R x C elements is to become C x R; R = R'm and C = C'n.
+ *
+ *     2-stage    R'.m.C    010!  R'.C.m    100!  C.R'.m            m rows together
+ *                R.C'.n    100!  C'.R.n    010!  C'.n.R            n columns together
+ *     3-stage    R.C'.n    100!  C'.R'.m.n    0010!  C'.R'.n.m    0100!  C'.n.R'.m
+ *                R'.m.C'.n  0100!  R'.C'.m.n  0010!  R'.C'.n.m    100!   C'.n.R'.m
+ *     4-stage    R'.m.C'.n  0100!  R'.C'.m.n  0010!  R'.C'.n.m    1000!  C'.R'.n.m  0100! C'.n.R'.m
+ *
+ * 0010! and 0100! are stages with a count or an outer number of matrices, 1000! is 100! with longer
+ * elements. The 2-stage methods need no factors: what m leaves over of the rows stays behind as a
+ * small matrix and is joined at the end (pad); what n leaves over of the columns is split off first
+ * (unpad). That is a third pass, so factors are preferred. Blocks that are square need no scratch
+ * memory, however large they are. Methods with two tile sizes take factors only.
+ *
+ * Which tiles are looked at (thesis, section 4.8.4): long super-elements are better for 100! and
+ * 0100!, but m x n must fit on chip for 010! and 0010!, so only the largest factors below that are.
+ */
+#include "transpose/methods.h"
+#include "transpose/cost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- stages ---- */
+
+static rs_transpose_task whole(const rs_problem *problem, rs_transpose_method method)
+{
+    const rs_matrices *m = problem->matrices;
+    return (rs_transpose_task){.method = method,
+                               .offset = m->offset,
+                               .outer = m->batch,
+                               .pitch = m->rows * m->cols * m->unit,
+                               .count = 1,
+                               .rows = m->rows,
+                               .cols = m->cols,
+                               .unit = m->unit};
+}
+
+static void add(rs_choice *choice, const rs_transpose_task *task)
+{
+    choice->tasks[choice->count++] = *task;
+}
+
+/* `outer` matrices that lie one after the other instead of each of the whole matrices. */
+static void add_chains(rs_choice *choice, const rs_problem *problem, size_t outer, size_t rows,
+                       size_t cols, size_t unit)
+{
+    if (rows == 1 || cols == 1)
+        return;
+    rs_transpose_task task = whole(problem, RS_TRANSPOSE_CHAINS);
+    task.outer *= outer;
+    task.pitch /= outer;
+    task.rows = rows;
+    task.cols = cols;
+    task.unit = unit;
+    add(choice, &task);
+}
+
+/* Blocks pass through the chip, one for each worker; or one at a time, where there is no room. */
+static void add_blocks(rs_choice *choice, const rs_problem *problem, size_t count, size_t rows,
+                       size_t cols)
+{
+    if (rows == 1 || cols == 1)
+        return;
+    rs_transpose_task panels = whole(problem, RS_TRANSPOSE_PANELS);
+    panels.count = count;
+    panels.rows = rows;
+    panels.cols = cols;
+    rs_transpose_task copy = panels;
+    copy.method = RS_TRANSPOSE_COPY;
+    bool apart = (!problem->granted && !problem->named) ||
+                 rs_cost_of_transpose(&panels, &problem->traits, problem->scratch_limit) <=
+                     rs_cost_of_transpose(&copy, &problem->traits, problem->scratch_limit);
+    add(choice, apart ? &panels : &copy);
+}
+
+/* ---- methods without tiles ---- */
+
+static void offer_once(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    (void)problem;
+    offers->take(offers, method, (rs_tiles){0, 0});
+}
+
+static bool build_nothing(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)choice;
+    (void)tiles;
+    return problem->matrices->rows == 1 || problem->matrices->cols == 1;
+}
+
+static bool build_direct(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    const rs_matrices *m = problem->matrices;
+    add_chains(choice, problem, 1, m->rows, m->cols, m->unit);
+    return choice->count != 0;
+}
+
+static void explain_direct(const rs_choice *choice, const rs_problem *problem, char *why,
+                           size_t size)
+{
+    (void)choice;
+    snprintf(why, size, "Elements of %zu bytes are long enough to move one by one.",
+             problem->matrices->unit);
+}
+
+static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    if (!problem->granted && !problem->named)
+        return false;
+    const rs_transpose_task task = whole(problem, RS_TRANSPOSE_COPY);
+    add(choice, &task);
+    return true;
+}
+
+static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    const rs_transpose_task task = whole(problem, RS_TRANSPOSE_PIPT);
+    add(choice, &task);
+    return true;
+}
+
+static bool build_pttwac(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    const rs_transpose_task task = whole(problem, RS_TRANSPOSE_PTTWAC);
+    add(choice, &task);
+    return true;
+}
+
+/* ---- the sides cut once: 2-stage methods and squares ---- */
+
+typedef struct {
+    bool by_rows;
+    size_t along;  /* the side that is cut */
+    size_t across; /* the other */
+    size_t part;
+    size_t blocks;
+    size_t rest;
+} cut;
+
+static cut make_cut(const rs_problem *problem, bool by_rows, size_t part)
+{
+    const rs_matrices *m = problem->matrices;
+    cut c = {by_rows, by_rows ? m->rows : m->cols, by_rows ? m->cols : m->rows, part, 0, 0};
+    c.blocks = part == 0 ? 0 : c.along / part;
+    c.rest = part == 0 ? 0 : c.along % part;
+    return c;
+}
+
+static void add_tails(rs_choice *choice, const rs_problem *problem, const cut *c)
+{
+    if (c->rest == 0)
+        return;
+    rs_transpose_task task = whole(problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
+    task.rows = c->across;
+    task.cols = c->blocks * c->part;
+    task.tail = c->rest;
+    add(choice, &task);
+}
+
+/* With one block there is nothing to move; the matrices of a batch stay as far apart as they are,
+ * though the rest of each is left out. */
+static void add_cut_chains(rs_choice *choice, const rs_problem *problem, const cut *c)
+{
+    const rs_matrices *m = problem->matrices;
+    add_chains(choice, problem, 1, c->by_rows ? c->blocks : m->rows,
+               c->by_rows ? m->cols : c->blocks, c->part * m->unit);
+}
+
+static bool build_cut(rs_choice *choice, const rs_problem *problem, const cut *c)
+{
+    const rs_matrices *m = problem->matrices;
+    if (c->blocks == 0)
+        return false;
+    size_t rows = c->by_rows ? c->part : m->rows;
+    size_t cols = c->by_rows ? m->cols : c->part;
+    if (c->by_rows) {
+        add_blocks(choice, problem, c->blocks, rows, cols);
+        add_cut_chains(choice, problem, c);
+        add_tails(choice, problem, c);
+    } else {
+        add_tails(choice, problem, c);
+        add_cut_chains(choice, problem, c);
+        add_blocks(choice, problem, c->blocks, rows, cols);
+    }
+    return choice->count != 0;
+}
+
+static bool build_row_blocks(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    const cut c = make_cut(problem, true, tiles.rows);
+    return tiles.cols == 0 && build_cut(choice, problem, &c);
+}
+
+static bool build_column_blocks(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    const cut c = make_cut(problem, false, tiles.cols);
+    return tiles.rows == 0 && build_cut(choice, problem, &c);
+}
+
+static void explain_blocks(const rs_choice *choice, const rs_problem *problem, char *why,
+                           size_t size)
+{
+    bool by_rows = choice->tiles.rows != 0;
+    const cut c = make_cut(problem, by_rows, by_rows ? choice->tiles.rows : choice->tiles.cols);
+    size_t unit = problem->matrices->unit;
+    snprintf(why, size,
+             "Blocks of %zu %s take %zu bytes (the chip holds %zu), super-elements have %zu bytes; "
+             "%zu %s stay over.",
+             c.part, by_rows ? "rows" : "columns", c.part * c.across * unit,
+             problem->traits.chip_bytes, c.part * unit, c.rest, by_rows ? "rows" : "columns");
+}
+
+/* Blocks as high as wide, which transpose in place: of the longer side, as many as it holds. */
+static bool build_squares(rs_choice *choice, const rs_problem *problem)
+{
+    const rs_matrices *m = problem->matrices;
+    bool by_rows = m->rows >= m->cols;
+    const cut c = make_cut(problem, by_rows, by_rows ? m->cols : m->rows);
+    rs_transpose_task squares = whole(problem, RS_TRANSPOSE_SQUARE);
+    squares.rows = c.across;
+    squares.cols = c.across;
+    if (c.blocks > 1) {
+        if (c.rest != 0 && m->batch > 1) /* they would be at two distances */
+            return false;
+        squares.outer *= c.blocks;
+        squares.pitch = c.across * c.across * m->unit;
+    }
+    if (by_rows) {
+        add(choice, &squares);
+        add_cut_chains(choice, problem, &c);
+        add_tails(choice, problem, &c);
+    } else {
+        add_tails(choice, problem, &c);
+        add_cut_chains(choice, problem, &c);
+        add(choice, &squares);
+    }
+    return true;
+}
+
+static bool build_square(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    return problem->matrices->rows == problem->matrices->cols && build_squares(choice, problem);
+}
+
+/* Thesis, section 4.1: with values of the matrix in the padding, so that it needs no more memory.
+ */
+static bool build_near_square(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    const rs_matrices *m = problem->matrices;
+    size_t longer = m->rows > m->cols ? m->rows : m->cols;
+    size_t shorter = m->rows > m->cols ? m->cols : m->rows;
+    return longer != shorter && longer / shorter == 1 && build_squares(choice, problem);
+}
+
+static bool build_row_squares(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    return problem->matrices->rows / problem->matrices->cols > 1 && build_squares(choice, problem);
+}
+
+static bool build_column_squares(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    return problem->matrices->cols / problem->matrices->rows > 1 && build_squares(choice, problem);
+}
+
+static void explain_squares(const rs_choice *choice, const rs_problem *problem, char *why,
+                            size_t size)
+{
+    (void)choice;
+    const rs_matrices *m = problem->matrices;
+    bool by_rows = m->rows >= m->cols;
+    const cut c = make_cut(problem, by_rows, by_rows ? m->cols : m->rows);
+    snprintf(why, size,
+             "%zu squares of %zu x %zu are transposed in place, so super-elements have %zu bytes "
+             "and the blocks no bound; %zu %s stay over.",
+             c.blocks, c.part, c.part, c.part * m->unit, c.rest, by_rows ? "rows" : "columns");
+}
+
+/* ---- both sides cut: 3-stage and 4-stage methods ---- */
+
+typedef struct {
+    size_t m;
+    size_t n;
+    size_t rows; /* R' */
+    size_t cols; /* C' */
+    size_t unit;
+} grid;
+
+static bool make_grid(grid *g, const rs_problem *problem, rs_tiles tiles)
+{
+    const rs_matrices *m = problem->matrices;
+    if (tiles.rows < 2 || tiles.cols < 2 || tiles.rows >= m->rows || tiles.cols >= m->cols ||
+        m->rows % tiles.rows != 0 || m->cols % tiles.cols != 0)
+        return false;
+    *g = (grid){tiles.rows, tiles.cols, m->rows / tiles.rows, m->cols / tiles.cols, m->unit};
+    return true;
+}
+
+static bool build_columns_first(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    grid g;
+    if (!make_grid(&g, problem, tiles))
+        return false;
+    add_chains(choice, problem, 1, problem->matrices->rows, g.cols, g.n * g.unit);
+    add_blocks(choice, problem, g.cols * g.rows, g.m, g.n);
+    add_chains(choice, problem, g.cols, g.rows, g.n, g.m * g.unit);
+    return true;
+}
+
+static bool build_rows_first(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    grid g;
+    if (!make_grid(&g, problem, tiles))
+        return false;
+    add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
+    add_blocks(choice, problem, g.rows * g.cols, g.m, g.n);
+    add_chains(choice, problem, 1, g.rows, problem->matrices->cols, g.m * g.unit);
+    return true;
+}
+
+static bool build_four_stages(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    grid g;
+    if (!make_grid(&g, problem, tiles))
+        return false;
+    add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
+    add_blocks(choice, problem, g.rows * g.cols, g.m, g.n);
+    add_chains(choice, problem, 1, g.rows, g.cols, g.m * g.n * g.unit);
+    add_chains(choice, problem, g.cols, g.rows, g.n, g.m * g.unit);
+    return true;
+}
+
+static bool build_fused_stages(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    grid g;
+    if (!make_grid(&g, problem, tiles))
+        return false;
+    rs_transpose_task fused = whole(problem, RS_TRANSPOSE_FUSED);
+    fused.rows = g.rows;
+    fused.cols = g.cols;
+    fused.inner_rows = g.m;
+    fused.inner_cols = g.n;
+    add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
+    add(choice, &fused);
+    add_chains(choice, problem, g.cols, g.rows, g.n, g.m * g.unit);
+    return true;
+}
+
+static void explain_grid(const rs_choice *choice, const rs_problem *problem, char *why, size_t size)
+{
+    size_t unit = problem->matrices->unit;
+    rs_tiles t = choice->tiles;
+    snprintf(why, size,
+             "Tiles of %zu x %zu take %zu bytes (the chip holds %zu); super-elements have %zu and "
+             "%zu bytes.",
+             t.rows, t.cols, t.rows * t.cols * unit, problem->traits.chip_bytes, t.cols * unit,
+             t.rows * unit);
+}
+
+/* ---- which tiles are worth a look ---- */
+
+enum {
+    DENSE_PARTS = 384,   /* every size up to this one */
+    DIVIDED_PARTS = 128, /* and the whole side divided by every number up to this one */
+    MOST_TRIALS = 4096,  /* divisions in search of the factors of a side */
+    MOST_FACTORS = 16,
+    LONGEST_LINES = 64 /* a super-element beyond gains nothing more */
+};
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks near the chip, short ones in any case, and all that was granted. */
+static size_t largest_part(const rs_problem *problem, const cut *c)
+{
+    size_t slim = c->across * problem->matrices->unit;
+    size_t most = 4 * problem->traits.chip_bytes / slim;
+    size_t lines = 4 * problem->traits.line_bytes / problem->matrices->unit;
+    most = most > lines ? most : lines;
+    if (problem->granted && problem->scratch_limit / slim > most)
+        most = problem->scratch_limit / slim;
+    return least(most > 1 ? most : 1, c->along);
+}
+
+/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
+static void offer_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                        bool by_rows)
+{
+    const cut c = make_cut(problem, by_rows, 1);
+    size_t most = largest_part(problem, &c);
+    size_t step = 1;
+    for (size_t part = 1; part <= most; part += step) {
+        offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+        if (part >= DENSE_PARTS)
+            step = part / 8 / problem->traits.line_bytes * problem->traits.line_bytes;
+        if (part >= DENSE_PARTS && step == 0)
+            step = part / 8;
+        if (part < most && step > most - part)
+            step = most - part;
+    }
+    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c.along; blocks++) {
+        size_t part = c.along / blocks;
+        if (part <= most && part > DENSE_PARTS)
+            offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+    }
+}
+
+static void offer_row_blocks(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    offer_parts(method, problem, offers, true);
+}
+
+static void offer_column_blocks(const rs_method *method, const rs_problem *problem,
+                                rs_offers *offers)
+{
+    offer_parts(method, problem, offers, false);
+}
+
+/* The largest factors of a side whose super-elements have no more than LONGEST_LINES lines. */
+static size_t find_factors(const rs_problem *problem, size_t side, size_t *factors)
+{
+    size_t longest = LONGEST_LINES * problem->traits.line_bytes / problem->matrices->unit;
+    size_t count = 0;
+    size_t factor = least(longest, side / 2);
+    for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)
+        if (side % factor == 0)
+            factors[count++] = factor;
+    for (size_t small = least(factor, MOST_FACTORS); small > 1 && count < MOST_FACTORS; small--)
+        if (side % small == 0)
+            factors[count++] = small;
+    return count;
+}
+
+static void offer_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    const rs_matrices *m = problem->matrices;
+    size_t rows[MOST_FACTORS];
+    size_t cols[MOST_FACTORS];
+    size_t row_count = find_factors(problem, m->rows, rows);
+    size_t col_count = find_factors(problem, m->cols, cols);
+    for (size_t i = 0; i < row_count; i++)
+        for (size_t j = 0; j < col_count; j++)
+            offers->take(offers, method, (rs_tiles){rows[i], cols[j]});
+}
+
+/* ---- the table ---- */
+
+static const rs_method methods[] = {
+    {"nothing", false, build_nothing, offer_once,
+     "A single row and a single column are the same bytes.", NULL},
+    {"square", false, build_square, offer_once, "Mirror tiles of a square change places.", NULL},
+    {"direct", false, build_direct, offer_once, NULL, explain_direct},
+    {"2-stage 010! 100!", false, build_row_blocks, offer_row_blocks, NULL, explain_blocks},
+    {"2-stage 100! 010!", false, build_column_blocks, offer_column_blocks, NULL, explain_blocks},
+    {"pad-square-unpad", false, build_near_square, offer_once, NULL, explain_squares},
+    {"2-stage squares 100!", false, build_row_squares, offer_once, NULL, explain_squares},
+    {"2-stage 100! squares", false, build_column_squares, offer_once, NULL, explain_squares},
+    {"3-stage 100! 0010! 0100!", false, build_columns_first, offer_grids, NULL, explain_grid},
+    {"3-stage 0100! 0010! 100!", false, build_rows_first, offer_grids, NULL, explain_grid},
+    {"4-stage 0100! 0010! 1000! 0100!", false, build_four_stages, offer_grids, NULL, explain_grid},
+    {"4-stage fused", false, build_fused_stages, offer_grids, NULL, explain_grid},
+    {"copy", false, build_copy, offer_once,
+     "There is scratch memory for the whole matrix, which is transposed out of place and copied "
+     "back.",
+     NULL},
+    {"P-IPT", true, build_pipt, offer_once, "A baseline: each cycle of the elements has a thread.",
+     NULL},
+    {"PTTWAC", true, build_pttwac, offer_once,
+     "A baseline: threads share the cycles of the elements and claim positions.", NULL},
+};
+
+size_t rs_methods_count(void)
+{
+    return sizeof methods / sizeof methods[0];
+}
+
+const rs_method *rs_methods_at(size_t index)
+{
+    return &methods[index];
+}
+
+const rs_method *rs_methods_find(const char *name)
+{
+    for (size_t i = 0; i < rs_methods_count(); i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    return NULL;
+}

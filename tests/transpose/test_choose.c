@@ -1,0 +1,500 @@
+/*
+ * The planner: every method of its table against the definition, on every shape that it accepts;
+ * the scratch memory it was granted; how much it looks at; and plans for data in files.
+ */
+#include "cmocka_all.h"
+#include "reference.h"
+#include "restride/restride.h"
+#include "transpose/methods.h"
+
+#include <jansson.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- the heap: linked with --wrap, so that what a plan really takes is known ---- */
+
+static bool watching;
+static size_t bytes_now;
+static size_t bytes_most;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void __wrap_free(void *memory);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void *note(void *memory)
+{
+    if (watching && memory != NULL) {
+        bytes_now += malloc_usable_size(memory);
+        bytes_most = bytes_now > bytes_most ? bytes_now : bytes_most;
+    }
+    return memory;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return note(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return note(__real_calloc(count, size));
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    int code = __real_posix_memalign(memory, alignment, size);
+    if (code == 0)
+        note(*memory);
+    return code;
+}
+
+void __wrap_free(void *memory)
+{
+    if (watching && memory != NULL)
+        bytes_now -= malloc_usable_size(memory);
+    __real_free(memory);
+}
+
+/* ---- every method ---- */
+
+typedef struct {
+    size_t rows;
+    size_t cols;
+    size_t unit;
+    size_t batch;
+    int threads;
+} problem;
+
+/* Runs the stages with exactly the scratch memory that they state, and within what they may. */
+static void run_tasks(restride_engine *engine, const rs_choice *choice, unsigned char *data)
+{
+    const rs_engine_operations *operations = engine->operations;
+    for (size_t i = 0; i < choice->count; i++) {
+        rs_stage *stage;
+        assert_int_equal(
+            operations->create_transpose(engine, &choice->tasks[i], choice->scratch_limit, &stage),
+            RESTRIDE_OK);
+        size_t kept;
+        size_t bytes = operations->scratch_bytes(stage, &kept);
+        if (bytes > choice->scratch_limit)
+            fail_msg("%s: stage %zu takes %zu of %zu bytes", choice->method, i, bytes,
+                     choice->scratch_limit);
+        void *scratch = NULL;
+        if (bytes != 0)
+            assert_int_equal(posix_memalign(&scratch, 64, bytes), 0);
+        assert_int_equal(operations->run(stage, data, scratch, NULL), RESTRIDE_OK);
+        free(scratch);
+        operations->destroy_stage(stage);
+    }
+}
+
+static void check_choice(const problem *p, const rs_choice *choice, restride_engine *engine)
+{
+    size_t size = p->batch * p->rows * p->cols * p->unit;
+    guarded_buffer buffer = guarded_create(size, (p->rows + p->cols) % 65, p->rows * p->cols);
+    unsigned char *expected = malloc(size);
+    assert_non_null(expected);
+    reference_transpose(expected, buffer.bytes, p->batch, p->rows, p->cols, p->unit);
+    run_tasks(engine, choice, buffer.bytes);
+    if (memcmp(buffer.bytes, expected, size) != 0 || !guarded_intact(&buffer))
+        fail_msg("%s with tiles %zu x %zu: %zu times %zu x %zu elements of %zu bytes, %d threads",
+                 choice->method, choice->tiles.rows, choice->tiles.cols, p->batch, p->rows, p->cols,
+                 p->unit, p->threads);
+    free(expected);
+    guarded_free(&buffer);
+}
+
+/* All tiles that a method offers for a shape, or some of them. */
+typedef struct {
+    rs_offers offers;
+    const problem *problem;
+    const rs_matrices *matrices;
+    const rs_engine_traits *traits;
+    restride_engine *engine;
+    uint64_t seed;
+    size_t offered;
+    size_t checked;
+    size_t stages;
+} trial;
+
+enum { MOST_CHECKED = 6 };
+
+static void try_tiles(rs_offers *offers, const rs_method *method, rs_tiles tiles)
+{
+    trial *t = (trial *)offers;
+    t->offered++;
+    if (t->checked >= MOST_CHECKED || (t->offered > 2 && test_random(&t->seed, 8) != 0))
+        return;
+    const restride_plan_options options = {.scratch_bytes = (size_t)64 << 20,
+                                           .method = method->name};
+    rs_choice choice;
+    if (rs_choose_exactly(&choice, t->matrices, t->traits, &options, tiles) != RESTRIDE_OK)
+        return;
+    t->checked++;
+    t->stages += choice.count;
+    check_choice(t->problem, &choice, t->engine);
+}
+
+static size_t try_method(const rs_method *method, const problem *p, uint64_t seed, size_t *stages)
+{
+    const rs_matrices matrices = {p->rows, p->cols, p->unit, p->batch, 0};
+    const rs_engine_traits traits = {(size_t)64 << test_random(&seed, 12), 64, (size_t)p->threads};
+    const rs_problem offered = {&matrices, traits, (size_t)64 << 20, true, true};
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    trial t = {.offers = {try_tiles},
+               .problem = p,
+               .matrices = &matrices,
+               .traits = &traits,
+               .engine = engine,
+               .seed = seed};
+    method->offer(method, &offered, &t.offers);
+    restride_engine_destroy(engine);
+    *stages += t.stages;
+    return t.checked;
+}
+
+static const size_t units[] = {1, 2, 3, 4, 8, 12, 16, 20, 64, 100};
+enum { UNIT_COUNT = sizeof units / sizeof units[0] };
+
+/* Shapes with factors, near squares, multiples of squares and primes, so that each method gets its
+ * share. */
+static problem make_shape(uint64_t *seed, int i)
+{
+    problem p = {.rows = 1 + test_random(seed, 90), .unit = units[test_random(seed, UNIT_COUNT)]};
+    size_t across = 1 + test_random(seed, 90);
+    switch (i % 5) {
+    case 0:
+        p.rows *= 1 + test_random(seed, 6);
+        across *= 1 + test_random(seed, 6);
+        break;
+    case 1:
+        across = p.rows + test_random(seed, 4);
+        break;
+    case 2:
+        across = p.rows * (1 + test_random(seed, 5)) + test_random(seed, 3);
+        break;
+    case 3:
+        p.rows = 16 * (1 + test_random(seed, 12));
+        across = 24 * (1 + test_random(seed, 8));
+        break;
+    default:
+        break;
+    }
+    p.cols = across;
+    if (test_random(seed, 2) == 0) {
+        p.cols = p.rows;
+        p.rows = across;
+    }
+    p.batch = 1 + (i % 4 == 0) * test_random(seed, 3);
+    p.threads = 1 + (int)test_random(seed, 4);
+    return p;
+}
+
+static void test_every_method(void **state)
+{
+    (void)state;
+    enum { SHAPES = 240, LEAST = 20 };
+    for (size_t k = 0; k < rs_methods_count(); k++) {
+        uint64_t seed = 4484;
+        size_t checked = 0;
+        size_t stages = 0;
+        for (int i = 0; i < SHAPES; i++) {
+            const problem p = make_shape(&seed, i);
+            checked += try_method(rs_methods_at(k), &p, seed, &stages);
+        }
+        /* Shapes of one row or column are few. */
+        size_t least = strcmp(rs_methods_at(k)->name, "nothing") == 0 ? 1 : LEAST;
+        if (checked < least)
+            fail_msg("%s was tried %zu times only", rs_methods_at(k)->name, checked);
+    }
+}
+
+/* Large enough for several threads a stage. */
+static void test_every_method_in_threads(void **state)
+{
+    (void)state;
+    static const problem problems[] = {
+        {720, 360, 4, 1, 4},  {360, 720, 4, 2, 3},  {600, 610, 4, 1, 4},  {613, 601, 8, 1, 2},
+        {400, 1201, 4, 1, 4}, {1203, 400, 8, 1, 3}, {512, 512, 4, 1, 4},  {480, 1920, 2, 3, 4},
+        {997, 499, 12, 1, 4}, {40000, 18, 4, 1, 4}, {18, 40000, 4, 1, 4}, {96, 72, 300, 1, 4},
+    };
+    for (size_t k = 0; k < rs_methods_count(); k++)
+        for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
+            size_t stages = 0;
+            try_method(rs_methods_at(k), &problems[i], i, &stages);
+        }
+}
+
+/* By its name through the public interface: the method is taken, or the reason is said. */
+static void test_named(void **state)
+{
+    (void)state;
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_host(&engine, 2), RESTRIDE_OK);
+    static const size_t shapes[][2] = {{720, 360}, {600, 607}, {512, 512}, {300, 900}, {1, 50}};
+    for (size_t k = 0; k < rs_methods_count(); k++) {
+        const restride_plan_options options = {.method = rs_methods_at(k)->name};
+        size_t taken = 0;
+        for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+            const problem p = {shapes[i][0], shapes[i][1], 4, 1, 2};
+            restride_plan *plan;
+            restride_status status =
+                restride_plan_transpose_with(&plan, engine, p.rows, p.cols, 4, 1, &options);
+            if (status != RESTRIDE_OK) {
+                assert_int_equal(status, RESTRIDE_UNSUPPORTED);
+                assert_non_null(strstr(restride_last_error(), options.method));
+                continue;
+            }
+            taken++;
+            char *text = restride_plan_describe(plan);
+            json_t *description = json_loads(text, 0, NULL);
+            assert_string_equal(json_string_value(json_object_get(description, "method")),
+                                options.method);
+            json_decref(description);
+            free(text);
+            restride_plan_destroy(plan);
+        }
+        if (taken == 0 && !rs_methods_at(k)->only_when_named)
+            fail_msg("%s was never taken", options.method);
+    }
+    restride_plan *plan;
+    const restride_plan_options unknown = {.method = "5-stage"};
+    assert_int_equal(restride_plan_transpose_with(&plan, engine, 4, 6, 4, 1, &unknown),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_non_null(strstr(restride_last_error(), "5-stage"));
+    restride_engine_destroy(engine);
+}
+
+/* ---- the scratch memory that is granted ---- */
+
+/* What the sentence of a refusal says would do. */
+static size_t granted_by_sentence(void)
+{
+    const char *number = strstr(restride_last_error(), "grant ");
+    assert_non_null(number);
+    return strtoull(number + strlen("grant "), NULL, 10);
+}
+
+static void check_budget(const problem *p, size_t budget)
+{
+    enum { STRUCTURES = 16384 };
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    size_t size = p->batch * p->rows * p->cols * p->unit;
+    guarded_buffer buffer = guarded_create(size, 0, budget);
+    unsigned char *expected = malloc(size);
+    assert_non_null(expected);
+    reference_transpose(expected, buffer.bytes, p->batch, p->rows, p->cols, p->unit);
+    restride_plan_options options = {.scratch_bytes = budget};
+    restride_plan *plan;
+    watching = true;
+    bytes_now = bytes_most = 0;
+    restride_status status =
+        restride_plan_transpose_with(&plan, engine, p->rows, p->cols, p->unit, p->batch, &options);
+    if (status != RESTRIDE_OK) {
+        assert_int_equal(status, RESTRIDE_UNSUPPORTED);
+        options.scratch_bytes = granted_by_sentence();
+        assert_true(options.scratch_bytes > budget);
+        bytes_most = bytes_now;
+        status = restride_plan_transpose_with(&plan, engine, p->rows, p->cols, p->unit, p->batch,
+                                              &options);
+        if (status != RESTRIDE_OK)
+            fail_msg("%zu bytes were said to do, but: %s", options.scratch_bytes,
+                     restride_last_error());
+    }
+    assert_int_equal(restride_execute(plan, buffer.bytes), RESTRIDE_OK);
+    watching = false;
+    if (restride_plan_scratch_bytes(plan) > options.scratch_bytes)
+        fail_msg("%zu bytes stated, %zu granted: %s", restride_plan_scratch_bytes(plan),
+                 options.scratch_bytes, restride_plan_describe(plan));
+    if (bytes_most > options.scratch_bytes + STRUCTURES)
+        fail_msg("%zu bytes taken, %zu granted: %s", bytes_most, options.scratch_bytes,
+                 restride_plan_describe(plan));
+    assert_memory_equal(buffer.bytes, expected, size);
+    assert_true(guarded_intact(&buffer));
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    free(expected);
+    guarded_free(&buffer);
+}
+
+static void test_budget(void **state)
+{
+    (void)state;
+    static const problem problems[] = {
+        {720, 360, 4, 1, 2},  {997, 1009, 4, 1, 3},  {1009, 997, 1, 1, 2},  {3, 70001, 4, 1, 2},
+        {70001, 3, 8, 1, 2},  {512, 512, 4, 2, 4},   {100, 100, 300, 1, 2}, {2, 2, 400000, 1, 2},
+        {1000, 330, 2, 2, 2}, {330, 1000, 12, 1, 4}, {613, 601, 16, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
+        const problem *p = &problems[i];
+        size_t bytes = p->batch * p->rows * p->cols * p->unit;
+        for (size_t budget = 1; budget < 4 * bytes; budget = budget * 3 + 50)
+            check_budget(p, budget);
+    }
+}
+
+static rs_choice choose(size_t rows, size_t cols, size_t unit, const restride_plan_options *options)
+{
+    const rs_matrices matrices = {rows, cols, unit, 1, 0};
+    const rs_engine_traits traits = {(size_t)1 << 20, 64, 2};
+    rs_choice choice;
+    if (rs_choose_transpose(&choice, &matrices, &traits, options) != RESTRIDE_OK)
+        fail_msg("%s", restride_last_error());
+    return choice;
+}
+
+static void test_more_scratch_is_never_worse(void **state)
+{
+    (void)state;
+    static const size_t shapes[][3] = {{7200, 1800, 4},  {9973, 10007, 4}, {30000, 10000, 4},
+                                       {20000000, 3, 4}, {3000, 3900, 16}, {9973, 10007, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        size_t bytes = shapes[i][0] * shapes[i][1] * shapes[i][2];
+        double cost = choose(shapes[i][0], shapes[i][1], shapes[i][2], NULL).cost;
+        for (size_t granted = (bytes / 200) + (9 << 20); granted < 3 * bytes; granted *= 2) {
+            const restride_plan_options options = {.scratch_bytes = granted};
+            const rs_choice choice = choose(shapes[i][0], shapes[i][1], shapes[i][2], &options);
+            if (choice.cost > cost + 1e-9)
+                fail_msg("%zu x %zu costs %f with %zu bytes and %f with less", shapes[i][0],
+                         shapes[i][1], choice.cost, granted, cost);
+            cost = choice.cost;
+        }
+    }
+    const restride_plan_options all = {.scratch_bytes = (size_t)1 << 30};
+    const rs_choice choice = choose(9973, 10007, 4, &all);
+    assert_non_null(strstr(choice.why, "passes saved by the scratch memory granted"));
+}
+
+/* ---- how much is looked at ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Shapes that no memory holds are planned as fast as others. */
+static void test_bounded_search(void **state)
+{
+    (void)state;
+    enum { MOST_CONSIDERED = 2500 };
+    uint64_t seed = 1000;
+    double longest = 0;
+    for (int i = 0; i < 400; i++) {
+        rs_matrices m = {1 + test_random(&seed, (size_t)1 << test_random(&seed, 40)),
+                         1 + test_random(&seed, (size_t)1 << test_random(&seed, 20)),
+                         units[test_random(&seed, UNIT_COUNT)], 1, 0};
+        if (i % 3 == 0)
+            m.rows = m.rows / 5040 * 5040 + 5040;
+        const rs_engine_traits traits = {(size_t)1 << 20, 64, 1 + test_random(&seed, 64)};
+        const restride_plan_options options = {
+            .scratch_bytes = i % 4 == 0 ? (size_t)1 << 40 : 0,
+            .run_bytes = i % 5 == 0 ? (size_t)65536 : 0,
+        };
+        rs_choice choice;
+        double start = now();
+        restride_status status = rs_choose_transpose(&choice, &m, &traits, &options);
+        double seconds = now() - start;
+        longest = seconds > longest ? seconds : longest;
+        if (status == RESTRIDE_OK && choice.considered > MOST_CONSIDERED)
+            fail_msg("%zu x %zu: %zu proposals", m.rows, m.cols, choice.considered);
+        assert_true(status == RESTRIDE_OK || status == RESTRIDE_UNSUPPORTED);
+    }
+    print_message("the longest search took %.3f ms\n", 1e3 * longest);
+}
+
+/* ---- data in files ---- */
+
+/* Two passes, and no run shorter than a page. */
+static void test_files(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t rows, cols, unit, scratch, run, passes;
+    } cases[] = {
+        {32768, 32768, 4, (size_t)256 << 20, 4096, 2},
+        {32768, 32768, 4, (size_t)300 << 20, 8192, 2},
+        {65536, 16384, 4, (size_t)256 << 20, 4096, 2},
+        {16384, 65536, 8, (size_t)512 << 20, 4096, 2},
+        {100000, 30000, 4, (size_t)512 << 20, 4096, 3},
+        {20000000, 3, 8, (size_t)64 << 20, 4096, 2},
+        {1000000, 1000, 4, (size_t)64 << 20, 4096, 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const restride_plan_options options = {.scratch_bytes = cases[i].scratch,
+                                               .run_bytes = cases[i].run};
+        const rs_choice choice = choose(cases[i].rows, cases[i].cols, cases[i].unit, &options);
+        if (choice.count > cases[i].passes)
+            fail_msg("%zu x %zu takes %zu stages: %s, %s", cases[i].rows, cases[i].cols,
+                     choice.count, choice.method, choice.why);
+        for (size_t k = 0; k < choice.count; k++) {
+            const rs_transpose_task *task = &choice.tasks[k];
+            assert_int_not_equal(task->method, RS_TRANSPOSE_SQUARE);
+            if (task->method == RS_TRANSPOSE_CHAINS && task->unit < cases[i].run)
+                fail_msg("%zu x %zu moves runs of %zu bytes: %s", cases[i].rows, cases[i].cols,
+                         task->unit, choice.why);
+        }
+    }
+}
+
+/* ---- candidates for tuning ---- */
+
+static void test_candidates(void **state)
+{
+    (void)state;
+    const rs_matrices m = {7200, 1800, 4, 1, 0};
+    const rs_engine_traits traits = {(size_t)1 << 20, 64, 2};
+    rs_choice choices[24];
+    size_t count = rs_choose_candidates(choices, 24, &m, &traits, NULL);
+    assert_true(count >= 8 && count <= 24);
+    const rs_choice best = choose(7200, 1800, 4, NULL);
+    assert_string_equal(choices[0].method, best.method);
+    assert_int_equal(choices[0].tiles.rows, best.tiles.rows);
+    assert_int_equal(choices[0].tiles.cols, best.tiles.cols);
+    size_t methods = 1;
+    for (size_t i = 1; i < count; i++) {
+        assert_true(choices[i].cost >= choices[i - 1].cost);
+        bool seen = false;
+        for (size_t k = 0; k < i; k++) {
+            bool same = strcmp(choices[i].method, choices[k].method) == 0;
+            seen = seen || same;
+            assert_false(same && choices[i].tiles.rows == choices[k].tiles.rows &&
+                         choices[i].tiles.cols == choices[k].tiles.cols);
+        }
+        methods += !seen;
+        const restride_plan_options named = {.method = choices[i].method};
+        rs_choice again;
+        assert_int_equal(rs_choose_exactly(&again, &m, &traits, &named, choices[i].tiles),
+                         RESTRIDE_OK);
+        assert_int_equal(again.count, choices[i].count);
+        assert_memory_equal(again.tasks, choices[i].tasks, again.count * sizeof again.tasks[0]);
+    }
+    assert_true(methods >= 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_method),
+        cmocka_unit_test(test_every_method_in_threads),
+        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_more_scratch_is_never_worse),
+        cmocka_unit_test(test_bounded_search),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_candidates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
