@@ -22,7 +22,7 @@ typedef struct {
     size_t cols;
 } rs_tiles;
 
-enum { RS_CHOICE_MOST_TASKS = 6, RS_CHOICE_WHY_BYTES = 256 };
+enum { RS_CHOICE_MOST_TASKS = 6 };
 
 typedef struct {
     const char *method; /* its name in the table of methods.c */
@@ -32,7 +32,7 @@ typedef struct {
     size_t scratch_limit; /* for each stage */
     double cost;          /* passes over the memory at the speed of a copy, estimated */
     size_t considered;    /* proposals that were compared */
-    char why[RS_CHOICE_WHY_BYTES];
+    char why[RS_PLAN_WHY_BYTES];
 } rs_choice;
 
 /* The scratch memory that a plan may take for `bytes` bytes: 0.5 % and 4 MiB a worker. */

@@ -5,7 +5,7 @@
 #include "engine/stage.h"
 #include "restride/plan.h"
 
-enum { RS_PLAN_MOST_STAGES = 64 };
+enum { RS_PLAN_MOST_STAGES = 64, RS_PLAN_WHY_BYTES = 384 };
 
 struct restride_plan {
     restride_engine *engine;
@@ -15,8 +15,8 @@ struct restride_plan {
     rs_transpose_task tasks[RS_PLAN_MOST_STAGES]; /* of each stage; unit 0: not a transposition */
     char *from;                                   /* expressions, for descriptions */
     char *to;
-    const char *method; /* of transposition; NULL in other plans */
-    char why[256];      /* these stages and no others; may be empty */
+    const char *method;          /* of transposition; NULL in other plans */
+    char why[RS_PLAN_WHY_BYTES]; /* these stages and no others; may be empty */
 };
 
 /* A plan without stages, which changes nothing. */
