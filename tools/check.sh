@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that must hold: a build without warnings and its tests, the same under the address and undefined-behaviour
-# sanitizers, the style, and an installation that others can build against. --long runs the slow tests too.
+# sanitizers, the models, the style, and an installation that others can build against. --long runs the slow tests too.
 # The last line is "N passed, N failed"; the exit status is 0 when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -62,6 +62,7 @@ export LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0
 step "build with sanitizers" compile "$build-sanitize" -DRESTRIDE_SANITIZE=address,undefined
 run_tests "$build-sanitize"
 
+step "models" tools/model_check.sh
 step "style" tools/lint.sh "$build"
 step "installation" tools/install_test.sh "$build"
 
