@@ -1,12 +1,18 @@
 /*
- * What the rewriter knows about a source: its kernels, their arguments, the structures behind them,
- * and every access that it understood. kernels.c fills in kernels and arguments, structure.c the
- * structures, access.c the accesses; render.c writes the new source from all of it.
+ * What the rewriter knows about a source: its functions, their pointer parameters, the structures
+ * behind them, where each pointer comes from, and every access that it understood. functions.c
+ * fills in functions and arguments, structure.c the structures, origins.c where pointers come from,
+ * access.c and inside.c the accesses, calls.c what follows from calls; plan.c chooses what has to
+ * be generated, and render.c writes the new source from all of it.
+ *
+ * A pointer keeps the value that it has in AoS, whatever is computed with it. Only where something
+ * is read or written through it, its distance from the start of the buffer is translated.
  */
 #ifndef RS_REWRITE_MODEL_H
 #define RS_REWRITE_MODEL_H
 
 #include "layout/record.h"
+#include "source/flatten.h"
 #include "source/tree.h"
 
 enum { RS_TYPE_NAME_SIZE = 24, RS_PIECE_LIMIT = 16 };
@@ -28,11 +34,14 @@ typedef struct {
     rs_record record; /* the members and the padding */
     char *failure;    /* why its arrays cannot have another layout, or NULL */
     size_t failure_offset;
+    size_t uniform; /* bytes: the size of all members when they are alike and without padding; else
+                       0 */
 } rs_structure;
 
+/* A pointer parameter of a function, to global or constant memory. */
 typedef struct {
     CXCursor cursor;
-    int kernel;
+    int function;
     unsigned index;
     size_t offset; /* of its name in the flat text */
     char *name;
@@ -41,28 +50,54 @@ typedef struct {
     int structure;             /* the array's elements, or -1 */
     char *reason;              /* why it stays as it is, or NULL */
     size_t reason_offset;      /* in the flat text */
-    char *layout;              /* the wanted layout expression */
+    bool moved;                /* something is assigned to it */
+    bool based;                /* some access needs the start of the buffer by its own name */
+    /* of a kernel's argument */
+    char *layout; /* the wanted layout expression */
     size_t tile;
-    int accessor;       /* how its offsets are computed, or -1 */
     int count_argument; /* the index of the added kernel argument, or -1 */
 } rs_argument;
+
+/* Where a pointer may come from: none, one or several arguments, or places that are not followed.
+ */
+typedef struct {
+    int argument; /* the first one, or -1 */
+    bool several;
+    bool unknown;
+} rs_origin;
+
+/* A pointer in a parameter or local variable. */
+typedef struct {
+    CXCursor cursor;
+    size_t offset; /* of its name in the flat text */
+    int function;
+    rs_origin origin;
+} rs_variable;
 
 typedef struct {
     CXCursor cursor; /* the definition */
     int node;
+    int body; /* its node */
+    bool kernel;
     char *name;
     int first_argument, argument_count; /* in the model's arguments */
-    int parameter_count;                /* of the kernel itself, in the user's source */
-} rs_kernel_source;
+    int parameter_count;                /* in the user's source */
+    rs_origin returned;                 /* of a pointer that it returns, by its own arguments */
+} rs_function;
 
-typedef enum { RS_ACCESS_LEAF, RS_ACCESS_LOAD, RS_ACCESS_STORE } rs_access_kind;
+typedef enum { RS_ACCESS_LEAF, RS_ACCESS_LOAD, RS_ACCESS_STORE, RS_ACCESS_CALL } rs_access_kind;
 
 /* One understood use of an argument: bytes [begin, end) of the flat text are replaced. */
 typedef struct {
     rs_access_kind kind;
     size_t begin, end;
-    int argument;
-    int index[RS_PIECE_LIMIT]; /* nodes whose sum is the index of the structure */
+    int function;              /* in which it lies */
+    int argument;              /* whose buffer it is; of a call, any that it passes */
+    int pointer;               /* the node whose value points into the buffer */
+    bool is_parameter;         /* that node is the argument's own name */
+    bool flat;                 /* the pointer counts members, not structures */
+    bool address;              /* of a leaf: its address is meant */
+    int index[RS_PIECE_LIMIT]; /* nodes whose sum is added to the pointer */
     bool negative[RS_PIECE_LIMIT];
     int index_count;
     int subscript[RS_PIECE_LIMIT]; /* nodes that index arrays inside the structure */
@@ -74,14 +109,21 @@ typedef struct {
     int structure;                /* of a load or store */
     int value;                    /* the node that is stored */
     bool value_used;              /* of a store that is more than a statement */
-    int copier;                   /* the generated function of a load or store */
+    int callee;                   /* of a call: the function */
     bool is_const, is_volatile;
 } rs_access;
+
+/* A pointer that is passed to a function of the source. */
+typedef struct {
+    int caller_argument, callee_argument;
+    int call; /* the node */
+} rs_binding;
 
 /* One offset function: for all arguments with the same structure and layout. */
 typedef struct {
     int structure;
     char *layout;
+    bool flat;       /* also by the number of a member */
     size_t position; /* where in the flat text it is defined */
 } rs_accessor;
 
@@ -92,27 +134,57 @@ typedef struct {
     int structure;
     const char *address_space;
     bool is_const, is_volatile;
+    size_t position;
 } rs_copier;
+
+/* One form of a function in the new source: a kernel, or a copy of a helper for certain layouts. */
+typedef struct {
+    int function;
+    int *accessors; /* for each of its arguments, or -1 */
+} rs_instance;
 
 typedef struct {
     const rs_tree *tree;
+    const rs_flat *flat;
     int address_bits;
     rs_structure *structures;
     int structure_count;
     rs_argument *arguments;
     int argument_count;
-    rs_kernel_source *kernels;
-    int kernel_count;
+    rs_function *functions; /* that are defined, in the order of the source */
+    int function_count;
+    rs_variable *variables; /* in the order of the source */
+    int variable_count;
     rs_access *accesses; /* after rs_model_understand(): by their first byte, outer before inner */
     int access_count, access_capacity;
+    rs_binding *bindings;
+    int binding_count;
     rs_accessor *accessors;
     int accessor_count;
     rs_copier *copiers;
     int copier_count;
+    rs_instance *instances; /* the kernels first, in their order */
+    int instance_count;
 } rs_model;
 
-/* Finds the kernels and those of their arguments that point to global or constant memory. */
-restride_status rs_model_find_kernels(rs_model *model);
+/* Finds the functions, and those of their parameters that point to global or constant memory. */
+restride_status rs_model_find_functions(rs_model *model);
+
+/* The kernel that an argument belongs to, or NULL when it is a helper's. */
+const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *argument);
+
+/* The function that a cursor (a declaration, a mention or a call) refers to; -1 when it is not
+ * defined in the source. */
+int rs_model_function(const rs_model *model, CXCursor cursor);
+
+/* The number of the variable that a cursor declares, or that an expression is, brackets aside; -1
+ * when it is something else.
+ */
+int rs_model_variable_of(const rs_model *model, CXCursor cursor);
+int rs_model_variable(const rs_model *model, int node);
+
+/* What a pointer or array points to, when that lies in global or constant memory. */
+bool rs_pointer_target(CXType type, CXType *target, const char **address_space);
 
 /*
  * The structure of a record type, described on first sight; -1, with a status, when memory is
@@ -123,16 +195,42 @@ restride_status rs_model_structure(rs_model *model, CXType type, int *structure)
 /* The OpenCL C name of a scalar or vector type, without qualifiers; false for any other type. */
 bool rs_leaf_type_name(CXType type, char name[RS_TYPE_NAME_SIZE], bool *vector3);
 
-/* Finds every use of the arguments that have no reason to stay yet; one that is not understood
- * becomes the reason. */
+/* Follows assignments and returns until it is known where each pointer variable comes from. */
+restride_status rs_model_find_origins(rs_model *model);
+
+/* Where the value of a pointer expression comes from. */
+rs_origin rs_pointer_origin(const rs_model *model, int node);
+
+/* Finds every use of the pointers; one that is not understood becomes the reason for the argument
+ * that it comes from. */
 restride_status rs_model_understand(rs_model *model);
+
+/* Carries the reasons of helper functions over to the arguments that are passed to them. */
+restride_status rs_model_settle_calls(rs_model *model);
 
 /* Notes why an argument stays as it is; the first reason is kept. */
 restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const char *format, ...)
     RS_PRINTF(3, 4);
 
-/* Chooses offset functions and the added parameters for the arguments without a reason to stay. */
+/* Chooses offset functions, copies of helpers and added parameters for the arguments without a
+ * reason to stay. */
 restride_status rs_model_plan(rs_model *model);
+
+/* The instance of a helper that a call inside `caller` goes to; -1 for the function itself. */
+int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
+                             const rs_access *call);
+
+/* The caller's argument that a call passes as an argument of the called function; -1 for none. */
+int rs_model_passed_argument(const rs_model *model, const rs_access *call, int callee_argument);
+
+/* The accessor of an argument inside an instance of its function, or -1. */
+int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int argument);
+
+/* The copying function of a load or store inside an instance. */
+int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access);
+
+/* The first byte of the declaration around a name, its attributes included. */
+size_t rs_declaration_start(const rs_tree *tree, size_t name);
 
 /* The new source, preprocessed and transformed; the caller frees it. */
 restride_status rs_model_render(const rs_model *model, char **source);

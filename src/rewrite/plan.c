@@ -1,6 +1,8 @@
-/* Which offset functions, copying functions and added parameters the new source needs. */
+/* Which offset functions, copying functions, copies of helpers and added parameters the new source
+ * needs. */
 #include "rewrite/model.h"
 
+#include "source/query.h"
 #include "source/words.h"
 
 #include <ctype.h>
@@ -15,11 +17,9 @@ static size_t skip_line(const rs_tree *tree, size_t at)
     return at;
 }
 
-/*
- * Where the declaration around `name` starts, its attributes included: behind the last ";" or "}"
- * outside of all brackets, and behind the preprocessor lines that follow it.
- */
-static size_t declaration_start(const rs_tree *tree, size_t name)
+/* That is behind the last ";" or "}" outside of all brackets, and behind the preprocessor lines
+ * that follow it. */
+size_t rs_declaration_start(const rs_tree *tree, size_t name)
 {
     size_t start = 0, at = 0, depth = 0;
     while (at < name) {
@@ -48,12 +48,22 @@ static size_t declaration_start(const rs_tree *tree, size_t name)
     return start;
 }
 
-static restride_status choose_accessor(rs_model *model, rs_argument *argument)
+/* Definitions stand before the first function that needs them. */
+static void move_before(const rs_model *model, size_t *position, int function)
+{
+    size_t name = rs_cursor_offset(model->functions[function].cursor);
+    if (name < *position) {
+        size_t start = rs_declaration_start(model->tree, name);
+        *position = start < *position ? start : *position;
+    }
+}
+
+static restride_status choose_accessor(rs_model *model, const rs_argument *argument, int *accessor)
 {
     for (int i = 0; i < model->accessor_count; i++)
         if (model->accessors[i].structure == argument->structure &&
             strcmp(model->accessors[i].layout, argument->layout) == 0) {
-            argument->accessor = i;
+            *accessor = i;
             return RESTRIDE_OK;
         }
     rs_accessor *grown =
@@ -61,63 +71,192 @@ static restride_status choose_accessor(rs_model *model, rs_argument *argument)
     if (grown == NULL)
         return rs_fail_memory("an accessor");
     model->accessors = grown;
-    unsigned name = 0;
-    CXFile file;
-    clang_getFileLocation(clang_getCursorLocation(model->kernels[argument->kernel].cursor), &file,
-                          NULL, NULL, &name);
     char *layout = strdup(argument->layout);
     if (layout == NULL)
         return rs_fail_memory("an accessor");
     grown[model->accessor_count] =
-        (rs_accessor){argument->structure, layout, declaration_start(model->tree, name)};
-    argument->accessor = model->accessor_count++;
+        (rs_accessor){argument->structure, layout, false, model->tree->size};
+    *accessor = model->accessor_count++;
     return RESTRIDE_OK;
 }
 
-static bool same_copier(const rs_copier *a, const rs_copier *b)
+int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int argument)
 {
-    return a->kind == b->kind && a->accessor == b->accessor && a->structure == b->structure &&
-           strcmp(a->address_space, b->address_space) == 0 && a->is_const == b->is_const &&
-           a->is_volatile == b->is_volatile;
+    return instance->accessors[argument - model->functions[instance->function].first_argument];
 }
 
-static restride_status choose_copier(rs_model *model, rs_access *access)
+/* ---- copies of whole structures ---- */
+
+static rs_copier copier_for(const rs_model *model, const rs_instance *instance,
+                            const rs_access *access)
 {
-    const rs_argument *argument = &model->arguments[access->argument];
-    rs_copier wanted = {access->kind,      argument->accessor,
-                        access->structure, argument->address_space,
-                        access->is_const,  access->is_volatile};
-    for (int i = 0; i < model->copier_count; i++)
-        if (same_copier(&model->copiers[i], &wanted)) {
-            access->copier = i;
-            return RESTRIDE_OK;
-        }
-    rs_copier *grown = realloc(model->copiers, (size_t)(model->copier_count + 1) * sizeof *grown);
+    return (rs_copier){access->kind,      rs_instance_accessor(model, instance, access->argument),
+                       access->structure, model->arguments[access->argument].address_space,
+                       access->is_const,  access->is_volatile,
+                       model->tree->size};
+}
+
+int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access)
+{
+    rs_copier wanted = copier_for(model, instance, access);
+    for (int i = 0; i < model->copier_count; i++) {
+        const rs_copier *copier = &model->copiers[i];
+        if (copier->kind == wanted.kind && copier->accessor == wanted.accessor &&
+            copier->structure == wanted.structure &&
+            strcmp(copier->address_space, wanted.address_space) == 0 &&
+            copier->is_const == wanted.is_const && copier->is_volatile == wanted.is_volatile)
+            return i;
+    }
+    return -1;
+}
+
+static restride_status choose_copier(rs_model *model, const rs_instance *instance,
+                                     const rs_access *access)
+{
+    int copier = rs_model_copier(model, instance, access);
+    if (copier < 0) {
+        rs_copier *grown =
+            realloc(model->copiers, (size_t)(model->copier_count + 1) * sizeof *grown);
+        if (grown == NULL)
+            return rs_fail_memory("a copying function");
+        model->copiers = grown;
+        copier = model->copier_count++;
+        grown[copier] = copier_for(model, instance, access);
+    }
+    move_before(model, &model->copiers[copier].position, instance->function);
+    return RESTRIDE_OK;
+}
+
+/* ---- instances ---- */
+
+static restride_status add_instance(rs_model *model, int function, int *instance)
+{
+    rs_instance *grown =
+        realloc(model->instances, (size_t)(model->instance_count + 1) * sizeof *grown);
     if (grown == NULL)
-        return rs_fail_memory("a copying function");
-    model->copiers = grown;
-    grown[model->copier_count] = wanted;
-    access->copier = model->copier_count++;
+        return rs_fail_memory("a copy of a function");
+    model->instances = grown;
+    int count = model->functions[function].argument_count;
+    int *accessors = malloc((size_t)(count + 1) * sizeof *accessors);
+    if (accessors == NULL)
+        return rs_fail_memory("a copy of a function");
+    for (int i = 0; i < count; i++)
+        accessors[i] = -1;
+    grown[model->instance_count] = (rs_instance){function, accessors};
+    *instance = model->instance_count++;
     return RESTRIDE_OK;
+}
+
+/* The first binding of a call; they are sorted. */
+static int first_binding(const rs_model *model, int call)
+{
+    int low = 0, high = model->binding_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (model->bindings[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int rs_model_passed_argument(const rs_model *model, const rs_access *call, int callee_argument)
+{
+    for (int b = first_binding(model, call->pointer);
+         b < model->binding_count && model->bindings[b].call == call->pointer; b++)
+        if (model->bindings[b].callee_argument == callee_argument)
+            return model->bindings[b].caller_argument;
+    return -1;
+}
+
+/* What an argument of the called function becomes when `caller` calls it. */
+static int passed_accessor(const rs_model *model, const rs_instance *caller, const rs_access *call,
+                           int callee_argument)
+{
+    int passed = rs_model_passed_argument(model, call, callee_argument);
+    return passed < 0 ? -1 : rs_instance_accessor(model, caller, passed);
+}
+
+int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
+                             const rs_access *call)
+{
+    const rs_function *callee = &model->functions[call->callee];
+    for (int i = 0; i < model->instance_count; i++) {
+        bool same = model->instances[i].function == call->callee;
+        for (int k = 0; k < callee->argument_count && same; k++)
+            same = model->instances[i].accessors[k] ==
+                   passed_accessor(model, caller, call, callee->first_argument + k);
+        if (same)
+            return i;
+    }
+    return -1;
+}
+
+static restride_status plan_call(rs_model *model, int caller, const rs_access *call)
+{
+    const rs_function *callee = &model->functions[call->callee];
+    bool any = false;
+    for (int k = 0; k < callee->argument_count; k++)
+        any = any || passed_accessor(model, &model->instances[caller], call,
+                                     callee->first_argument + k) >= 0;
+    if (!any || rs_model_called_instance(model, &model->instances[caller], call) >= 0)
+        return RESTRIDE_OK;
+    int added;
+    restride_status status = add_instance(model, call->callee, &added);
+    for (int k = 0; k < callee->argument_count && status == RESTRIDE_OK; k++)
+        model->instances[added].accessors[k] =
+            passed_accessor(model, &model->instances[caller], call, callee->first_argument + k);
+    return status;
+}
+
+/* What the accesses inside one instance need. */
+static restride_status plan_instance(rs_model *model, int instance)
+{
+    restride_status status = RESTRIDE_OK;
+    int function = model->instances[instance].function;
+    const rs_function *f = &model->functions[function];
+    for (int i = 0; i < f->argument_count; i++)
+        if (model->instances[instance].accessors[i] >= 0)
+            move_before(model, &model->accessors[model->instances[instance].accessors[i]].position,
+                        function);
+    for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
+        const rs_access *access = &model->accesses[i];
+        if (access->function != function)
+            continue;
+        int accessor = rs_instance_accessor(model, &model->instances[instance], access->argument);
+        if (access->kind == RS_ACCESS_CALL)
+            status = plan_call(model, instance, access);
+        else if (accessor >= 0 && access->kind != RS_ACCESS_LEAF)
+            status = choose_copier(model, &model->instances[instance], access);
+        else if (accessor >= 0 && access->flat)
+            model->accessors[accessor].flat = true;
+    }
+    return status;
+}
+
+static restride_status plan_kernel(rs_model *model, int function)
+{
+    int instance, added = 0;
+    restride_status status = add_instance(model, function, &instance);
+    const rs_function *kernel = &model->functions[function];
+    for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
+        rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        if (argument->reason != NULL)
+            continue;
+        argument->count_argument = kernel->parameter_count + added++;
+        status = choose_accessor(model, argument, &model->instances[instance].accessors[i]);
+    }
+    return status;
 }
 
 restride_status rs_model_plan(rs_model *model)
 {
     restride_status status = RESTRIDE_OK;
-    for (int k = 0; k < model->kernel_count && status == RESTRIDE_OK; k++) {
-        const rs_kernel_source *kernel = &model->kernels[k];
-        int added = 0;
-        for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
-            rs_argument *argument = &model->arguments[kernel->first_argument + i];
-            if (argument->reason != NULL)
-                continue;
-            argument->count_argument = kernel->parameter_count + added++;
-            status = choose_accessor(model, argument);
-        }
-    }
-    for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++)
-        if (model->accesses[i].kind != RS_ACCESS_LEAF &&
-            model->arguments[model->accesses[i].argument].reason == NULL)
-            status = choose_copier(model, &model->accesses[i]);
+    for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++)
+        if (model->functions[f].kernel)
+            status = plan_kernel(model, f);
+    for (int i = 0; i < model->instance_count && status == RESTRIDE_OK; i++)
+        status = plan_instance(model, i); /* which may add instances */
     return status;
 }

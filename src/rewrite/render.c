@@ -1,23 +1,30 @@
 /*
  * Writes the new source: the flat text, in which every understood access goes through the offset
- * function of its argument's layout (the software form of Tseng 2014, equations 1 and 2).
+ * function of its argument's layout (the software form of Tseng 2014, equations 1 and 2), with
+ * copies of the helper functions that get pointers into transformed buffers.
  */
-#include "rewrite/model.h"
+#include "rewrite/render.h"
 
-#include "base/text.h"
-#include "layout/layout.h"
+#include "source/query.h"
+#include "source/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Any count serves to generate an accessor; this one is above every sensible tile. */
-enum { SAMPLE_COUNT = 1 << 30 };
+/* What is being written: an instance of a function, or the source as a whole. */
+typedef struct {
+    const rs_model *model;
+    rs_numbered_text *out;
+    const rs_instance *instance; /* NULL: each kernel is its own */
+    bool nested;                 /* inside an access */
+} writer;
 
-static void write_range(const rs_model *model, rs_text *out, size_t begin, size_t end);
+static void write_range(const writer *w, size_t begin, size_t end, int from);
 
-static void write_node(const rs_model *model, rs_text *out, int node)
+static void write_node(const writer *w, int node, int from)
 {
-    write_range(model, out, model->tree->nodes[node].begin, model->tree->nodes[node].end);
+    const rs_node *n = &w->model->tree->nodes[node];
+    write_range(w, n->begin, n->end, from);
 }
 
 static const char *const_word(bool is_const)
@@ -30,64 +37,177 @@ static const char *volatile_word(bool is_volatile)
     return is_volatile ? "volatile " : "";
 }
 
-/* "COUNT, INDEX, OFFSET": where in the array the access goes. */
-static void write_place(const rs_model *model, rs_text *out, const rs_access *a)
+/* Whether the argument itself, as it was passed, is where the buffer starts. */
+static bool is_direct(const rs_model *model, const rs_access *a)
 {
-    rs_text_format(out, "restride_count_%s, ", model->arguments[a->argument].name);
+    const rs_argument *argument = &model->arguments[a->argument];
+    return a->is_parameter && !argument->moved && model->functions[argument->function].kernel;
+}
+
+static const char *base_prefix(const rs_model *model, const rs_access *a)
+{
+    return is_direct(model, a) ? "" : "restride_base_";
+}
+
+/* The distance of the access's pointer from the start of the buffer, when it is not that start. */
+static void write_distance(const writer *w, const rs_access *a, int self)
+{
+    const rs_model *model = w->model;
+    const rs_argument *argument = &model->arguments[a->argument];
+    const char *type = a->flat ? a->type : model->structures[argument->structure].name;
+    rs_text_add_string(&w->out->text, "((");
+    write_node(w, a->pointer, self + 1);
+    rs_text_format(&w->out->text, ") - (%s %s *)restride_base_%s)", argument->address_space, type,
+                   argument->name);
+}
+
+/* The index of the structure, or of the member in a flat access. */
+static void write_index(const writer *w, const rs_access *a, int self)
+{
     /* Index arithmetic wraps as pointer arithmetic of the device does. */
-    const char *index_type = model->address_bits == 32 ? "int" : "long";
+    const char *index_type = w->model->address_bits == 32 ? "int" : "long";
+    rs_text *text = &w->out->text;
+    bool direct = is_direct(w->model, a);
+    if (!direct)
+        write_distance(w, a, self);
     for (int i = 0; i < a->index_count; i++) {
-        rs_text_format(out, "%s(%s)(",
-                       a->negative[i] ? (i > 0 ? " - " : "-") : (i > 0 ? " + " : ""), index_type);
-        write_node(model, out, a->index[i]);
-        rs_text_add_string(out, ")");
+        bool first = i == 0 && direct;
+        rs_text_format(text, "%s(%s)(",
+                       a->negative[i] ? (first ? "-" : " - ") : (first ? "" : " + "), index_type);
+        write_node(w, a->index[i], self + 1);
+        rs_text_add_string(text, ")");
     }
-    if (a->index_count == 0)
-        rs_text_add_string(out, "0");
-    rs_text_format(out, ", %zu", a->offset);
+    if (a->index_count == 0 && direct)
+        rs_text_add_string(text, "0");
+}
+
+/* "COUNT, INDEX, OFFSET": where in the array the access goes. */
+static void write_place(const writer *w, const rs_access *a, int self)
+{
+    rs_text *text = &w->out->text;
+    rs_text_format(text, "restride_count_%s, ", w->model->arguments[a->argument].name);
+    write_index(w, a, self);
+    if (a->flat)
+        return;
+    rs_text_format(text, ", %zu", a->offset);
     for (int i = 0; i < a->subscript_count; i++) {
-        rs_text_add_string(out, " + (long)(");
-        write_node(model, out, a->subscript[i]);
-        rs_text_format(out, ") * %zu", a->stride[i]);
+        rs_text_add_string(text, " + (long)(");
+        write_node(w, a->subscript[i], self + 1);
+        rs_text_format(text, ") * %zu", a->stride[i]);
     }
 }
 
-static void write_access(const rs_model *model, rs_text *out, const rs_access *a)
+static void write_leaf(const writer *w, const rs_access *a, int self, const char *qualifiers)
 {
-    const rs_argument *argument = &model->arguments[a->argument];
+    const rs_argument *argument = &w->model->arguments[a->argument];
+    rs_text *text = &w->out->text;
+    rs_text_format(text, "(%s*(%s %s *)((%s char *)%s%s + restride_layout_%d_%s(",
+                   a->address ? "&" : "", qualifiers, a->type, qualifiers, base_prefix(w->model, a),
+                   argument->name, rs_instance_accessor(w->model, w->instance, a->argument),
+                   a->flat ? "element" : "offset");
+    write_place(w, a, self);
+    if (!a->flat)
+        rs_text_format(text, ", %zu", a->size);
+    rs_text_add_string(text, ")))");
+}
+
+static void write_load(const writer *w, const rs_access *a, int self, const char *qualifiers)
+{
+    int copier = rs_model_copier(w->model, w->instance, a);
+    rs_text *text = &w->out->text;
+    rs_text_format(text, "((union restride_value_%d){.bytes = restride_load_%d((%s char *)%s%s, ",
+                   copier, copier, qualifiers, base_prefix(w->model, a),
+                   w->model->arguments[a->argument].name);
+    write_place(w, a, self);
+    rs_text_add_string(text, ")}).value");
+}
+
+static void write_store(const writer *w, const rs_access *a, int self, const char *qualifiers)
+{
+    int copier = rs_model_copier(w->model, w->instance, a);
+    rs_text *text = &w->out->text;
+    if (a->value_used)
+        rs_text_format(text, "((union restride_value_%d){.bytes = ", copier);
+    rs_text_format(text, "restride_store_%d((%s char *)%s%s, ", copier, qualifiers,
+                   base_prefix(w->model, a), w->model->arguments[a->argument].name);
+    write_place(w, a, self);
+    rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
+    write_node(w, a->value, self + 1);
+    rs_text_add_string(text, "}).bytes)");
+    if (a->value_used)
+        rs_text_add_string(text, "}).value");
+}
+
+/* "NAME_NUMBER", which no other function has. */
+static void write_instance_name(const rs_model *model, rs_text *text, int instance)
+{
+    rs_text_format(text, "restride_%s_%d",
+                   model->functions[model->instances[instance].function].name, instance);
+}
+
+/* A call goes to the copy for the layouts of its pointers, which gets their buffers too. */
+static void write_call(const writer *w, const rs_access *a, int self)
+{
+    const rs_model *model = w->model;
+    const rs_tree *tree = model->tree;
+    rs_text *text = &w->out->text;
+    int instance = rs_model_called_instance(model, w->instance, a);
+    const rs_function *callee = &model->functions[a->callee];
+    const rs_node *name = &tree->nodes[tree->nodes[a->pointer].first];
+    write_instance_name(model, text, instance);
+    write_range(w, name->end, a->end - 1, self + 1);
+    for (int k = 0; k < callee->argument_count; k++) {
+        if (model->instances[instance].accessors[k] < 0)
+            continue;
+        int passed = rs_model_passed_argument(model, a, callee->first_argument + k);
+        const char *caller = model->arguments[passed].name;
+        rs_text_format(text, ", restride_base_%s, restride_count_%s", caller, caller);
+    }
+    rs_text_add_string(text, ")");
+}
+
+static void write_access(const writer *outer, const rs_access *a, int self)
+{
+    writer w = *outer;
+    w.nested = true;
     rs_text qualifiers = RS_TEXT_EMPTY;
     rs_text_format(&qualifiers, "%s%s%s", volatile_word(a->is_volatile), const_word(a->is_const),
-                   argument->address_space);
+                   w.model->arguments[a->argument].address_space);
     const char *q = qualifiers.failed ? "" : qualifiers.data;
-    if (a->kind == RS_ACCESS_LEAF) {
-        rs_text_format(out, "(*(%s %s *)((%s char *)%s + restride_layout_%d_offset(", q, a->type, q,
-                       argument->name, argument->accessor);
-        write_place(model, out, a);
-        rs_text_format(out, ", %zu)))", a->size);
-    } else if (a->kind == RS_ACCESS_LOAD) {
-        rs_text_format(out, "((union restride_value_%d){.bytes = restride_load_%d((%s char *)%s, ",
-                       a->copier, a->copier, q, argument->name);
-        write_place(model, out, a);
-        rs_text_add_string(out, ")}).value");
-    } else {
-        if (a->value_used)
-            rs_text_format(out, "((union restride_value_%d){.bytes = ", a->copier);
-        rs_text_format(out, "restride_store_%d((%s char *)%s, ", a->copier, q, argument->name);
-        write_place(model, out, a);
-        rs_text_format(out, ", ((union restride_value_%d){.value = ", a->copier);
-        write_node(model, out, a->value);
-        rs_text_add_string(out, "}).bytes)");
-        if (a->value_used)
-            rs_text_add_string(out, "}).value");
+    switch (a->kind) {
+    case RS_ACCESS_LEAF:
+        write_leaf(&w, a, self, q);
+        break;
+    case RS_ACCESS_LOAD:
+        write_load(&w, a, self, q);
+        break;
+    case RS_ACCESS_STORE:
+        write_store(&w, a, self, q);
+        break;
+    case RS_ACCESS_CALL:
+        write_call(&w, a, self);
+        break;
     }
     if (qualifiers.failed)
-        out->failed = true;
+        w.out->text.failed = true;
     rs_text_free(&qualifiers);
 }
 
-static bool is_transformed(const rs_model *model, const rs_access *a)
+static const rs_instance *kernel_instance(const rs_model *model, int function)
 {
-    return model->arguments[a->argument].reason == NULL;
+    for (int i = 0; i < model->instance_count && model->functions[function].kernel; i++)
+        if (model->instances[i].function == function)
+            return &model->instances[i];
+    return NULL;
+}
+
+static bool is_transformed(const rs_model *model, const rs_instance *instance, const rs_access *a)
+{
+    if (instance == NULL)
+        return false;
+    if (a->kind == RS_ACCESS_CALL)
+        return rs_model_called_instance(model, instance, a) >= 0;
+    return rs_instance_accessor(model, instance, a->argument) >= 0;
 }
 
 /* The first access that starts at or behind `begin`. */
@@ -104,154 +224,76 @@ static int first_access(const rs_model *model, size_t begin)
     return low;
 }
 
-/* Writes the bytes [begin, end) of the flat text with the accesses inside them replaced. */
-static void write_range(const rs_model *model, rs_text *out, size_t begin, size_t end)
+static size_t count_newlines(const char *text, size_t size)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+/* Writes an access, and the line ends that it left out. */
+static void write_access_in_lines(const writer *w, const rs_access *a, int self)
+{
+    rs_text *text = &w->out->text;
+    size_t start = text->size;
+    write_access(w, a, self);
+    if (text->failed)
+        return;
+    size_t wanted = count_newlines(w->model->tree->text + a->begin, a->end - a->begin);
+    for (size_t had = count_newlines(text->data + start, text->size - start); had < wanted; had++)
+        rs_text_add_string(text, "\n");
+}
+
+/* Writes the bytes [begin, end) of the flat text with the accesses inside them replaced, those
+ * before number `from` aside. */
+static void write_range(const writer *outer, size_t begin, size_t end, int from)
+{
+    const rs_model *model = outer->model;
+    writer w = *outer;
     size_t at = begin;
-    for (int i = first_access(model, begin); i < model->access_count; i++) {
+    int first = first_access(model, begin);
+    for (int i = first > from ? first : from; i < model->access_count; i++) {
         const rs_access *a = &model->accesses[i];
         if (a->begin >= end)
             break;
-        if (a->begin < at || a->end > end || !is_transformed(model, a))
+        if (a->begin < at || a->end > end)
             continue; /* inside one that is written already, or around this range */
-        rs_text_add(out, model->tree->text + at, a->begin - at);
-        write_access(model, out, a);
+        w.instance =
+            outer->instance != NULL ? outer->instance : kernel_instance(model, a->function);
+        if (!is_transformed(model, w.instance, a))
+            continue;
+        rs_numbered_add(w.out, at, a->begin, !w.nested);
+        write_access_in_lines(&w, a, i);
         at = a->end;
     }
-    rs_text_add(out, model->tree->text + at, end - at);
+    rs_numbered_add(w.out, at, end, !w.nested);
 }
 
-/* The unsigned type of padding, by its size. */
-static const char *padding_type(size_t size)
-{
-    static const struct {
-        size_t size;
-        const char *type;
-    } types[] = {{1, "unsigned char"}, {2, "unsigned short"}, {4, "unsigned int"},
-                 {8, "unsigned long"}, {16, "uint4"},         {32, "uint8"},
-                 {64, "uint16"},       {128, "ulong16"}};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (types[i].size == size)
-            return types[i].type;
-    return NULL;
-}
+/* ---- what is inserted ---- */
 
-static const rs_member *member_at(const rs_structure *s, size_t offset)
-{
-    for (size_t i = 0; i < s->member_count; i++)
-        if (s->members[i].offset == offset)
-            return &s->members[i];
-    return NULL;
-}
+/* In the order in which they are written at one place. */
+typedef enum { COPY, ACCESSOR, COPIER, PROTOTYPE, PARAMETERS, BASES } insertion_kind;
 
-/* One assignment of a copying function: a member, or padding. */
-static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s,
-                       const rs_leaf *leaf)
-{
-    const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
-    /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
-    bool as_bytes = member == NULL || strcmp(member->type, "bool") == 0;
-    const char *name = as_bytes ? padding_type(leaf->size) : member->type;
-    if (name == NULL) {
-        out->failed = true;
-        return;
-    }
-    char type[RS_TYPE_NAME_SIZE];
-    strcpy(type, name);
-    if (member != NULL && member->vector3)
-        type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */
-    rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
-    if (member != NULL)
-        rs_text_format(&own, "*(%s *)&x.value.%s", type, member->path);
-    else
-        rs_text_format(&own, "*(%s *)((char *)&x + %zu)", type, leaf->offset);
-    rs_text_format(&far, "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu))",
-                   volatile_word(copier->is_volatile), const_word(copier->is_const),
-                   copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
-    if (own.failed || far.failed)
-        out->failed = true;
-    else if (copier->kind == RS_ACCESS_LOAD)
-        rs_text_format(out, "    %s = %s;\n", own.data, far.data);
-    else
-        rs_text_format(out, "    %s = %s;\n", far.data, own.data);
-    rs_text_free(&own);
-    rs_text_free(&far);
-}
-
-/*
- * A copying function takes and returns a structure as plain bytes: passed as itself, compilers may
- * drop its padding, which a plain assignment copies.
- */
-static void write_copier(const rs_model *model, rs_text *out, int number)
-{
-    static const struct {
-        size_t size;
-        const char *type;
-    } words[] = {{4, "unsigned int"}, {2, "unsigned short"}, {1, "unsigned char"}};
-    const rs_copier *copier = &model->copiers[number];
-    const rs_structure *s = &model->structures[copier->structure];
-    bool load = copier->kind == RS_ACCESS_LOAD;
-    int w = 0;
-    while (s->record.size % words[w].size != 0)
-        w++;
-    rs_text_format(out,
-                   "struct restride_bytes_%d { %s words[%zu]; };\n"
-                   "union restride_value_%d { %s value; struct restride_bytes_%d bytes; };\n",
-                   number, words[w].type, s->record.size / words[w].size, number, s->name, number);
-    rs_text_format(out,
-                   "static inline struct restride_bytes_%d restride_%s_%d(%s%s%s char *p, unsigned "
-                   "long count, long i, unsigned long at",
-                   number, load ? "load" : "store", number, volatile_word(copier->is_volatile),
-                   const_word(copier->is_const), copier->address_space);
-    if (!load)
-        rs_text_format(out, ", struct restride_bytes_%d bytes", number);
-    rs_text_format(out, ")\n{\n    union restride_value_%d x;\n", number);
-    if (!load)
-        rs_text_add_string(out, "    x.bytes = bytes;\n");
-    for (size_t i = 0; i < s->record.leaf_count; i++)
-        write_copy(out, copier, s, &s->record.leaves[i]);
-    rs_text_add_string(out, "    return x.bytes;\n}\n");
-}
-
-/* The functions for one structure and layout, before the first kernel that needs them. */
-static restride_status write_accessor(const rs_model *model, rs_text *out, int number)
-{
-    const rs_accessor *accessor = &model->accessors[number];
-    rs_text prefix = RS_TEXT_EMPTY;
-    rs_text_format(&prefix, "restride_layout_%d", number);
-    if (prefix.failed)
-        return rs_fail_memory("an accessor");
-    restride_layout *layout;
-    restride_status status = rs_layout_of_record(
-        &layout, &model->structures[accessor->structure].record, SAMPLE_COUNT, accessor->layout);
-    if (status == RESTRIDE_OK) {
-        if (out->size > 0 && out->data[out->size - 1] != '\n')
-            rs_text_add_string(out, "\n");
-        rs_layout_write_offset(layout, RESTRIDE_DIALECT_OPENCL_C, prefix.data, out);
-    }
-    restride_layout_destroy(layout);
-    rs_text_free(&prefix);
-    if (status != RESTRIDE_OK)
-        return status;
-    for (int i = 0; i < model->copier_count; i++)
-        if (model->copiers[i].accessor == number)
-            write_copier(model, out, i);
-    return RESTRIDE_OK;
-}
-
-/* Something to write at a byte of the flat text: an accessor, or a kernel's added parameters. */
 typedef struct {
     size_t position;
-    int accessor; /* or -1 */
-    int kernel;   /* or -1 */
+    insertion_kind kind;
+    int number; /* of the accessor, copier or instance; of the function */
 } insertion;
+
+typedef struct {
+    insertion *items;
+    int count;
+} insertion_list;
 
 static int compare_insertions(const void *a, const void *b)
 {
     const insertion *x = a, *y = b;
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
-    return (x->accessor > y->accessor) - (x->accessor < y->accessor);
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 /* The ")" behind the last parameter of a function; 0 when it has none. */
@@ -274,80 +316,193 @@ static size_t parameters_end(const rs_tree *tree, int function)
     return 0;
 }
 
-/* The kernel that a function declares or defines, if it gets more parameters; else -1. */
-static int changed_kernel(const rs_model *model, int function)
+static bool is_changed(const rs_model *model, const rs_function *kernel)
 {
-    CXCursor declared = clang_getCanonicalCursor(model->tree->nodes[function].cursor);
-    for (int k = 0; k < model->kernel_count; k++) {
-        const rs_kernel_source *kernel = &model->kernels[k];
-        if (clang_equalCursors(declared, clang_getCanonicalCursor(kernel->cursor)) == 0)
-            continue;
-        for (int i = 0; i < kernel->argument_count; i++)
-            if (model->arguments[kernel->first_argument + i].reason == NULL)
-                return k;
+    for (int i = 0; i < kernel->argument_count; i++)
+        if (model->arguments[kernel->first_argument + i].reason == NULL)
+            return true;
+    return false;
+}
+
+static bool needs_bases(const rs_model *model, const rs_function *kernel)
+{
+    for (int i = 0; i < kernel->argument_count; i++) {
+        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        if (argument->reason == NULL && argument->based)
+            return true;
     }
+    return false;
+}
+
+/* The first declaration of a function that stands before its definition; -1 when there is none. */
+static int earlier_declaration(const rs_model *model, const rs_function *function)
+{
+    CXCursor first = clang_getCanonicalCursor(function->cursor);
+    for (int n = model->tree->nodes[0].first; n >= 0 && n != function->node;
+         n = model->tree->nodes[n].next)
+        if (clang_equalCursors(model->tree->nodes[n].cursor, first) != 0)
+            return n;
     return -1;
 }
 
-/* All insertions in the order of the text; NULL when memory is short. */
-static insertion *list_insertions(const rs_model *model, int *count)
+static void insert(insertion_list *list, size_t position, insertion_kind kind, int number)
+{
+    list->items[list->count++] = (insertion){position, kind, number};
+}
+
+static void insert_copy(const rs_model *model, insertion_list *list, int instance)
+{
+    const rs_function *function = &model->functions[model->instances[instance].function];
+    if (function->kernel)
+        return;
+    int declared = earlier_declaration(model, function);
+    if (declared >= 0) {
+        size_t name = rs_cursor_offset(model->tree->nodes[declared].cursor);
+        insert(list, rs_declaration_start(model->tree, name), PROTOTYPE, instance);
+    }
+    insert(list, model->tree->nodes[function->node].end, COPY, instance);
+}
+
+/* The added parameters, in all declarations of the kernels that get some. */
+static void insert_parameters(const rs_model *model, insertion_list *list)
 {
     const rs_tree *tree = model->tree;
-    int functions = 0;
-    for (int n = 0; n < tree->node_count; n++)
-        functions += tree->nodes[n].kind == CXCursor_FunctionDecl;
-    insertion *list = malloc((size_t)(functions + model->accessor_count + 1) * sizeof *list);
-    *count = 0;
-    if (list == NULL)
-        return NULL;
-    for (int i = 0; i < model->accessor_count; i++)
-        list[(*count)++] = (insertion){model->accessors[i].position, i, -1};
     for (int n = 0; n < tree->node_count; n++) {
         if (tree->nodes[n].kind != CXCursor_FunctionDecl)
             continue;
-        int kernel = changed_kernel(model, n);
-        size_t end = kernel < 0 ? 0 : parameters_end(tree, n);
+        int f = rs_model_function(model, tree->nodes[n].cursor);
+        if (f < 0 || !model->functions[f].kernel || !is_changed(model, &model->functions[f]))
+            continue;
+        size_t end = parameters_end(tree, n);
         if (end > 0)
-            list[(*count)++] = (insertion){end, -1, kernel};
+            insert(list, end, PARAMETERS, f);
+        if (n == model->functions[f].node && needs_bases(model, &model->functions[f]))
+            insert(list, tree->nodes[model->functions[f].body].begin + 1, BASES, f);
     }
-    qsort(list, (size_t)*count, sizeof *list, compare_insertions);
-    return list;
 }
 
-static void write_parameters(const rs_model *model, rs_text *out, int kernel)
+static restride_status list_insertions(const rs_model *model, insertion_list *list)
 {
-    const rs_kernel_source *k = &model->kernels[kernel];
-    for (int i = 0; i < k->argument_count; i++) {
-        const rs_argument *argument = &model->arguments[k->first_argument + i];
-        if (argument->reason == NULL)
-            rs_text_format(out, ", unsigned long restride_count_%s", argument->name);
+    const rs_tree *tree = model->tree;
+    size_t limit = (size_t)model->accessor_count + (size_t)model->copier_count +
+                   2 * (size_t)model->instance_count;
+    for (int n = 0; n < tree->node_count; n++)
+        limit += tree->nodes[n].kind == CXCursor_FunctionDecl ? 2 : 0;
+    *list = (insertion_list){malloc((limit + 1) * sizeof *list->items), 0};
+    if (list->items == NULL)
+        return rs_fail_memory("the new source");
+    for (int i = 0; i < model->accessor_count; i++)
+        insert(list, model->accessors[i].position, ACCESSOR, i);
+    for (int i = 0; i < model->copier_count; i++)
+        insert(list, model->copiers[i].position, COPIER, i);
+    for (int i = 0; i < model->instance_count; i++)
+        insert_copy(model, list, i);
+    insert_parameters(model, list);
+    qsort(list->items, (size_t)list->count, sizeof *list->items, compare_insertions);
+    return RESTRIDE_OK;
+}
+
+static void write_kernel_parameters(const rs_model *model, rs_text *text, int function, bool bases)
+{
+    const rs_function *kernel = &model->functions[function];
+    for (int i = 0; i < kernel->argument_count; i++) {
+        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        if (argument->reason != NULL)
+            continue;
+        if (!bases)
+            rs_text_format(text, ", unsigned long restride_count_%s", argument->name);
+        else if (argument->based)
+            rs_text_format(text, " %s char *const restride_base_%s = (%s char *)%s;",
+                           argument->address_space, argument->name, argument->address_space,
+                           argument->name);
     }
+}
+
+static void write_copy_parameters(const rs_model *model, rs_text *text, const rs_instance *instance)
+{
+    const rs_function *function = &model->functions[instance->function];
+    for (int i = 0; i < function->argument_count; i++) {
+        const rs_argument *argument = &model->arguments[function->first_argument + i];
+        if (instance->accessors[i] >= 0)
+            rs_text_format(text, ", %s char *restride_base_%s, unsigned long restride_count_%s",
+                           argument->address_space, argument->name, argument->name);
+    }
+}
+
+static bool is_static(const rs_tree *tree, size_t begin, size_t end)
+{
+    size_t word, length;
+    while (rs_word_next(tree->text, end, &begin, &word, &length))
+        if (rs_word_equals(tree->text, word, length, "static"))
+            return true;
+    return false;
+}
+
+/* A copy of a helper for certain layouts, or its declaration alone. */
+static void write_copy(const rs_model *model, rs_numbered_text *out, int number, bool whole)
+{
+    const rs_tree *tree = model->tree;
+    const rs_instance *instance = &model->instances[number];
+    const rs_function *function = &model->functions[instance->function];
+    size_t name = rs_cursor_offset(function->cursor), start = rs_declaration_start(tree, name);
+    size_t end = parameters_end(tree, function->node), body = tree->nodes[function->body].begin;
+    rs_numbered_start_line(out, start);
+    if (!is_static(tree, start, body))
+        rs_text_add_string(&out->text, "static ");
+    rs_numbered_add(out, start, name, false);
+    write_instance_name(model, &out->text, number);
+    rs_numbered_add(out, name + strlen(function->name), end, false);
+    write_copy_parameters(model, &out->text, instance);
+    rs_numbered_add(out, end, body, false);
+    writer w = {model, out, instance, false};
+    if (whole)
+        write_range(&w, body, tree->nodes[function->body].end, 0);
+    else
+        rs_text_add_string(&out->text, ";");
+}
+
+static restride_status write_insertion(const rs_model *model, rs_numbered_text *out,
+                                       const insertion *i)
+{
+    restride_status status = RESTRIDE_OK;
+    if (i->kind == PARAMETERS || i->kind == BASES) {
+        write_kernel_parameters(model, &out->text, i->number, i->kind == BASES);
+        return RESTRIDE_OK;
+    }
+    if (out->text.size > 0 && out->text.data[out->text.size - 1] != '\n')
+        rs_text_add_string(&out->text, "\n");
+    if (i->kind == ACCESSOR)
+        status = rs_render_accessor(model, i->number, &out->text);
+    else if (i->kind == COPIER)
+        rs_render_copier(model, i->number, &out->text);
+    else
+        write_copy(model, out, i->number, i->kind == COPY);
+    rs_numbered_start_line(out, i->position);
+    return status;
 }
 
 restride_status rs_model_render(const rs_model *model, char **source)
 {
-    int count;
-    insertion *list = list_insertions(model, &count);
-    if (list == NULL)
-        return rs_fail_memory("the new source");
-    rs_text out = RS_TEXT_EMPTY;
-    size_t at = 0;
-    restride_status status = RESTRIDE_OK;
-    for (int i = 0; i < count && status == RESTRIDE_OK; i++) {
-        write_range(model, &out, at, list[i].position);
-        at = list[i].position;
-        if (list[i].accessor >= 0)
-            status = write_accessor(model, &out, list[i].accessor);
-        else
-            write_parameters(model, &out, list[i].kernel);
-    }
-    free(list);
+    insertion_list list;
+    rs_numbered_text out = {model->flat, {NULL, 0}, RS_TEXT_EMPTY, 0, (size_t)-1, 1};
+    restride_status status = list_insertions(model, &list);
     if (status == RESTRIDE_OK)
-        write_range(model, &out, at, model->tree->size);
+        status = rs_source_lines_read(model->flat, &out.lines);
+    size_t at = 0;
+    writer w = {model, &out, NULL, false};
+    for (int i = 0; i < list.count && status == RESTRIDE_OK; i++) {
+        write_range(&w, at, list.items[i].position, 0);
+        at = list.items[i].position;
+        status = write_insertion(model, &out, &list.items[i]);
+    }
+    if (status == RESTRIDE_OK)
+        write_range(&w, at, model->tree->size, 0);
+    free(list.items);
+    free(out.lines.items);
     if (status != RESTRIDE_OK) {
-        rs_text_free(&out);
+        rs_text_free(&out.text);
         return status;
     }
-    *source = rs_text_take(&out);
+    *source = rs_text_take(&out.text);
     return *source != NULL ? RESTRIDE_OK : rs_fail_memory("the new source");
 }

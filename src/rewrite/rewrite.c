@@ -142,7 +142,7 @@ static restride_status wanted_layout(const rewriting *r, const rs_argument *argu
     const json_t *layouts = json_object_get(r->request, "layouts");
     const json_t *tile = json_object_get(r->request, "tile");
     rs_text full = RS_TEXT_EMPTY;
-    rs_text_format(&full, "%s.%s", r->model.kernels[argument->kernel].name, argument->name);
+    rs_text_format(&full, "%s.%s", r->model.functions[argument->function].name, argument->name);
     if (full.failed)
         return rs_fail_memory("a layout");
     const char *expression = json_string_value(json_object_get(layouts, full.data));
@@ -191,7 +191,9 @@ static bool is_argument(const rs_model *model, const char *name)
 {
     for (int i = 0; i < model->argument_count; i++) {
         const rs_argument *argument = &model->arguments[i];
-        const char *kernel = model->kernels[argument->kernel].name;
+        if (rs_argument_kernel(model, argument) == NULL)
+            continue;
+        const char *kernel = rs_argument_kernel(model, argument)->name;
         size_t length = strlen(kernel);
         if (strcmp(name, argument->name) == 0 ||
             (strncmp(name, kernel, length) == 0 && name[length] == '.' &&
@@ -240,7 +242,8 @@ static restride_status set_layouts(rewriting *r, bool *stopped)
             sentence = text.data;
     }
     for (int i = 0; i < r->model.argument_count && status == RESTRIDE_OK && sentence == NULL; i++)
-        if (r->model.arguments[i].reason == NULL)
+        if (r->model.arguments[i].reason == NULL &&
+            rs_argument_kernel(&r->model, &r->model.arguments[i]) != NULL)
             status = set_layout(r, &r->model.arguments[i], &sentence);
     *stopped = sentence != NULL;
     if (status == RESTRIDE_OK && sentence != NULL)
@@ -297,8 +300,10 @@ static restride_status describe_argument(const rewriting *r, const rs_argument *
 static restride_status describe_kernels(const rewriting *r, json_t *kernels)
 {
     restride_status status = RESTRIDE_OK;
-    for (int k = 0; k < r->model.kernel_count && status == RESTRIDE_OK; k++) {
-        const rs_kernel_source *kernel = &r->model.kernels[k];
+    for (int f = 0; f < r->model.function_count && status == RESTRIDE_OK; f++) {
+        const rs_function *kernel = &r->model.functions[f];
+        if (!kernel->kernel)
+            continue;
         json_t *arguments = json_array();
         json_t *entry = json_pack("{s:s, s:o}", "name", kernel->name, "arguments", arguments);
         if (entry == NULL || json_array_append_new(kernels, entry) != 0)
@@ -606,7 +611,8 @@ static restride_status refuse_all(rewriting *r)
 static bool any_transformed(const rs_model *model)
 {
     for (int i = 0; i < model->argument_count; i++)
-        if (model->arguments[i].reason == NULL)
+        if (model->arguments[i].reason == NULL &&
+            rs_argument_kernel(model, &model->arguments[i]) != NULL)
             return true;
     return false;
 }
@@ -624,16 +630,21 @@ static restride_status run(rewriting *r)
     }
     if (status == RESTRIDE_OK && !stopped) {
         r->model.tree = &r->tree;
+        r->model.flat = &r->flat;
         const json_t *bits = json_object_get(r->request, "address_bits");
         r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
-        status = rs_model_find_kernels(&r->model);
+        status = rs_model_find_functions(&r->model);
         if (status == RESTRIDE_OK && r->tree.failure != NULL)
             status = refuse_all(r);
         if (status == RESTRIDE_OK)
             status = set_layouts(r, &stopped);
     }
     if (status == RESTRIDE_OK && !stopped)
+        status = rs_model_find_origins(&r->model);
+    if (status == RESTRIDE_OK && !stopped)
         status = rs_model_understand(&r->model);
+    if (status == RESTRIDE_OK && !stopped)
+        status = rs_model_settle_calls(&r->model);
     if (status == RESTRIDE_OK && !stopped)
         status = rs_model_plan(&r->model);
     char *source = NULL;

@@ -215,6 +215,12 @@ static void complete(reading *r, CXType type)
                     s->members[i].path);
             return;
         }
+    s->uniform = s->member_count == 0 ? 0 : s->members[0].size;
+    for (size_t i = 0; i < s->member_count; i++)
+        if (s->members[i].size != s->uniform || s->members[i].offset != i * s->uniform)
+            s->uniform = 0;
+    if (s->uniform * s->member_count != size)
+        s->uniform = 0;
     if (rs_record_complete(&s->record, size, (size_t)clang_Type_getAlignOf(type)) != RESTRIDE_OK)
         fail_at(r, s->declaration, "the structure's members do not fit side by side");
 }

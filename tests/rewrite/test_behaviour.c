@@ -188,9 +188,135 @@ static const behaviour behaviours[] = {
      {P},
      "t"},
     {"one kept, one not",
-     TWO("P", "P") "global P *q = b + i; q->x = a[i].x; a[i].y = q->y; }",
+     TWO("P", "P") "global P *q = b + i; q->x = a[i].x; a[i].y = (ulong)b > 0 ? q->y : 0; }",
      {P, P},
      "tk"},
+    {"a pointer in a variable",
+     ONE("P") "global P *q = a + i; q->x = q->y + 1; (*q).id = i; q[0].z = 3; *q = q[0]; }",
+     {P},
+     "t"},
+    {"addresses of structures",
+     ONE("P") "global P *q = &a[i], *const r = &*(a + (n - 1 - i)); q->x = r->y; (&a[i])->id += "
+              "3; (&q[0])->z = (&(*r))->z; global P *s; s = &q[n - 1 - i - i]; q->next = s == r; }",
+     {P},
+     "t"},
+    {"pointers that are moved",
+     ONE("P") "global P *q = a; q += i; q->x = 1; if (i + 1 < n) { q++; (--q)->y = 2; q->z = "
+              "(q + 1)->next; ++q; q -= 1; } global P *r = a + n; float s = 0; for (r--; r > q; "
+              "r--) "
+              "s += r->next; q->id = (int)s; global P *t = a; while (t != a + n) s += t++->next & "
+              "3; "
+              "q->y = s; }",
+     {P},
+     "t"},
+    {"side effects of pointers once",
+     ONE("P") "global P *q = a + i; (q++)->x = 3; a[i].id = (int)(q - a); (--q)->y = 1; P t = "
+              "a[i]; "
+              "t.z = 5; *q++ = t; q[-1].next = (uint)(q - (a + i)); }",
+     {P},
+     "t"},
+    {"the parameter is moved",
+     ONE("P") "a += i; a->x = 1; a[0].y = 2; (a - i + n - 1 - i)->z; a->id = a[n - 1 - i - "
+              "i].next; "
+              "P s = *a; a->z = s.x; *a = s; }",
+     {P},
+     "t"},
+    {"pointers chosen",
+     ONE("P") "global P *q = i % 2 ? a + i : &a[n - 1 - i]; float s = q->z + (i & 1 ? q : a)->y + "
+              "(n, q)[0].z; global P *r; if (i % 3) r = q; else r = a; a[i].x = s + r->y; }",
+     {P},
+     "t"},
+    {"pointers into two buffers",
+     TWO("P", "struct N") "global P *q = a + i; global struct N *r = b + i; q->x = r->w; "
+                          "r->v[i % 2][2] = q->z; r->in.b = q->id; r->many[1] = r->in; }",
+     {P, N},
+     "tt"},
+    {"comparisons and differences",
+     ONE("P") "global P *q = a + i, *e = a + n; int d = (int)(e - q); if (q < e && e > a && q <= "
+              "e && !(q == e) && q) a[i].id = d; if (!q || q != a) a[i].next = (uint)(q - a); "
+              "a[i].x = e - q > 3 ? 1 : 2; }",
+     {P},
+     "t"},
+    {"pointers without a target",
+     ONE("P") "global P *q = 0, *r = (global P *)0; if (i % 2) q = a + i; if (q) q->x = 7; a[i].id "
+              "= r == 0; r = q != 0 ? q : a; a[i].y = r->y; }",
+     {P},
+     "t"},
+    {"const and volatile pointers",
+     ONE("P") "const global P *q = a + i; volatile global P *r = a + i; r->x = q->y; r->id += 1; P "
+              "s = *q; s.z = 9; a[i] = s; global P *t = (global P *)q; t->next = 4; }",
+     {P},
+     "t"},
+    {"a constant buffer by pointer",
+     "kernel void f(constant P *a, global P *b, int n) { int i = get_global_id(0); constant P *q = "
+     "a + n - 1; if (i < n) { q -= i; global P *r = b + i; r->x = q->y; *r = *q; r->id = 5; } }",
+     {P, P},
+     "tt"},
+    {"pointers to members that are alike",
+     ONE("P") "global float *q = &a[i].x; q[1] = q[0] + *(q + 2); *q = 3; global uint *u = &a[i]."
+              "next; *u += 2; global float *y = &(a + i)->y; float s = *y++; a[i].id = (int)s + (y "
+              "== q + 2); global float *w = &a[0].x; w[5 * i + 2] = 8; }",
+     {P},
+     "t"},
+    {"array members as pointers",
+     "typedef struct { float v[4]; float w[2][2]; } A;\n" ONE(
+         "A") "global float *q = a[i].v; q[3] = 1; *q = q[n & 3]; *(a[i].v + 1) = q[5]; *a[i].v += "
+              "1; global float *r = a[i].w[1]; r[0] = r[-1]; q += 4; *q = 6; }",
+     {32},
+     "t"},
+    {"atomics through pointers",
+     "kernel void f(global P *a, int n) { int i = get_global_id(0); if (i < n) { global P *q = a + "
+     "i / 4; atomic_add(&q->id, 3); atom_inc(&(*a).id); volatile global uint *u = &a[i / 8].next; "
+     "atomic_max(u, (uint)i); atomic_inc(u + 5 * (i / 100)); } }",
+     {P},
+     "t"},
+    {"helpers get pointers",
+     "float get(const global P *q, int k) { return q[k].y + q->y; }\nstatic void put(global P *q, "
+     "float x) { q->x = x; q++; q[-1].z = x * 2; }\n" ONE(
+         "P") "float s = get(a, i); put(a + i, s); put(&a[i], get(&a[n - 1 - i], 0)); global P *q "
+              "= "
+              "a + i; put(q, q->x + get(q, 0)); }",
+     {P},
+     "t"},
+    {"helpers of helpers",
+     "void set(global P *q, int k);\nint sum(global P *q, global P *r);\nvoid both(global P *q, "
+     "global P *r, int k) { if (k > 0) set(q + k, k); else set(r, 0); q[k].next = (uint)sum(r, q + "
+     "k); }\nvoid set(global P *q, int k) { q->id = k; }\nint sum(global P *q, global P *r) { "
+     "return q->id & r->id; }\n" TWO("P", "P") "both(a, b + i, i); set(b + i, i + 3); b[i].x = 2; "
+                                               "}",
+     {P, P},
+     "tt"},
+    {"helpers of both kinds of buffers",
+     "void copy(global P *q, const global P *r) { q->x = r->y; *q = *r; q->id++; }\nkernel void "
+     "f(global P *a, global P *b, global float *c, int n) { int i = get_global_id(0); if (i < n) { "
+     "copy(a + i, b + i); c[i] = (float)((ulong)b & 1); copy(b + i, b + i); } }",
+     {P, P, 4},
+     "tkk"},
+    {"helpers that give pointers back",
+     "global P *at(global P *q, int k) { return k < 0 ? q : &q[k]; }\nglobal float *member(global "
+     "P "
+     "*q) { return &q->x; }\nglobal P *same(global P *q) { return at(q, 0); }\n" ONE(
+         "P") "at(a, i)->x = 3; global P *q = at(a, i); q->y = same(q)->x; member(q)[2] = *member("
+              "at(a, i)); *same(at(a, i)) = a[i]; a[i].id = (int)(at(a, i) - a); }",
+     {P},
+     "t"},
+    {"helpers that get members",
+     "float add(global float *q, const global float *r) { *q += 1; return q[1] + *r; }\n" ONE(
+         "P") "a[i].z = add(&a[i].x, &a[i].y); float t[3] = {1, 2, 3}; global P *q = a + i; "
+              "q->y = t[1] + add(&q->x, &q->y); }",
+     {P},
+     "t"},
+    {"helpers in index expressions",
+     "uint next(global P *q, uint k, int n) { return q[k % (uint)n].next % (uint)n; }\n" ONE(
+         "P") "a[i].x = a[next(a, next(a, (uint)i, n), n)].y; a[(next(a, 0, n), i)].z = 1; }",
+     {P},
+     "t"},
+    {"control flow and pointers",
+     ONE("P") "global P *q = a; switch (i % 4) { case 0: q = a + i; break; case 1: q += i; "
+              "default: q = &a[i]; } for (global P *r = q; r < q + 1; ++r) r->x = 2; do { q->id++; "
+              "} while (q->id & 3); goto end; end: q->y = 1; }",
+     {P},
+     "t"},
     {"loops and branches",
      ONE("P") "float s = 0; for (int j = i; j < n && j < i + 5; j++) { if (a[j].next & 1) "
               "continue; "

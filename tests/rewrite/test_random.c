@@ -1,6 +1,7 @@
 /*
  * Random kernels, from a fixed seed: random records, and random sequences of understood accesses,
- * run on a device against the kernel as it was generated. Work-items write only their own element
+ * directly, through pointers and through helpers, run on a device against the kernel as it was
+ * generated. Work-items write only their own element
  * of `a`, and `b` is only read, so that the order in which they run does not matter.
  */
 #include "ask.h"
@@ -100,21 +101,35 @@ static void write_subscript(rs_text *out, const record *r, int limit, int depth)
     rs_text_format(out, ") %% %du]", limit);
 }
 
-/* Element `index` of a buffer, up to "." or "->" of a member. */
+/* Element `index` of buffer "a" or "b" (format: index, buffer); `p` and `at` are made by
+ * random_program(). */
+static const char *const element_forms[] = {"%2$s[%1$s]",
+                                            "(%2$s)[(%1$s)]",
+                                            "(*(%2$s + %1$s))",
+                                            "((%2$s + %1$s))[0]",
+                                            "(%2$s + n)[(%1$s) - n]",
+                                            "(*(%2$s - (-(%1$s))))",
+                                            "p%2$s[(%1$s) - 2]",
+                                            "(*(i %% 2 ? %2$s + (%1$s) : &p%2$s[(%1$s) - 2]))",
+                                            "(&%2$s[n])[(%1$s) - n]",
+                                            "(*at%2$s(%2$s, %1$s))",
+                                            "at%2$s(p%2$s, 1)[(%1$s) - 3]"};
+static const char *const arrow_forms[] = {
+    "(%2$s + (%1$s))->", "(%2$s + 1 + (%1$s) - 1)->", "(p%2$s + (%1$s) - 2)->",
+    "(&%2$s[%1$s])->",   "at%2$s(%2$s, %1$s)->",      "(p%2$s = %2$s + 2, p%2$s - 2 + (%1$s))->"};
+
+/* An element of a buffer, up to "." or "->" of a member. */
 static void write_element(rs_text *out, const char *buffer, const char *index, bool whole)
 {
-    static const char *const forms[] = {"%s[%s]", "(*(%s + %s))", "((%s + %s))[0]",
-                                        "(%s + n)[(%s) - n]", "(*(%s - (-(%s))))"};
-    static const char *const arrows[] = {"(%s + (%s))->", "(%s + (%s))->", "(%s + 1 + (%s) - 1)->"};
-    int form = pick(whole ? 5 : 8);
-    char text[512];
-    if (form < 5)
-        snprintf(text, sizeof text, form == 0 && pick(3) == 0 ? "(%s)[(%s)]" : forms[form], buffer,
-                 index);
-    else
-        snprintf(text, sizeof text, arrows[form - 5], buffer, index);
-    rs_text_add_string(out, text);
-    if (!whole && form < 5)
+    enum {
+        ELEMENT_FORMS = sizeof element_forms / sizeof element_forms[0],
+        ARROW_FORMS = sizeof arrow_forms / sizeof arrow_forms[0]
+    };
+    int form = pick(whole ? ELEMENT_FORMS : ELEMENT_FORMS + ARROW_FORMS);
+    rs_text_format(out,
+                   form < ELEMENT_FORMS ? element_forms[form] : arrow_forms[form - ELEMENT_FORMS],
+                   index, buffer);
+    if (!whole && form < ELEMENT_FORMS)
         rs_text_add_string(out, ".");
 }
 
@@ -226,14 +241,20 @@ static char *random_program(void)
         record r;
         write_record(&out, k, &r);
         rs_text_format(&out, "static R%d same%d(R%d s) { return s; }\n", k, k, k);
+        const char *space = pick(3) == 0 ? "constant" : "const global";
+        rs_text_format(&out, "#define ata ata%d\n#define atb atb%d\n", k, k);
+        rs_text_format(&out, "global R%d *ata(global R%d *q, int k) { return q + k; }\n", k, k);
+        rs_text_format(&out, "%s R%d *atb(%s R%d *q, int k) { q += k; return q; }\n", space, k,
+                       space, k);
         rs_text_format(&out,
                        "kernel void f%d(global R%d *a, %s R%d *b, int n) {\n  int i = "
-                       "get_global_id(0);\n  if (i >= n) return;\n  a[i] = b[i];\n",
-                       k, k, pick(3) == 0 ? "constant" : "const global", k);
+                       "get_global_id(0);\n  if (i >= n) return;\n  global R%d *pa = a + 2;\n  %s "
+                       "R%d *pb = &b[2];\n  a[i] = b[i];\n",
+                       k, k, space, k, k, space, k);
         int statements = 2 + pick(6);
         for (int s = 0; s < statements; s++)
             write_statement(&out, &r, k);
-        rs_text_add_string(&out, "}\n");
+        rs_text_add_string(&out, "}\n#undef ata\n#undef atb\n");
     }
     char *text = rs_text_take(&out);
     assert_non_null(text);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define P "typedef struct { float x, y; int id; int v[4]; } P;\n" /* line 1 */
+#define P "typedef struct { float x, y; int id; int v[4]; } P;\n"                    /* line 1 */
+#define D "typedef struct { float x; char c; int v[4]; struct { int k; } in; } P;\n" /* mixed */
 
 typedef struct {
     const char *source;
@@ -17,59 +18,127 @@ typedef struct {
 
 static const refusal refusals[] = {
     /* the pointer itself */
-    {P "kernel void f(global P *a) {\n a++;\n a->x = 1; }", 3, "operator"},
-    {P "kernel void f(global P *a) {\n a += 2;\n a->x = 1; }", 3, "pointer"},
-    {P "kernel void f(global P *a, global P *b) {\n a = b; }", 3, "pointer"},
-    {P "kernel void f(global P *a) {\n global P *q = a;\n q->x = 1; }", 3, "copied to a variable"},
-    {P "kernel void f(global P *a) {\n a->x = 1;\n if (a) a->y = 2; }", 4, "pointer"},
-    {P "kernel void f(global P *a) {\n a->x = 1;\n if (!a) return; }", 4, "operator"},
-    {P "kernel void f(global P *a, global P *b) {\n a->x = a == b; }", 3, "pointer"},
-    {P "kernel void f(global P *a, global P *b) {\n a->x = a - b; }", 3, "pointer"},
-    {P "kernel void f(global P *a, int n) {\n (n ? a : a + 1)->x = 1; }", 3, "pointer"},
-    {P "kernel void f(global P *a, int n) {\n (n, a)->x = 1; }", 3, "pointer"},
+    {P "kernel void f(global P *a, global P *b) {\n a = b;\n a->x = 1; }", 4, "several buffers"},
     {P "kernel void f(global P *a) {\n global float *q = (global float *)a; *q = 1; }", 3, "cast"},
     {P "kernel void f(global P *a, global ulong *b) {\n *b = (ulong)a; }", 3, "cast"},
-    {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(a); }", 4,
-     "passed to a function"},
-    {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(a + 1); }", 4,
-     "passed to a function"},
+    {P "kernel void f(global P *a) {\n global void *q = a; }", 3, "converted"},
     {P "kernel void f(global P *a) {\n wait_group_events(1, (event_t *)a); }", 3, "cast"},
     {P "kernel void f(global P *a) {\n global P *q[2] = {a, a}; q[0]->x = 1; }", 3, "pointer"},
-    {P "kernel void f(global P *a, int n) {\n (&a[n])->x = 1; }", 3, "address of a structure"},
-    {P "kernel void f(global P *a, int n) {\n global P *q = &a[n]; q->x = 1; }", 3,
-     "address of a structure"},
-    {P "void g(global P *q) { q->x = 1; }\nkernel void f(global P *a) {\n g(&a[1]); }", 4,
-     "address of a structure"},
+    {P "kernel void f(global P *a) {\n struct { global P *q; } s; s.q = a; s.q->x = 1; }", 3,
+     "not followed"},
+    {P "kernel void f(global P *a) {\n struct { global P *q; } s = {a}; s.q->x = 1; }", 3,
+     "pointer"},
+    {P "kernel void f(global P *a) {\n global P *q, **r = &q; *r = a; q->x = 1; }", 3,
+     "not followed"},
+    {P "kernel void f(global P *a) {\n global P *q = a;\n global P **r = &q; (*r)->x = 1; }", 4,
+     "operator"},
     {P "kernel void f(global P *a) {\n event_t e = async_work_group_copy((local int *)0, (global "
        "int *)a, 1, 0); }",
      3, "cast"},
+    {P "kernel void f(global P *a, int n) {\n ({ n++; a; })->x = 1; }", 3, "statement"},
+    {P "kernel void f(global P *a, int n) {\n (a ?: a + 1)->x = 1; }", 3, "pointer"},
+    {P "kernel void f(global P *a) {\n prefetch((global int *)a, 4); }", 3, "cast"},
+    {P "kernel void f(global P *a) {\n prefetch(&a->x, 4); }", 3, "not in the source"},
+    /* pointers that meet others */
+    {P "kernel void f(global P *a, global P *b, int n) {\n global P *q = n ? a : b;\n q->x = 1; }",
+     3, "several buffers"},
+    {P "kernel void f(global P *a, global P *b, int n) {\n (n ? b : a)->x = 1; }", 3,
+     "several buffers"},
+    {P "kernel void f(global P *a, global P *b, int n) {\n global P *q = b; q->x = 1;\n if (n)\n q "
+       "= a; }",
+     5, "several buffers"},
+    {P "kernel void f(global P *a, global P *b, global P *c) {\n global P *q = b, *r;\n q = c; r = "
+       "q;\n r = a; q = r; }",
+     5, "several buffers"},
+    {P "kernel void f(global P *a, global P *b, int n) {\n a[n].x = 1; if (n)\n b = a; b->x = 1; }",
+     4, "several buffers"},
+    {P "kernel void f(global P *a, global int *b) {\n global int *q = &a->id;\n q = b; *q = 1; }",
+     3, "several buffers"},
+    {P "kernel void f(global P *a, ulong b) {\n global P *q = (global P *)b;\n q = a; q->x = 1; }",
+     4, "not followed"},
+    {P "kernel void f(global P *a, global ulong *b) {\n global P *q = a;\n q = (global P *)(*b + "
+       "8); q->x = 1; }",
+     3, "not followed"},
+    {P "kernel void f(global P *a, int n) {\n __typeof__(a) q;\n q = (n, q)[1].x > 0 ? a : "
+       "(__typeof__(a))n; a[n].x = 1; }",
+     4, "not followed"},
+    {P
+     "constant P t[2] = {{1}, {2}};\nkernel void f(constant P *a, global float *b) {\n constant P "
+     "*q = a;\n q = t; *b = q->x; }",
+     4, "not followed"},
+    /* helpers */
+    {P "void g(global P *q);\nkernel void f(global P *a) {\n g(a); }", 4, "not in the source"},
+    {P "void g(global P *q) {\n global int *r = (global int *)q; *r = 1; }\nkernel void f(global P "
+       "*a) { g(a); }",
+     3, "by g, which gets it"},
+    {P "void h(global P *q) {\n prefetch((global int *)q, 1); }\nvoid g(global P *q) { h(q + "
+       "1); }\nkernel void f(global P *a) { g(&a[1]); }",
+     3, "by h, which gets it"},
+    {P
+     "void g(global P *q, global P *r, int n) {\n q = n ? q : r; q->x = 1; }\nkernel void f(global "
+     "P *a) { g(a, a, 1); }",
+     3, "several buffers"},
+    {P
+     "global P *g(global P *q, global P *r, int n) {\n return n ? q : r; }\nkernel void f(global P "
+     "*a) { g(a, a, 1)->x = 1; }",
+     4, "several buffers"},
+    {P
+     "global P *g(global P *q, global P *r) { return r; }\nkernel void f(global P *a, global P *b) "
+     "{\n global P *q = a; q = g(a, b);\n q->x = 1; }",
+     4, "several buffers"},
+    {P
+     "global P *g(global P *q, ulong r) {\n if (r) return (global P *)r; return q; }\nkernel void "
+     "f(global P *a) { g(a, 0)->x = 1; }",
+     4, "not followed"},
+    {P
+     "struct R { int k; } g(global P *q) {\n q->x = 1; struct R r = {1}; return r; }\nkernel void "
+     "f(global P *a) { g(a); }",
+     2, ""},
+    {P "void g(P *q) { q->x = 1; }\nkernel void f(global P *a) {\n a->x = 1; g((P *)a); }", 4,
+     "cast"},
+    {P
+     "void g(global float *q, int n) { q[n] = 1; }\nkernel void f(global P *a) {\n g((global float "
+     "*)&a->id, 2); }",
+     4, ""},
+    {"typedef struct { int x, y; } P;\nkernel void f(global P *a) {\n global P *q = a; int P = "
+     "3; q->x = P; }",
+     3, "hides"},
     /* members */
-    {P "kernel void f(global P *a, int n) {\n global float *q = &a[n].x; *q = 1; }", 3,
+    {D "kernel void f(global P *a, int n) {\n global float *q = &a[n].x; *q = 1; }", 3,
      "address of a member"},
-    {P "kernel void f(global P *a, int n) {\n global int *q = a[n].v; q[1] = 1; }", 3,
+    {D "kernel void f(global P *a, int n) {\n global int *q = a[n].v; q[1] = 1; }", 3,
      "array member is used as a pointer"},
-    {P "kernel void f(global P *a, int n) {\n a[n].x = vload4(0, a[n].v).x; }", 3, "array member"},
-    {P "kernel void f(global P *a, int n) {\n *a[n].v = 1; }", 3, "array member"},
-    {P "kernel void f(global P *a, int n) {\n *(a[n].v + 1) = 1; }", 3, "array member"},
-    {P "kernel void f(global P *a, int n) {\n *(&a[n].x + 1) = 1; }", 3, "address of a member"},
-    {P "int atomic_mine(volatile global int *q) { return q[1]; }\nkernel void f(global P *a) {\n "
-       "atomic_mine(&a->id); }",
-     4, "address of a member"},
-    {P "kernel void f(global P *a, int n) {\n a[n].x = fract(1.5f, &a[n].y); }", 3,
+    {D "kernel void f(global P *a, int n) {\n *(&a[n].x + 1) = 1; }", 3, "address of a member"},
+    {D "kernel void f(global P *a, int n) {\n *a[n].v = 1; }", 3, "array member"},
+    {D "kernel void f(global P *a, int n) {\n *(a[n].v + 1) = 1; }", 3, "array member"},
+    {D "void g(global int *q) { *q = 1; }\nkernel void f(global P *a) {\n g(&a->v[1]); }", 4,
      "address of a member"},
+    {"typedef struct { int k; struct In { int x, y; } in; } P;\nkernel void f(global P *a) {\n "
+     "global struct In *q = &a->in; q->x = 1; }",
+     3, "nested structure"},
+    {"typedef struct { int v[2][3]; } P;\nkernel void f(global P *a) {\n global int (*q)[3] = "
+     "a->v; q[0][1] = 1; }",
+     3, "array member"},
+    {P "kernel void f(global P *a, int n) {\n a[n].x = vload4(0, a[n].v).x; }", 3,
+     "not in the source"},
+    {P "int atomic_mine(volatile global int *q) {\n return ((volatile global char *)q)[1]; "
+       "}\nkernel void f(global P *a) {\n "
+       "atomic_mine(&a->id); }",
+     3, "by atomic_mine"},
+    {P "kernel void f(global P *a, int n) {\n a[n].x = fract(1.5f, &a[n].y); }", 3,
+     "not in the source"},
     {P "kernel void f(global P *a, int n) {\n a[n].v[4] = 1; }", 3, "past its end"},
     {P "kernel void f(global P *a, int n) {\n a[n].v[-1] = 1; }", 3, "past its end"},
     {P "kernel void f(global P *a, int n) {\n a[0].v[n] = 1; }", 3, "one fixed structure"},
     {P "kernel void f(global P *a, int n) {\n (a + 2)->v[n] = 1; }", 3, "one fixed structure"},
     /* lines behind macros that leave no text */
     {"#define N 4\n#define M(x) \\\n x\n\n\n" P
-     "#undef N\nkernel void f(global P *a) {\n a->x = 1;\n M(a)++; }",
-     10, "operator"},
+     "#undef N\nkernel void f(global P *a) {\n a->x = 1;\n *(global int *)M(a) = 1; }",
+     10, "cast"},
     /* calls and unusual places */
     {P "kernel void f(global P *a) { a->x = 1; }\nkernel void g(global int *b, global P *c) {\n "
        "f(c); }",
      4, "called from another function"},
-    {P "kernel void f(global P *a, int n) {\n __typeof__(a) q = 0; a[n].x = 1; }", 3, "variable"},
     {P "kernel void f(global P *a, int n) {\n#pragma mine a\n a[n].x = 1; }", 3, "not seen"},
     /* structures */
     {"typedef struct {\n union { float x; int y; } u; int z; } U;\nkernel void f(global U *a) { "

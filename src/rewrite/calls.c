@@ -1,0 +1,164 @@
+/*
+ * What follows from calls: a helper function that cannot be copied for another layout, or that uses
+ * a pointer in a way that is not understood, is a reason for the argument that is passed to it.
+ */
+#include "rewrite/model.h"
+
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the words of a function before its body have one of these. */
+static bool header_has(const rs_model *model, const rs_function *function,
+                       const char *const words[], size_t count)
+{
+    const rs_tree *tree = model->tree;
+    size_t position = rs_declaration_start(tree, rs_cursor_offset(function->cursor));
+    size_t end = tree->nodes[function->body].begin, word, length;
+    while (rs_word_next(tree->text, end, &position, &word, &length))
+        for (size_t i = 0; i < count; i++)
+            if (rs_word_equals(tree->text, word, length, words[i]))
+                return true;
+    return false;
+}
+
+/* Whether the first declaration of a function stands on its own, outside of all others. */
+static bool is_declared_outside(const rs_tree *tree, const rs_function *function)
+{
+    CXCursor first = clang_getCanonicalCursor(function->cursor);
+    for (int n = tree->nodes[0].first; n >= 0; n = tree->nodes[n].next)
+        if (clang_equalCursors(tree->nodes[n].cursor, first) != 0)
+            return true;
+    return false;
+}
+
+static bool declares_type(const rs_tree *tree, const rs_function *function)
+{
+    for (int n = function->node + 1; n < function->body; n++)
+        if (tree->nodes[n].kind == CXCursor_StructDecl ||
+            tree->nodes[n].kind == CXCursor_UnionDecl || tree->nodes[n].kind == CXCursor_EnumDecl)
+            return true;
+    return false;
+}
+
+static bool can_be_copied(const rs_model *model, const rs_function *function)
+{
+    static const char *const words[] = {"extern", "alias", "__alias__"};
+    return clang_Cursor_isVariadic(function->cursor) == 0 &&
+           is_declared_outside(model->tree, function) && !declares_type(model->tree, function) &&
+           !header_has(model, function, words, sizeof words / sizeof words[0]);
+}
+
+static restride_status refuse_uncopied(rs_model *model)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int b = 0; b < model->binding_count && status == RESTRIDE_OK; b++) {
+        rs_argument *argument = &model->arguments[model->bindings[b].callee_argument];
+        const rs_function *function = &model->functions[argument->function];
+        if (argument->reason == NULL && !can_be_copied(model, function))
+            status = rs_argument_refuse(argument, rs_cursor_offset(function->cursor),
+                                        "the function %s cannot be copied for another layout",
+                                        function->name);
+    }
+    return status;
+}
+
+/*
+ * Generated code names the structure inside functions; something else of that name must not hide
+ * it.
+ */
+static bool is_hidden(const rs_tree *tree, const rs_structure *s)
+{
+    static const enum CXCursorKind kinds[] = {
+        CXCursor_StructDecl, CXCursor_UnionDecl, CXCursor_EnumDecl,        CXCursor_TypedefDecl,
+        CXCursor_VarDecl,    CXCursor_ParmDecl,  CXCursor_EnumConstantDecl};
+    const char *space = strrchr(s->name, ' ');
+    const char *name = space != NULL ? space + 1 : s->name;
+    bool hidden = false;
+    for (int n = 0; n < tree->node_count && !hidden; n++)
+        for (size_t i = 0; i < (space != NULL ? 3 : sizeof kinds / sizeof kinds[0]); i++) {
+            if (tree->nodes[n].kind != kinds[i] || tree->nodes[n].parent <= 0 ||
+                !rs_node_is_below(tree, n, CXCursor_FunctionDecl))
+                continue;
+            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
+            hidden = hidden || strcmp(clang_getCString(spelling), name) == 0;
+            clang_disposeString(spelling);
+        }
+    return hidden;
+}
+
+/* Whether an access needs the start of the buffer, because its pointer is not the argument as it
+ * was passed. */
+static bool needs_base(const rs_model *model, const rs_access *access)
+{
+    const rs_argument *argument = &model->arguments[access->argument];
+    return access->kind == RS_ACCESS_CALL || !access->is_parameter || argument->moved ||
+           !model->functions[argument->function].kernel;
+}
+
+static restride_status find_bases(rs_model *model)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int b = 0; b < model->binding_count; b++)
+        model->arguments[model->bindings[b].caller_argument].based = true;
+    int checked = -1; /* the last structure that was found to be visible */
+    for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
+        const rs_access *access = &model->accesses[i];
+        rs_argument *argument = &model->arguments[access->argument];
+        if (argument->reason != NULL || !needs_base(model, access))
+            continue;
+        argument->based = true;
+        if (access->kind == RS_ACCESS_CALL || access->flat || argument->structure == checked)
+            continue;
+        const rs_structure *s = &model->structures[argument->structure];
+        if (s->name == NULL)
+            status = rs_argument_refuse(argument, access->begin,
+                                        "a pointer to a structure without a name is followed");
+        else if (is_hidden(model->tree, s))
+            status = rs_argument_refuse(argument, access->begin,
+                                        "something in a function hides the type %s", s->name);
+        else
+            checked = argument->structure;
+    }
+    return status;
+}
+
+static int compare_bindings(const void *a, const void *b)
+{
+    const rs_binding *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return (x->callee_argument > y->callee_argument) - (x->callee_argument < y->callee_argument);
+}
+
+static restride_status carry_reasons(rs_model *model, bool *changed)
+{
+    restride_status status = RESTRIDE_OK;
+    *changed = false;
+    for (int b = 0; b < model->binding_count && status == RESTRIDE_OK; b++) {
+        rs_argument *caller = &model->arguments[model->bindings[b].caller_argument];
+        const rs_argument *callee = &model->arguments[model->bindings[b].callee_argument];
+        if (caller->reason != NULL || callee->reason == NULL)
+            continue;
+        *changed = true;
+        status = rs_argument_refuse(caller, callee->reason_offset, "%s (by %s, which gets it)",
+                                    callee->reason, model->functions[callee->function].name);
+    }
+    return status;
+}
+
+restride_status rs_model_settle_calls(rs_model *model)
+{
+    if (model->binding_count > 0)
+        qsort(model->bindings, (size_t)model->binding_count, sizeof *model->bindings,
+              compare_bindings);
+    restride_status status = refuse_uncopied(model);
+    if (status == RESTRIDE_OK)
+        status = find_bases(model);
+    bool changed = true;
+    while (changed && status == RESTRIDE_OK)
+        status = carry_reasons(model, &changed);
+    return status;
+}

@@ -1,0 +1,315 @@
+/* Functions, their pointer parameters and variables, and the life of the model. */
+#include "rewrite/model.h"
+
+#include "base/text.h"
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_string(CXString string)
+{
+    char *copy = strdup(clang_getCString(string));
+    clang_disposeString(string);
+    return copy;
+}
+
+restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const char *format, ...)
+{
+    if (argument->reason != NULL && argument->reason_offset <= offset)
+        return RESTRIDE_OK;
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    char *copy = strdup(sentence);
+    if (copy == NULL)
+        return rs_fail_memory("the reason for an argument");
+    free(argument->reason);
+    argument->reason = copy;
+    argument->reason_offset = offset;
+    return RESTRIDE_OK;
+}
+
+/* An attribute of a function has no kind of its own in libclang; the keyword in the text tells. */
+static bool is_kernel(const rs_tree *tree, int function)
+{
+    for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next) {
+        const rs_node *node = &tree->nodes[n];
+        if (clang_isAttribute(node->kind) != 0 &&
+            (rs_word_equals(tree->text, node->begin, node->end - node->begin, "kernel") ||
+             rs_word_equals(tree->text, node->begin, node->end - node->begin, "__kernel")))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the spelling of a type has the word; libclang has no other way to tell OpenCL's address
+ * spaces. */
+static bool type_has_word(CXType type, const char *name)
+{
+    CXString spelling = clang_getTypeSpelling(type);
+    const char *text = clang_getCString(spelling);
+    size_t size = strlen(text), position = 0, word, length;
+    bool found = false;
+    while (!found && rs_word_next(text, size, &position, &word, &length))
+        found = rs_word_equals(text, word, length, name);
+    clang_disposeString(spelling);
+    return found;
+}
+
+/* The type as a user writes it: clang adds "__private" for the parameter's own place. */
+static char *type_name(CXType type)
+{
+    static const char own_place[] = "__private";
+    char *name = copy_string(clang_getTypeSpelling(type));
+    size_t length = name == NULL ? 0 : strlen(name), tail = strlen(own_place);
+    if (length > tail && strcmp(name + length - tail, own_place) == 0) {
+        length -= tail;
+        while (length > 0 && name[length - 1] == ' ')
+            length--;
+        name[length] = '\0';
+    }
+    return name;
+}
+
+/* For an array, libclang tells the address space of the whole, not of the elements. */
+bool rs_pointer_target(CXType type, CXType *target, const char **address_space)
+{
+    static const char *const address_spaces[] = {"__global", "__constant"};
+    CXType canonical = clang_getCanonicalType(type), spelled = canonical;
+    *address_space = NULL;
+    if (canonical.kind == CXType_Pointer)
+        *target = spelled = clang_getPointeeType(canonical);
+    else if (canonical.kind == CXType_IncompleteArray || canonical.kind == CXType_ConstantArray)
+        *target = clang_getArrayElementType(canonical);
+    else
+        return false;
+    *target = clang_getCanonicalType(*target);
+    for (int i = 0; i < 2; i++)
+        if (type_has_word(spelled, address_spaces[i]))
+            *address_space = address_spaces[i];
+    return *address_space != NULL;
+}
+
+const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *argument)
+{
+    const rs_function *function = &model->functions[argument->function];
+    return function->kernel ? function : NULL;
+}
+
+static restride_status refuse_structure(rs_model *model, rs_argument *argument, CXType element)
+{
+    if (element.kind != CXType_Record)
+        return rs_argument_kernel(model, argument) == NULL
+                   ? RESTRIDE_OK /* the caller's may be members of a structure */
+                   : rs_argument_refuse(argument, argument->offset,
+                                        "it is not an array of structures");
+    restride_status status = rs_model_structure(model, element, &argument->structure);
+    if (status != RESTRIDE_OK)
+        return status;
+    const rs_structure *s = &model->structures[argument->structure];
+    if (s->failure != NULL)
+        return rs_argument_refuse(argument, s->failure_offset, "%s", s->failure);
+    const rs_node *function = &model->tree->nodes[model->functions[argument->function].node];
+    if (rs_cursor_offset(s->declaration) >= function->begin)
+        return rs_argument_refuse(argument, argument->offset,
+                                  "its structure is declared in the kernel");
+    if (s->record.leaf_count < 2)
+        return rs_argument_refuse(argument, argument->offset, "its structure has only one member");
+    return RESTRIDE_OK;
+}
+
+static restride_status add_argument(rs_model *model, int function, CXCursor cursor, unsigned index)
+{
+    CXType type = clang_getCursorType(cursor), target;
+    const char *address_space;
+    if (!rs_pointer_target(type, &target, &address_space))
+        return RESTRIDE_OK;
+    rs_argument *grown =
+        realloc(model->arguments, (size_t)(model->argument_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return rs_fail_memory("a function's arguments");
+    model->arguments = grown;
+    rs_argument *added = &grown[model->argument_count++];
+    memset(added, 0, sizeof *added);
+    added->cursor = cursor;
+    added->function = function;
+    added->index = index;
+    added->structure = added->count_argument = -1;
+    added->address_space = address_space;
+    added->name = copy_string(clang_getCursorSpelling(cursor));
+    added->type = type_name(type);
+    if (added->name == NULL || added->type == NULL)
+        return rs_fail_memory("a function's arguments");
+    added->offset = rs_cursor_offset(cursor);
+    model->functions[function].argument_count++;
+    return refuse_structure(model, added, target);
+}
+
+static restride_status add_variable(rs_model *model, int function, CXCursor cursor, int argument)
+{
+    rs_variable *grown =
+        realloc(model->variables, (size_t)(model->variable_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return rs_fail_memory("a pointer variable");
+    model->variables = grown;
+    grown[model->variable_count++] =
+        (rs_variable){cursor, rs_cursor_offset(cursor), function, {argument, false, false}};
+    return RESTRIDE_OK;
+}
+
+/* A variable that outlives the call may hold a pointer of an earlier launch. */
+static bool is_local_pointer(const rs_tree *tree, int node)
+{
+    CXType target;
+    const char *address_space;
+    CXCursor cursor = tree->nodes[node].cursor;
+    return tree->nodes[node].kind == CXCursor_VarDecl &&
+           clang_Cursor_getStorageClass(cursor) != CX_SC_Static &&
+           clang_Cursor_getStorageClass(cursor) != CX_SC_Extern &&
+           clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer &&
+           rs_pointer_target(clang_getCursorType(cursor), &target, &address_space);
+}
+
+static restride_status add_variables(rs_model *model, int function)
+{
+    const rs_tree *tree = model->tree;
+    const rs_function *f = &model->functions[function];
+    restride_status status = RESTRIDE_OK;
+    for (int i = f->first_argument;
+         i < f->first_argument + f->argument_count && status == RESTRIDE_OK; i++)
+        status = add_variable(model, function, model->arguments[i].cursor, i);
+    size_t end = tree->nodes[f->body].end;
+    for (int n = f->body;
+         n < tree->node_count && tree->nodes[n].begin < end && status == RESTRIDE_OK; n++)
+        if (is_local_pointer(tree, n))
+            status = add_variable(model, function, tree->nodes[n].cursor, -1);
+    return status;
+}
+
+static int find_body(const rs_tree *tree, int function)
+{
+    for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next)
+        if (tree->nodes[n].kind == CXCursor_CompoundStmt)
+            return n;
+    return -1;
+}
+
+static restride_status add_function(rs_model *model, int node)
+{
+    int body = find_body(model->tree, node);
+    if (body < 0)
+        return RESTRIDE_OK;
+    rs_function *grown =
+        realloc(model->functions, (size_t)(model->function_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return rs_fail_memory("a function");
+    model->functions = grown;
+    int function = model->function_count++;
+    CXCursor cursor = model->tree->nodes[node].cursor;
+    int parameters = clang_Cursor_getNumArguments(cursor);
+    rs_function *added = &grown[function];
+    memset(added, 0, sizeof *added);
+    added->cursor = cursor;
+    added->node = node;
+    added->body = body;
+    added->kernel = is_kernel(model->tree, node);
+    added->name = copy_string(clang_getCursorSpelling(cursor));
+    added->first_argument = model->argument_count;
+    added->parameter_count = parameters;
+    added->returned.argument = -1;
+    if (added->name == NULL)
+        return rs_fail_memory("a function");
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < parameters && status == RESTRIDE_OK; i++)
+        status = add_argument(model, function, clang_Cursor_getArgument(cursor, (unsigned)i),
+                              (unsigned)i);
+    return status == RESTRIDE_OK ? add_variables(model, function) : status;
+}
+
+restride_status rs_model_find_functions(rs_model *model)
+{
+    const rs_tree *tree = model->tree;
+    restride_status status = RESTRIDE_OK;
+    for (int n = tree->nodes[0].first; n >= 0 && status == RESTRIDE_OK; n = tree->nodes[n].next)
+        if (tree->nodes[n].kind == CXCursor_FunctionDecl &&
+            clang_isCursorDefinition(tree->nodes[n].cursor) != 0)
+            status = add_function(model, n);
+    return status;
+}
+
+int rs_model_function(const rs_model *model, CXCursor cursor)
+{
+    CXCursor declared = clang_getCanonicalCursor(clang_getCursorReferenced(cursor));
+    for (int f = 0; f < model->function_count; f++)
+        if (clang_equalCursors(declared, clang_getCanonicalCursor(model->functions[f].cursor)) != 0)
+            return f;
+    return -1;
+}
+
+int rs_model_variable_of(const rs_model *model, CXCursor cursor)
+{
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl)
+        return -1;
+    size_t offset = rs_cursor_offset(cursor);
+    int low = 0, high = model->variable_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (model->variables[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < model->variable_count &&
+                 clang_equalCursors(model->variables[low].cursor, cursor) != 0;
+    return found ? low : -1;
+}
+
+int rs_model_variable(const rs_model *model, int node)
+{
+    int inner = rs_node_inner(model->tree, node);
+    if (inner < 0 || model->tree->nodes[inner].kind != CXCursor_DeclRefExpr)
+        return -1;
+    return rs_model_variable_of(model, clang_getCursorReferenced(model->tree->nodes[inner].cursor));
+}
+
+void rs_model_free(rs_model *model)
+{
+    for (int i = 0; i < model->structure_count; i++) {
+        rs_structure *s = &model->structures[i];
+        for (size_t m = 0; m < s->member_count; m++)
+            free(s->members[m].path);
+        free(s->members);
+        free(s->name);
+        free(s->failure);
+        rs_record_free(&s->record);
+    }
+    for (int i = 0; i < model->argument_count; i++) {
+        free(model->arguments[i].name);
+        free(model->arguments[i].type);
+        free(model->arguments[i].reason);
+        free(model->arguments[i].layout);
+    }
+    for (int i = 0; i < model->function_count; i++)
+        free(model->functions[i].name);
+    for (int i = 0; i < model->instance_count; i++)
+        free(model->instances[i].accessors);
+    for (int i = 0; i < model->accessor_count; i++)
+        free(model->accessors[i].layout);
+    free(model->structures);
+    free(model->arguments);
+    free(model->functions);
+    free(model->variables);
+    free(model->bindings);
+    free(model->instances);
+    free(model->accesses);
+    free(model->accessors);
+    free(model->copiers);
+    memset(model, 0, sizeof *model);
+}

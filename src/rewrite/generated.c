@@ -1,0 +1,148 @@
+/* The generated functions: offsets, and copies of whole structures. */
+#include "rewrite/render.h"
+
+#include "layout/layout.h"
+
+#include <string.h>
+
+/* Any count serves to generate an accessor; this one is above every sensible tile. */
+enum { SAMPLE_COUNT = 1 << 30 };
+
+static const char *const_word(bool is_const)
+{
+    return is_const ? "const " : "";
+}
+
+static const char *volatile_word(bool is_volatile)
+{
+    return is_volatile ? "volatile " : "";
+}
+
+/* The unsigned type of padding, by its size. */
+static const char *padding_type(size_t size)
+{
+    static const struct {
+        size_t size;
+        const char *type;
+    } types[] = {{1, "unsigned char"}, {2, "unsigned short"}, {4, "unsigned int"},
+                 {8, "unsigned long"}, {16, "uint4"},         {32, "uint8"},
+                 {64, "uint16"},       {128, "ulong16"}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].size == size)
+            return types[i].type;
+    return NULL;
+}
+
+static const rs_member *member_at(const rs_structure *s, size_t offset)
+{
+    for (size_t i = 0; i < s->member_count; i++)
+        if (s->members[i].offset == offset)
+            return &s->members[i];
+    return NULL;
+}
+
+/* One assignment of a copying function: a member, or padding. */
+static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s,
+                       const rs_leaf *leaf)
+{
+    const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
+    /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
+    bool as_bytes = member == NULL || strcmp(member->type, "bool") == 0;
+    const char *name = as_bytes ? padding_type(leaf->size) : member->type;
+    if (name == NULL) {
+        out->failed = true;
+        return;
+    }
+    char type[RS_TYPE_NAME_SIZE];
+    strcpy(type, name);
+    if (member != NULL && member->vector3)
+        type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */
+    rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
+    if (member != NULL)
+        rs_text_format(&own, "*(%s *)&x.value.%s", type, member->path);
+    else
+        rs_text_format(&own, "*(%s *)((char *)&x + %zu)", type, leaf->offset);
+    rs_text_format(&far, "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu))",
+                   volatile_word(copier->is_volatile), const_word(copier->is_const),
+                   copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
+    if (own.failed || far.failed)
+        out->failed = true;
+    else if (copier->kind == RS_ACCESS_LOAD)
+        rs_text_format(out, "    %s = %s;\n", own.data, far.data);
+    else
+        rs_text_format(out, "    %s = %s;\n", far.data, own.data);
+    rs_text_free(&own);
+    rs_text_free(&far);
+}
+
+/*
+ * A copying function takes and returns a structure as plain bytes: passed as itself, compilers may
+ * drop its padding, which a plain assignment copies.
+ */
+void rs_render_copier(const rs_model *model, int number, rs_text *out)
+{
+    static const struct {
+        size_t size;
+        const char *type;
+    } words[] = {{4, "unsigned int"}, {2, "unsigned short"}, {1, "unsigned char"}};
+    const rs_copier *copier = &model->copiers[number];
+    const rs_structure *s = &model->structures[copier->structure];
+    bool load = copier->kind == RS_ACCESS_LOAD;
+    int w = 0;
+    while (s->record.size % words[w].size != 0)
+        w++;
+    rs_text_format(out,
+                   "struct restride_bytes_%d { %s words[%zu]; };\n"
+                   "union restride_value_%d { %s value; struct restride_bytes_%d bytes; };\n",
+                   number, words[w].type, s->record.size / words[w].size, number, s->name, number);
+    rs_text_format(out,
+                   "static inline struct restride_bytes_%d restride_%s_%d(%s%s%s char *p, unsigned "
+                   "long count, long i, unsigned long at",
+                   number, load ? "load" : "store", number, volatile_word(copier->is_volatile),
+                   const_word(copier->is_const), copier->address_space);
+    if (!load)
+        rs_text_format(out, ", struct restride_bytes_%d bytes", number);
+    rs_text_format(out, ")\n{\n    union restride_value_%d x;\n", number);
+    if (!load)
+        rs_text_add_string(out, "    x.bytes = bytes;\n");
+    for (size_t i = 0; i < s->record.leaf_count; i++)
+        write_copy(out, copier, s, &s->record.leaves[i]);
+    rs_text_add_string(out, "    return x.bytes;\n}\n");
+}
+
+/*
+ * The offset of a member by its number, counted through all structures. Behind the last whole
+ * structure the array lies as it always did.
+ */
+static void write_element(const rs_structure *s, rs_text *out, int number)
+{
+    rs_text_format(out,
+                   "static inline __attribute__((unused)) ulong restride_layout_%d_element(ulong "
+                   "count, long k)\n{\n"
+                   "    const ulong i = (ulong)k / %zuu, at = (ulong)k %% %zuu * %zuu;\n"
+                   "    return i < count ? restride_layout_%d_offset(count, i, at, %zuu) : "
+                   "(ulong)k * %zuu;\n}\n",
+                   number, s->record.size / s->uniform, s->record.size / s->uniform, s->uniform,
+                   number, s->uniform, s->uniform);
+}
+
+restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out)
+{
+    const rs_accessor *accessor = &model->accessors[number];
+    rs_text prefix = RS_TEXT_EMPTY;
+    rs_text_format(&prefix, "restride_layout_%d", number);
+    if (prefix.failed)
+        return rs_fail_memory("an accessor");
+    restride_layout *layout;
+    restride_status status = rs_layout_of_record(
+        &layout, &model->structures[accessor->structure].record, SAMPLE_COUNT, accessor->layout);
+    if (status == RESTRIDE_OK)
+        rs_layout_write_offset(layout, RESTRIDE_DIALECT_OPENCL_C, prefix.data, out);
+    restride_layout_destroy(layout);
+    rs_text_free(&prefix);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (accessor->flat)
+        write_element(&model->structures[accessor->structure], out, number);
+    return RESTRIDE_OK;
+}

@@ -1,0 +1,307 @@
+/*
+ * From a structure down to what is done with it: members and array elements down to a scalar or
+ * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
+ */
+#include "rewrite/way.h"
+
+#include "source/query.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const rs_node *node_at(const rs_way *w, int node)
+{
+    return &w->tree->nodes[node];
+}
+
+static const rs_structure *structure_of(const rs_way *w)
+{
+    int structure = w->model->arguments[w->argument].structure;
+    return structure < 0 ? NULL : &w->model->structures[structure];
+}
+
+/* Notes the qualifiers of the expression at `node`, which the replaced expression keeps. */
+static void note_qualifiers(rs_way *w, int node)
+{
+    CXType type = rs_node_type(w->tree, node);
+    w->access.is_const = clang_isConstQualifiedType(type) != 0;
+    w->access.is_volatile = clang_isVolatileQualifiedType(type) != 0;
+}
+
+const char *rs_way_arrive(rs_way *w, int node, CXType type)
+{
+    CXType canonical = clang_getCanonicalType(type);
+    w->node = node;
+    w->type = canonical;
+    w->access.begin = node_at(w, node)->begin;
+    w->access.end = node_at(w, node)->end;
+    note_qualifiers(w, node);
+    bool vector3;
+    if (canonical.kind == CXType_Record) {
+        w->place = RS_AT_STRUCTURE;
+    } else if (canonical.kind == CXType_ConstantArray) {
+        w->place = RS_AT_ARRAY;
+    } else if (rs_leaf_type_name(canonical, w->access.type, &vector3)) {
+        w->place = RS_AT_LEAF;
+        w->access.kind = RS_ACCESS_LEAF;
+        w->access.size = (size_t)clang_Type_getSizeOf(canonical);
+    } else {
+        return "a member of this type is not followed";
+    }
+    return NULL;
+}
+
+static bool same_record(CXType a, CXType b)
+{
+    return a.kind == CXType_Record && b.kind == CXType_Record &&
+           clang_equalCursors(clang_getTypeDeclaration(a), clang_getTypeDeclaration(b)) != 0;
+}
+
+/* Whether a pointer to `target` can be followed: to the buffer's structures, or to members when all
+ * are alike. */
+static bool can_follow(const rs_way *w, CXType target)
+{
+    const rs_structure *s = structure_of(w);
+    if (target.kind == CXType_Record)
+        return s != NULL &&
+               clang_equalCursors(clang_getTypeDeclaration(target), s->declaration) != 0;
+    char name[RS_TYPE_NAME_SIZE];
+    bool vector3;
+    if (!rs_leaf_type_name(target, name, &vector3))
+        return false;
+    long long size = clang_Type_getSizeOf(target);
+    if (s != NULL)
+        return size > 0 && s->uniform == (size_t)size;
+    char own[RS_TYPE_NAME_SIZE]; /* a helper's pointer to members: no other type */
+    return rs_leaf_type_name(w->target, own, &vector3) && strcmp(own, name) == 0;
+}
+
+/* Types that are the same but for their qualifiers; nothing is converted between them. */
+static bool same_target(const rs_way *w, CXType target)
+{
+    char own[RS_TYPE_NAME_SIZE], other[RS_TYPE_NAME_SIZE];
+    bool vector3;
+    if (target.kind == CXType_Record || w->target.kind == CXType_Record)
+        return same_record(target, w->target);
+    return rs_leaf_type_name(w->target, own, &vector3) &&
+           rs_leaf_type_name(target, other, &vector3) && strcmp(own, other) == 0;
+}
+
+const char *rs_way_point(rs_way *w, int node, const char *otherwise)
+{
+    CXType target;
+    const char *address_space;
+    CXType type = clang_getCursorType(node_at(w, node)->cursor);
+    if (!rs_pointer_target(type, &target, &address_space) ||
+        strcmp(address_space, w->model->arguments[w->argument].address_space) != 0 ||
+        !can_follow(w, target) || (w->place == RS_AT_POINTER && !same_target(w, target)))
+        return otherwise;
+    rs_access *a = &w->access;
+    a->pointer = w->node = node;
+    a->is_parameter = false;
+    a->flat = target.kind != CXType_Record;
+    a->index_count = a->subscript_count = 0;
+    a->offset = 0;
+    w->place = RS_AT_POINTER;
+    w->target = target;
+    return NULL;
+}
+
+const char *rs_way_enter(rs_way *w, int member, const char *symbol)
+{
+    const rs_node *base = node_at(w, w->node), *outer = node_at(w, member);
+    CXCursor field = clang_getCursorReferenced(outer->cursor);
+    size_t symbol_end = base->end;
+    while (symbol_end < outer->end && isspace((unsigned char)w->tree->text[symbol_end]))
+        symbol_end++;
+    symbol_end += strlen(symbol);
+    if (outer->first != w->node || clang_getCursorKind(field) != CXCursor_FieldDecl ||
+        symbol_end > outer->end || !rs_text_is(w->tree, base->end, symbol_end, symbol))
+        return "this member access is not understood";
+    long long bits = clang_Cursor_getOffsetOfField(field);
+    if (bits < 0 || bits % 8 != 0)
+        return "this member has no fixed place in the structure";
+    w->access.offset += (size_t)bits / 8;
+    return rs_way_arrive(w, member, clang_getCursorType(field));
+}
+
+const char *rs_step_from_structure(rs_way *w, int up)
+{
+    const rs_node *outer = node_at(w, up);
+    rs_access *a = &w->access;
+    switch (outer->kind) {
+    case CXCursor_ParenExpr:
+        w->node = up;
+        a->begin = outer->begin;
+        a->end = outer->end;
+        return NULL;
+    case CXCursor_MemberRefExpr:
+        return rs_way_enter(w, up, ".");
+    case CXCursor_UnexposedExpr:
+        if (!rs_node_same_bytes(w->tree, w->node, up))
+            break;
+        a->kind = RS_ACCESS_LOAD;
+        w->place = RS_AT_END;
+        return NULL;
+    case CXCursor_BinaryOperator:
+        if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
+            break;
+        a->kind = RS_ACCESS_STORE;
+        a->value = rs_node_sibling(w->tree, w->node);
+        a->value_used = node_at(w, outer->parent)->kind != CXCursor_CompoundStmt;
+        a->begin = outer->begin;
+        a->end = outer->end;
+        w->place = RS_AT_END;
+        return NULL;
+    case CXCursor_UnaryOperator:
+        return rs_node_is_prefix(w->tree, up, "&")
+                   ? rs_way_point(w, up, "the address of a nested structure is taken")
+                   : "a structure is used in a way that is not understood";
+    default:
+        break;
+    }
+    return "a structure is used in a way that is not understood";
+}
+
+/* Whether an expression has a value that is known when it is compiled. */
+static bool is_constant(const rs_way *w, int node, long long *value)
+{
+    CXEvalResult result = clang_Cursor_Evaluate(node_at(w, node)->cursor);
+    bool known = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
+    if (known)
+        *value = clang_EvalResult_getAsLongLong(result);
+    clang_EvalResult_dispose(result);
+    return known;
+}
+
+/*
+ * A subscript that runs past its member is not C, but in AoS it finds the next member, or the next
+ * structure, and some programs walk through a whole buffer so, from a structure that stays the
+ * same.
+ */
+static const char *check_subscript(const rs_way *w, int subscript, long long size)
+{
+    long long value;
+    if (is_constant(w, subscript, &value))
+        return value >= 0 && value < size ? NULL : "an array member is indexed past its end";
+    if (!w->access.is_parameter)
+        return NULL;
+    for (int i = 0; i < w->access.index_count; i++)
+        if (!is_constant(w, w->access.index[i], &value))
+            return NULL;
+    return "an array member of one fixed structure is indexed by a variable, which may run past it";
+}
+
+static const char *step_to_element(rs_way *w, int up)
+{
+    CXType element = clang_getArrayElementType(w->type);
+    long long size = clang_Type_getSizeOf(element);
+    rs_access *a = &w->access;
+    int index = rs_node_sibling(w->tree, w->node);
+    if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
+        return "this array element is not understood";
+    const char *trouble = check_subscript(w, index, clang_getArraySize(w->type));
+    if (trouble != NULL)
+        return trouble;
+    a->subscript[a->subscript_count] = index;
+    a->stride[a->subscript_count++] = (size_t)size;
+    return rs_way_arrive(w, up, element);
+}
+
+const char *rs_step_from_array(rs_way *w, int up)
+{
+    static const char trouble[] = "an array member is used as a pointer";
+    const rs_node *outer = node_at(w, up);
+    if (outer->kind == CXCursor_ParenExpr) {
+        w->node = up;
+        return NULL;
+    }
+    if (w->place == RS_AT_ARRAY) {
+        if (outer->kind != CXCursor_UnexposedExpr || !rs_node_same_bytes(w->tree, w->node, up) ||
+            rs_node_type(w->tree, up).kind != CXType_Pointer)
+            return trouble;
+        w->node = up;
+        w->place = RS_AT_ELEMENT_POINTER;
+        return NULL;
+    }
+    if (outer->kind == CXCursor_ArraySubscriptExpr)
+        return step_to_element(w, up);
+    return rs_way_point(w, w->node, trouble);
+}
+
+/* Whether the source has a function of this name; the built-in ones are not in the tree. */
+static bool is_user_function(const rs_tree *tree, const char *name)
+{
+    bool found = false;
+    for (int n = 0; n < tree->node_count && !found; n++)
+        if (tree->nodes[n].kind == CXCursor_FunctionDecl) {
+            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
+            found = strcmp(clang_getCString(spelling), name) == 0;
+            clang_disposeString(spelling);
+        }
+    return found;
+}
+
+bool rs_is_atomic_call(const rs_tree *tree, int call)
+{
+    static const char *const prefixes[] = {"atomic_", "atom_"};
+    if (tree->nodes[call].kind != CXCursor_CallExpr)
+        return false;
+    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
+    const char *name = clang_getCString(spelling);
+    bool atomic = false;
+    for (int i = 0; i < 2; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            atomic = !is_user_function(tree, name);
+    clang_disposeString(spelling);
+    return atomic;
+}
+
+/* The address of a member goes straight into an atomic function, which touches nothing but the
+ * member, or it becomes a pointer that is followed. */
+static const char *take_address(rs_way *w, int address)
+{
+    int up = node_at(w, address)->parent;
+    while (node_at(w, up)->kind == CXCursor_ParenExpr ||
+           (node_at(w, up)->kind == CXCursor_UnexposedExpr &&
+            rs_node_same_bytes(w->tree, up, address)))
+        up = node_at(w, up)->parent;
+    if (!rs_is_atomic_call(w->tree, up))
+        return rs_way_point(w, address, "the address of a member is taken");
+    w->place = RS_AT_END;
+    return NULL;
+}
+
+const char *rs_step_from_leaf(rs_way *w, int up)
+{
+    const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
+    switch (outer->kind) {
+    case CXCursor_ParenExpr:
+        w->node = up;
+        return NULL;
+    case CXCursor_UnexposedExpr:
+        if (!rs_node_same_bytes(w->tree, w->node, up) &&
+            (node->begin != outer->begin || w->tree->text[node->end] != '.'))
+            break;
+        w->place = RS_AT_END;
+        return NULL;
+    case CXCursor_UnaryOperator:
+        if (rs_text_is(w->tree, outer->begin, node->begin, "&"))
+            return take_address(w, up);
+        w->place = RS_AT_END;
+        return NULL;
+    case CXCursor_BinaryOperator:
+    case CXCursor_CompoundAssignOperator:
+    case CXCursor_CStyleCastExpr:
+        w->place = RS_AT_END;
+        return NULL;
+    case CXCursor_ArraySubscriptExpr:
+        if (w->type.kind != CXType_ExtVector || outer->first != w->node)
+            break;
+        w->place = RS_AT_END;
+        return NULL;
+    default:
+        break;
+    }
+    return "a member is used in a way that is not understood";
+}

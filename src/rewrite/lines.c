@@ -1,0 +1,122 @@
+/* Keeps the user's line numbers in the new source, by #line where they do not follow by themselves.
+ */
+#include "rewrite/render.h"
+
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static restride_status add_line(rs_source_lines *lines, size_t *capacity, rs_source_line line)
+{
+    if (lines->count == *capacity) {
+        size_t wanted = *capacity == 0 ? 256 : *capacity * 2;
+        rs_source_line *grown = realloc(lines->items, wanted * sizeof *grown);
+        if (grown == NULL)
+            return rs_fail_memory("the lines of a source");
+        lines->items = grown;
+        *capacity = wanted;
+    }
+    lines->items[lines->count++] = line;
+    return RESTRIDE_OK;
+}
+
+/* The line at `offset`, which follows the last one; the flat text's places go before counting on.
+ */
+static rs_source_line next_line(const rs_flat *flat, const rs_source_lines *lines, size_t offset,
+                                size_t *place, bool outside)
+{
+    rs_source_line line = {offset, 0, 1, outside};
+    if (lines->count > 0) {
+        line.file = lines->items[lines->count - 1].file;
+        line.number = lines->items[lines->count - 1].number + 1;
+    }
+    while (*place < flat->place_count && flat->places[*place].offset <= offset) {
+        line.file = flat->places[*place].file;
+        line.number = flat->places[*place].line;
+        (*place)++;
+    }
+    return line;
+}
+
+restride_status rs_source_lines_read(const rs_flat *flat, rs_source_lines *lines)
+{
+    size_t capacity = 0, place = 0, depth = 0, at = 0;
+    restride_status status = RESTRIDE_OK;
+    *lines = (rs_source_lines){NULL, 0};
+    bool start = true;
+    while (at < flat->size && status == RESTRIDE_OK) {
+        if (start)
+            status = add_line(lines, &capacity, next_line(flat, lines, at, &place, depth == 0));
+        char c = flat->text[at];
+        if (start && c == '#') {
+            while (at < flat->size && flat->text[at] != '\n')
+                at++;
+            start = false;
+            continue;
+        }
+        start = c == '\n';
+        depth += c == '(' || c == '[';
+        depth -= (c == ')' || c == ']') && depth > 0;
+        at = rs_word_skip(flat->text, flat->size, at);
+    }
+    return status;
+}
+
+size_t rs_source_lines_after(const rs_source_lines *lines, size_t offset)
+{
+    size_t low = 0, high = lines->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lines->items[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Brings `number` up to the last line of the text. */
+static void count_lines(rs_numbered_text *out)
+{
+    for (; out->counted < out->text.size; out->counted++)
+        out->number += out->text.data[out->counted] == '\n';
+}
+
+static void write_number(rs_numbered_text *out, size_t file, size_t number)
+{
+    rs_text_format(&out->text, "#line %zu \"", number);
+    for (const char *c = out->flat->files[file]; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            rs_text_add_string(&out->text, "\\");
+        rs_text_add(&out->text, c, 1);
+    }
+    rs_text_add_string(&out->text, "\"\n");
+    out->file = file;
+    out->number = number;
+    out->counted = out->text.size;
+}
+
+void rs_numbered_add(rs_numbered_text *out, size_t begin, size_t end, bool numbered)
+{
+    size_t line = begin == 0 ? 0 : rs_source_lines_after(&out->lines, begin - 1);
+    while (numbered && line < out->lines.count && out->lines.items[line].offset < end) {
+        const rs_source_line *l = &out->lines.items[line++];
+        rs_text_add(&out->text, out->flat->text + begin, l->offset - begin);
+        begin = l->offset;
+        bool at_start = out->text.size == 0 || out->text.data[out->text.size - 1] == '\n';
+        count_lines(out);
+        if (l->outside && at_start && (out->file != l->file || out->number != l->number))
+            write_number(out, l->file, l->number);
+    }
+    rs_text_add(&out->text, out->flat->text + begin, end - begin);
+}
+
+void rs_numbered_start_line(rs_numbered_text *out, size_t offset)
+{
+    size_t line = rs_source_lines_after(&out->lines, offset);
+    if (out->text.size > 0 && out->text.data[out->text.size - 1] != '\n')
+        rs_text_add_string(&out->text, "\n");
+    if (line > 0)
+        write_number(out, out->lines.items[line - 1].file, out->lines.items[line - 1].number);
+}

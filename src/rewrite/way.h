@@ -1,0 +1,47 @@
+/* The way from the mention of a pointer up the syntax tree to what is done with it. */
+#ifndef RS_REWRITE_WAY_H
+#define RS_REWRITE_WAY_H
+
+#include "rewrite/model.h"
+
+/* What the expression at a node of the way stands for. */
+typedef enum {
+    RS_AT_POINTER,
+    RS_AT_STRUCTURE,
+    RS_AT_ARRAY,
+    RS_AT_ELEMENT_POINTER,
+    RS_AT_LEAF,
+    RS_AT_END,    /* an access */
+    RS_AT_NOTHING /* the value ends here, without an access */
+} rs_way_place;
+
+typedef struct {
+    rs_model *model;
+    const rs_tree *tree;
+    int argument;
+    rs_access access;
+    int node;
+    rs_way_place place;
+    CXType type;   /* of what the node stands for, canonical; not for RS_AT_POINTER */
+    CXType target; /* of a pointer */
+} rs_way;
+
+/* One step; NULL, or why it is not understood. */
+const char *rs_step_from_structure(rs_way *way, int up);
+const char *rs_step_from_array(rs_way *way, int up);
+const char *rs_step_from_leaf(rs_way *way, int up);
+
+/* Goes on to `node`, an lvalue of `type` behind a pointer. */
+const char *rs_way_arrive(rs_way *way, int node, CXType type);
+
+/* Goes on to `node`, whose value is a pointer into the buffer; what led there stays as it is
+ * written. */
+const char *rs_way_point(rs_way *way, int node, const char *otherwise);
+
+/* Goes through ".name" or "->name". */
+const char *rs_way_enter(rs_way *way, int member, const char *symbol);
+
+/* Whether the call is to one of OpenCL's atomic functions on plain integers. */
+bool rs_is_atomic_call(const rs_tree *tree, int call);
+
+#endif

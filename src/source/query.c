@@ -1,0 +1,107 @@
+/* Questions about the nodes of a syntax tree. */
+#include "source/query.h"
+
+#include "source/words.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool rs_text_is(const rs_tree *tree, size_t begin, size_t end, const char *word)
+{
+    while (begin < end && isspace((unsigned char)tree->text[begin]))
+        begin++;
+    while (end > begin && isspace((unsigned char)tree->text[end - 1]))
+        end--;
+    return end >= begin && rs_word_equals(tree->text, begin, end - begin, word);
+}
+
+int rs_node_child(const rs_tree *tree, int node, int which)
+{
+    int child = tree->nodes[node].first;
+    while (child >= 0 && which-- > 0)
+        child = tree->nodes[child].next;
+    return child;
+}
+
+int rs_node_child_count(const rs_tree *tree, int node)
+{
+    int count = 0;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        count++;
+    return count;
+}
+
+int rs_node_sibling(const rs_tree *tree, int node)
+{
+    int parent = tree->nodes[node].parent;
+    if (rs_node_child_count(tree, parent) != 2)
+        return -1;
+    int first = tree->nodes[parent].first;
+    return node == first ? tree->nodes[first].next : first;
+}
+
+bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbol)
+{
+    int first = rs_node_child(tree, node, 0), second = rs_node_child(tree, node, 1);
+    return second >= 0 && tree->nodes[second].next < 0 &&
+           rs_text_is(tree, tree->nodes[first].end, tree->nodes[second].begin, symbol);
+}
+
+bool rs_node_is_prefix(const rs_tree *tree, int node, const char *symbol)
+{
+    int child = rs_node_child(tree, node, 0);
+    return child >= 0 &&
+           rs_text_is(tree, tree->nodes[node].begin, tree->nodes[child].begin, symbol);
+}
+
+bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol)
+{
+    int child = rs_node_child(tree, node, 0);
+    return child >= 0 && rs_text_is(tree, tree->nodes[child].end, tree->nodes[node].end, symbol);
+}
+
+bool rs_node_same_bytes(const rs_tree *tree, int a, int b)
+{
+    return tree->nodes[a].begin == tree->nodes[b].begin && tree->nodes[a].end == tree->nodes[b].end;
+}
+
+bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind)
+{
+    for (int up = tree->nodes[node].parent; up >= 0; up = tree->nodes[up].parent)
+        if (tree->nodes[up].kind == kind)
+            return true;
+    return false;
+}
+
+int rs_node_inner(const rs_tree *tree, int node)
+{
+    while (node >= 0) {
+        enum CXCursorKind kind = tree->nodes[node].kind;
+        int child = rs_node_child(tree, node, 0);
+        bool implicit = kind == CXCursor_UnexposedExpr && child >= 0 &&
+                        tree->nodes[child].next < 0 && rs_node_same_bytes(tree, node, child);
+        if (kind != CXCursor_ParenExpr && !implicit)
+            break;
+        node = child;
+    }
+    return node;
+}
+
+CXType rs_node_type(const rs_tree *tree, int node)
+{
+    return clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
+}
+
+bool rs_node_is_pointer(const rs_tree *tree, int node)
+{
+    enum CXTypeKind kind = rs_node_type(tree, node).kind;
+    return kind == CXType_Pointer || kind == CXType_IncompleteArray || kind == CXType_ConstantArray;
+}
+
+size_t rs_cursor_offset(CXCursor cursor)
+{
+    unsigned offset = 0;
+    CXFile file;
+    clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
+    return offset;
+}

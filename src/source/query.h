@@ -1,0 +1,40 @@
+/* Questions about the nodes of a syntax tree, which libclang 16 answers only by their text. */
+#ifndef RS_SOURCE_QUERY_H
+#define RS_SOURCE_QUERY_H
+
+#include "source/tree.h"
+
+/* Whether the bytes [begin, end) of the text are `word`, white space aside. */
+bool rs_text_is(const rs_tree *tree, size_t begin, size_t end, const char *word);
+
+/* Child number `which` of a node; -1 when there is none. */
+int rs_node_child(const rs_tree *tree, int node, int which);
+int rs_node_child_count(const rs_tree *tree, int node);
+
+/* The other child of a parent with exactly two children; -1 otherwise. */
+int rs_node_sibling(const rs_tree *tree, int node);
+
+/* Whether the operator between the two children of a node is `symbol`. */
+bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbol);
+
+/* Whether the operator before (or behind) the only child of a node is `symbol`. */
+bool rs_node_is_prefix(const rs_tree *tree, int node, const char *symbol);
+bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol);
+
+bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
+
+/* Whether some node around this one is of a kind. */
+bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind);
+
+/* The expression inside brackets and implicit conversions. */
+int rs_node_inner(const rs_tree *tree, int node);
+
+CXType rs_node_type(const rs_tree *tree, int node); /* canonical */
+
+/* Whether an expression is a pointer, or an array as a parameter, which is one too. */
+bool rs_node_is_pointer(const rs_tree *tree, int node);
+
+/* The first byte of the name that a cursor declares, in the flat text. */
+size_t rs_cursor_offset(CXCursor cursor);
+
+#endif
