@@ -48,21 +48,40 @@ typedef enum {
     /* 1000! and 0010! at once: CHAINS whose elements are matrices of inner_rows x inner_cols, each
      * transposed while it moves. */
     RS_TRANSPOSE_FUSED,
+    /*
+     * Blocks of rows whose members differ in size, `pieces` from left to right: each piece, rows x
+     * count members of `unit` bytes, becomes count x rows, and the pieces lie one after the other.
+     * ZIP is the way back. 010! where an element has several sizes (thesis, section 5.4).
+     */
+    RS_TRANSPOSE_UNZIP,
+    RS_TRANSPOSE_ZIP,
+    /* A row of `pieces` comes into the order of their `place`; rows is 1. */
+    RS_TRANSPOSE_REORDER,
     RS_TRANSPOSE_METHOD_COUNT
 } rs_transpose_method;
+
+typedef struct {
+    size_t count;
+    size_t unit;
+    size_t place; /* for REORDER: the piece's number afterwards */
+} rs_piece;
 
 typedef struct {
     rs_transpose_method method;
     size_t offset; /* bytes of the buffer before the first matrix */
     size_t outer;
     size_t pitch;
-    size_t count; /* 1 except for PANELS and COPY */
+    size_t count; /* 1 except for PANELS, COPY, UNZIP and ZIP */
     size_t rows;
-    size_t cols;
+    size_t cols;       /* for UNZIP, ZIP and REORDER: the bytes of a row, with a unit of 1 */
     size_t tail;       /* 0 except for JOIN and SPLIT */
     size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
     size_t inner_cols;
     size_t unit;
+    size_t repeats; /* of all this, repeat_pitch bytes apart; 0 and 1: once */
+    size_t repeat_pitch;
+    const rs_piece *pieces; /* NULL except for UNZIP, ZIP and REORDER; an engine copies them */
+    size_t piece_count;
 } rs_transpose_task;
 
 /* What a planner must know to cut a matrix for an engine. */

@@ -166,6 +166,14 @@ bool rs_record_equal(const rs_record *a, const rs_record *b)
     return true;
 }
 
+size_t rs_record_run(const rs_record *record, size_t first)
+{
+    size_t end = first;
+    while (end < record->leaf_count && record->leaves[end].size == record->leaves[first].size)
+        end++;
+    return end - first;
+}
+
 restride_status rs_record_copy(rs_record *copy, const rs_record *record)
 {
     *copy = (rs_record){.size = record->size, .alignment = record->alignment};

@@ -39,6 +39,9 @@ restride_status rs_record_complete(rs_record *record, size_t size, size_t alignm
 /* Whether two records have the same leaves at the same places (names do not count). */
 bool rs_record_equal(const rs_record *a, const rs_record *b);
 
+/* How many leaves from `first` on, itself included, have its size. */
+size_t rs_record_run(const rs_record *record, size_t first);
+
 restride_status rs_record_copy(rs_record *copy, const rs_record *record);
 void rs_record_free(rs_record *record); /* the leaves, not the record itself */
 

@@ -119,6 +119,16 @@ static double pttwac_cost(const rs_transpose_task *task, const rs_engine_traits 
     return 40;
 }
 
+/* What changes places beyond the scratch memory rotates by swaps, several times over. */
+static double reorder_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                           size_t scratch_limit)
+{
+    (void)task;
+    (void)traits;
+    (void)scratch_limit;
+    return 1.5;
+}
+
 /* ---- the least scratch memory ---- */
 
 static size_t marks_kept(const rs_transpose_task *task)
@@ -167,6 +177,12 @@ static size_t fused_least(const rs_transpose_task *task)
     return moving > planning ? moving : planning;
 }
 
+/* A list of the parts. */
+static size_t reorder_least(const rs_transpose_task *task)
+{
+    return task->piece_count * LINE_BYTES;
+}
+
 /* A cycle with one element in hand. */
 static size_t pipt_least(const rs_transpose_task *task)
 {
@@ -194,6 +210,9 @@ static const struct {
     [RS_TRANSPOSE_SPLIT] = {tails_cost, tails_least, nothing_kept},
     [RS_TRANSPOSE_COPY] = {copy_cost, copy_least, nothing_kept},
     [RS_TRANSPOSE_FUSED] = {fused_cost, fused_least, marks_kept},
+    [RS_TRANSPOSE_UNZIP] = {panels_cost, panels_least, nothing_kept},
+    [RS_TRANSPOSE_ZIP] = {panels_cost, panels_least, nothing_kept},
+    [RS_TRANSPOSE_REORDER] = {reorder_cost, reorder_least, nothing_kept},
     [RS_TRANSPOSE_PIPT] = {pipt_cost, pipt_least, nothing_kept},
     [RS_TRANSPOSE_PTTWAC] = {pttwac_cost, pttwac_least, nothing_kept},
 };

@@ -38,6 +38,12 @@ static const rs_host_method methods[] = {
                            rs_host_copy_work},
     [RS_TRANSPOSE_FUSED] = {"1000! 0010!", "planned chains of matrices", rs_host_fused_prepare,
                             rs_host_fused_work},
+    [RS_TRANSPOSE_UNZIP] = {"unzip", "members of several sizes through a buffer in cache",
+                            rs_host_unzip_prepare, rs_host_unzip_work},
+    [RS_TRANSPOSE_ZIP] = {"zip", "members of several sizes through a buffer in cache",
+                          rs_host_unzip_prepare, rs_host_zip_work},
+    [RS_TRANSPOSE_REORDER] = {"reorder", "parts slide past each other", rs_host_reorder_prepare,
+                              rs_host_reorder_work},
 };
 
 /* Of what a stage moves as a whole. */
@@ -76,7 +82,9 @@ static restride_status create_stage(const host_engine *engine, const rs_transpos
     stage->task = *task;
     stage->tile =
         rs_host_tile_choose(task->unit, task->rows < task->cols ? task->rows : task->cols);
-    stage->threads = task->outer * task->count * block < SERIAL_BYTES ? 1 : engine->traits.workers;
+    size_t repeats = task->repeats > 1 ? task->repeats : 1;
+    bool small = repeats * task->outer * task->count * block < SERIAL_BYTES;
+    stage->threads = small ? 1 : engine->traits.workers;
     restride_status status = stage->method->prepare(stage, scratch_limit);
     if (status != RESTRIDE_OK) {
         free(stage);
@@ -97,48 +105,68 @@ static restride_status create_transpose(restride_engine *base, const rs_transpos
     return status;
 }
 
-/* The size that all leaves of a record have; 0 when they differ. */
-static size_t uniform_leaf(const rs_record *record)
+/* The members of a record, neighbours of one size together. The caller frees it. */
+static rs_piece *pieces_of(const rs_record *record, size_t *count)
 {
-    for (size_t i = 0; i < record->leaf_count; i++)
-        if (record->leaves[i].size != record->leaves[0].size)
-            return 0;
-    return record->leaves[0].size;
+    rs_piece *pieces = malloc(record->leaf_count * sizeof *pieces);
+    *count = 0;
+    for (size_t leaf = 0; pieces != NULL && leaf < record->leaf_count;) {
+        size_t run = rs_record_run(record, leaf);
+        pieces[(*count)++] = (rs_piece){.count = run, .unit = record->leaves[leaf].size};
+        leaf += run;
+    }
+    return pieces;
 }
 
-/* AoS and ASTA are 010! on tiles of T x S leaves; the ragged tile is one block more. */
+/* Tiles of records: 010! when all members have one size. */
+static rs_transpose_task tile_task(const rs_marshal_task *task, const rs_piece *pieces,
+                                   size_t piece_count)
+{
+    bool to_asta = task->direction == RS_AOS_TO_ASTA;
+    rs_transpose_task tiles = {.outer = 1, .count = task->count / task->tile};
+    if (piece_count == 1) {
+        tiles.method = RS_TRANSPOSE_PANELS;
+        tiles.rows = to_asta ? task->tile : pieces->count;
+        tiles.cols = to_asta ? pieces->count : task->tile;
+        tiles.unit = pieces->unit;
+    } else {
+        tiles.method = to_asta ? RS_TRANSPOSE_UNZIP : RS_TRANSPOSE_ZIP;
+        tiles.rows = task->tile;
+        tiles.cols = task->record->size;
+        tiles.unit = 1;
+        tiles.pieces = pieces;
+        tiles.piece_count = piece_count;
+    }
+    return tiles;
+}
+
+/* The ragged tile is one block more behind the whole ones. */
 static restride_status create_marshal(restride_engine *base, const rs_marshal_task *task,
                                       rs_stage **created)
 {
     *created = NULL;
-    size_t leaf = uniform_leaf(task->record);
-    if (leaf == 0)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The host engine converts records whose members all have the same size, "
-                       "and this one of %zu bytes mixes sizes; use the OpenCL engine.",
-                       task->record->size);
-    size_t width = task->record->leaf_count;
     if (task->tile > MOST_TILE_BYTES / task->record->size)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "A tile of %zu records of %zu bytes exceeds the %d bytes of scratch that a "
                        "thread may have; choose a smaller tile.",
                        task->tile, task->record->size, MOST_TILE_BYTES);
-    bool to_asta = task->direction == RS_AOS_TO_ASTA;
-    size_t ragged = task->count % task->tile;
-    const rs_transpose_task tiles = {.method = RS_TRANSPOSE_PANELS,
-                                     .outer = 1,
-                                     .count = task->count / task->tile,
-                                     .rows = to_asta ? task->tile : width,
-                                     .cols = to_asta ? width : task->tile,
-                                     .unit = leaf};
+    size_t piece_count;
+    rs_piece *pieces = pieces_of(task->record, &piece_count);
+    if (pieces == NULL)
+        return rs_fail_memory("the members of a record");
+    const rs_transpose_task tiles = tile_task(task, pieces, piece_count);
     rs_host_stage *stage;
     restride_status status = create_stage((const host_engine *)base, &tiles, SIZE_MAX, &stage);
+    free(pieces);
     if (status != RESTRIDE_OK)
         return status;
+    size_t ragged = task->count % task->tile;
     stage->rest = tiles;
     stage->rest.count = ragged != 0;
-    stage->rest.rows = to_asta ? ragged : width;
-    stage->rest.cols = to_asta ? width : ragged;
+    if (tiles.method == RS_TRANSPOSE_PANELS && task->direction == RS_ASTA_TO_AOS)
+        stage->rest.cols = ragged;
+    else
+        stage->rest.rows = ragged;
     *created = &stage->base;
     return RESTRIDE_OK;
 }
@@ -146,7 +174,8 @@ static restride_status create_marshal(restride_engine *base, const rs_marshal_ta
 static size_t scratch_bytes(const rs_stage *base, size_t *kept)
 {
     const rs_host_stage *stage = (const rs_host_stage *)base;
-    *kept = stage->cycles.leader_words * sizeof *stage->cycles.leaders;
+    *kept = stage->cycles.leader_words * sizeof *stage->cycles.leaders +
+            stage->task.piece_count * sizeof *stage->pieces;
     return stage->scratch_bytes;
 }
 
@@ -184,19 +213,36 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     return RESTRIDE_OK;
 }
 
+/* What each thread does: the method's work, as often as the task repeats it. */
+static void work(void *context, const rs_host_member *member)
+{
+    rs_host_run *run = context;
+    const rs_transpose_task *task = &run->stage->task;
+    run->stage->method->work(run, member);
+    for (size_t i = 1; i < task->repeats; i++) {
+        rs_host_team_wait(member);
+        if (member->index == 0) {
+            run->data += task->repeat_pitch;
+            atomic_store(&run->next, 0);
+        }
+        rs_host_team_wait(member);
+        run->stage->method->work(run, member);
+    }
+}
+
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
 {
     const rs_host_stage *stage = (const rs_host_stage *)base;
     unsigned char *data = (unsigned char *)buffer + stage->task.offset;
     rs_host_run shared = {stage, data, scratch, 0, progress};
-    rs_host_team_run(stage->threads, stage->method->work, &shared);
+    rs_host_team_run(stage->threads, work, &shared);
     if (stage->rest.count != 0) {
         const rs_transpose_task *whole = &stage->task;
         rs_host_stage last = *stage;
         last.task = stage->rest;
         unsigned char *behind = data + whole->count * whole->rows * whole->cols * whole->unit;
         rs_host_run alone = {&last, behind, scratch, 0, progress};
-        rs_host_team_run(1, stage->method->work, &alone);
+        rs_host_team_run(1, work, &alone);
     }
     return RESTRIDE_OK;
 }
@@ -211,10 +257,11 @@ static json_t *describe_stage(const rs_stage *base)
         const char *name;
         size_t value;
     } numbers[] = {
-        {"blocks", task->outer * task->count},
+        {"blocks", (task->repeats > 1 ? task->repeats : 1) * task->outer * task->count},
         {"rows", task->rows},
         {"cols", task->cols},
         {"tail", task->tail},
+        {"pieces", task->piece_count},
         {"element_bytes", element_bytes(task)},
         {"threads", stage->threads},
         {"chains", stage->cycles.starts},
@@ -235,6 +282,7 @@ static void destroy_stage(rs_stage *base)
 {
     rs_host_stage *stage = (rs_host_stage *)base;
     rs_host_cycles_free(&stage->cycles);
+    free(stage->pieces);
     free(stage);
 }
 

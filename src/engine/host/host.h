@@ -12,8 +12,20 @@
 #include "engine/stage.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct rs_host_method rs_host_method;
+
+/* A piece of a row (rs_piece), with what its method has worked out. */
+typedef struct {
+    size_t count;
+    size_t unit;
+    size_t place;
+    size_t offset; /* bytes of the row before it */
+    size_t target; /* REORDER: the same afterwards */
+    bool kept;     /* REORDER: it stays in the buffer and slides */
+    rs_host_tile tile;
+} rs_host_piece;
 
 typedef struct {
     rs_stage base;
@@ -26,6 +38,7 @@ typedef struct {
     size_t own_bytes;      /* of a scratch area that each thread has to itself */
     size_t edge;           /* SQUARE, COPY: elements along a side of the tiles that move */
     rs_host_cycles cycles; /* CHAINS, FUSED */
+    rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */
 } rs_host_stage;
 
 /* One run of a stage: what its threads share. */
@@ -83,6 +96,16 @@ void rs_host_copy_work(void *context, const rs_host_member *member);
 
 restride_status rs_host_fused_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_fused_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_unzip_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_unzip_work(void *context, const rs_host_member *member);
+void rs_host_zip_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_reorder_work(void *context, const rs_host_member *member);
+
+/* Copies the pieces of the task into the stage, which owns them, and works out their offsets. */
+restride_status rs_host_pieces_create(rs_host_stage *stage);
 
 /*
  * Gives a stage as many threads as the limit has room for, when each needs `own_bytes` and all

@@ -1,0 +1,216 @@
+/*
+ * REORDER: the parts of a buffer come into another order. Those that keep their order among each
+ * other and have the most bytes slide; the others wait in scratch memory meanwhile. When they do
+ * not fit there, neighbours change places by swaps, in O(log n) passes for two orders of n parts
+ * that have nothing in common.
+ *
+ * Sliding is safe in two sweeps, those that move to the left from left to right and then the others
+ * from right to left: parts do not overlap and keep their order, so one that moves left can reach
+ * only where parts before it were that move left too, and likewise to the right.
+ *
+ * One thread works: this runs at the speed of memmove, and what is reordered is mostly small.
+ */
+#include "engine/host/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SWAP_BYTES = 4096 };
+
+static size_t bytes_of(const rs_host_piece *piece)
+{
+    return piece->count * piece->unit;
+}
+
+static void find_targets(rs_host_piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pieces[i].target = 0;
+        for (size_t j = 0; j < count; j++)
+            if (pieces[j].place < pieces[i].place)
+                pieces[i].target += bytes_of(&pieces[j]);
+    }
+}
+
+/* What the heaviest list of parts in increasing places weighs that ends with a part, and the part
+ * before it in that list. */
+typedef struct {
+    size_t weight;
+    size_t previous;
+} chain_end;
+
+/* Marks the heaviest chain as kept; the result is the bytes of the others. */
+static size_t keep_heaviest(rs_host_piece *pieces, size_t count, chain_end *ends)
+{
+    size_t total = 0;
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++) {
+        ends[i] = (chain_end){0, count};
+        for (size_t j = 0; j < i; j++)
+            if (pieces[j].place < pieces[i].place && ends[j].weight > ends[i].weight)
+                ends[i] = (chain_end){ends[j].weight, j};
+        ends[i].weight += bytes_of(&pieces[i]);
+        total += bytes_of(&pieces[i]);
+        if (ends[i].weight > ends[best].weight)
+            best = i;
+    }
+    for (size_t i = best; i < count; i = ends[i].previous) {
+        pieces[i].kept = true;
+        total -= bytes_of(&pieces[i]);
+    }
+    return total;
+}
+
+restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_limit)
+{
+    size_t count = stage->task.piece_count;
+    stage->threads = 1;
+    restride_status status = rs_host_pieces_create(stage);
+    chain_end *ends = status == RESTRIDE_OK ? malloc(count * sizeof *ends) : NULL;
+    if (ends == NULL) {
+        free(stage->pieces);
+        return rs_fail_memory("the parts of a buffer");
+    }
+    find_targets(stage->pieces, count);
+    size_t waiting = keep_heaviest(stage->pieces, count, ends);
+    free(ends);
+    /* Without room the rotations need a copy of the list, which they change. */
+    stage->own_bytes = waiting <= scratch_limit ? waiting : 0;
+    stage->scratch_bytes = stage->own_bytes != 0 ? waiting : count * sizeof *stage->pieces;
+    return RESTRIDE_OK;
+}
+
+static void copy_waiting(const rs_host_stage *stage, unsigned char *row, unsigned char *scratch,
+                         bool to_scratch)
+{
+    for (size_t i = 0; i < stage->task.piece_count; i++) {
+        const rs_host_piece *piece = &stage->pieces[i];
+        if (piece->kept)
+            continue;
+        if (to_scratch)
+            memcpy(scratch, row + piece->offset, bytes_of(piece));
+        else
+            memcpy(row + piece->target, scratch, bytes_of(piece));
+        scratch += bytes_of(piece);
+    }
+}
+
+static void slide(const rs_host_stage *stage, unsigned char *row)
+{
+    const rs_host_piece *pieces = stage->pieces;
+    size_t count = stage->task.piece_count;
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].kept && pieces[i].target < pieces[i].offset)
+            memmove(row + pieces[i].target, row + pieces[i].offset, bytes_of(&pieces[i]));
+    for (size_t i = count; i-- > 0;)
+        if (pieces[i].kept && pieces[i].target > pieces[i].offset)
+            memmove(row + pieces[i].target, row + pieces[i].offset, bytes_of(&pieces[i]));
+}
+
+static void swap(unsigned char *a, unsigned char *b, size_t bytes)
+{
+    unsigned char held[SWAP_BYTES];
+    for (size_t i = 0; i < bytes; i += SWAP_BYTES) {
+        size_t width = bytes - i < SWAP_BYTES ? bytes - i : SWAP_BYTES;
+        memcpy(held, a + i, width);
+        memcpy(a + i, b + i, width);
+        memcpy(b + i, held, width);
+    }
+}
+
+/* The `left` bytes at `middle` - left and the `right` bytes at `middle` change places (Gries and
+ * Mills 1981: swap the shorter side with the far end of the other, and go on with what is left). */
+static void rotate(unsigned char *middle, size_t left, size_t right)
+{
+    while (left != 0 && right != 0) {
+        if (left <= right) {
+            swap(middle - left, middle + (right - left), left);
+            right -= left;
+        } else {
+            swap(middle - left, middle, right);
+            left -= right;
+        }
+    }
+}
+
+/* A list of parts one after the other, and where it begins. */
+typedef struct {
+    rs_host_piece *pieces;
+    size_t count;
+    unsigned char *bytes;
+} part_list;
+
+static size_t list_bytes(const rs_host_piece *pieces, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += bytes_of(&pieces[i]);
+    return sum;
+}
+
+static void reverse(rs_host_piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        rs_host_piece held = pieces[i];
+        pieces[i] = pieces[count - 1 - i];
+        pieces[count - 1 - i] = held;
+    }
+}
+
+/* Brings the parts whose place is below `border` before the others, keeping the order within both;
+ * the result is how many they are. */
+static size_t part_at(const part_list *list, size_t border)
+{
+    if (list->count == 1)
+        return list->pieces->place < border;
+    size_t half = list->count / 2;
+    const part_list left = {list->pieces, half, list->bytes};
+    const part_list right = {list->pieces + half, list->count - half,
+                             list->bytes + list_bytes(list->pieces, half)};
+    size_t left_low = part_at(&left, border);
+    size_t right_low = part_at(&right, border);
+    rotate(right.bytes, list_bytes(left.pieces + left_low, half - left_low),
+           list_bytes(right.pieces, right_low));
+    rs_host_piece *first = list->pieces + left_low;
+    size_t high = half - left_low;
+    reverse(first, high);
+    reverse(first + high, right_low);
+    reverse(first, high + right_low);
+    return left_low + right_low;
+}
+
+/* Sorts a list whose places are `first` and following. */
+static void sort(const part_list *list, size_t first)
+{
+    if (list->count < 2)
+        return;
+    size_t low = part_at(list, first + list->count / 2);
+    const part_list lower = {list->pieces, low, list->bytes};
+    const part_list upper = {list->pieces + low, list->count - low,
+                             list->bytes + list_bytes(list->pieces, low)};
+    sort(&lower, first);
+    sort(&upper, first + low);
+}
+
+void rs_host_reorder_work(void *context, const rs_host_member *member)
+{
+    const rs_host_run *run = context;
+    const rs_host_stage *stage = run->stage;
+    const rs_transpose_task *task = &stage->task;
+    if (member->index != 0)
+        return;
+    for (size_t o = 0; o < task->outer; o++) {
+        unsigned char *row = run->data + o * task->pitch;
+        if (stage->own_bytes != 0) {
+            copy_waiting(stage, row, run->scratch, true);
+            slide(stage, row);
+            copy_waiting(stage, row, run->scratch, false);
+        } else {
+            rs_host_piece *pieces = (rs_host_piece *)(void *)run->scratch;
+            memcpy(pieces, stage->pieces, task->piece_count * sizeof *pieces);
+            const part_list list = {pieces, task->piece_count, row};
+            sort(&list, 0);
+        }
+        rs_host_done(run, task->cols);
+    }
+}
