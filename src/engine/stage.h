@@ -57,6 +57,17 @@ typedef enum {
     RS_TRANSPOSE_ZIP,
     /* A row of `pieces` comes into the order of their `place`; rows is 1. */
     RS_TRANSPOSE_REORDER,
+    /*
+     * The stages of C2R in their order, which transpose any rows x cols matrix, and those of R2C,
+     * in theirs, which make rows x cols of cols x rows (Catanzaro, Keller and Garland 2014;
+     * engine/host/shuffle.h). Nothing is to rotate when rows and cols have no common divisor.
+     */
+    RS_TRANSPOSE_C2R_ROTATE,
+    RS_TRANSPOSE_C2R_ROWS,
+    RS_TRANSPOSE_C2R_COLUMNS,
+    RS_TRANSPOSE_R2C_COLUMNS,
+    RS_TRANSPOSE_R2C_ROWS,
+    RS_TRANSPOSE_R2C_ROTATE,
     RS_TRANSPOSE_METHOD_COUNT
 } rs_transpose_method;
 

@@ -4,12 +4,14 @@
  * have room. The weights were fitted to measurements (docs/performance.md).
  */
 #include "transpose/cost.h"
+#include "base/arithmetic.h"
 
 enum {
     LARGEST_SQUARE_UNIT = 256,
     SQUARE_RUN_BYTES = 256,
     LEAST_EDGE = 4,
     COPY_TILE_BYTES = 64 << 10,
+    VECTORS_AT_ONCE = 64,
     LINE_BYTES = 64 /* what an engine may round the parts of its scratch memory up to */
 };
 
@@ -19,14 +21,15 @@ static bool marks_fit(size_t elements, size_t scratch_limit)
     return elements / 4 <= scratch_limit / 2;
 }
 
-/* Super-elements that do not begin at a line touch one more, and each is a jump. */
+/* Bytes that move with those of a super-element, because they share its lines, and the work of a
+ * jump, which counts on short ones. */
 static double moves_cost(size_t element_bytes, const rs_engine_traits *traits)
 {
-    double line = (double)traits->line_bytes;
-    double lines = (double)((element_bytes - 1) / traits->line_bytes + 1);
-    if (element_bytes % traits->line_bytes != 0)
-        lines += 1.25;
-    return lines * line / (double)element_bytes + 1.5 * line / (double)element_bytes;
+    size_t line = traits->line_bytes;
+    double bytes = (double)element_bytes;
+    double touched = (double)(element_bytes + line - rs_size_gcd(element_bytes, line));
+    double jump = 0.8 * (double)line / bytes;
+    return 0.55 * touched / bytes + (jump > 0.2 ? jump : 0.2);
 }
 
 static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -53,18 +56,15 @@ static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *
     return bytes > traits->chip_bytes ? cost + 1 : cost;
 }
 
-/* Blocks beyond the chip go through memory twice; without room for all workers some are idle. */
+/* Blocks beyond the chip go through slower caches; without room for all workers some are idle. */
 static double panels_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
     size_t block_bytes = task->rows * task->cols * task->unit;
     if (block_bytes > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    double cost = 1;
-    if (block_bytes > 2 * traits->chip_bytes)
-        cost = 2;
-    else if (block_bytes > traits->chip_bytes)
-        cost = 1.55;
+    double chips = (double)block_bytes / (double)traits->chip_bytes;
+    double cost = chips <= 1.3 ? 0.9 : chips <= 2 ? 1.05 : chips <= 4 ? 1.2 : 1.5;
     size_t blocks = task->outer * task->count;
     size_t active = scratch_limit / block_bytes;
     active = active < blocks ? active : blocks;
@@ -87,7 +87,7 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
                          size_t scratch_limit)
 {
     (void)traits;
-    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 1.2;
+    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 0.9;
 }
 
 /* Out to the scratch memory, and back as a plain copy; within the chip the threads wait for each
@@ -99,6 +99,34 @@ static double copy_cost(const rs_transpose_task *task, const rs_engine_traits *t
     if (bytes + traits->workers * COPY_TILE_BYTES > scratch_limit)
         return RS_COST_IMPOSSIBLE;
     return bytes > traits->chip_bytes ? 2.2 : 1.1;
+}
+
+/* For stages that want `bytes` bytes a worker: the dearer, the less of that the chip holds, or the
+ * scratch memory has for all. */
+static double buffer_cost(double cost, double bytes, const rs_engine_traits *traits,
+                          size_t scratch_limit)
+{
+    if (bytes > 2 * (double)traits->chip_bytes)
+        cost *= 1.4;
+    double active = (double)scratch_limit / bytes;
+    double workers = (double)traits->workers;
+    return active < workers ? cost * workers / (active > 1 ? active : 1) : cost;
+}
+
+/* Groups of as many rows as make vectors of a line. */
+static double rows_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                        size_t scratch_limit)
+{
+    double vector = task->unit < LINE_BYTES ? LINE_BYTES : (double)task->unit;
+    return buffer_cost(1.4, (double)task->cols * vector, traits, scratch_limit);
+}
+
+/* Strips a line wide, in which runs are as short as that. */
+static double columns_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                           size_t scratch_limit)
+{
+    double runs = (double)traits->line_bytes / LINE_BYTES;
+    return buffer_cost(1.8 * runs, (double)task->rows * LINE_BYTES, traits, scratch_limit);
 }
 
 /* Never the cheapest: one element moves at a time, and each step waits for the one before it. */
@@ -195,6 +223,18 @@ static size_t pttwac_least(const rs_transpose_task *task)
     return task->outer * task->rows * task->cols / 8 + 2 * (LINE_BYTES + task->unit);
 }
 
+/* One row, and the vectors that are under way. */
+static size_t rows_least(const rs_transpose_task *task)
+{
+    return (task->cols + VECTORS_AT_ONCE) * task->unit + LINE_BYTES;
+}
+
+/* One strip. */
+static size_t columns_least(const rs_transpose_task *task)
+{
+    return task->rows * LINE_BYTES;
+}
+
 /* ---- all stages ---- */
 
 static const struct {
@@ -213,6 +253,12 @@ static const struct {
     [RS_TRANSPOSE_UNZIP] = {panels_cost, panels_least, nothing_kept},
     [RS_TRANSPOSE_ZIP] = {panels_cost, panels_least, nothing_kept},
     [RS_TRANSPOSE_REORDER] = {reorder_cost, reorder_least, nothing_kept},
+    [RS_TRANSPOSE_C2R_ROTATE] = {columns_cost, columns_least, nothing_kept},
+    [RS_TRANSPOSE_C2R_ROWS] = {rows_cost, rows_least, nothing_kept},
+    [RS_TRANSPOSE_C2R_COLUMNS] = {columns_cost, columns_least, nothing_kept},
+    [RS_TRANSPOSE_R2C_COLUMNS] = {columns_cost, columns_least, nothing_kept},
+    [RS_TRANSPOSE_R2C_ROWS] = {rows_cost, rows_least, nothing_kept},
+    [RS_TRANSPOSE_R2C_ROTATE] = {columns_cost, columns_least, nothing_kept},
     [RS_TRANSPOSE_PIPT] = {pipt_cost, pipt_least, nothing_kept},
     [RS_TRANSPOSE_PTTWAC] = {pttwac_cost, pttwac_least, nothing_kept},
 };

@@ -14,10 +14,14 @@
  * (unpad). That is a third pass, so factors are preferred. Blocks that are square need no scratch
  * memory, however large they are. Methods with two tile sizes take factors only.
  *
+ * C2R and R2C shuffle whole rows and whole columns of any shape (engine/host/shuffle.h): two passes
+ * when the sides have no common divisor, three otherwise.
+ *
  * Which tiles are looked at (thesis, section 4.8.4): long super-elements are better for 100! and
  * 0100!, but m x n must fit on chip for 010! and 0010!, so only the largest factors below that are.
  */
 #include "transpose/methods.h"
+#include "base/arithmetic.h"
 #include "transpose/cost.h"
 
 #include <stdio.h>
@@ -367,6 +371,41 @@ static void explain_grid(const rs_choice *choice, const rs_problem *problem, cha
              t.rows * unit);
 }
 
+/* ---- C2R and R2C ---- */
+
+/* C2R takes the matrix as rows x cols, R2C its transpose. Without a common divisor of the sides
+ * there is nothing to rotate. */
+static bool build_shuffles(rs_choice *choice, const rs_problem *problem, bool to_rows)
+{
+    static const rs_transpose_method orders[2][3] = {
+        {RS_TRANSPOSE_C2R_ROTATE, RS_TRANSPOSE_C2R_ROWS, RS_TRANSPOSE_C2R_COLUMNS},
+        {RS_TRANSPOSE_R2C_COLUMNS, RS_TRANSPOSE_R2C_ROWS, RS_TRANSPOSE_R2C_ROTATE},
+    };
+    const rs_matrices *m = problem->matrices;
+    bool rotate = rs_size_gcd(m->rows, m->cols) > 1;
+    for (int i = 0; i < 3; i++) {
+        rs_transpose_task task = whole(problem, orders[to_rows][i]);
+        task.rows = to_rows ? m->cols : m->rows;
+        task.cols = to_rows ? m->rows : m->cols;
+        bool rotation = i == (to_rows ? 2 : 0);
+        if (rotate || !rotation)
+            add(choice, &task);
+    }
+    return true;
+}
+
+static bool build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    return build_shuffles(choice, problem, false);
+}
+
+static bool build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    return build_shuffles(choice, problem, true);
+}
+
 /* ---- which tiles are worth a look ---- */
 
 enum {
@@ -471,6 +510,10 @@ static const rs_method methods[] = {
     {"3-stage 0100! 0010! 100!", false, build_rows_first, offer_grids, NULL, explain_grid},
     {"4-stage 0100! 0010! 1000! 0100!", false, build_four_stages, offer_grids, NULL, explain_grid},
     {"4-stage fused", false, build_fused_stages, offer_grids, NULL, explain_grid},
+    {"C2R", false, build_c2r, offer_once,
+     "Rows are shuffled one by one, then columns; sides with a common divisor rotate first.", NULL},
+    {"R2C", false, build_r2c, offer_once,
+     "Columns are shuffled one by one, then rows; sides with a common divisor rotate last.", NULL},
     {"copy", false, build_copy, offer_once,
      "There is scratch memory for the whole matrix, which is transposed out of place and copied "
      "back.",

@@ -29,12 +29,14 @@ static void run_stages(restride_engine *engine, const rs_transpose_task *tasks, 
     }
 }
 
+/* `method` is the name of one, or NULL: the planner's choice. */
 static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_t seed,
-                         size_t *methods)
+                         const char *method, size_t *methods)
 {
     const rs_engine_traits traits = {chip, 64, (size_t)threads};
+    const restride_plan_options options = {.method = method};
     rs_choice choice;
-    assert_int_equal(rs_choose_transpose(&choice, m, &traits, NULL), RESTRIDE_OK);
+    assert_int_equal(rs_choose_transpose(&choice, m, &traits, &options), RESTRIDE_OK);
     restride_engine *engine;
     assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
     size_t size = m->batch * m->rows * m->cols * m->unit;
@@ -57,22 +59,36 @@ static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_
 static const size_t units[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 33, 64, 100};
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 
+/* Those of the stages that every build chooses are all there, `least` times and more. */
+static void check_count(const size_t *methods, size_t least)
+{
+    for (size_t method = 0; method < RS_TRANSPOSE_METHOD_COUNT; method++)
+        if ((method <= RS_TRANSPOSE_SPLIT || method >= RS_TRANSPOSE_C2R_ROTATE) &&
+            methods[method] < least)
+            fail_msg("method %zu was chosen %zu times only", method, methods[method]);
+}
+
+/* The planner's choice, and the methods for any shape, which it seldom chooses. */
+static const char *choose_method(int i)
+{
+    static const char *const methods[] = {NULL, "C2R", NULL, "R2C"};
+    return methods[i / 16 % 4];
+}
+
 static void test_small_chips(void **state)
 {
     (void)state;
     uint64_t seed = 20140215;
     size_t methods[RS_TRANSPOSE_METHOD_COUNT] = {0};
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 6000; i++) {
         rs_matrices m = {1 + test_random(&seed, 120), 1 + test_random(&seed, 120),
                          units[test_random(&seed, UNIT_COUNT)], 1 + test_random(&seed, 3), 0};
         if (i % 16 == 0)
             m.cols = m.rows;
         check_choice(&m, (size_t)32 << test_random(&seed, 7), 1 + (int)test_random(&seed, 4), seed,
-                     methods);
+                     choose_method(i), methods);
     }
-    for (size_t method = 0; method <= RS_TRANSPOSE_SPLIT; method++)
-        if (methods[method] < 20)
-            fail_msg("method %zu was chosen %zu times only", method, methods[method]);
+    check_count(methods, 20);
 }
 
 /* Large enough that the stages work with several threads, and with many chains. */
@@ -81,13 +97,13 @@ static void test_threads(void **state)
     (void)state;
     uint64_t seed = 7;
     size_t methods[RS_TRANSPOSE_METHOD_COUNT] = {0};
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 240; i++) {
         rs_matrices m = {100 + test_random(&seed, 700), 100 + test_random(&seed, 700),
                          units[test_random(&seed, 9)], 1, 0};
         if (i % 16 == 0)
             m.cols = m.rows;
         check_choice(&m, (size_t)512 << test_random(&seed, 6), 1 + (int)test_random(&seed, 8), seed,
-                     methods);
+                     choose_method(i), methods);
     }
     for (int i = 0; i < 40; i++) {
         size_t slim = 2 + test_random(&seed, 20);
@@ -96,11 +112,9 @@ static void test_threads(void **state)
         const rs_matrices m = {upright ? tall : slim, upright ? slim : tall,
                                units[test_random(&seed, 7)], 1, 0};
         check_choice(&m, (size_t)2048 << test_random(&seed, 6), 1 + (int)test_random(&seed, 8),
-                     seed, methods);
+                     seed, NULL, methods);
     }
-    for (size_t method = 0; method <= RS_TRANSPOSE_SPLIT; method++)
-        if (methods[method] < 5)
-            fail_msg("method %zu was chosen %zu times only", method, methods[method]);
+    check_count(methods, 5);
 }
 
 /* JOIN is undone by SPLIT, and each is what its declaration says. */

@@ -44,6 +44,18 @@ static const rs_host_method methods[] = {
                           rs_host_unzip_prepare, rs_host_zip_work},
     [RS_TRANSPOSE_REORDER] = {"reorder", "parts slide past each other", rs_host_reorder_prepare,
                               rs_host_reorder_work},
+    [RS_TRANSPOSE_C2R_ROTATE] = {"C2R rotate", "panels of columns through a buffer in cache",
+                                 rs_host_columns_prepare, rs_host_columns_work},
+    [RS_TRANSPOSE_C2R_ROWS] = {"C2R rows", "groups of rows through a buffer in cache",
+                               rs_host_rows_prepare, rs_host_rows_work},
+    [RS_TRANSPOSE_C2R_COLUMNS] = {"C2R columns", "panels of columns through a buffer in cache",
+                                  rs_host_columns_prepare, rs_host_columns_work},
+    [RS_TRANSPOSE_R2C_COLUMNS] = {"R2C columns", "panels of columns through a buffer in cache",
+                                  rs_host_columns_prepare, rs_host_columns_work},
+    [RS_TRANSPOSE_R2C_ROWS] = {"R2C rows", "groups of rows through a buffer in cache",
+                               rs_host_rows_prepare, rs_host_rows_work},
+    [RS_TRANSPOSE_R2C_ROTATE] = {"R2C rotate", "panels of columns through a buffer in cache",
+                                 rs_host_columns_prepare, rs_host_columns_work},
 };
 
 /* Of what a stage moves as a whole. */

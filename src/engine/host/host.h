@@ -34,9 +34,11 @@ typedef struct {
     rs_transpose_task rest; /* one block more behind those of `task`; count 0: none */
     rs_host_tile tile;
     size_t threads;
-    size_t scratch_bytes;  /* of a run */
-    size_t own_bytes;      /* of a scratch area that each thread has to itself */
-    size_t edge;           /* SQUARE, COPY: elements along a side of the tiles that move */
+    size_t scratch_bytes; /* of a run */
+    size_t own_bytes;     /* of a scratch area that each thread has to itself */
+    /* SQUARE, COPY: elements along a side of the tiles that move; C2R and R2C: rows of a group,
+     * or strips of a panel of columns. */
+    size_t edge;
     rs_host_cycles cycles; /* CHAINS, FUSED */
     rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */
 } rs_host_stage;
@@ -96,6 +98,11 @@ void rs_host_copy_work(void *context, const rs_host_member *member);
 
 restride_status rs_host_fused_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_fused_work(void *context, const rs_host_member *member);
+restride_status rs_host_rows_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_rows_work(void *context, const rs_host_member *member);
+
+restride_status rs_host_columns_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_columns_work(void *context, const rs_host_member *member);
 
 restride_status rs_host_unzip_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_unzip_work(void *context, const rs_host_member *member);
