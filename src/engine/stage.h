@@ -146,6 +146,15 @@ typedef struct {
     void (*destroy)(restride_engine *engine);
 } rs_engine_operations;
 
+typedef struct {
+    const char *name;
+    size_t value;
+} rs_named_number;
+
+/* Adds numbers to a description. When memory is short, or `object` is NULL, the description is
+ * freed and NULL returned. */
+json_t *rs_describe_numbers(json_t *object, const rs_named_number numbers[], size_t count);
+
 /* Every engine's structure begins with this one. */
 struct restride_engine {
     const rs_engine_operations *operations;

@@ -259,6 +259,7 @@ static void write_offset(writer *w, rs_text *out)
     rs_text_format(out, "%s %s %s_offset(", w->dialect->qualifiers, word, w->prefix);
     rs_text_format(&parameter, "%s extent_", word);
     list_names(w, out, parameter.failed ? "" : parameter.data, &separator);
+    out->failed = out->failed || parameter.failed;
     rs_text_free(&parameter);
     rs_text_format(&parameter, "%s index_", word);
     list_names(w, out, parameter.failed ? "" : parameter.data, &separator);

@@ -6,6 +6,7 @@
  */
 #include "restride/plan.h"
 #include "base/arithmetic.h"
+#include "base/text.h"
 #include "engine/stage.h"
 #include "layout/layout.h"
 #include "transpose/plan.h"
@@ -186,28 +187,68 @@ size_t restride_plan_scratch_bytes(const restride_plan *plan)
     return plan == NULL ? 0 : rs_plan_shared_scratch(plan) + kept_bytes(plan);
 }
 
-char *restride_plan_describe(const restride_plan *plan)
+/* NULL when one of the stages could not be described. */
+static json_t *describe_stages(const restride_plan *plan)
 {
-    if (plan == NULL)
-        return NULL;
-    const rs_engine_operations *operations = plan->engine->operations;
     json_t *stages = json_array();
-    for (size_t i = 0; i < plan->stage_count; i++)
-        json_array_append_new(stages, operations->describe_stage(plan->stages[i]));
+    for (size_t i = 0; stages != NULL && i < plan->stage_count; i++)
+        if (json_array_append_new(stages,
+                                  plan->engine->operations->describe_stage(plan->stages[i])) != 0) {
+            json_decref(stages);
+            return NULL;
+        }
+    return stages;
+}
+
+static bool add_string(json_t *object, const char *key, const char *value)
+{
+    return value == NULL || value[0] == '\0' ||
+           json_object_set_new(object, key, json_string(value)) == 0;
+}
+
+static json_t *describe(const restride_plan *plan)
+{
+    const rs_engine_operations *operations = plan->engine->operations;
     size_t moved; /* every stage reads and writes every byte once */
     if (!rs_size_multiply(plan->bytes, 2 * plan->stage_count, &moved) || moved > INT64_MAX)
         moved = INT64_MAX;
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I}", "engine", operations->name, "device",
         operations->describe_device(plan->engine), "from", plan->from, "to", plan->to, "bytes",
-        (json_int_t)plan->bytes, "stages", stages, "bytes_moved", (json_int_t)moved,
+        (json_int_t)plan->bytes, "stages", describe_stages(plan), "bytes_moved", (json_int_t)moved,
         "scratch_bytes", (json_int_t)restride_plan_scratch_bytes(plan));
-    if (object != NULL && plan->method != NULL)
-        json_object_set_new(object, "method", json_string(plan->method));
-    if (object != NULL && plan->why[0] != '\0')
-        json_object_set_new(object, "why", json_string(plan->why));
-    char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    if (object == NULL ||
+        (add_string(object, "method", plan->method) && add_string(object, "why", plan->why)))
+        return object;
     json_decref(object);
+    return NULL;
+}
+
+static int append(const char *bytes, size_t size, void *text)
+{
+    rs_text_add(text, bytes, size);
+    return 0;
+}
+
+/* Not json_dumps(): when memory is short jansson 2.14 may leave out the end of a key and go on, and
+ * rs_text does not forget that it failed. */
+static char *write_json(const json_t *object)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    if (json_dump_callback(object, append, &text, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0)
+        text.failed = true;
+    return rs_text_take(&text);
+}
+
+char *restride_plan_describe(const restride_plan *plan)
+{
+    if (plan == NULL)
+        return NULL;
+    json_t *object = describe(plan);
+    char *text = object == NULL ? NULL : write_json(object);
+    json_decref(object);
+    if (text == NULL)
+        rs_fail_memory("the description of a plan");
     return text;
 }
 

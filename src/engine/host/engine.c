@@ -265,10 +265,7 @@ static json_t *describe_stage(const rs_stage *base)
     const rs_transpose_task *task = &stage->task;
     json_t *object = json_pack("{s:s, s:s, s:s}", "name", stage->method->elementary, "method",
                                stage->method->name, "tiles", stage->tile.name);
-    const struct {
-        const char *name;
-        size_t value;
-    } numbers[] = {
+    const rs_named_number numbers[] = {
         {"blocks", (task->repeats > 1 ? task->repeats : 1) * task->outer * task->count},
         {"rows", task->rows},
         {"cols", task->cols},
@@ -279,9 +276,7 @@ static json_t *describe_stage(const rs_stage *base)
         {"chains", stage->cycles.starts},
         {"scratch_bytes", stage->scratch_bytes},
     };
-    for (size_t i = 0; object != NULL && i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].name, json_integer((json_int_t)numbers[i].value));
-    return object;
+    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
 static json_t *describe_device(const restride_engine *base)

@@ -79,10 +79,7 @@ static json_t *describe_stage(const rs_stage *base)
 {
     const marshal_stage *stage = (const marshal_stage *)base;
     const rs_marshal_shape *shape = rs_opencl_marshal_shape(stage->marshal);
-    const struct {
-        const char *name;
-        size_t value;
-    } numbers[] = {
+    const rs_named_number numbers[] = {
         {"tile", shape->tile},
         {"record_bytes", shape->record_bytes},
         {"tiles_per_work_group", shape->tiles},
@@ -92,9 +89,7 @@ static json_t *describe_stage(const rs_stage *base)
     };
     json_t *object = json_pack("{s:s, s:s, s:s}", "name", "010!", "method", "BS", "direction",
                                stage->direction == RS_AOS_TO_ASTA ? "AoS to ASTA" : "ASTA to AoS");
-    for (size_t i = 0; object != NULL && i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].name, json_integer((json_int_t)numbers[i].value));
-    return object;
+    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
 static json_t *describe_device(const restride_engine *base)
