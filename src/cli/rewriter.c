@@ -28,27 +28,30 @@ static int print_libclang(void)
 
 typedef struct {
     const char *file, *output;
-    json_t *layouts;
+    json_t *layouts, *records;
     long tile; /* 0: not given */
     bool json;
 } settings;
 
 static void print_usage(FILE *stream)
 {
-    fprintf(stream,
-            "usage: restride rewrite KERNEL.cl [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
-            "Writes the kernels with their arrays of structures in another layout. Standard error "
-            "gets one line per\n"
-            "argument: what it became, or the line that is the reason why it stays as it is.\n\n"
-            "  --layout 'ARG: EXPRESSION'  the layout of an argument (or KERNEL.ARG): \"i f\", \"f "
-            "i\" or\n"
-            "                              \"i/T f i%%T\"; may be repeated\n"
-            "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no "
-            "layout is given\n"
-            "  --json                      the whole reply as JSON on standard output\n"
-            "  -o, --output FILE           writes there instead of standard output\n"
-            "  -h, --help                  this page\n",
-            DEFAULT_TILE);
+    fprintf(
+        stream,
+        "usage: restride rewrite KERNEL.cl [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+        "Writes the kernels with their arrays of structures in another layout. Standard error "
+        "gets one line per\n"
+        "argument: what it became, or the line that is the reason why it stays as it is.\n\n"
+        "  --layout 'ARG: EXPRESSION'  the layout of an argument (or KERNEL.ARG): \"i f\", \"f "
+        "i\" or\n"
+        "                              \"i/T f i%%T\"; may be repeated\n"
+        "  --record 'ARG: LENGTH'      the members of each record of a flat array, such as 20, or "
+        "a macro\n"
+        "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no "
+        "layout is given\n"
+        "  --json                      the whole reply as JSON on standard output\n"
+        "  -o, --output FILE           writes there instead of standard output\n"
+        "  -h, --help                  this page\n",
+        DEFAULT_TILE);
 }
 
 /* Answers a request on standard input with a reply on standard output. */
@@ -71,7 +74,7 @@ static int answer_request(const char *verb)
 }
 
 /* Reads "ARG: EXPRESSION". */
-static bool add_layout(json_t *layouts, const char *text)
+static bool add_named(json_t *object, const char *text)
 {
     const char *colon = strchr(text, ':');
     if (colon == NULL || colon == text)
@@ -86,7 +89,7 @@ static bool add_layout(json_t *layouts, const char *text)
     while (*expression == ' ')
         expression++;
     bool ok =
-        *expression != '\0' && json_object_set_new(layouts, name, json_string(expression)) == 0;
+        *expression != '\0' && json_object_set_new(object, name, json_string(expression)) == 0;
     free(name);
     return ok;
 }
@@ -95,19 +98,18 @@ static bool add_layout(json_t *layouts, const char *text)
  */
 static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
 {
-    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
-                                            {"tile", required_argument, NULL, 't'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"request", no_argument, NULL, 'r'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"layout", required_argument, NULL, 'l'}, {"record", required_argument, NULL, 'R'},
+        {"tile", required_argument, NULL, 't'},   {"json", no_argument, NULL, 'j'},
+        {"output", required_argument, NULL, 'o'}, {"request", no_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
         char *end = NULL;
         switch (option) {
         case 'l':
-            if (!add_layout(s->layouts, optarg))
+        case 'R':
+            if (!add_named(option == 'l' ? s->layouts : s->records, optarg))
                 return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                                    "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
             break;
@@ -212,9 +214,9 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
-    json_t *request =
-        json_pack("{s:o, s:s, s:s, s:O, s:o, s:b}", "source", text, "file", s->file, "options",
-                  options, "layouts", s->layouts, "macros", usual_macros(), "assume_undefined", 1);
+    json_t *request = json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b}", "source", text, "file",
+                                s->file, "options", options, "layouts", s->layouts, "records",
+                                s->records, "macros", usual_macros(), "assume_undefined", 1);
     long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
     if (request != NULL && tile > 0)
         json_object_set_new(request, "tile", json_integer(tile));
@@ -277,9 +279,9 @@ int main(int argc, char **argv)
     argv[0] = verb; /* the name in messages, however this program was started */
     if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
         return print_libclang();
-    settings s = {NULL, NULL, json_object(), 0, false};
+    settings s = {NULL, NULL, json_object(), json_object(), 0, false};
     bool request = false, help = false;
-    if (s.layouts == NULL)
+    if (s.layouts == NULL || s.records == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");
     /* What follows "--" is for the compiler. */
     int own = 0;
@@ -299,5 +301,6 @@ int main(int argc, char **argv)
         exit_status = rewrite_file(argv[0], &s, argv + first, argc - first);
     }
     json_decref(s.layouts);
+    json_decref(s.records);
     return exit_status;
 }

@@ -165,7 +165,8 @@ static const char *reason_to_leave(const rs_program *program)
     if (program->device == NULL)
         return "the program was built for several devices";
     if (strstr(program->source, "struct") == NULL && strstr(program->source, "include") == NULL &&
-        strstr(program->options, "struct") == NULL)
+        strstr(program->options, "struct") == NULL && strstr(program->source, "DL:") == NULL &&
+        strstr(program->source, "restride:") == NULL)
         return "the program has no structures";
     return NULL;
 }

@@ -102,13 +102,33 @@ const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *
     return function->kernel ? function : NULL;
 }
 
+/* A flat array needs the length of its records. */
+static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXType element)
+{
+    const rs_function *kernel = rs_argument_kernel(model, argument);
+    if (kernel == NULL)
+        return RESTRIDE_OK; /* the caller's may be members of a structure */
+    const rs_annotation *annotation =
+        rs_annotations_find(model->annotations, kernel->name, argument->name);
+    if (annotation == NULL)
+        return rs_argument_refuse(argument, argument->offset, "it is not an array of structures");
+    if (annotation->length < 2)
+        return rs_argument_refuse(argument, argument->offset,
+                                  "the length of its records, %s, is not a number above 1",
+                                  annotation->expression);
+    restride_status status =
+        rs_model_flat_structure(model, element, annotation->length, &argument->structure);
+    if (status != RESTRIDE_OK)
+        return status;
+    const rs_structure *s = &model->structures[argument->structure];
+    return s->failure == NULL ? RESTRIDE_OK
+                              : rs_argument_refuse(argument, argument->offset, "%s", s->failure);
+}
+
 static restride_status refuse_structure(rs_model *model, rs_argument *argument, CXType element)
 {
     if (element.kind != CXType_Record)
-        return rs_argument_kernel(model, argument) == NULL
-                   ? RESTRIDE_OK /* the caller's may be members of a structure */
-                   : rs_argument_refuse(argument, argument->offset,
-                                        "it is not an array of structures");
+        return refuse_flat(model, argument, element);
     restride_status status = rs_model_structure(model, element, &argument->structure);
     if (status != RESTRIDE_OK)
         return status;

@@ -111,19 +111,27 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
 }
 
 /*
- * The offset of a member by its number, counted through all structures. Behind the last whole
- * structure the array lies as it always did.
+ * The offset of a member by its number, counted through all structures, or by structure and number.
+ * Behind the last whole structure the array lies as it always did.
  */
 static void write_element(const rs_structure *s, rs_text *out, int number)
 {
+    size_t length = s->record.size / s->uniform;
     rs_text_format(out,
                    "static inline __attribute__((unused)) ulong restride_layout_%d_element(ulong "
                    "count, long k)\n{\n"
                    "    const ulong i = (ulong)k / %zuu, at = (ulong)k %% %zuu * %zuu;\n"
                    "    return i < count ? restride_layout_%d_offset(count, i, at, %zuu) : "
                    "(ulong)k * %zuu;\n}\n",
-                   number, s->record.size / s->uniform, s->record.size / s->uniform, s->uniform,
-                   number, s->uniform, s->uniform);
+                   number, length, length, s->uniform, number, s->uniform, s->uniform);
+    rs_text_format(out,
+                   "static inline __attribute__((unused)) ulong restride_layout_%d_member(ulong "
+                   "count, long i, long at)\n{\n"
+                   "    return (ulong)i < count && (ulong)at < %zuu\n"
+                   "        ? restride_layout_%d_offset(count, (ulong)i, (ulong)at * %zuu, %zuu)\n"
+                   "        : restride_layout_%d_element(count, (long)((ulong)i * %zuu + "
+                   "(ulong)at));\n}\n",
+                   number, length, number, s->uniform, s->uniform, number, length);
 }
 
 restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out)

@@ -12,6 +12,7 @@
 #define RS_REWRITE_MODEL_H
 
 #include "layout/record.h"
+#include "rewrite/annotations.h"
 #include "source/flatten.h"
 #include "source/tree.h"
 
@@ -27,8 +28,8 @@ typedef struct {
 } rs_member;
 
 typedef struct {
-    CXCursor declaration;
-    char *name; /* as generated code writes the type; NULL when it has no name */
+    CXCursor declaration; /* null for the records of a flat array */
+    char *name;           /* as generated code writes the type; NULL when it has no name */
     rs_member *members;
     size_t member_count;
     rs_record record; /* the members and the padding */
@@ -146,6 +147,7 @@ typedef struct {
 typedef struct {
     const rs_tree *tree;
     const rs_flat *flat;
+    const rs_annotations *annotations;
     int address_bits;
     rs_structure *structures;
     int structure_count;
@@ -191,6 +193,10 @@ bool rs_pointer_target(CXType type, CXType *target, const char **address_space);
  * short. Whether its arrays can be transformed is told by `failure`.
  */
 restride_status rs_model_structure(rs_model *model, CXType type, int *structure);
+
+/* The structure of a flat array: records of `length` members of one type. */
+restride_status rs_model_flat_structure(rs_model *model, CXType type, size_t length,
+                                        int *structure);
 
 /* The OpenCL C name of a scalar or vector type, without qualifiers; false for any other type. */
 bool rs_leaf_type_name(CXType type, char name[RS_TYPE_NAME_SIZE], bool *vector3);

@@ -4,6 +4,7 @@
  * copies of the helper functions that get pointers into transformed buffers.
  */
 #include "rewrite/render.h"
+#include "rewrite/linear.h"
 
 #include "source/query.h"
 #include "source/words.h"
@@ -87,8 +88,6 @@ static void write_place(const writer *w, const rs_access *a, int self)
     rs_text *text = &w->out->text;
     rs_text_format(text, "restride_count_%s, ", w->model->arguments[a->argument].name);
     write_index(w, a, self);
-    if (a->flat)
-        return;
     rs_text_format(text, ", %zu", a->offset);
     for (int i = 0; i < a->subscript_count; i++) {
         rs_text_add_string(text, " + (long)(");
@@ -97,18 +96,93 @@ static void write_place(const writer *w, const rs_access *a, int self)
     }
 }
 
+/* The sum of a constant and the terms that count records, or those that count members. */
+static void write_terms(const writer *w, const rs_linear *sum, long long constant, bool records,
+                        int self)
+{
+    rs_text *text = &w->out->text;
+    rs_text_format(text, "%lld", constant);
+    for (int i = 0; i < sum->count; i++) {
+        const rs_linear_term *term = &sum->terms[i];
+        if (term->counts_records != records)
+            continue;
+        rs_text_add_string(text, term->factor < 0 ? " - (long)(" : " + (long)(");
+        write_node(w, term->node, self + 1);
+        rs_text_add_string(text, ")");
+        long long factor = term->factor < 0 ? -term->factor : term->factor;
+        if (factor != 1)
+            rs_text_format(text, " * %lld", factor);
+    }
+}
+
+static bool has_records(const rs_linear *sum)
+{
+    for (int i = 0; i < sum->count; i++)
+        if (sum->terms[i].counts_records)
+            return true;
+    return sum->count == 0;
+}
+
+/*
+ * Where the member of a flat access lies. Record and member are given apart when the index tells
+ * them, so that the compiler has nothing to divide; a pointer variable usually stands at the start
+ * of some record, and compilers divide its distance only once.
+ */
+static void write_flat_place(const writer *w, const rs_access *a, int self)
+{
+    const rs_model *model = w->model;
+    rs_text *text = &w->out->text;
+    int accessor = rs_instance_accessor(model, w->instance, a->argument);
+    const rs_structure *s = &model->structures[model->accessors[accessor].structure];
+    const char *name = model->arguments[a->argument].name;
+    size_t length = s->record.size / s->uniform;
+    bool direct = is_direct(model, a);
+    rs_linear sum = {.count = 0};
+    for (int i = 0; i < a->index_count; i++)
+        rs_linear_add(&sum, model->tree, a->index[i], a->negative[i], length);
+    bool variable = rs_model_variable(model, a->pointer) >= 0;
+    bool apart = model->address_bits == 64 && !sum.overflow && (direct || variable) &&
+                 (has_records(&sum) || !direct);
+    rs_text_format(text, "restride_layout_%d_%s(restride_count_%s, ", accessor,
+                   apart ? "member" : "element", name);
+    if (!apart) {
+        write_index(w, a, self);
+        rs_text_add_string(text, ")");
+        return;
+    }
+    long long member = sum.constant % (long long)length;
+    member += member < 0 ? (long long)length : 0;
+    write_terms(w, &sum, (sum.constant - member) / (long long)length, true, self);
+    if (!direct) {
+        rs_text_add_string(text, " + ");
+        write_distance(w, a, self);
+        rs_text_format(text, " / %zu", length);
+    }
+    rs_text_add_string(text, ", ");
+    write_terms(w, &sum, member, false, self);
+    if (!direct) {
+        rs_text_add_string(text, " + ");
+        write_distance(w, a, self);
+        rs_text_format(text, " %% %zu", length);
+    }
+    rs_text_add_string(text, ")");
+}
+
 static void write_leaf(const writer *w, const rs_access *a, int self, const char *qualifiers)
 {
     const rs_argument *argument = &w->model->arguments[a->argument];
     rs_text *text = &w->out->text;
-    rs_text_format(text, "(%s*(%s %s *)((%s char *)%s%s + restride_layout_%d_%s(",
-                   a->address ? "&" : "", qualifiers, a->type, qualifiers, base_prefix(w->model, a),
-                   argument->name, rs_instance_accessor(w->model, w->instance, a->argument),
-                   a->flat ? "element" : "offset");
-    write_place(w, a, self);
-    if (!a->flat)
-        rs_text_format(text, ", %zu", a->size);
-    rs_text_add_string(text, ")))");
+    rs_text_format(text, "(%s*(%s %s *)((%s char *)%s%s + ", a->address ? "&" : "", qualifiers,
+                   a->type, qualifiers, base_prefix(w->model, a), argument->name);
+    if (a->flat) {
+        write_flat_place(w, a, self);
+    } else {
+        rs_text_format(text, "restride_layout_%d_offset(",
+                       rs_instance_accessor(w->model, w->instance, a->argument));
+        write_place(w, a, self);
+        rs_text_format(text, ", %zu)", a->size);
+    }
+    rs_text_add_string(text, "))");
 }
 
 static void write_load(const writer *w, const rs_access *a, int self, const char *qualifiers)
@@ -496,7 +570,7 @@ restride_status rs_model_render(const rs_model *model, char **source)
         status = write_insertion(model, &out, &list.items[i]);
     }
     if (status == RESTRIDE_OK)
-        write_range(&w, at, model->tree->size, 0);
+        write_range(&w, at, model->flat->appendix, 0);
     free(list.items);
     free(out.lines.items);
     if (status != RESTRIDE_OK) {

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "layout/layout.h"
+#include "rewrite/annotations.h"
 #include "rewrite/model.h"
 #include "source/flatten.h"
 #include "source/words.h"
@@ -21,6 +22,7 @@ typedef struct {
     rs_options options;
     char **definitions; /* "-DNAME=VALUE" from the request's macros */
     size_t definition_count;
+    rs_annotations annotations;
     rs_flat flat;
     rs_tree tree;
     rs_model model;
@@ -86,6 +88,7 @@ static const char *check_request(const json_t *request)
          "The member \"address_bits\" is not 32 or 64."},
         {"tile", {JSON_INTEGER, JSON_INTEGER}, "The member \"tile\" is not an integer."},
         {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
+        {"records", {JSON_OBJECT, JSON_OBJECT}, "The member \"records\" is not an object."},
         {"macros", {JSON_OBJECT, JSON_OBJECT}, "The member \"macros\" is not an object."},
         {"assume_undefined",
          {JSON_TRUE, JSON_FALSE},
@@ -149,6 +152,10 @@ static restride_status wanted_layout(const rewriting *r, const rs_argument *argu
     if (expression == NULL)
         expression = json_string_value(json_object_get(layouts, argument->name));
     rs_text_free(&full);
+    const rs_annotation *annotation = rs_annotations_find(
+        &r->annotations, r->model.functions[argument->function].name, argument->name);
+    if (expression == NULL && annotation != NULL)
+        expression = annotation->layout;
     if (expression != NULL)
         rs_text_add_string(found, expression);
     else if (tile != NULL)
@@ -563,8 +570,12 @@ static restride_status read_source(rewriting *r, bool *stopped)
     r->operators = has_macro_operators(r->source) || strchr(options, '#') != NULL;
     r->device_names = names_device_macros(r->source) || names_device_macros(options);
     *stopped = true;
-    status =
-        rs_flatten(&r->flat, r->source, r->file, &r->options, r->definitions, r->definition_count);
+    rs_text appendix = RS_TEXT_EMPTY;
+    rs_annotations_write(&r->annotations, r->file, &appendix);
+    status = appendix.failed ? rs_fail_memory("an annotation")
+                             : rs_flatten(&r->flat, r->source, r->file, &r->options, r->definitions,
+                                          r->definition_count, appendix.data);
+    rs_text_free(&appendix);
     if (status == RESTRIDE_IO)
         return reply_error(r, restride_last_error(), false);
     if (status != RESTRIDE_OK)
@@ -585,10 +596,10 @@ static restride_status read_source(rewriting *r, bool *stopped)
                            r->file, 0);
     if (has_unclear_packing(r->flat.text, &where))
         return keep_flat(r, where, "the packing of structures depends on a macro");
-    if (has_prefix(r->flat.text, r->flat.size, "restride_", &where))
+    if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");
     if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
-        !has_prefix(r->flat.text, r->flat.size, "struct", &where))
+        r->annotations.count == 0 && !has_prefix(r->flat.text, r->flat.size, "struct", &where))
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     const json_t *bits = json_object_get(r->request, "address_bits");
@@ -631,6 +642,8 @@ static restride_status run(rewriting *r)
     if (status == RESTRIDE_OK && !stopped) {
         r->model.tree = &r->tree;
         r->model.flat = &r->flat;
+        r->model.annotations = &r->annotations;
+        rs_annotations_evaluate(&r->annotations, &r->tree);
         const json_t *bits = json_object_get(r->request, "address_bits");
         r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
         status = rs_model_find_functions(&r->model);
@@ -674,6 +687,7 @@ static void free_rewriting(rewriting *r)
     rs_tree_free(&r->tree);
     rs_flat_free(&r->flat);
     rs_options_free(&r->options);
+    rs_annotations_free(&r->annotations);
     for (size_t i = 0; i < r->definition_count; i++)
         free(r->definitions[i]);
     free(r->definitions);
@@ -698,6 +712,9 @@ restride_status rs_rewrite(const json_t *request, json_t **reply)
         status = rs_options_parse(&r.options, text_member(request, "options", ""));
         if (status == RESTRIDE_OK)
             status = read_macros(&r);
+        if (status == RESTRIDE_OK)
+            status =
+                rs_annotations_read(&r.annotations, json_object_get(request, "records"), r.source);
         if (status == RESTRIDE_OK)
             status = run(&r);
     }

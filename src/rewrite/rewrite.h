@@ -15,6 +15,8 @@
  *                          absent: none
  *   layouts       object   argument name, or "kernel.argument", to layout expression; goes before
  *                          `tile`
+ *   records       object   argument name, or "kernel.argument", to the length of the records of a
+ *                          flat array, as an expression ("20", "N + 1"); see annotations.h
  *   macros        object   what the device's compiler predefines: name to value, or null for "not
  *                          defined there"
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not

@@ -248,6 +248,58 @@ static restride_status describe(rs_model *model, rs_structure *s, CXType type)
     return r.status;
 }
 
+static restride_status add_structure(rs_model *model, CXCursor declaration, int *structure)
+{
+    rs_structure *grown =
+        realloc(model->structures, (size_t)(model->structure_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return rs_fail_memory("a structure");
+    model->structures = grown;
+    rs_structure *added = &grown[model->structure_count];
+    memset(added, 0, sizeof *added);
+    added->declaration = declaration;
+    *structure = model->structure_count++;
+    return RESTRIDE_OK;
+}
+
+static restride_status describe_flat(rs_model *model, rs_structure *s, CXType type, size_t length)
+{
+    reading r = {model, s, "", 0, 0, RESTRIDE_OK};
+    long long size = clang_Type_getSizeOf(type);
+    for (size_t i = 0; i < length && r.status == RESTRIDE_OK && s->failure == NULL; i++) {
+        rs_text path = RS_TEXT_EMPTY;
+        rs_text_format(&path, "[%zu]", i);
+        if (path.failed)
+            r.status = rs_fail_memory("a structure");
+        else
+            add_member(&r, s->declaration, type, path.data, i * (size_t)size);
+        rs_text_free(&path);
+    }
+    if (r.status != RESTRIDE_OK || s->failure != NULL)
+        return r.status;
+    s->uniform = (size_t)size;
+    return rs_record_complete(&s->record, length * (size_t)size,
+                              (size_t)clang_Type_getAlignOf(type));
+}
+
+restride_status rs_model_flat_structure(rs_model *model, CXType type, size_t length, int *structure)
+{
+    char name[RS_TYPE_NAME_SIZE];
+    bool vector3, known = rs_leaf_type_name(type, name, &vector3);
+    for (int i = 0; i < model->structure_count; i++) {
+        const rs_structure *s = &model->structures[i];
+        if (clang_Cursor_isNull(s->declaration) != 0 && s->member_count == length && known &&
+            s->failure == NULL && strcmp(s->members[0].type, name) == 0) {
+            *structure = i;
+            return RESTRIDE_OK;
+        }
+    }
+    restride_status status = add_structure(model, clang_getNullCursor(), structure);
+    return status == RESTRIDE_OK
+               ? describe_flat(model, &model->structures[*structure], type, length)
+               : status;
+}
+
 restride_status rs_model_structure(rs_model *model, CXType type, int *structure)
 {
     CXType canonical = clang_getCanonicalType(type);
@@ -258,14 +310,7 @@ restride_status rs_model_structure(rs_model *model, CXType type, int *structure)
             *structure = i;
             return RESTRIDE_OK;
         }
-    rs_structure *grown =
-        realloc(model->structures, (size_t)(model->structure_count + 1) * sizeof *grown);
-    if (grown == NULL)
-        return rs_fail_memory("a structure");
-    model->structures = grown;
-    rs_structure *added = &grown[model->structure_count];
-    memset(added, 0, sizeof *added);
-    added->declaration = declaration;
-    *structure = model->structure_count++;
-    return describe(model, added, canonical);
+    restride_status status = add_structure(model, declaration, structure);
+    return status == RESTRIDE_OK ? describe(model, &model->structures[*structure], canonical)
+                                 : status;
 }

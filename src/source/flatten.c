@@ -16,6 +16,9 @@
  * does not. */
 #define UNROLL_MARK "restride_pragma_unroll"
 
+/* Stands before the text that is read behind the source. */
+#define APPENDIX_MARK "restride_appendix"
+
 static const char memory_subject[] = "a preprocessed source";
 
 static const char *skip_blanks(const char *c)
@@ -60,7 +63,7 @@ static bool is_unroll(const char *line, const char **tail)
 }
 
 /* The text for cpp: the source under the user's file name, with the marks for "#pragma unroll". */
-static void write_input(rs_text *input, const char *source, const char *file)
+static void write_input(rs_text *input, const char *source, const char *file, const char *appendix)
 {
     rs_text_add_string(input, "# 1 \"");
     for (const char *c = file; *c != '\0'; c++) {
@@ -82,6 +85,8 @@ static void write_input(rs_text *input, const char *source, const char *file)
         rs_text_add_string(input, "\n");
         continued = length > 0 && line[length - 1] == '\\';
     }
+    if (appendix != NULL)
+        rs_text_format(input, "\n" APPENDIX_MARK "\n%s", appendix);
 }
 
 static restride_status run_cpp(const char *dump, const rs_text *input, const rs_options *options,
@@ -218,6 +223,19 @@ static bool is_blank(const char *line, size_t length)
     return true;
 }
 
+/* Finds the last mark and blanks it; the source's own names have no such prefix. */
+static void find_appendix(rs_flat *flat)
+{
+    static const char mark[] = "\n" APPENDIX_MARK "\n";
+    char *last = NULL;
+    for (char *found = strstr(flat->text, mark); found != NULL; found = strstr(found + 1, mark))
+        last = found;
+    if (last == NULL)
+        return;
+    flat->appendix = (size_t)(last - flat->text) + 1;
+    memset(last + 1, ' ', strlen(APPENDIX_MARK));
+}
+
 /* Turns cpp's output into the flat text and its places. */
 static restride_status read_output(rs_flat *flat, const char *output)
 {
@@ -247,8 +265,10 @@ static restride_status read_output(rs_flat *flat, const char *output)
         number++;
     }
     rs_macro_names_free(&macros);
-    flat->size = text.size;
+    flat->size = flat->appendix = text.size;
     flat->text = rs_text_take(&text);
+    if (flat->text != NULL)
+        find_appendix(flat);
     return ok && flat->text != NULL ? RESTRIDE_OK : rs_fail_memory(memory_subject);
 }
 
@@ -298,11 +318,11 @@ static restride_status read_unknown(rs_flat *flat, const char *output, const cha
 
 restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
                            const rs_options *options, char *const definitions[],
-                           size_t definition_count)
+                           size_t definition_count, const char *appendix)
 {
     memset(flat, 0, sizeof *flat);
     rs_text input = RS_TEXT_EMPTY, output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
-    write_input(&input, source, file);
+    write_input(&input, source, file, appendix);
     restride_status status = input.failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
     int exit_status = 0;
     if (status == RESTRIDE_OK)

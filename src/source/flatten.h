@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     char *text;
     size_t size;
+    size_t appendix; /* the first byte that is not the user's; the size when there is none */
     char **files;
     size_t file_count;
     rs_place *places;
@@ -38,11 +39,12 @@ typedef struct {
 /*
  * `definitions` are preprocessor options for what the device's compiler predefines; they go before
  * the program's own. A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses
- * mean that nothing could be run.
+ * mean that nothing could be run. `appendix` is text to read behind the source, in the same way;
+ * NULL for none.
  */
 restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
                            const rs_options *options, char *const definitions[],
-                           size_t definition_count);
+                           size_t definition_count, const char *appendix);
 
 /* The user's file and line of a byte of the flat text. */
 void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_t *line);

@@ -387,13 +387,10 @@ static char *whole_source(void)
     return taken;
 }
 
-static void run_behaviour(int number, cl_program original, cl_program rewritten,
-                          const json_t *reply, size_t n)
+static void run_behaviour(const behaviour *b, const char *kernel, cl_program original,
+                          cl_program rewritten, const json_t *reply, size_t n)
 {
     static const char *const names[BUFFER_LIMIT] = {"a", "b", "c", "d"};
-    const behaviour *b = &behaviours[number];
-    char kernel[16];
-    snprintf(kernel, sizeof kernel, "f%d", number);
     device_case test = {b->title, kernel, 0, {NULL}, {0}};
     for (int at = 0; at < BUFFER_LIMIT && b->sizes[at] > 0; at++) {
         test.names[at] = names[at];
@@ -424,8 +421,11 @@ static void test_results_are_the_same(void **state)
         json_t *reply = ask_for_tiles(source, options, sizes[s].tile);
         cl_program rewritten =
             device_build(string_of(reply, "source"), string_of(reply, "options"));
-        for (int i = s % 2; i < COUNT; i += 2) /* each case with two of the sizes */
-            run_behaviour(i, original, rewritten, reply, sizes[s].n);
+        for (int i = s % 2; i < COUNT; i += 2) { /* each case with two of the sizes */
+            char kernel[16];
+            snprintf(kernel, sizeof kernel, "f%d", i);
+            run_behaviour(&behaviours[i], kernel, original, rewritten, reply, sizes[s].n);
+        }
         clReleaseProgram(rewritten);
         json_decref(reply);
     }
@@ -433,10 +433,94 @@ static void test_results_are_the_same(void **state)
     free(source);
 }
 
+/* Flat arrays, each in a source of its own: an annotation holds for all arguments of its name. The
+ * sizes are those of the records. */
+static const behaviour flat_behaviours[] = {
+    {"record and member",
+     "//DL: AoS: a[n][5]\n" ONE(
+         "float") "a[5 * i] = a[i * 5 + 1] + 1; a[2 + i * 5] = a[(i + 1) * 5 - 2]; a[4 + (5 * (i - "
+                  "1) + 5)] += 2; a[10 * i - 5 * i + 3] *= 2; a[i * 15 / 3 + 1]++; }",
+     {20},
+     "t"},
+    {"any index",
+     "/* DL: AoS: a[global_size(0)][7] */\n" ONE(
+         "int") "for (int e = 0; e < 7; e++) a[i * 7 + e] += e * a[7 * i + (e + 3) % 7]; int k = i "
+                "* 7; a[k] = 1; a[k + 2] = a[k + 1]; int j = 3; a[7 * i + j++] = j; a[(k += 7) - "
+                "7 + 6] = k; a[(k, i) * 7 + 5] -= k; }",
+     {28},
+     "t"},
+    {"types of indexes",
+     "//DL: AoS: a[n][5]\n" ONE(
+         "float") "uint u = i, z = n; size_t s = i; long l = i; uchar c = 5; a[5 * u] = 1; a[5u * "
+                  "(u - z) + 5u * z + 1u] = 2; a[s * 5 + 2] = 3; a[(s - 1) * 5 + 8] = a[s * 5 - 5 "
+                  "+ "
+                  "5]; a[l * 5 - (-4)] = c; a[get_global_id(0) * c + 1] += u; }",
+     {20},
+     "t"},
+    {"macros, enumerators and margins",
+     "enum { C, N, S, FLAGS, ENTRIES = FLAGS + 2 };\n#define W 4\n#define MARGIN (W * ENTRIES)\n"
+     "#define AT(g, x, y, e) ((g)[ENTRIES * ((x) + (y) * W) + (e)])\n"
+     "//DL: AoS: a[n][ENTRIES]\n// restride: b[n] [(W + 1)] : f i\n" TWO(
+         "float", "const float") "int x = i % W, y = i / W; if (i < W) return; a += MARGIN; b += "
+                                 "MARGIN; AT(a, x, y - 1, C) = AT(b, x, y - 1, N); AT(a, x, y - 1, "
+                                 "S) += AT(b, x - 1 + 1, y - 1, FLAGS) * 2; a[(i - W) * 5 + 4] = "
+                                 "b[i * 5 - MARGIN]; }",
+     {20, 20},
+     "tt"},
+    {"pointers and helpers",
+     "//DL: AoS: a[n][6]\nfloat sum(const global float *q, int k) { float s = 0; while (k-- > 0) s "
+     "+= *q++; return s; }\nglobal float *cell(global float *q, int k) { return q + 6 * k; }\n" ONE(
+         "float") "global float *q = a + 6 * i, *r = &a[i * 6 + 3]; *q = sum(q + 1, 5); r[-1] = "
+                  "*r; r[1] = q[r - q]; *(r + 2) = cell(a, i)[1]; q += 1; (*q)++; }",
+     {24},
+     "t"},
+    {"atomics on flat arrays",
+     "//DL: AoS: a[n][3]\nkernel void f(global int *a, int n) { int i = get_global_id(0); if (i < "
+     "n) "
+     "{ atomic_add(&a[3 * (i / 4) + 1], 3); atomic_inc(a + 3 * (i / 2)); global int *q = a + 2; "
+     "atomic_max(q, i); } }",
+     {12},
+     "t"},
+    {"vectors and constant memory",
+     "//DL: AoS: a[n][3]\n//DL: AoS: b[n][4]\nkernel void f(global float4 *a, constant uchar2 *b, "
+     "int "
+     "n) { int i = get_global_id(0); if (i < n) { a[3 * i].xz = a[3 * i + 1].yw + b[4 * i + 3].x; "
+     "a[i * 3 + 2][1] = b[4 * (n - 1 - i)].y; } }",
+     {48, 8},
+     "tt"},
+    {"flat arrays beside structures",
+     RECORDS "//DL: AoS: b[n][4]\n" TWO(
+         "P", "uint") "global uint *q = n > 1000000 ? &a[i].next : &a[i].next; b[4 * i + 1] = *q; "
+                      "a[i].id = b[4 * i] & 0xff; *q = b[i * 4 + 3]; }",
+     {P, 16},
+     "tt"},
+};
+
+static void test_flat_arrays(void **state)
+{
+    (void)state;
+    if (!device_available())
+        skip();
+    for (size_t i = 0; i < sizeof flat_behaviours / sizeof flat_behaviours[0]; i++) {
+        const behaviour *b = &flat_behaviours[i];
+        cl_program original = device_build(b->text, "");
+        json_t *reply = ask_for_tiles(b->text, "", i % 2 == 0 ? 16 : 7);
+        if (json_object_get(reply, "source") == NULL)
+            fail_msg("%s: nothing was transformed: %s", b->title, string_of(reply, "reason"));
+        cl_program rewritten = device_build(string_of(reply, "source"), "");
+        run_behaviour(b, "f", original, rewritten, reply, 100);
+        run_behaviour(b, "f", original, rewritten, reply, 37);
+        clReleaseProgram(original);
+        clReleaseProgram(rewritten);
+        json_decref(reply);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_the_same),
+        cmocka_unit_test(test_flat_arrays),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_release();

@@ -54,6 +54,15 @@ static void test_short_sources(void **state)
         "struct S { char x[10000]; int y; };\nkernel void f(global struct S *a) { a->y = 1; }",
         "struct S { };\nkernel void f(global struct S *a) { }",
         "kernel void f(global struct { int x, y; } *a) { a->x = 1; }",
+        "//DL: AoS: a[n][",
+        "//DL: AoS: a[][]\n/*DL: AoS: b[n][()]*/\nkernel void f(global float *a, global float *b) "
+        "{ "
+        "*a = *b; }",
+        "//DL: AoS: a[n][1/0]\nkernel void f(global float *a) { *a = 1; }",
+        "//DL: AoS: a[n][4000000000 * 4]\nkernel void f(global float *a) { *a = 1; }",
+        "//DL: AoS: a[n][-2]\nkernel void f(global float *a) { *a = 1; }",
+        "kernel void f(global float *a) { *a = 1; }\n#if 1\n//DL: AoS: a[n][4]",
+        "restride_appendix\n//DL: AoS: a[n][4]\nkernel void f(global float *a) { *a = 1; }",
         "typedef struct { image2d_t i; int x; } S;\nkernel void f(global S *a) { a->x = 1; }",
     };
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)

@@ -166,6 +166,24 @@ static const refusal refusals[] = {
      3, "without a name"},
     {"kernel void f(global float *a) { a[0] = 1; }\nstruct X { int y; };", 1,
      "not an array of structures"},
+    /* flat arrays */
+    {"//DL: AoS: a[n][1]\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
+     "records, 1, is not"},
+    {"//DL: AoS: a[n][2 - 2]\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
+     "is not a number"},
+    {"//DL: AoS: a[n][5000]\nkernel void f(\n global float *a) { a[0] = 1; }", 3, "more than 4096"},
+    {"//DL: AoS: a[n][3}; int x]\nkernel void f(\n global float *a) { a[0] = 1; } struct X { int "
+     "x; };",
+     3, "not an array of structures"},
+    {"//DL: AoS: a[n]\nkernel void f(\n global float *a) { a[0] = 1; } struct X { int x; };", 3,
+     "not an array of structures"},
+    {"kernel void f(global float *a) { a[0] = 1; }\n\n//DL: AoS: a[n][MISSING]", 3, "MISSING"},
+    {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n a[0] = vload4(0, a).x; }", 3,
+     "not in the source"},
+    {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global int *)a = 1; }", 3, "cast"},
+    {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global float2 *)(a + 2) = 1; }", 3,
+     "cast"},
+    {"//DL: AoS: a[n][3]\nkernel void f(\n global int **a) { }", 0, ""},
     /* whole sources */
     {P "kernel void f(global P *a) { a->x = 1; }\nint g() {\n return unknown(); }", 4, "unknown"},
     {P "kernel void f(global P *a) { a->x = 1; }\nvoid g(float restride_x) { }", 0, "restride_"},
@@ -204,6 +222,36 @@ static void test_what_is_not_understood_stays(void **state)
         json_decref(reply);
     }
     assert_int_equal(faults, 0);
+}
+
+static void test_records_of_flat_arrays(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "#define LENGTH 2\nenum { MORE = 1 };\n// restride: b[n][4]: f i\n"
+        "kernel void f(global float *a, global float *b) { a[0] = b[1]; }\n"
+        "kernel void g(global int *a) { a[1] = 1; }";
+    json_t *reply =
+        ask(json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:s}}", "source", source, "options", "", "tile",
+                      8, "records", "a", "3", "f.a", "LENGTH + MORE + 2", "c", "9"));
+    static const struct {
+        const char *kernel, *argument, *layout, *last;
+        int length;
+    } rows[] = {{"f", "a", "i/8 f i%8", "[4]", 5},
+                {"f", "b", "f i", "[3]", 4},
+                {"g", "a", "i/8 f i%8", "[2]", 3}};
+    for (int i = 0; i < 3; i++) {
+        const json_t *argument = find_argument(reply, rows[i].kernel, rows[i].argument);
+        assert_string_equal(string_of(argument, "layout"), rows[i].layout);
+        rs_record record;
+        read_record(argument, &record);
+        assert_int_equal(record.leaf_count, rows[i].length);
+        assert_int_equal(record.size, 4 * rows[i].length);
+        assert_string_equal(record.leaves[record.leaf_count - 1].name, rows[i].last);
+        rs_record_free(&record);
+    }
+    assert_null(strstr(string_of(reply, "source"), "restride_record_"));
+    json_decref(reply);
 }
 
 static const char two_kernels[] = P "kernel void f(global P *a, global P *b) { a->x = b->y; "
@@ -293,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_not_understood_stays),
+        cmocka_unit_test(test_records_of_flat_arrays),
         cmocka_unit_test(test_layouts_by_name),
         cmocka_unit_test(test_wrong_layouts_are_errors),
         cmocka_unit_test(test_the_reply_describes_the_record),

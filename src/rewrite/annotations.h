@@ -1,0 +1,52 @@
+/*
+ * Record lengths of flat arrays: `grid[e + 20 * cell]` is an array of records of 20 members, which
+ * nothing in the source tells. They come from comments in the source, in the form of Sung's thesis
+ * (section 5.5.1), with the record's length as second dimension, or in ours, which may add a
+ * layout:
+ *
+ *     //DL: AoS: grid[n][20]
+ *     // restride: grid[n][20]: i/32 f i%32
+ *
+ * and from the request. The length is an expression in the source's own macros and enumerations.
+ * The first dimension is only for the reader; the size of the buffer gives it. A wrong length costs
+ * time, never a result: whatever the index, it is translated as a whole.
+ */
+#ifndef RS_REWRITE_ANNOTATIONS_H
+#define RS_REWRITE_ANNOTATIONS_H
+
+#include "base/text.h"
+#include "source/tree.h"
+
+#include <jansson.h>
+
+typedef struct {
+    char *name;       /* "ARGUMENT" or "KERNEL.ARGUMENT" */
+    char *expression; /* the length as it was written */
+    char *layout;     /* or NULL */
+    size_t line;      /* of the comment; 0: from the request */
+    size_t length;    /* once the source was parsed; 0: it could not be told */
+} rs_annotation;
+
+typedef struct {
+    rs_annotation *items;
+    int count;
+} rs_annotations;
+
+/* Reads the request's "records" and the comments of the source; the request goes first. `records`
+ * may be NULL. */
+restride_status rs_annotations_read(rs_annotations *annotations, const json_t *records,
+                                    const char *source);
+
+/* Lines to parse behind the source, which give the lengths; nothing when there are none. */
+void rs_annotations_write(const rs_annotations *annotations, const char *file, rs_text *out);
+
+/* Takes the lengths from the parsed lines. */
+void rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree);
+
+/* The annotation of a kernel's argument, or NULL. */
+const rs_annotation *rs_annotations_find(const rs_annotations *annotations, const char *kernel,
+                                         const char *argument);
+
+void rs_annotations_free(rs_annotations *annotations);
+
+#endif

@@ -1,0 +1,119 @@
+/* Splits index expressions into whole records and single members. */
+#include "rewrite/linear.h"
+
+#include "source/query.h"
+
+#include <limits.h>
+
+/*
+ * Whether sums and products of this type may be taken apart and computed in 64 bits: signed ones do
+ * not overflow in C, and those of 64 bits wrap as the address does. An unsigned type of 32 bits
+ * wraps earlier.
+ */
+static bool is_open(const rs_tree *tree, int node)
+{
+    switch (rs_node_type(tree, node).kind) {
+    case CXType_Int:
+    case CXType_Long:
+    case CXType_ULong:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a value keeps its meaning when it is converted as the tree says; sign extension does. */
+static bool converts_openly(const rs_tree *tree, int outer, int inner)
+{
+    long long wide = clang_Type_getSizeOf(rs_node_type(tree, outer));
+    long long narrow = clang_Type_getSizeOf(rs_node_type(tree, inner));
+    return is_open(tree, outer) && is_open(tree, inner) && wide >= narrow;
+}
+
+/* Whether an expression only computes: libclang gives a value to some that do more. */
+static bool only_computes(const rs_tree *tree, int node)
+{
+    static const enum CXCursorKind kinds[] = {CXCursor_IntegerLiteral, CXCursor_CharacterLiteral,
+                                              CXCursor_DeclRefExpr,    CXCursor_ParenExpr,
+                                              CXCursor_UnexposedExpr,  CXCursor_UnaryOperator,
+                                              CXCursor_BinaryOperator, CXCursor_UnaryExpr,
+                                              CXCursor_CStyleCastExpr, CXCursor_TypeRef};
+    bool known = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        known = known || tree->nodes[node].kind == kinds[i];
+    if (tree->nodes[node].kind == CXCursor_BinaryOperator)
+        known = !rs_node_is_binary(tree, node, "=") && !rs_node_is_binary(tree, node, ",");
+    for (int child = tree->nodes[node].first; known && child >= 0; child = tree->nodes[child].next)
+        known = only_computes(tree, child);
+    return known;
+}
+
+static bool constant_value(const rs_tree *tree, int node, long long *value)
+{
+    if (!only_computes(tree, node))
+        return false;
+    CXEvalResult result = clang_Cursor_Evaluate(tree->nodes[node].cursor);
+    bool known = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
+    if (known)
+        *value = clang_EvalResult_getAsLongLong(result);
+    clang_EvalResult_dispose(result);
+    return known && *value > INT_MIN && *value < INT_MAX;
+}
+
+static void add_term(rs_linear *sum, int node, long long factor, bool counts_records)
+{
+    if (sum->count == RS_TERM_LIMIT)
+        sum->overflow = true;
+    else
+        sum->terms[sum->count++] = (rs_linear_term){node, factor, counts_records};
+}
+
+/* A product with a constant that is a multiple of the record's length counts records. */
+static bool add_product(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length)
+{
+    int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
+    long long factor;
+    int other = left;
+    if (!constant_value(tree, right, &factor)) {
+        if (!constant_value(tree, left, &factor))
+            return false;
+        other = right;
+    }
+    if (factor % (long long)length != 0)
+        return false;
+    factor /= (long long)length;
+    add_term(sum, other, negative ? -factor : factor, true);
+    return true;
+}
+
+void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length)
+{
+    const rs_node *n = &tree->nodes[node];
+    int first = n->first;
+    long long value;
+    if (sum->overflow)
+        return;
+    if (is_open(tree, node) && constant_value(tree, node, &value)) {
+        sum->constant += negative ? -value : value;
+        return;
+    }
+    bool implicit = n->kind == CXCursor_UnexposedExpr && first >= 0 &&
+                    tree->nodes[first].next < 0 && rs_node_same_bytes(tree, node, first) &&
+                    converts_openly(tree, node, first);
+    if (implicit || (n->kind == CXCursor_ParenExpr && first >= 0)) {
+        rs_linear_add(sum, tree, first, negative, length);
+        return;
+    }
+    bool pointers = first >= 0 && rs_node_is_pointer(tree, first); /* their difference */
+    if (n->kind == CXCursor_BinaryOperator && is_open(tree, node) && !pointers) {
+        bool minus = rs_node_is_binary(tree, node, "-");
+        if (minus || rs_node_is_binary(tree, node, "+")) {
+            rs_linear_add(sum, tree, first, negative, length);
+            rs_linear_add(sum, tree, tree->nodes[first].next, negative != minus, length);
+            return;
+        }
+        if (rs_node_is_binary(tree, node, "*") && add_product(sum, tree, node, negative, length))
+            return;
+    }
+    add_term(sum, node, negative ? -1 : 1, false);
+}

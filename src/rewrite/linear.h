@@ -1,0 +1,29 @@
+/*
+ * An index into a flat array of records, as the record and the member in it: `e + 20 * (x + y * w)`
+ * with records of 20 members is member `e` of record `x + y * w`, without a division. Whatever
+ * cannot be told apart counts as members; the sum is the same.
+ */
+#ifndef RS_REWRITE_LINEAR_H
+#define RS_REWRITE_LINEAR_H
+
+#include "source/tree.h"
+
+enum { RS_TERM_LIMIT = 32 };
+
+typedef struct {
+    int node;
+    long long factor; /* what the node's value is multiplied by */
+    bool counts_records;
+} rs_linear_term;
+
+typedef struct {
+    rs_linear_term terms[RS_TERM_LIMIT];
+    int count;
+    long long constant; /* members */
+    bool overflow;      /* too many terms, or too large ones */
+} rs_linear;
+
+/* Adds an index expression, or subtracts it. Every part of it ends up in exactly one term. */
+void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length);
+
+#endif
