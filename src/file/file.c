@@ -83,9 +83,7 @@ restride_status rs_file_write(const rs_file *file, size_t offset, const void *by
 
 restride_status rs_file_sync(const rs_file *file)
 {
-    if (file->map != NULL && msync(file->map, file->map_bytes, MS_SYNC) != 0)
-        return rs_fail(RESTRIDE_IO, "%s could not be brought to the disk: %s.", file->path,
-                       strerror(errno));
+    /* On Linux this includes what was stored through the mapping. */
     if (fdatasync(file->descriptor) != 0)
         return rs_fail(RESTRIDE_IO, "%s could not be brought to the disk: %s.", file->path,
                        strerror(errno));

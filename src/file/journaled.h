@@ -1,0 +1,38 @@
+/* Running a plan on a file through a journal, so that it can be interrupted anywhere and go on. */
+#ifndef RS_FILE_JOURNALED_H
+#define RS_FILE_JOURNALED_H
+
+#include "file/file.h"
+#include "restride/plan.h"
+
+#include <signal.h>
+
+typedef struct {
+    rs_file *file;       /* open for writing and not mapped */
+    const char *journal; /* the path of the journal; best on another disk, but any will do */
+    const char *purpose; /* the change in words; only the same words can resume it */
+    size_t step_bytes;   /* moved in a step; 0: 16 MiB. A block that is larger is one step. */
+    restride_run_options run;
+    const volatile sig_atomic_t *stop; /* the run ends between two steps when it is not 0 */
+} rs_journaled;
+
+/* A change: a plan for the array at a place of the file, and then a new header in front of it. */
+typedef struct {
+    const restride_plan *plan;
+    size_t offset;
+    const void *header; /* NULL: none */
+    size_t header_bytes;
+} rs_journaled_change;
+
+/*
+ * Makes the journal, runs the plan and removes the journal. The plan goes into the journal, so that
+ * the same one is resumed. RESTRIDE_UNSUPPORTED when it has stages that are no transpositions.
+ * After any other error, and after an interruption, rs_journaled_resume() goes on. Scratch: two
+ * steps, one bit an element that moves, and the tails of padded matrices.
+ */
+restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_change *change);
+
+/* Goes on with a change that was interrupted, if there is a journal; *found tells. */
+restride_status rs_journaled_resume(const rs_journaled *how, bool *found);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * Changes through a journal that are interrupted at every write, resumed, and compared with the
+ * change that was not interrupted.
+ *
+ * The functions that write to disk are replaced (--wrap): they count, and at the chosen call the
+ * process ends. To act out a loss of power, what was written since the last fdatasync() of each
+ * file is then taken back in random parts: sectors of 512 bytes of the write under way and of all
+ * that were not synchronised.
+ */
+#include "base/status.h"
+#include "cmocka_all.h"
+#include "file/journaled.h"
+#include "restride/restride.h"
+#include "transpose/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+ssize_t __real_pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
+int __real_fdatasync(int descriptor);
+int __wrap_fdatasync(int descriptor);
+
+enum { SECTOR = 512, MOST_WRITES = 4096, DIED = 7, NEVER = 1 << 30 };
+
+/* ---- a disk that loses power ---- */
+
+typedef struct {
+    int descriptor;
+    off_t offset;
+    size_t count;
+    unsigned char *before;
+} unsynced_write;
+
+static struct {
+    int calls_left;
+    bool power; /* lost, and not only the process ended */
+    uint64_t random;
+    unsynced_write writes[MOST_WRITES];
+    size_t write_count;
+} disk = {.calls_left = NEVER};
+
+static size_t random_below(size_t bound)
+{
+    disk.random = disk.random * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(disk.random >> 33) % bound;
+}
+
+static void lose_sectors(const unsynced_write *w)
+{
+    for (size_t i = 0; i < w->count; i += SECTOR) {
+        size_t length = w->count - i < SECTOR ? w->count - i : SECTOR;
+        if (random_below(2) == 0)
+            __real_pwrite(w->descriptor, w->before + i, length, w->offset + (off_t)i);
+    }
+}
+
+static void count_call(void)
+{
+    if (disk.calls_left-- > 0)
+        return;
+    if (disk.power)
+        for (size_t i = disk.write_count; i-- > 0;)
+            lose_sectors(&disk.writes[i]);
+    _exit(DIED);
+}
+
+ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t count, off_t offset)
+{
+    if (disk.calls_left == NEVER)
+        return __real_pwrite(descriptor, bytes, count, offset);
+    unsynced_write w = {descriptor, offset, count, calloc(1, count + 1)};
+    if (w.before == NULL || disk.write_count == MOST_WRITES)
+        abort();
+    ssize_t read = pread(descriptor, w.before, count, offset);
+    (void)read;
+    /* A process may end in the middle of a write, too. */
+    if (disk.calls_left == 0 && !disk.power)
+        __real_pwrite(descriptor, bytes, count / 2, offset);
+    else
+        __real_pwrite(descriptor, bytes, count, offset);
+    disk.writes[disk.write_count++] = w;
+    count_call();
+    return (ssize_t)count;
+}
+
+int __wrap_fdatasync(int descriptor)
+{
+    if (disk.calls_left == NEVER)
+        return 0; /* nobody takes power away from the tests themselves */
+    count_call();
+    size_t kept = 0;
+    for (size_t i = 0; i < disk.write_count; i++)
+        if (disk.writes[i].descriptor == descriptor)
+            free(disk.writes[i].before);
+        else
+            disk.writes[kept++] = disk.writes[i];
+    disk.write_count = kept;
+    return 0;
+}
+
+/* ---- changes ---- */
+
+static char folder[] = "/tmp/restride-journal-XXXXXX";
+static char file_path[64];
+static char journal_path[64];
+
+enum { HEADER = 10, MOST_TASKS = 8 };
+
+typedef struct {
+    const char *name;
+    size_t bytes;
+    size_t task_count;
+    rs_transpose_task tasks[MOST_TASKS];
+    size_t step_bytes;
+} test_change;
+
+static void write_file(const char *path, const void *bytes, size_t count)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, bytes, count), count);
+    close(descriptor);
+}
+
+static unsigned char *read_file(const char *path, size_t count)
+{
+    unsigned char *bytes = malloc(count + 1);
+    int descriptor = open(path, O_RDONLY);
+    assert_true(descriptor >= 0 && bytes != NULL);
+    assert_int_equal(read(descriptor, bytes, count + 1), count);
+    close(descriptor);
+    return bytes;
+}
+
+static void fill(unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (unsigned char)((i * 2654435761u) >> 13);
+}
+
+/* The result, from the engine's own stages. */
+static void run_on_engine(const test_change *c, unsigned char *array)
+{
+    restride_engine *engine;
+    restride_plan *plan;
+    assert_int_equal(restride_engine_create_host(&engine, 2), RESTRIDE_OK);
+    assert_int_equal(rs_plan_create(&plan, engine, c->bytes, "a", "b"), RESTRIDE_OK);
+    assert_int_equal(rs_plan_add_transposes(plan, c->tasks, c->task_count, SIZE_MAX), RESTRIDE_OK);
+    assert_int_equal(restride_execute(plan, array), RESTRIDE_OK);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+}
+
+/* Starts the change, or goes on with it, in this process. */
+static restride_status run_journaled(const test_change *c, const char *purpose,
+                                     const volatile sig_atomic_t *stop, bool *found)
+{
+    rs_file file;
+    restride_status status = rs_file_open(&file, file_path, true);
+    if (status != RESTRIDE_OK)
+        return status;
+    const rs_journaled how = {.file = &file,
+                              .journal = journal_path,
+                              .purpose = purpose,
+                              .step_bytes = c->step_bytes,
+                              .stop = stop};
+    status = rs_journaled_resume(&how, found);
+    if (status == RESTRIDE_OK && !*found) {
+        restride_engine *engine;
+        restride_plan *plan;
+        assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+        assert_int_equal(rs_plan_create(&plan, engine, c->bytes, "a", "b"), RESTRIDE_OK);
+        assert_int_equal(rs_plan_add_transposes(plan, c->tasks, c->task_count, SIZE_MAX),
+                         RESTRIDE_OK);
+        const rs_journaled_change change = {plan, HEADER, "new header", HEADER};
+        status = rs_journaled_run(&how, &change);
+        restride_plan_destroy(plan);
+        restride_engine_destroy(engine);
+    }
+    rs_file_close(&file);
+    return status;
+}
+
+static void make_file(const test_change *c)
+{
+    unsigned char *bytes = malloc(HEADER + c->bytes);
+    assert_non_null(bytes);
+    memcpy(bytes, "old header", HEADER);
+    fill(bytes + HEADER, c->bytes);
+    write_file(file_path, bytes, HEADER + c->bytes);
+    free(bytes);
+    unlink(journal_path);
+}
+
+static void check_file(const test_change *c, int call)
+{
+    unsigned char *wanted = malloc(HEADER + c->bytes);
+    assert_non_null(wanted);
+    memcpy(wanted, "new header", HEADER);
+    fill(wanted + HEADER, c->bytes);
+    run_on_engine(c, wanted + HEADER);
+    unsigned char *found = read_file(file_path, HEADER + c->bytes);
+    if (memcmp(found, wanted, HEADER + c->bytes) != 0)
+        fail_msg("%s: wrong after an interruption at call %d", c->name, call);
+    assert_int_equal(access(journal_path, F_OK), -1);
+    free(found);
+    free(wanted);
+}
+
+/* Runs the change in a child that dies at a call; true when it came to its end before. */
+static bool run_and_die(const test_change *c, int call, bool power, uint64_t seed)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        disk.calls_left = call;
+        disk.power = power;
+        disk.random = seed;
+        bool found;
+        restride_status status = run_journaled(c, "test", NULL, &found);
+        if (status != RESTRIDE_OK)
+            fprintf(stderr, "%s\n", restride_last_error());
+        _exit(status == RESTRIDE_OK ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != DIED)
+        fail_msg("%s: status %d at call %d", c->name, WEXITSTATUS(status), call);
+    return WEXITSTATUS(status) == 0;
+}
+
+static const test_change changes[] = {
+    {"nothing", 12, 0, {{0}}, 0},
+    {"blocks",
+     2 * 3 * 20 * 7 * 2,
+     1,
+     {{RS_TRANSPOSE_PANELS, 0, 2, 3 * 20 * 7 * 2, 3, 20, 7, 0, 2}},
+     300},
+    {"elements", 30 * 22 * 3, 1, {{RS_TRANSPOSE_CHAINS, 0, 1, 30 * 22 * 3, 1, 30, 22, 0, 3}}, 100},
+    {"batch of elements",
+     5 * 20 * 16,
+     1,
+     {{RS_TRANSPOSE_CHAINS, 0, 4, 5 * 5 * 16, 1, 5, 5, 0, 16}},
+     64},
+    {"long elements",
+     6 * 150000,
+     1,
+     {{RS_TRANSPOSE_CHAINS, 0, 1, 6 * 150000, 1, 2, 3, 0, 150000}},
+     70000},
+    {"square",
+     2 * 90 * 90 * 128,
+     1,
+     {{RS_TRANSPOSE_SQUARE, 0, 2, 90 * 90 * 128, 1, 90, 90, 0, 128}},
+     1000},
+    {"pad", 2 * 40 * 24 * 2, 1, {{RS_TRANSPOSE_JOIN, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2}}, 190},
+    {"unpad", 2 * 40 * 24 * 2, 1, {{RS_TRANSPOSE_SPLIT, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2}}, 190},
+    {"all",
+     32 * 50 * 4,
+     4,
+     {{RS_TRANSPOSE_SPLIT, 0, 1, 0, 1, 32, 48, 2, 4},
+      {RS_TRANSPOSE_PANELS, 0, 1, 0, 8, 4, 48, 0, 4},
+      {RS_TRANSPOSE_CHAINS, 0, 1, 0, 1, 8, 48, 0, 16},
+      {RS_TRANSPOSE_JOIN, 0, 1, 0, 1, 48, 32, 1, 4}},
+     900},
+    {"a part of the array", 1000, 1, {{RS_TRANSPOSE_CHAINS, 100, 1, 600, 1, 20, 30, 0, 1}}, 50},
+};
+enum { CHANGE_COUNT = sizeof changes / sizeof changes[0] };
+
+static void test_undisturbed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        bool found;
+        make_file(&changes[i]);
+        if (run_journaled(&changes[i], "test", NULL, &found) != RESTRIDE_OK)
+            fail_msg("%s", restride_last_error());
+        assert_false(found);
+        check_file(&changes[i], NEVER);
+    }
+}
+
+/* Interrupts at every call, or about 150 of them, and resumes without trouble. */
+static void interrupt_everywhere(bool power)
+{
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        const test_change *c = &changes[i];
+        int calls = 0;
+        while (make_file(c), !run_and_die(c, calls, false, 0))
+            calls += calls < 100 ? 1 : calls / 20;
+        int stride = calls / 150 + 1;
+        for (int call = 0; call < calls; call += stride) {
+            make_file(c);
+            if (!run_and_die(c, call, power, (uint64_t)call))
+                run_and_die(c, NEVER - 1, power, 0);
+            check_file(c, call);
+        }
+    }
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    interrupt_everywhere(false);
+}
+
+static void test_power_lost(void **state)
+{
+    (void)state;
+    interrupt_everywhere(true);
+}
+
+/* Loses power again and again, while it resumes too. */
+static void test_power_lost_often(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CHANGE_COUNT; i++)
+        for (uint64_t seed = 1; seed <= 12; seed++) {
+            const test_change *c = &changes[i];
+            make_file(c);
+            disk.random = seed;
+            int rounds = 0;
+            /* Longer and longer runs, so that each comes to an end. */
+            while (!run_and_die(c, (int)random_below(6 + (size_t)rounds * 2), true,
+                                seed * 1000 + (uint64_t)rounds))
+                rounds++;
+            check_file(c, rounds);
+        }
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[8];
+    volatile sig_atomic_t stop = 1;
+    bool found;
+    make_file(c);
+    assert_int_equal(run_journaled(c, "test", &stop, &found), RESTRIDE_IO);
+    assert_non_null(strstr(restride_last_error(), "Interrupted"));
+    assert_int_equal(access(journal_path, F_OK), 0);
+    assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
+    assert_true(found);
+    check_file(c, 0);
+}
+
+/* ---- journals that are refused ---- */
+
+static void assert_refused(const test_change *c, const char *purpose, const char *sentence)
+{
+    bool found;
+    unsigned char *before = read_file(file_path, HEADER + c->bytes);
+    assert_int_equal(run_journaled(c, purpose, NULL, &found), RESTRIDE_INVALID_ARGUMENT);
+    if (strstr(restride_last_error(), sentence) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", restride_last_error(), sentence);
+    unsigned char *after = read_file(file_path, HEADER + c->bytes);
+    assert_memory_equal(before, after, HEADER + c->bytes);
+    free(before);
+    free(after);
+}
+
+static void interrupt(const test_change *c)
+{
+    make_file(c);
+    run_and_die(c, 20, false, 0);
+    assert_int_equal(access(journal_path, F_OK), 0);
+}
+
+static void test_wrong_journals(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[8];
+    interrupt(c);
+    assert_refused(c, "something else", "belongs to an interrupted \"test\"");
+    /* The same bytes in another file. */
+    char moved[80];
+    snprintf(moved, sizeof moved, "%s.moved", file_path);
+    rename(file_path, moved);
+    unsigned char *bytes = read_file(moved, HEADER + c->bytes);
+    write_file(file_path, bytes, HEADER + c->bytes);
+    assert_refused(c, "test", "belongs to another file");
+    unlink(moved);
+    free(bytes);
+    /* Not a journal. */
+    write_file(journal_path, "some text of mine", 17);
+    assert_refused(c, "test", "is no journal");
+    write_file(journal_path, "", 0);
+    assert_refused(c, "test", "is no journal");
+}
+
+/* A change of any byte of the head is seen. */
+static void test_damaged_head(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[8];
+    for (off_t byte = 0; byte < 200; byte += 7) {
+        interrupt(c);
+        int descriptor = open(journal_path, O_RDWR);
+        unsigned char value;
+        assert_int_equal(pread(descriptor, &value, 1, byte), 1);
+        value ^= 0x10;
+        assert_int_equal(__real_pwrite(descriptor, &value, 1, byte), 1);
+        close(descriptor);
+        assert_refused(c, "test", journal_path);
+    }
+}
+
+/* A journal that has no room on its disk, and one where none can be made. */
+static void test_no_journal(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[8];
+    bool found;
+    make_file(c);
+    char kept[sizeof journal_path];
+    memcpy(kept, journal_path, sizeof kept);
+    snprintf(journal_path, sizeof journal_path, "%s/none/journal", folder);
+    assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_IO);
+    assert_non_null(strstr(restride_last_error(), "nothing was changed"));
+    memcpy(journal_path, kept, sizeof kept);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(file_path, sizeof file_path, "%s/array", folder);
+    snprintf(journal_path, sizeof journal_path, "%s/journal", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[80];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_undisturbed),  cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_power_lost),   cmocka_unit_test(test_power_lost_often),
+        cmocka_unit_test(test_stop),         cmocka_unit_test(test_wrong_journals),
+        cmocka_unit_test(test_damaged_head), cmocka_unit_test(test_no_journal),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
