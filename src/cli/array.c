@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
+#include "file/journaled.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -56,9 +57,73 @@ int rs_array_take_option(rs_array_options *options, int code, const char *value)
     case 'j':
         options->json = true;
         return RS_EXIT_DONE;
+    case 'J':
+        options->journal = value;
+        return RS_EXIT_DONE;
     default:
         return RS_EXIT_USAGE; /* getopt_long has said why */
     }
+}
+
+/* ---- interruptions ---- */
+
+/* A page that the disk cannot deliver, or that is no longer part of the file. */
+static void end_by_bus_error(int signal_number)
+{
+    static const char sentence[] =
+        "restride: the file was cut or its disk failed while it was converted; it is now between "
+        "the two layouts.\n";
+    ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    (void)ignored;
+    (void)signal_number;
+    _exit(RS_EXIT_FAILED);
+}
+
+static void watch_bus_errors(void)
+{
+    struct sigaction action = {.sa_handler = end_by_bus_error};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_soon(int signal_number)
+{
+    (void)signal_number;
+    stop = 1;
+}
+
+/* A run with a journal ends at Ctrl-C between two steps; a second one ends it at once. */
+static void watch_interruptions(void)
+{
+    struct sigaction action = {.sa_handler = stop_soon};
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static rs_journaled journaled(rs_array *array, rs_progress_bar *bar)
+{
+    watch_bus_errors();
+    watch_interruptions();
+    rs_progress_bar_begin(bar);
+    return (rs_journaled){.file = &array->file,
+                          .journal = array->options->journal,
+                          .purpose = array->purpose,
+                          .step_bytes = array->options->memory / MEMORY_PARTS,
+                          .run = {rs_progress_bar_tell, bar},
+                          .stop = &stop};
+}
+
+static restride_status resume(rs_array *array)
+{
+    rs_progress_bar bar;
+    const rs_journaled how = journaled(array, &bar);
+    restride_status status = rs_journaled_resume(&how, &array->resumed);
+    rs_progress_bar_end(&bar);
+    return status;
 }
 
 /* ---- the array ---- */
@@ -128,16 +193,25 @@ static restride_status read_shape(rs_array *array)
     return rs_array_check_bytes(array, bytes);
 }
 
-restride_status rs_array_open(rs_array *array, const rs_array_options *options)
+static restride_status find_array(rs_array *array)
 {
-    *array = (rs_array){.options = options};
-    restride_status status = rs_file_open(&array->file, options->path, !options->explain);
-    if (status != RESTRIDE_OK)
-        return status;
+    const rs_array_options *options = array->options;
     bool raw = options->shape != NULL || options->unit != 0 || options->offset_given;
-    status = raw ? read_shape(array) : read_npy(array);
+    restride_status status = raw ? read_shape(array) : read_npy(array);
     if (status == RESTRIDE_OK)
         status = restride_engine_create_host(&array->engine, (int)options->threads);
+    return status;
+}
+
+restride_status rs_array_open(rs_array *array, const rs_array_options *options, const char *purpose)
+{
+    *array = (rs_array){.options = options, .purpose = purpose};
+    restride_status status = rs_file_open(&array->file, options->path, !options->explain);
+    /* Before the header is looked at: the change may have been interrupted in it. */
+    if (status == RESTRIDE_OK && options->journal != NULL && !options->explain)
+        status = resume(array);
+    if (status == RESTRIDE_OK && !array->resumed)
+        status = find_array(array);
     if (status != RESTRIDE_OK)
         rs_array_close(array);
     return status;
@@ -246,25 +320,6 @@ static void report(const rs_array *array, const rs_array_run *run, double second
 
 /* ---- the run ---- */
 
-/* A page that the disk cannot deliver, or that is no longer part of the file. */
-static void end_by_bus_error(int signal_number)
-{
-    static const char sentence[] =
-        "restride: the file was cut or its disk failed while it was converted; it is now between "
-        "the two layouts.\n";
-    ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
-    (void)ignored;
-    (void)signal_number;
-    _exit(RS_EXIT_FAILED);
-}
-
-static void watch_bus_errors(void)
-{
-    struct sigaction action = {.sa_handler = end_by_bus_error};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, NULL);
-}
-
 static restride_status run_mapped(rs_array *array, const rs_array_run *run)
 {
     void *data;
@@ -284,10 +339,37 @@ static restride_status run_mapped(rs_array *array, const rs_array_run *run)
     return status == RESTRIDE_OK ? rs_file_sync(&array->file) : status;
 }
 
+static restride_status run_journaled(rs_array *array, const rs_array_run *run)
+{
+    rs_progress_bar bar;
+    const rs_journaled how = journaled(array, &bar);
+    const rs_journaled_change change = {run->plan, array->offset, run->header,
+                                        run->header != NULL ? array->npy.header_bytes : 0};
+    restride_status status = rs_journaled_run(&how, &change);
+    rs_progress_bar_end(&bar);
+    return status;
+}
+
+static restride_status run_plan(rs_array *array, const rs_array_run *run)
+{
+    if (array->options->explain)
+        return RESTRIDE_OK;
+    return array->options->journal != NULL ? run_journaled(array, run) : run_mapped(array, run);
+}
+
+int rs_array_report_resumed(const rs_array *array)
+{
+    if (array->options->json)
+        printf("{\n  \"changed\": true,\n  \"resumed\": true\n}\n");
+    else
+        printf("%s: the interrupted \"%s\" has been finished.\n", array->file.path, array->purpose);
+    return RS_EXIT_DONE;
+}
+
 int rs_array_convert(rs_array *array, const rs_array_run *run)
 {
     double started = rs_cli_now();
-    if (!array->options->explain && run_mapped(array, run) != RESTRIDE_OK)
+    if (run_plan(array, run) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, array->options->verb);
     report(array, run, rs_cli_now() - started);
     return RS_EXIT_DONE;

@@ -24,6 +24,7 @@ typedef struct {
     size_t memory;  /* 0: the planner's own bound */
     bool explain;
     bool json;
+    const char *journal; /* NULL: none */
 } rs_array_options;
 
 /* The options that all of these verbs know, for getopt_long(), and a description for --help. */
@@ -31,8 +32,9 @@ typedef struct {
     {"dtype", required_argument, NULL, 't'}, {"offset", required_argument, NULL, 'o'},             \
         {"threads", required_argument, NULL, 'p'}, {"memory", required_argument, NULL, 'm'},       \
         {"engine", required_argument, NULL, 'e'}, {"explain", no_argument, NULL, 'x'},             \
+        {"json", no_argument, NULL, 'j'},                                                          \
     {                                                                                              \
-        "json", no_argument, NULL, 'j'                                                             \
+        "journal", required_argument, NULL, 'J'                                                    \
     }
 
 /* Takes one of those options; an exit status other than RS_EXIT_DONE after a sentence was printed.
@@ -51,10 +53,17 @@ typedef struct {
     size_t shape[RS_ARRAY_MAX_RANK];
     bool fortran_order;
     restride_engine *engine;
+    const char *purpose;
+    bool resumed;
 } rs_array;
 
-/* Opens the file, for changes unless its plan is only explained, and finds its array. */
-restride_status rs_array_open(rs_array *array, const rs_array_options *options);
+/*
+ * Opens the file, for changes unless its plan is only explained, and finds its array. When the
+ * options name a journal that is there, the change that was interrupted is brought to its end
+ * instead: array->resumed. `purpose` is that change in words.
+ */
+restride_status rs_array_open(rs_array *array, const rs_array_options *options,
+                              const char *purpose);
 void rs_array_close(rs_array *array);
 
 /* Whether `bytes` bytes from the array's offset on are what the file holds. */
@@ -72,6 +81,9 @@ typedef struct {
     const char *header; /* the new header of a .npy file; NULL: as it was */
     const char *note;   /* one more sentence for the report; NULL: none */
 } rs_array_run;
+
+/* What is said, instead of a conversion's report, when an interrupted one has been finished. */
+int rs_array_report_resumed(const rs_array *array);
 
 /* Explains the plan, or runs it and reports; returns the exit status. */
 int rs_array_convert(rs_array *array, const rs_array_run *run);

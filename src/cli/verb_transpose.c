@@ -1,5 +1,5 @@
 /* restride transpose FILE: permutes the axes of a file's array, in place. */
-#include "base/arithmetic.h"
+#include "base/text.h"
 #include "cli/array.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
@@ -32,7 +32,13 @@ static const char usage[] =
     "  --json           prints the report as JSON\n"
     "\n"
     "If it is interrupted (Ctrl-C, a crash, a power failure), the file is left between the two\n"
-    "shapes, with its old header, and cannot be repaired.\n"
+    "shapes, with its old header, and cannot be repaired; unless there is a journal:\n"
+    "\n"
+    "  --journal FILE   writes each step into FILE before it changes the array. After an\n"
+    "                   interruption of any kind the same command goes on where it was, with\n"
+    "                   nothing lost. FILE must not exist at the start and is removed at the end;\n"
+    "                   when it is gone, the change is complete. Slower: everything is written\n"
+    "                   twice, and waits for the disk\n"
     "\n"
     "Examples:\n"
     "  restride transpose matrix.npy\n"
@@ -218,6 +224,38 @@ static int transpose(rs_array *array, const int axes[])
     return exit_status;
 }
 
+/* The change in words: a journal is resumed by the same words alone. */
+static char *describe(const transpose_options *options)
+{
+    const rs_array_options *array = &options->array;
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_add_string(&text, "transpose");
+    if (array->shape != NULL)
+        rs_text_format(&text, " --shape %s --dtype %zu --offset %zu", array->shape, array->unit,
+                       array->offset);
+    if (options->axes != NULL)
+        rs_text_format(&text, " --axes %s", options->axes);
+    return rs_text_take(&text);
+}
+
+static int transpose_file(const transpose_options *options, const char *purpose)
+{
+    rs_array array;
+    if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
+    int axes[RS_ARRAY_MAX_RANK];
+    int exit_status;
+    if (array.resumed) {
+        exit_status = rs_array_report_resumed(&array);
+    } else {
+        exit_status = read_axes(&array, options->axes, axes);
+        if (exit_status == RS_EXIT_DONE)
+            exit_status = transpose(&array, axes);
+    }
+    rs_array_close(&array);
+    return exit_status;
+}
+
 int rs_verb_transpose(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -229,13 +267,10 @@ int rs_verb_transpose(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    rs_array array;
-    if (rs_array_open(&array, &options.array) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
-    int axes[RS_ARRAY_MAX_RANK];
-    exit_status = read_axes(&array, options.axes, axes);
-    if (exit_status == RS_EXIT_DONE)
-        exit_status = transpose(&array, axes);
-    rs_array_close(&array);
+    char *purpose = describe(&options);
+    if (purpose == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, "transpose", "There is not enough memory.");
+    exit_status = transpose_file(&options, purpose);
+    free(purpose);
     return exit_status;
 }

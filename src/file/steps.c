@@ -14,7 +14,6 @@ enum {
 };
 
 typedef struct {
-    const char *name;
     /* The most bytes that have to go into one step. */
     size_t (*largest)(const rs_transpose_task *task);
     size_t (*stash_bytes)(const rs_transpose_task *task);                     /* NULL: none */
@@ -68,14 +67,26 @@ static bool fill_panels(rs_steps *s, rs_journal_step *step)
  * A cycle begins at its lowest element, which is carried from step to step until the cycle closes.
  * The marks need not be kept in the journal: all cycles with lower leaders have moved.
  */
+static bool fused(const rs_transpose_task *task)
+{
+    return task->method == RS_TRANSPOSE_FUSED;
+}
+
+/* An element of FUSED is a matrix, which is transposed while it moves, and so in one piece. */
 static size_t element_bytes(const rs_transpose_task *task)
 {
-    return task->unit < SLICE_BYTES ? task->unit : SLICE_BYTES;
+    return fused(task) ? task->inner_rows * task->inner_cols * task->unit : task->unit;
+}
+
+static size_t slice_bytes(const rs_transpose_task *task)
+{
+    size_t bytes = element_bytes(task);
+    return bytes < SLICE_BYTES || fused(task) ? bytes : SLICE_BYTES;
 }
 
 static size_t slices_of(const rs_transpose_task *task)
 {
-    return (task->unit - 1) / SLICE_BYTES + 1;
+    return (element_bytes(task) - 1) / slice_bytes(task) + 1;
 }
 
 /* Position j * rows + i holds what was at i * cols + j. */
@@ -126,39 +137,59 @@ typedef struct {
 static slice find_slice(const rs_steps *s)
 {
     const rs_transpose_task *t = s->task;
-    size_t begin = s->at.part % slices_of(t) * SLICE_BYTES;
-    size_t width = t->unit - begin < SLICE_BYTES ? t->unit - begin : SLICE_BYTES;
-    return (slice){t->offset + s->at.part / slices_of(t) * t->pitch + begin, width};
+    size_t begin = s->at.part % slices_of(t) * slice_bytes(t);
+    size_t left = element_bytes(t) - begin;
+    return (slice){t->offset + s->at.part / slices_of(t) * t->pitch + begin,
+                   left < slice_bytes(t) ? left : slice_bytes(t)};
+}
+
+static bool stays(const rs_transpose_task *task, size_t element)
+{
+    return source_of(task, element) == element && !fused(task);
 }
 
 /* Whether there is a cycle left; its leader is then carried. */
 static bool find_cycle(rs_steps *s, rs_journal_step *step, const slice *part)
 {
     size_t total = s->task->rows * s->task->cols;
-    while (s->at.leader < total &&
-           (marked(s, s->at.leader) || source_of(s->task, s->at.leader) == s->at.leader))
+    while (s->at.leader < total && (marked(s, s->at.leader) || stays(s->task, s->at.leader)))
         s->at.leader++;
     if (s->at.leader == total)
         return false;
     s->at.position = s->at.leader;
     mark(s, s->at.leader);
-    memcpy(step->carried, s->array + part->offset + s->at.leader * s->task->unit, part->width);
+    memcpy(step->carried, s->array + part->offset + s->at.leader * element_bytes(s->task),
+           part->width);
     step->carried_bytes = part->width;
     return true;
 }
 
+static void put_element(const rs_steps *s, unsigned char *place, const unsigned char *element,
+                        size_t width)
+{
+    const rs_transpose_task *t = s->task;
+    if (!fused(t)) {
+        memcpy(place, element, width);
+        return;
+    }
+    rs_host_tile tile =
+        rs_host_tile_choose(t->unit, t->inner_rows < t->inner_cols ? t->inner_rows : t->inner_cols);
+    rs_host_tile_transpose(&tile, element, t->inner_cols * t->unit, place, t->inner_rows * t->unit,
+                           t->inner_rows, t->inner_cols);
+}
+
 static void move_element(rs_steps *s, rs_journal_step *step, const slice *part)
 {
-    size_t unit = s->task->unit;
+    size_t bytes = element_bytes(s->task);
     size_t source = source_of(s->task, s->at.position);
-    unsigned char *place = add(s, step, part->offset + s->at.position * unit, part->width);
+    unsigned char *place = add(s, step, part->offset + s->at.position * bytes, part->width);
     if (source == s->at.leader) {
-        memcpy(place, step->carried, part->width);
+        put_element(s, place, step->carried, part->width);
         step->carried_bytes = 0;
         s->at.leader++;
         return;
     }
-    memcpy(place, s->array + part->offset + source * unit, part->width);
+    put_element(s, place, s->array + part->offset + source * bytes, part->width);
     mark(s, source);
     s->at.position = source;
 }
@@ -375,13 +406,15 @@ static size_t one_byte(const rs_transpose_task *task)
 /* ---- all forms ---- */
 
 static const form forms[] = {
-    [RS_TRANSPOSE_PANELS] = {"blocks", block_bytes, NULL, NULL, fill_panels},
-    [RS_TRANSPOSE_CHAINS] = {"cycles", element_bytes, NULL, begin_cycles, fill_cycles},
-    [RS_TRANSPOSE_SQUARE] = {"pairs", pair_bytes, NULL, NULL, fill_pairs},
-    [RS_TRANSPOSE_JOIN] = {"tails", one_byte, all_tails, begin_tails, fill_tails},
-    [RS_TRANSPOSE_SPLIT] = {"tails", one_byte, all_tails, begin_tails, fill_tails},
-    [RS_TRANSPOSE_PIPT] = {"cycles", element_bytes, NULL, begin_cycles, fill_cycles},
-    [RS_TRANSPOSE_PTTWAC] = {"cycles", element_bytes, NULL, begin_cycles, fill_cycles},
+    [RS_TRANSPOSE_PANELS] = {block_bytes, NULL, NULL, fill_panels},
+    [RS_TRANSPOSE_CHAINS] = {slice_bytes, NULL, begin_cycles, fill_cycles},
+    [RS_TRANSPOSE_SQUARE] = {pair_bytes, NULL, NULL, fill_pairs},
+    [RS_TRANSPOSE_JOIN] = {one_byte, all_tails, begin_tails, fill_tails},
+    [RS_TRANSPOSE_SPLIT] = {one_byte, all_tails, begin_tails, fill_tails},
+    [RS_TRANSPOSE_PIPT] = {slice_bytes, NULL, begin_cycles, fill_cycles},
+    [RS_TRANSPOSE_PTTWAC] = {slice_bytes, NULL, begin_cycles, fill_cycles},
+    [RS_TRANSPOSE_COPY] = {block_bytes, NULL, NULL, fill_panels},
+    [RS_TRANSPOSE_FUSED] = {slice_bytes, NULL, begin_cycles, fill_cycles},
 };
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
 
@@ -404,7 +437,8 @@ void rs_steps_measure(const rs_transpose_task *task, size_t step_bytes,
         ranges = larger(ranges, 2 * edge_of(task));
     capacity->ranges = larger(capacity->ranges, ranges);
     capacity->payload = larger(capacity->payload, larger(step_bytes, f->largest(task)));
-    capacity->carried = larger(capacity->carried, element_bytes(task));
+    if (f->fill == fill_cycles)
+        capacity->carried = larger(capacity->carried, slice_bytes(task));
     if (f->stash_bytes != NULL)
         *stash_bytes = larger(*stash_bytes, f->stash_bytes(task));
 }

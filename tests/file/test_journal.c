@@ -236,40 +236,43 @@ static bool run_and_die(const test_change *c, int call, bool power, uint64_t see
     return WEXITSTATUS(status) == 0;
 }
 
+#define TASK(name, at, matrices, apart, blocks, height, width, rest, bytes)                        \
+    {                                                                                              \
+        .method = RS_TRANSPOSE_##name, .offset = (at), .outer = (matrices), .pitch = (apart),      \
+        .count = (blocks), .rows = (height), .cols = (width), .tail = (rest), .unit = (bytes)      \
+    }
+
 static const test_change changes[] = {
     {"nothing", 12, 0, {{0}}, 0},
-    {"blocks",
-     2 * 3 * 20 * 7 * 2,
-     1,
-     {{RS_TRANSPOSE_PANELS, 0, 2, 3 * 20 * 7 * 2, 3, 20, 7, 0, 2}},
-     300},
-    {"elements", 30 * 22 * 3, 1, {{RS_TRANSPOSE_CHAINS, 0, 1, 30 * 22 * 3, 1, 30, 22, 0, 3}}, 100},
-    {"batch of elements",
-     5 * 20 * 16,
-     1,
-     {{RS_TRANSPOSE_CHAINS, 0, 4, 5 * 5 * 16, 1, 5, 5, 0, 16}},
-     64},
-    {"long elements",
-     6 * 150000,
-     1,
-     {{RS_TRANSPOSE_CHAINS, 0, 1, 6 * 150000, 1, 2, 3, 0, 150000}},
-     70000},
-    {"square",
-     2 * 90 * 90 * 128,
-     1,
-     {{RS_TRANSPOSE_SQUARE, 0, 2, 90 * 90 * 128, 1, 90, 90, 0, 128}},
-     1000},
-    {"pad", 2 * 40 * 24 * 2, 1, {{RS_TRANSPOSE_JOIN, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2}}, 190},
-    {"unpad", 2 * 40 * 24 * 2, 1, {{RS_TRANSPOSE_SPLIT, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2}}, 190},
+    {"blocks", 2 * 3 * 20 * 7 * 2, 1, {TASK(PANELS, 0, 2, 3 * 20 * 7 * 2, 3, 20, 7, 0, 2)}, 300},
+    {"elements", 30 * 22 * 3, 1, {TASK(CHAINS, 0, 1, 30 * 22 * 3, 1, 30, 22, 0, 3)}, 100},
+    {"batch of elements", 5 * 20 * 16, 1, {TASK(CHAINS, 0, 4, 5 * 5 * 16, 1, 5, 5, 0, 16)}, 64},
+    {"long elements", 6 * 150000, 1, {TASK(CHAINS, 0, 1, 6 * 150000, 1, 2, 3, 0, 150000)}, 70000},
+    {"square", 2 * 90 * 90 * 128, 1, {TASK(SQUARE, 0, 2, 90 * 90 * 128, 1, 90, 90, 0, 128)}, 1000},
+    {"pad", 2 * 40 * 24 * 2, 1, {TASK(JOIN, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2)}, 190},
+    {"unpad", 2 * 40 * 24 * 2, 1, {TASK(SPLIT, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2)}, 190},
     {"all",
      32 * 50 * 4,
      4,
-     {{RS_TRANSPOSE_SPLIT, 0, 1, 0, 1, 32, 48, 2, 4},
-      {RS_TRANSPOSE_PANELS, 0, 1, 0, 8, 4, 48, 0, 4},
-      {RS_TRANSPOSE_CHAINS, 0, 1, 0, 1, 8, 48, 0, 16},
-      {RS_TRANSPOSE_JOIN, 0, 1, 0, 1, 48, 32, 1, 4}},
+     {TASK(SPLIT, 0, 1, 0, 1, 32, 48, 2, 4), TASK(PANELS, 0, 1, 0, 8, 4, 48, 0, 4),
+      TASK(CHAINS, 0, 1, 0, 1, 8, 48, 0, 16), TASK(JOIN, 0, 1, 0, 1, 48, 32, 1, 4)},
      900},
-    {"a part of the array", 1000, 1, {{RS_TRANSPOSE_CHAINS, 100, 1, 600, 1, 20, 30, 0, 1}}, 50},
+    {"fused",
+     2 * 900 * 4,
+     1,
+     {{.method = RS_TRANSPOSE_FUSED,
+       .outer = 2,
+       .pitch = 900 * 4,
+       .count = 1,
+       .rows = 5,
+       .cols = 9,
+       .inner_rows = 4,
+       .inner_cols = 5,
+       .unit = 4}},
+     350},
+    {"copy", 2 * 900, 1, {TASK(COPY, 0, 2, 900, 1, 10, 30, 0, 3)}, 100},
+    {"PTTWAC", 900, 1, {TASK(PTTWAC, 0, 1, 900, 1, 10, 30, 0, 3)}, 100},
+    {"a part of the array", 1000, 1, {TASK(CHAINS, 100, 1, 600, 1, 20, 30, 0, 1)}, 50},
 };
 enum { CHANGE_COUNT = sizeof changes / sizeof changes[0] };
 
@@ -286,7 +289,9 @@ static void test_undisturbed(void **state)
     }
 }
 
-/* Interrupts at every call, or about 150 of them, and resumes without trouble. */
+static int most_calls = 25; /* interrupted of each change; "all" takes many more */
+
+/* Interrupts at calls from the first to the last, and resumes without trouble. */
 static void interrupt_everywhere(bool power)
 {
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
@@ -294,7 +299,7 @@ static void interrupt_everywhere(bool power)
         int calls = 0;
         while (make_file(c), !run_and_die(c, calls, false, 0))
             calls += calls < 100 ? 1 : calls / 20;
-        int stride = calls / 150 + 1;
+        int stride = calls / most_calls + 1;
         for (int call = 0; call < calls; call += stride) {
             make_file(c);
             if (!run_and_die(c, call, power, (uint64_t)call))
@@ -321,7 +326,7 @@ static void test_power_lost_often(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CHANGE_COUNT; i++)
-        for (uint64_t seed = 1; seed <= 12; seed++) {
+        for (uint64_t seed = 1; seed <= (uint64_t)most_calls / 8; seed++) {
             const test_change *c = &changes[i];
             make_file(c);
             disk.random = seed;
@@ -443,8 +448,10 @@ static int tear_down(void **state)
     return system(command);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "all") == 0)
+        most_calls = 1000;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undisturbed),  cmocka_unit_test(test_killed),
         cmocka_unit_test(test_power_lost),   cmocka_unit_test(test_power_lost_often),
