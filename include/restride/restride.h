@@ -8,5 +8,6 @@
 #include "restride/plan.h"
 #include "restride/status.h"
 #include "restride/transpose.h"
+#include "restride/wisdom.h"
 
 #endif

@@ -15,6 +15,7 @@ int rs_verb_doctor(int argc, char **argv);
 int rs_verb_rewrite(int argc, char **argv);
 int rs_verb_run(int argc, char **argv);
 int rs_verb_show(int argc, char **argv);
+int rs_verb_tune(int argc, char **argv);
 int rs_verb_transpose(int argc, char **argv);
 
 /* Prints "restride VERB: SENTENCE" on standard error and returns `exit_status`. */

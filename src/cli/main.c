@@ -22,6 +22,7 @@ static const verb verbs[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"bench", rs_verb_bench, "measure conversions on a device"},
 #endif
+    {"tune", rs_verb_tune, "measure plans for a matrix and keep the fastest"},
     {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };

@@ -29,6 +29,28 @@ static void print_remaining(double seconds)
         fprintf(stderr, "%lu:%02lu left", whole / 60, whole % 60);
 }
 
+static void draw(double part)
+{
+    char drawn[WIDTH + 1];
+    size_t filled = (size_t)(part * WIDTH);
+    memset(drawn, '.', WIDTH);
+    memset(drawn, '#', filled < WIDTH ? filled : WIDTH);
+    drawn[WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K%3.0f %% [%s] ", 100 * part, drawn);
+}
+
+void rs_progress_bar_tell_part(void *context, double part)
+{
+    const rs_progress_bar *bar = context;
+    if (!bar->shown)
+        return;
+    draw(part);
+    double elapsed = rs_cli_now() - bar->started;
+    if (part > 0)
+        print_remaining(elapsed / part * (1 - part));
+    fflush(stderr);
+}
+
 void rs_progress_bar_tell(void *context, size_t done, size_t total)
 {
     rs_progress_bar *bar = context;
@@ -38,15 +60,10 @@ void rs_progress_bar_tell(void *context, size_t done, size_t total)
         bar->begun = true;
         bar->first = done; /* a run that goes on has done a part already */
     }
-    char drawn[WIDTH + 1];
-    double part = (double)done / (double)total;
-    size_t filled = (size_t)(part * WIDTH);
-    memset(drawn, '.', WIDTH);
-    memset(drawn, '#', filled < WIDTH ? filled : WIDTH);
-    drawn[WIDTH] = '\0';
+    draw((double)done / (double)total);
     double elapsed = rs_cli_now() - bar->started;
     double rate = elapsed > 0 ? (double)(done - bar->first) / elapsed : 0;
-    fprintf(stderr, "\r\033[K%3.0f %% [%s] %.2f GB/s ", 100 * part, drawn, 2e-9 * rate);
+    fprintf(stderr, "%.2f GB/s ", 2e-9 * rate);
     if (rate > 0)
         print_remaining((double)(total - done) / rate);
     fflush(stderr);

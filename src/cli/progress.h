@@ -20,6 +20,9 @@ void rs_progress_bar_begin(rs_progress_bar *bar);
 /* Draws the bar: a restride_run_options.progress whose context is the bar. */
 void rs_progress_bar_tell(void *bar, size_t done, size_t total);
 
+/* The same for work that is not counted in bytes: 0 to 1, without a rate. */
+void rs_progress_bar_tell_part(void *bar, double part);
+
 /* Removes it again. */
 void rs_progress_bar_end(rs_progress_bar *bar);
 

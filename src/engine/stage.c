@@ -3,8 +3,12 @@
 
 void restride_engine_destroy(restride_engine *engine)
 {
-    if (engine != NULL)
-        engine->operations->destroy(engine);
+    if (engine == NULL)
+        return;
+    rs_attachment *wisdom = atomic_load(&engine->wisdom);
+    if (wisdom != NULL)
+        wisdom->destroy(wisdom);
+    engine->operations->destroy(engine);
 }
 
 json_t *rs_describe_numbers(json_t *object, const rs_named_number numbers[], size_t count)

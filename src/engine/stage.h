@@ -155,9 +155,15 @@ typedef struct {
  * freed and NULL returned. */
 json_t *rs_describe_numbers(json_t *object, const rs_named_number numbers[], size_t count);
 
+/* What a room above keeps with an engine. */
+typedef struct rs_attachment {
+    void (*destroy)(struct rs_attachment *attachment);
+} rs_attachment;
+
 /* Every engine's structure begins with this one. */
 struct restride_engine {
     const rs_engine_operations *operations;
+    _Atomic(rs_attachment *) wisdom; /* the planner's; NULL until it is asked for */
 };
 
 #endif

@@ -16,6 +16,10 @@ typedef struct {
     size_t offset; /* bytes of the buffer before the first matrix */
 } rs_matrices;
 
+/* Every number is at least 1, and the bytes of all fit in size_t: RESTRIDE_INVALID_ARGUMENT and
+ * RESTRIDE_OVERFLOW where not. */
+restride_status rs_matrices_check(const rs_matrices *matrices, size_t *bytes);
+
 /* The sizes in elements that a method cuts the rows and the columns into; 0 where it does not. */
 typedef struct {
     size_t rows;

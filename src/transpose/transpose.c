@@ -2,10 +2,11 @@
 #include "restride/transpose.h"
 #include "base/arithmetic.h"
 #include "transpose/choose.h"
+#include "transpose/wisdom.h"
 
 #include <string.h>
 
-static restride_status check_sizes(const rs_matrices *m, size_t *bytes)
+restride_status rs_matrices_check(const rs_matrices *m, size_t *bytes)
 {
     if (m->rows == 0 || m->cols == 0 || m->unit == 0 || m->batch == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -26,8 +27,13 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
 {
     restride_engine *engine = plan->engine;
     const rs_engine_traits traits = engine->operations->traits(engine);
-    rs_choice choice;
-    restride_status status = rs_choose_transpose(&choice, matrices, &traits, options);
+    rs_choice choice = {0};
+    restride_status status = RESTRIDE_OK;
+    if (options == NULL ||
+        (options->scratch_bytes == 0 && options->run_bytes == 0 && options->method == NULL))
+        status = rs_wisdom_choose(&choice, engine, matrices, &traits);
+    if (status == RESTRIDE_OK && choice.method == NULL)
+        status = rs_choose_transpose(&choice, matrices, &traits, options);
     if (status == RESTRIDE_OK)
         status = rs_plan_add_transposes(plan, choice.tasks, choice.count, choice.scratch_limit);
     plan->method = choice.method;
@@ -51,7 +57,7 @@ restride_status restride_plan_transpose_with(restride_plan **plan, restride_engi
     *plan = NULL;
     const rs_matrices matrices = {rows, cols, elem_size, batch, 0};
     size_t bytes;
-    restride_status status = check_sizes(&matrices, &bytes);
+    restride_status status = rs_matrices_check(&matrices, &bytes);
     if (status != RESTRIDE_OK)
         return status;
     if (engine->operations->create_transpose == NULL)

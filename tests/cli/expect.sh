@@ -1,5 +1,6 @@
 # Sourced by the test scripts: what they expect of a command, counted.
 failures=0
+export RESTRIDE_WISDOM= # what somebody has tuned must not change what is tested
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

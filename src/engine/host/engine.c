@@ -282,7 +282,7 @@ static json_t *describe_stage(const rs_stage *base)
 static json_t *describe_device(const restride_engine *base)
 {
     (void)base;
-    return json_string("host");
+    return rs_host_describe_device();
 }
 
 static void destroy_stage(rs_stage *base)
@@ -339,7 +339,7 @@ restride_status restride_engine_create_host(restride_engine **engine, int thread
     if (created == NULL)
         return rs_fail_memory("an engine");
     *created = (host_engine){
-        {&operations},
+        {.operations = &operations},
         {measure_chip(), LINE_BYTES, workers < MOST_THREADS ? workers : MOST_THREADS}};
     *engine = &created->base;
     return RESTRIDE_OK;

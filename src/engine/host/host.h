@@ -122,4 +122,7 @@ restride_status rs_host_pieces_create(rs_host_stage *stage);
 void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_bytes,
                          size_t scratch_limit);
 
+/* "Intel(R) Xeon(R) Platinum 8481C, L2 2048 KiB, L3 107520 KiB"; NULL when memory is short. */
+json_t *rs_host_describe_device(void);
+
 #endif

@@ -134,7 +134,7 @@ restride_status restride_engine_create_opencl(restride_engine **engine, cl_comma
     opencl_engine *created = calloc(1, sizeof *created);
     if (created == NULL)
         return rs_fail_memory("an engine");
-    *created = (opencl_engine){.base = {&operations}, .api = api, .queue = queue};
+    *created = (opencl_engine){.base = {.operations = &operations}, .api = api, .queue = queue};
     cl_int code = api->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof created->context,
                                              &created->context, NULL);
     if (code == CL_SUCCESS)

@@ -1,0 +1,269 @@
+/*
+ * Wisdom in an engine: read from its file when first asked, then kept with the engine, behind a
+ * lock. Records are looked up by the whole problem: engine, device, its traits, and the matrices.
+ */
+#include "transpose/wisdom.h"
+#include "transpose/wisdom_file.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    rs_attachment base;
+    pthread_mutex_t lock; /* of all below */
+    bool loaded;
+    char *path;      /* NULL: switched off */
+    json_t *records; /* NULL before it is loaded */
+    restride_status problem;
+    char sentence[512]; /* about the problem */
+} wisdom;
+
+/* ---- the engine's wisdom ---- */
+
+static void destroy(rs_attachment *base)
+{
+    wisdom *w = (wisdom *)base;
+    pthread_mutex_destroy(&w->lock);
+    json_decref(w->records);
+    free(w->path);
+    free(w);
+}
+
+/* Whoever comes first attaches it. */
+static wisdom *attached(restride_engine *engine)
+{
+    rs_attachment *present = atomic_load(&engine->wisdom);
+    if (present != NULL)
+        return (wisdom *)present;
+    wisdom *created = calloc(1, sizeof *created);
+    if (created == NULL)
+        return NULL;
+    created->base.destroy = destroy;
+    pthread_mutex_init(&created->lock, NULL);
+    if (atomic_compare_exchange_strong(&engine->wisdom, &present, &created->base))
+        return created;
+    destroy(&created->base);
+    return (wisdom *)present;
+}
+
+static void note_problem(wisdom *w, restride_status status)
+{
+    w->problem = status;
+    snprintf(w->sentence, sizeof w->sentence, "%s",
+             status == RESTRIDE_OK ? "" : restride_last_error());
+}
+
+/* A lack of memory is the only error, and the next call tries again. */
+static restride_status load(wisdom *w)
+{
+    if (w->loaded)
+        return RESTRIDE_OK;
+    free(w->path);
+    restride_status status = rs_wisdom_file_path(&w->path);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_decref(w->records);
+    w->records = NULL;
+    if (w->path != NULL)
+        status = rs_wisdom_file_read(w->path, false, &w->records);
+    if (status == RESTRIDE_OUT_OF_MEMORY)
+        return status;
+    note_problem(w, status);
+    if (w->records == NULL)
+        w->records = json_array();
+    if (w->records == NULL)
+        return rs_fail_memory("the wisdom");
+    w->loaded = true;
+    return RESTRIDE_OK;
+}
+
+/* On success the caller has the lock. */
+static restride_status open_wisdom(restride_engine *engine, wisdom **opened)
+{
+    *opened = attached(engine);
+    if (*opened == NULL)
+        return rs_fail_memory("the wisdom");
+    pthread_mutex_lock(&(*opened)->lock);
+    restride_status status = load(*opened);
+    if (status != RESTRIDE_OK)
+        pthread_mutex_unlock(&(*opened)->lock);
+    return status;
+}
+
+/* ---- records ---- */
+
+static json_t *describe_problem(const restride_engine *engine, const rs_matrices *m,
+                                const rs_engine_traits *traits)
+{
+    return json_pack(
+        "{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "engine", engine->operations->name,
+        "device", engine->operations->describe_device(engine), "chip_bytes",
+        (json_int_t)traits->chip_bytes, "line_bytes", (json_int_t)traits->line_bytes, "threads",
+        (json_int_t)traits->workers, "rows", (json_int_t)m->rows, "cols", (json_int_t)m->cols,
+        "element_bytes", (json_int_t)m->unit, "batch", (json_int_t)m->batch);
+}
+
+static const json_t *find(const wisdom *w, const json_t *problem)
+{
+    for (size_t i = 0; i < json_array_size(w->records); i++) {
+        const json_t *record = json_array_get(w->records, i);
+        if (json_equal(json_object_get(record, "problem"), problem))
+            return record;
+    }
+    return NULL;
+}
+
+static size_t count_of(const json_t *record, const char *name)
+{
+    return (size_t)json_integer_value(json_object_get(record, name));
+}
+
+static double seconds_of(const json_t *record, const char *name)
+{
+    return json_number_value(json_object_get(record, name));
+}
+
+/* The stages are made anew: the file says how, never where. */
+static void follow(rs_choice *choice, const json_t *record, const rs_matrices *matrices,
+                   const rs_engine_traits *traits)
+{
+    const restride_plan_options options = {
+        .method = json_string_value(json_object_get(record, "method"))};
+    const rs_tiles tiles = {count_of(record, "tile_rows"), count_of(record, "tile_cols")};
+    if (rs_choose_exactly(choice, matrices, traits, &options, tiles) != RESTRIDE_OK) {
+        choice->method = NULL;
+        return;
+    }
+    snprintf(choice->why, sizeof choice->why,
+             "Wisdom of a measurement: %.3f ms, against %.3f ms of the planner's own choice.",
+             1e3 * seconds_of(record, "seconds"), 1e3 * seconds_of(record, "planner_seconds"));
+}
+
+restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
+                                 const rs_matrices *matrices, const rs_engine_traits *traits)
+{
+    choice->method = NULL;
+    if (matrices->rows * matrices->cols * matrices->unit * matrices->batch < RS_WISDOM_LEAST_BYTES)
+        return RESTRIDE_OK;
+    wisdom *w;
+    restride_status status = open_wisdom(engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (json_array_size(w->records) > 0) {
+        json_t *problem = describe_problem(engine, matrices, traits);
+        const json_t *record = problem == NULL ? NULL : find(w, problem);
+        if (problem == NULL)
+            status = rs_fail_memory("the wisdom");
+        if (record != NULL)
+            follow(choice, record, matrices, traits);
+        json_decref(problem);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+/* ---- changes ---- */
+
+static restride_status fail_off(void)
+{
+    return rs_fail(
+        RESTRIDE_UNSUPPORTED,
+        "Wisdom is switched off: RESTRIDE_WISDOM is empty, or there is no HOME to keep a "
+        "file in; name one in RESTRIDE_WISDOM.");
+}
+
+/* Into the file, and into what the engine knows. */
+static restride_status add_records(wisdom *w, const json_t *records, bool replace)
+{
+    if (!rs_wisdom_merge(w->records, records, replace))
+        return rs_fail_memory("the wisdom");
+    return w->path == NULL ? fail_off() : rs_wisdom_file_merge(w->path, records, replace);
+}
+
+restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
+                                const rs_engine_traits *traits, const rs_choice *choice,
+                                double seconds, double planner_seconds)
+{
+    wisdom *w;
+    restride_status status = open_wisdom(engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_t *problem = describe_problem(engine, matrices, traits);
+    json_t *records = json_pack("[{s:o, s:s, s:I, s:I, s:f, s:f}]", "problem", problem, "method",
+                                choice->method, "tile_rows", (json_int_t)choice->tiles.rows,
+                                "tile_cols", (json_int_t)choice->tiles.cols, "seconds", seconds,
+                                "planner_seconds", planner_seconds);
+    status = records == NULL ? rs_fail_memory("the wisdom") : add_records(w, records, true);
+    json_decref(records);
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+restride_status restride_wisdom_check(restride_engine *engine)
+{
+    if (engine == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_wisdom_check needs an engine.");
+    wisdom *w;
+    restride_status status = open_wisdom(engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = w->problem;
+    if (status != RESTRIDE_OK)
+        rs_fail(status, "%s", w->sentence);
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+restride_status restride_wisdom_import(restride_engine *engine, const char *path)
+{
+    if (engine == NULL || path == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_wisdom_import needs an engine and the name of a file.");
+    wisdom *w;
+    restride_status status = open_wisdom(engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_t *records = NULL;
+    status = w->path == NULL ? fail_off() : rs_wisdom_file_read(path, true, &records);
+    /* The file first: an engine must not know what could not be kept. */
+    if (status == RESTRIDE_OK)
+        status = rs_wisdom_file_merge(w->path, records, false);
+    if (status == RESTRIDE_OK && !rs_wisdom_merge(w->records, records, false))
+        status = rs_fail_memory("the wisdom");
+    json_decref(records);
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+restride_status restride_wisdom_export(restride_engine *engine, const char *path)
+{
+    if (engine == NULL || path == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_wisdom_export needs an engine and the name of a file.");
+    wisdom *w;
+    restride_status status = open_wisdom(engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = rs_wisdom_file_write(path, w->records);
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+restride_status restride_wisdom_forget(restride_engine *engine)
+{
+    if (engine == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_wisdom_forget needs an engine.");
+    wisdom *w;
+    restride_status status = open_wisdom(engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = w->path == NULL ? fail_off() : rs_wisdom_file_remove(w->path);
+    if (status == RESTRIDE_OK) {
+        json_array_clear(w->records);
+        note_problem(w, RESTRIDE_OK);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* What the planner asks the wisdom, and what tuning adds to it. The public half is
+ * restride/wisdom.h. */
+#ifndef RS_TRANSPOSE_WISDOM_H
+#define RS_TRANSPOSE_WISDOM_H
+
+#include "restride/wisdom.h"
+#include "transpose/choose.h"
+
+/* Below, wisdom is neither asked nor made. */
+enum { RS_WISDOM_LEAST_BYTES = 1 << 20 };
+
+/*
+ * The choice that wisdom has for a problem without options. choice->method is NULL when there is
+ * none, or when it does not suit the problem; only a lack of memory is an error. Thread-safe.
+ */
+restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
+                                 const rs_matrices *matrices, const rs_engine_traits *traits);
+
+/* Keeps a choice. An error when it could not be written; the engine knows it all the same. */
+restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
+                                const rs_engine_traits *traits, const rs_choice *choice,
+                                double seconds, double planner_seconds);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * The file of wisdom. Writers hold a lock file beside it while they read, merge and rename, so none
+ * of several processes loses what another has just added; readers need no lock, since the rename
+ * shows them either the old file or the new one.
+ */
+#include "transpose/wisdom_file.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { VERSION = 1, MOST_BYTES = 16 << 20, LOCK_TRIES = 1000, LOCK_WAIT_NANOSECONDS = 10000000 };
+
+static const char format_name[] = "restride wisdom";
+
+/* ---- where ---- */
+
+restride_status rs_wisdom_file_path(char **path)
+{
+    *path = NULL;
+    const char *named = getenv("RESTRIDE_WISDOM");
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    rs_text text = RS_TEXT_EMPTY;
+    if (named != NULL && named[0] == '\0')
+        return RESTRIDE_OK;
+    if (named != NULL)
+        rs_text_add_string(&text, named);
+    else if (cache != NULL && cache[0] == '/')
+        rs_text_format(&text, "%s/restride/wisdom.json", cache);
+    else if (home != NULL && home[0] == '/')
+        rs_text_format(&text, "%s/.cache/restride/wisdom.json", home);
+    else
+        return RESTRIDE_OK;
+    *path = rs_text_take(&text);
+    return *path == NULL ? rs_fail_memory("the name of the wisdom file") : RESTRIDE_OK;
+}
+
+/* Makes the folders above a file, like mkdir -p; what fails shows when the file is opened. */
+static void make_folders(const char *path)
+{
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return;
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(copy, 0700);
+        *slash = '/';
+    }
+    free(copy);
+}
+
+/* ---- reading ---- */
+
+static bool is_count(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool is_record(const json_t *record)
+{
+    return json_is_object(json_object_get(record, "problem")) &&
+           json_is_string(json_object_get(record, "method")) &&
+           is_count(json_object_get(record, "tile_rows")) &&
+           is_count(json_object_get(record, "tile_cols")) &&
+           json_number_value(json_object_get(record, "seconds")) > 0 &&
+           json_number_value(json_object_get(record, "planner_seconds")) > 0;
+}
+
+static bool is_wisdom(const json_t *root)
+{
+    const char *format = json_string_value(json_object_get(root, "format"));
+    return format != NULL && strcmp(format, format_name) == 0;
+}
+
+static restride_status check(const json_t *root, const char *path)
+{
+    if (!is_wisdom(root))
+        return rs_fail(RESTRIDE_IO, "%s is not a file of wisdom; name another in RESTRIDE_WISDOM.",
+                       path);
+    const json_t *version = json_object_get(root, "version");
+    if (!json_is_integer(version) || json_integer_value(version) != VERSION)
+        return rs_fail(RESTRIDE_IO,
+                       "%s is wisdom of another version of Restride; name another file in "
+                       "RESTRIDE_WISDOM, or remove it with restride tune --forget.",
+                       path);
+    const json_t *records = json_object_get(root, "records");
+    if (!json_is_array(records))
+        return rs_fail(RESTRIDE_IO,
+                       "%s is damaged: it has no records; remove it with restride tune --forget.",
+                       path);
+    for (size_t i = 0; i < json_array_size(records); i++)
+        if (!is_record(json_array_get(records, i)))
+            return rs_fail(RESTRIDE_IO,
+                           "%s is damaged in record %zu; remove it with restride tune --forget.",
+                           path, i + 1);
+    return RESTRIDE_OK;
+}
+
+/* *root is NULL when there is no such file. */
+static restride_status read_root(const char *path, json_t **root)
+{
+    *root = NULL;
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? RESTRIDE_OK
+                   : rs_fail(RESTRIDE_IO, "The wisdom in %s could not be read: %s.", path,
+                             strerror(errno));
+    if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
+        return rs_fail(RESTRIDE_IO,
+                       "%s is not a file of wisdom: it is no regular file or longer than %d bytes.",
+                       path, MOST_BYTES);
+    rs_text text = RS_TEXT_EMPTY;
+    restride_status status = rs_text_read_file(&text, path);
+    if (status != RESTRIDE_OK) {
+        rs_text_free(&text);
+        return status;
+    }
+    json_error_t error;
+    *root = json_loadb(text.data == NULL ? "" : text.data, text.size, 0, &error);
+    rs_text_free(&text);
+    if (*root != NULL)
+        return RESTRIDE_OK;
+    /* Some allocations inside jansson fail without a code; damage has a line. */
+    if (json_error_code(&error) == json_error_out_of_memory || error.line < 1)
+        return rs_fail_memory("the wisdom");
+    return rs_fail(RESTRIDE_IO, "%s is damaged in line %d (%s); remove it.", path, error.line,
+                   error.text);
+}
+
+restride_status rs_wisdom_file_read(const char *path, bool must_exist, json_t **records)
+{
+    *records = NULL;
+    json_t *root;
+    restride_status status = read_root(path, &root);
+    if (status == RESTRIDE_OK && root != NULL)
+        status = check(root, path);
+    else if (status == RESTRIDE_OK && must_exist)
+        status = rs_fail(RESTRIDE_IO, "There is no file %s.", path);
+    if (status == RESTRIDE_OK) {
+        *records = root == NULL ? json_array() : json_incref(json_object_get(root, "records"));
+        if (*records == NULL)
+            status = rs_fail_memory("the wisdom");
+    }
+    json_decref(root);
+    return status;
+}
+
+/* ---- merging and writing ---- */
+
+static double seconds(const json_t *record)
+{
+    return json_number_value(json_object_get(record, "seconds"));
+}
+
+bool rs_wisdom_merge(json_t *into, const json_t *records, bool replace)
+{
+    for (size_t i = 0; i < json_array_size(records); i++) {
+        json_t *record = json_array_get(records, i);
+        const json_t *problem = json_object_get(record, "problem");
+        size_t known = 0;
+        while (known < json_array_size(into) &&
+               !json_equal(json_object_get(json_array_get(into, known), "problem"), problem))
+            known++;
+        int failed = 0;
+        if (known == json_array_size(into))
+            failed = json_array_append(into, record);
+        else if (replace || seconds(record) < seconds(json_array_get(into, known)))
+            failed = json_array_set(into, known, record);
+        if (failed != 0)
+            return false;
+    }
+    return true;
+}
+
+restride_status rs_wisdom_file_write(const char *path, const json_t *records)
+{
+    json_t *root =
+        json_pack("{s:s, s:i, s:O}", "format", format_name, "version", VERSION, "records", records);
+    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    json_decref(root);
+    if (text == NULL)
+        return rs_fail_memory("the wisdom");
+    restride_status status = rs_text_write_file(path, text, strlen(text));
+    free(text);
+    return status;
+}
+
+/* The lock file stays: to remove it would let a waiting process hold a lock that nobody sees. */
+static restride_status lock(const char *path, int *descriptor)
+{
+    *descriptor = -1;
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%s.lock", path);
+    char *name = rs_text_take(&text);
+    if (name == NULL)
+        return rs_fail_memory("the name of a lock");
+    int opened = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int reason = errno;
+    free(name);
+    if (opened < 0)
+        return rs_fail(RESTRIDE_IO, "The wisdom in %s could not be changed: %s.", path,
+                       strerror(reason));
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(opened, LOCK_EX | LOCK_NB) == 0) {
+            *descriptor = opened;
+            return RESTRIDE_OK;
+        }
+        const struct timespec wait = {0, LOCK_WAIT_NANOSECONDS};
+        nanosleep(&wait, NULL);
+    }
+    close(opened);
+    return rs_fail(RESTRIDE_IO, "The wisdom in %s is being changed by another process; try later.",
+                   path);
+}
+
+restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bool replace)
+{
+    make_folders(path);
+    int descriptor;
+    restride_status status = lock(path, &descriptor);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_t *merged;
+    status = rs_wisdom_file_read(path, false, &merged);
+    if (status == RESTRIDE_OK && !rs_wisdom_merge(merged, records, replace))
+        status = rs_fail_memory("the wisdom");
+    if (status == RESTRIDE_OK)
+        status = rs_wisdom_file_write(path, merged);
+    json_decref(merged);
+    close(descriptor);
+    return status;
+}
+
+restride_status rs_wisdom_file_remove(const char *path)
+{
+    json_t *root;
+    restride_status status = read_root(path, &root);
+    if (status != RESTRIDE_OK || root == NULL)
+        return status;
+    if (!is_wisdom(root))
+        status =
+            rs_fail(RESTRIDE_IO, "%s is not a file of wisdom and stays; remove it yourself.", path);
+    else if (unlink(path) != 0)
+        status = rs_fail(RESTRIDE_IO, "%s could not be removed: %s.", path, strerror(errno));
+    json_decref(root);
+    return status;
+}

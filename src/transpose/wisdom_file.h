@@ -1,0 +1,46 @@
+/*
+ * The file of wisdom: records as JSON, read as a whole, changed under a lock.
+ *
+ *     {"format": "restride wisdom", "version": 1, "records": [
+ *         {"problem": {...}, "method": "...", "tile_rows": m, "tile_cols": n,
+ *          "seconds": s, "planner_seconds": p}, ...]}
+ *
+ * `problem` is compared as a whole; there is one record of each. A file is either right in every
+ * record or damaged. Nothing in it is an offset or a pointer: stages are made from the method and
+ * the tile sizes, and refused when those do not suit the problem.
+ */
+#ifndef RS_TRANSPOSE_WISDOM_FILE_H
+#define RS_TRANSPOSE_WISDOM_FILE_H
+
+#include "base/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* RESTRIDE_WISDOM, else a file below XDG_CACHE_HOME or HOME; the caller frees it. *path is NULL
+ * when wisdom is switched off by an empty RESTRIDE_WISDOM, or there is no home. */
+restride_status rs_wisdom_file_path(char **path);
+
+/*
+ * The records of a file; none when there is no such file, unless it `must_exist`. RESTRIDE_IO, with
+ * a sentence, when it cannot be read, is damaged, or is of another version. The caller releases
+ * them.
+ */
+restride_status rs_wisdom_file_read(const char *path, bool must_exist, json_t **records);
+
+/*
+ * Adds records to a file, which is made when it does not exist; safe while other processes do the
+ * same. A record replaces that of the same problem if it is faster, or in any case with `replace`.
+ * A file that is not wisdom of this version is left alone: RESTRIDE_IO.
+ */
+restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bool replace);
+
+/* The same in memory. False when memory is short. */
+bool rs_wisdom_merge(json_t *into, const json_t *records, bool replace);
+
+restride_status rs_wisdom_file_write(const char *path, const json_t *records);
+
+/* Removes a file, if it exists and is wisdom of any version. */
+restride_status rs_wisdom_file_remove(const char *path);
+
+#endif
