@@ -8,7 +8,7 @@
 
 enum {
     LARGEST_SQUARE_UNIT = 256,
-    SQUARE_RUN_BYTES = 256,
+    SQUARE_RUN_BYTES = 128,
     LEAST_EDGE = 4,
     COPY_TILE_BYTES = 64 << 10,
     VECTORS_AT_ONCE = 64,
@@ -79,7 +79,7 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
     if (task->unit > LARGEST_SQUARE_UNIT)
         return RS_COST_IMPOSSIBLE;
     double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
-    return 1.1 * (runs > 1 ? runs : 1);
+    return 0.9 * (runs > 1 ? runs : 1);
 }
 
 /* The tails are kept once together and once more by each worker. */

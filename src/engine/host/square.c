@@ -1,41 +1,106 @@
 /*
- * A square matrix: each pair of mirror tiles changes places through one tile of scratch memory a
- * thread, which stays in the first-level cache. One pass over the matrix.
+ * A square matrix: each pair of mirror tiles changes places, part by part, through a small buffer
+ * that stays in the first-level cache. One pass over the matrix.
+ *
+ * The next pair of tiles is asked for while one is moved. Tiles are two lines wide: hardware that
+ * sees three lines and more of a row expects the rest of it, which is not needed.
  */
 #include "engine/host/host.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-enum { TILE_ROW_BYTES = 256, LEAST_EDGE = 4 };
+enum { TILE_ROW_BYTES = 128, LEAST_EDGE = 4, LINE_BYTES = 64, SINGLE_EDGE = 16 };
+
+/* The side of the parts of a tile that pass through the buffer. */
+static size_t part_edge(const rs_host_stage *stage)
+{
+    size_t edge = stage->tile.edge != 0 ? stage->tile.edge : SINGLE_EDGE;
+    return edge < stage->edge ? edge : stage->edge;
+}
 
 restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
     size_t edge = TILE_ROW_BYTES / task->unit;
     stage->edge = edge < LEAST_EDGE ? LEAST_EDGE : edge;
-    rs_host_fit_threads(stage, 0, stage->edge * stage->edge * task->unit, scratch_limit);
+    rs_host_fit_threads(stage, 0, part_edge(stage) * part_edge(stage) * task->unit, scratch_limit);
     return RESTRIDE_OK;
 }
 
-static void swap_tiles(const rs_host_run *run, unsigned char *matrix, unsigned char *buffer,
-                       size_t tile_row, size_t tile_col)
+/* A tile and its mirror image, clipped at the border. */
+typedef struct {
+    unsigned char *here;
+    unsigned char *mirror;
+    size_t height; /* of the tile here; the mirror tile has it as its width */
+    size_t width;
+    bool diagonal;
+} tile_pair;
+
+static tile_pair find_pair(const rs_host_stage *stage, unsigned char *matrix, size_t tile_row,
+                           size_t tile_col)
 {
-    const rs_host_stage *stage = run->stage;
     size_t n = stage->task.rows;
     size_t unit = stage->task.unit;
-    size_t stride = n * unit;
     size_t i = tile_row * stage->edge;
     size_t j = tile_col * stage->edge;
-    size_t height = n - i < stage->edge ? n - i : stage->edge;
-    size_t width = n - j < stage->edge ? n - j : stage->edge;
-    unsigned char *here = matrix + i * stride + j * unit;
-    unsigned char *mirror = matrix + j * stride + i * unit;
+    return (tile_pair){.here = matrix + (i * n + j) * unit,
+                       .mirror = matrix + (j * n + i) * unit,
+                       .height = n - i < stage->edge ? n - i : stage->edge,
+                       .width = n - j < stage->edge ? n - j : stage->edge,
+                       .diagonal = tile_row == tile_col};
+}
+
+/* Rows [begin, end) of both tiles of a pair, into the second level. */
+static void prefetch_rows(const rs_host_stage *stage, const tile_pair *pair, size_t begin,
+                          size_t end)
+{
+    size_t stride = stage->task.rows * stage->task.unit;
+    size_t last = stage->edge * stage->task.unit - 1;
+    for (size_t row = begin; row < end; row++) {
+        for (size_t byte = 0; byte < last; byte += LINE_BYTES) {
+            __builtin_prefetch(pair->here + row * stride + byte, 1, 2);
+            __builtin_prefetch(pair->mirror + row * stride + byte, 1, 2);
+        }
+        __builtin_prefetch(pair->here + row * stride + last, 1, 2);
+        __builtin_prefetch(pair->mirror + row * stride + last, 1, 2);
+    }
+}
+
+/* Rows [i, i + height) and columns [j, j + width) of the tile here change places with those of the
+ * mirror tile. */
+static void swap_parts(const rs_host_stage *stage, const tile_pair *pair, unsigned char *buffer,
+                       size_t i, size_t j)
+{
+    size_t unit = stage->task.unit;
+    size_t stride = stage->task.rows * unit;
+    size_t step = part_edge(stage);
+    size_t height = pair->height - i < step ? pair->height - i : step;
+    size_t width = pair->width - j < step ? pair->width - j : step;
+    unsigned char *here = pair->here + i * stride + j * unit;
+    unsigned char *mirror = pair->mirror + j * stride + i * unit;
     rs_host_tile_transpose(&stage->tile, here, stride, buffer, height * unit, height, width);
-    if (i != j)
+    if (here != mirror)
         rs_host_tile_transpose(&stage->tile, mirror, stride, here, stride, width, height);
     for (size_t row = 0; row < width; row++)
         memcpy(mirror + row * stride, buffer + row * height * unit, height * unit);
-    rs_host_done(run, (i != j ? 2 : 1) * height * width * unit);
+}
+
+/* Asks for the next pair meanwhile, a few rows with each part. */
+static void swap_tiles(const rs_host_stage *stage, const tile_pair *pair, const tile_pair *next,
+                       unsigned char *buffer)
+{
+    size_t step = part_edge(stage);
+    size_t parts = (stage->edge / step) * (stage->edge / step);
+    size_t share = stage->edge / (parts > 0 ? parts : 1) + 1;
+    size_t asked = 0;
+    for (size_t i = 0; i < pair->height; i += step)
+        for (size_t j = 0; j < pair->width && (!pair->diagonal || j <= i); j += step) {
+            size_t end = asked + share < stage->edge ? asked + share : stage->edge;
+            prefetch_rows(stage, next, asked, end);
+            asked = end;
+            swap_parts(stage, pair, buffer, i, j);
+        }
 }
 
 void rs_host_square_work(void *context, const rs_host_member *member)
@@ -48,7 +113,15 @@ void rs_host_square_work(void *context, const rs_host_member *member)
     for (size_t i = atomic_fetch_add(&run->next, 1); i < items;
          i = atomic_fetch_add(&run->next, 1)) {
         size_t tile_row = tiles - 1 - i % tiles; /* the longest row first, for balance */
-        for (size_t tile_col = 0; tile_col <= tile_row; tile_col++)
-            swap_tiles(run, run->data + i / tiles * stage->task.pitch, buffer, tile_row, tile_col);
+        unsigned char *matrix = run->data + i / tiles * stage->task.pitch;
+        tile_pair pair = find_pair(stage, matrix, tile_row, 0);
+        for (size_t tile_col = 0; tile_col <= tile_row; tile_col++) {
+            tile_pair next =
+                find_pair(stage, matrix, tile_row, tile_col + (tile_col < tile_row ? 1 : 0));
+            swap_tiles(stage, &pair, &next, buffer);
+            rs_host_done(run,
+                         (pair.diagonal ? 1 : 2) * pair.height * pair.width * stage->task.unit);
+            pair = next;
+        }
     }
 }
