@@ -6,7 +6,7 @@
  */
 #include "restride/plan.h"
 #include "base/arithmetic.h"
-#include "base/text.h"
+#include "base/json.h"
 #include "engine/stage.h"
 #include "layout/layout.h"
 #include "transpose/plan.h"
@@ -206,6 +206,18 @@ static bool add_string(json_t *object, const char *key, const char *value)
            json_object_set_new(object, key, json_string(value)) == 0;
 }
 
+/* What the planner knows of a transposition besides its stages. */
+static bool add_estimate(json_t *object, const restride_plan *plan)
+{
+    if (plan->method == NULL)
+        return true;
+    return json_object_set_new(object, "tile_rows", json_integer((json_int_t)plan->tile_rows)) ==
+               0 &&
+           json_object_set_new(object, "tile_cols", json_integer((json_int_t)plan->tile_cols)) ==
+               0 &&
+           json_object_set_new(object, "estimated_passes", json_real(plan->passes)) == 0;
+}
+
 static json_t *describe(const restride_plan *plan)
 {
     const rs_engine_operations *operations = plan->engine->operations;
@@ -217,27 +229,11 @@ static json_t *describe(const restride_plan *plan)
         operations->describe_device(plan->engine), "from", plan->from, "to", plan->to, "bytes",
         (json_int_t)plan->bytes, "stages", describe_stages(plan), "bytes_moved", (json_int_t)moved,
         "scratch_bytes", (json_int_t)restride_plan_scratch_bytes(plan));
-    if (object == NULL ||
-        (add_string(object, "method", plan->method) && add_string(object, "why", plan->why)))
+    if (object == NULL || (add_string(object, "method", plan->method) &&
+                           add_estimate(object, plan) && add_string(object, "why", plan->why)))
         return object;
     json_decref(object);
     return NULL;
-}
-
-static int append(const char *bytes, size_t size, void *text)
-{
-    rs_text_add(text, bytes, size);
-    return 0;
-}
-
-/* Not json_dumps(): when memory is short jansson 2.14 may leave out the end of a key and go on, and
- * rs_text does not forget that it failed. */
-static char *write_json(const json_t *object)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    if (json_dump_callback(object, append, &text, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0)
-        text.failed = true;
-    return rs_text_take(&text);
 }
 
 char *restride_plan_describe(const restride_plan *plan)
@@ -245,7 +241,7 @@ char *restride_plan_describe(const restride_plan *plan)
     if (plan == NULL)
         return NULL;
     json_t *object = describe(plan);
-    char *text = object == NULL ? NULL : write_json(object);
+    char *text = rs_json_text(object);
     json_decref(object);
     if (text == NULL)
         rs_fail_memory("the description of a plan");

@@ -15,7 +15,10 @@ struct restride_plan {
     rs_transpose_task tasks[RS_PLAN_MOST_STAGES]; /* of each stage; unit 0: not a transposition */
     char *from;                                   /* expressions, for descriptions */
     char *to;
-    const char *method;          /* of transposition; NULL in other plans */
+    const char *method; /* of transposition; NULL in other plans */
+    size_t tile_rows;   /* of the method; 0: it cuts the rows into none */
+    size_t tile_cols;
+    double passes;               /* over the memory at the speed of a copy, estimated */
     char why[RS_PLAN_WHY_BYTES]; /* these stages and no others; may be empty */
 };
 

@@ -37,6 +37,9 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
     if (status == RESTRIDE_OK)
         status = rs_plan_add_transposes(plan, choice.tasks, choice.count, choice.scratch_limit);
     plan->method = choice.method;
+    plan->tile_rows = choice.tiles.rows;
+    plan->tile_cols = choice.tiles.cols;
+    plan->passes = choice.cost;
     memcpy(plan->why, choice.why, sizeof plan->why);
     return status;
 }

@@ -4,6 +4,7 @@
  * shows them either the old file or the new one.
  */
 #include "transpose/wisdom_file.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -184,7 +185,7 @@ restride_status rs_wisdom_file_write(const char *path, const json_t *records)
 {
     json_t *root =
         json_pack("{s:s, s:i, s:O}", "format", format_name, "version", VERSION, "records", records);
-    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    char *text = rs_json_text(root);
     json_decref(root);
     if (text == NULL)
         return rs_fail_memory("the wisdom");

@@ -418,6 +418,7 @@ static void test_describe(void **state)
     assert_string_equal(json_string_value(json_object_get(description, "from")), "r c");
     assert_true(strlen(json_string_value(json_object_get(description, "why"))) > 20);
     assert_int_equal(json_array_size(json_object_get(description, "stages")), 2);
+    assert_true(json_number_value(json_object_get(description, "estimated_passes")) > 1);
     assert_int_equal(json_integer_value(json_object_get(description, "scratch_bytes")),
                      restride_plan_scratch_bytes(plan));
     json_decref(description);
