@@ -46,6 +46,25 @@ RESTRIDE_API restride_status restride_plan_transpose_with(restride_plan **plan,
                                                           size_t batch,
                                                           const restride_plan_options *options);
 
+/*
+ * Plans a permutation of the axes of a tensor, in place: the `rank` axes `dims` (1 to 16, slowest
+ * first) come into the order `permutation`, which reads like the axes argument of NumPy's
+ * transpose: axis k of the result is axis permutation[k]. Every size is at least 1 and their
+ * product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The permutation is
+ * factored into transpositions; the bound on scratch memory is that of restride_transpose().
+ * The engine must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose.
+ */
+RESTRIDE_API restride_status restride_plan_permute(restride_plan **plan, restride_engine *engine,
+                                                   int rank, const size_t dims[],
+                                                   const int permutation[], size_t elem_size);
+
+/* The same with options; NULL: none. The method in them is for matrices alone and not looked at. */
+RESTRIDE_API restride_status restride_plan_permute_with(restride_plan **plan,
+                                                        restride_engine *engine, int rank,
+                                                        const size_t dims[],
+                                                        const int permutation[], size_t elem_size,
+                                                        const restride_plan_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -170,6 +170,13 @@ static size_t nothing_kept(const rs_transpose_task *task)
     return 0;
 }
 
+/* More than an engine's table has for each. */
+static size_t pieces_kept(const rs_transpose_task *task)
+{
+    enum { PIECE_BYTES = 256 };
+    return task->piece_count * PIECE_BYTES;
+}
+
 static size_t panels_least(const rs_transpose_task *task)
 {
     return task->rows * task->cols * task->unit + LINE_BYTES;
@@ -208,7 +215,7 @@ static size_t fused_least(const rs_transpose_task *task)
 /* A list of the parts. */
 static size_t reorder_least(const rs_transpose_task *task)
 {
-    return task->piece_count * LINE_BYTES;
+    return task->piece_count * 4 * LINE_BYTES;
 }
 
 /* A cycle with one element in hand. */
@@ -250,9 +257,9 @@ static const struct {
     [RS_TRANSPOSE_SPLIT] = {tails_cost, tails_least, nothing_kept},
     [RS_TRANSPOSE_COPY] = {copy_cost, copy_least, nothing_kept},
     [RS_TRANSPOSE_FUSED] = {fused_cost, fused_least, marks_kept},
-    [RS_TRANSPOSE_UNZIP] = {panels_cost, panels_least, nothing_kept},
-    [RS_TRANSPOSE_ZIP] = {panels_cost, panels_least, nothing_kept},
-    [RS_TRANSPOSE_REORDER] = {reorder_cost, reorder_least, nothing_kept},
+    [RS_TRANSPOSE_UNZIP] = {panels_cost, panels_least, pieces_kept},
+    [RS_TRANSPOSE_ZIP] = {panels_cost, panels_least, pieces_kept},
+    [RS_TRANSPOSE_REORDER] = {reorder_cost, reorder_least, pieces_kept},
     [RS_TRANSPOSE_C2R_ROTATE] = {columns_cost, columns_least, nothing_kept},
     [RS_TRANSPOSE_C2R_ROWS] = {rows_cost, rows_least, nothing_kept},
     [RS_TRANSPOSE_C2R_COLUMNS] = {columns_cost, columns_least, nothing_kept},

@@ -1,0 +1,344 @@
+/*
+ * A permutation of axes as a sequence of elementary transpositions, each of which lets two
+ * neighbouring groups of axes change places: [outer][rows][cols][unit] becomes
+ * [outer][cols][rows][unit] (Sung thesis, section 4.1, for any number of axes).
+ *
+ * Axes that stay neighbours are merged first. The orders of what is left are the nodes of a graph,
+ * the transpositions its edges, weighed by what the planner says the best stages for one cost; the
+ * cheapest path is found by A*. A transposition brings at most three pairs of neighbours together
+ * that belong together, and costs no less than LEAST_PRICE: that bounds the rest of a path from
+ * below.
+ *
+ * With more than MOST_EXACT groups, the transposition that brings most pairs together is taken (the
+ * cheapest of several) until few enough are left.
+ */
+#include "transpose/factor.h"
+#include "transpose/cost.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { MOST_AXES = 64, MOST_EXACT = 7 };
+#define LEAST_PRICE 0.8
+
+/* The groups in the order of memory; each is named by its place in the order to reach, from 0. */
+typedef struct {
+    size_t count;
+    size_t names[MOST_AXES];
+    size_t sizes[MOST_AXES]; /* by name */
+    size_t unit;
+} arrangement;
+
+/* [begin, middle) and [middle, end) change places. */
+typedef struct {
+    size_t begin;
+    size_t middle;
+    size_t end;
+} exchange;
+
+/* ---- merging ---- */
+
+static size_t place_of(const rs_permutation *p, size_t axis)
+{
+    for (size_t k = 0; k < p->rank; k++)
+        if (p->order[k] == axis)
+            return k;
+    return p->rank;
+}
+
+/* Leaves out axes of one element, and names the others by their places. */
+static void take_axes(arrangement *a, const rs_permutation *p)
+{
+    a->count = 0;
+    a->unit = p->unit;
+    for (size_t axis = 0; axis < p->rank; axis++) {
+        if (p->counts[axis] == 1)
+            continue;
+        size_t name = 0;
+        for (size_t k = 0; k < place_of(p, axis); k++)
+            name += p->counts[p->order[k]] != 1;
+        a->sizes[name] = p->counts[axis];
+        a->names[a->count++] = name;
+    }
+}
+
+static void merge_into_previous(arrangement *a, size_t i)
+{
+    size_t gone = a->names[i];
+    a->sizes[gone - 1] *= a->sizes[gone];
+    memmove(a->sizes + gone, a->sizes + gone + 1, (a->count - 1 - gone) * sizeof *a->sizes);
+    memmove(a->names + i, a->names + i + 1, (a->count - 1 - i) * sizeof *a->names);
+    a->count--;
+    for (size_t k = 0; k < a->count; k++)
+        a->names[k] -= a->names[k] > gone;
+}
+
+/* Neighbours that stay neighbours become one, and what stays last is part of the element. */
+static void merge(arrangement *a)
+{
+    for (size_t i = 1; i < a->count;)
+        if (a->names[i] == a->names[i - 1] + 1)
+            merge_into_previous(a, i);
+        else
+            i++;
+    while (a->count > 0 && a->names[a->count - 1] == a->count - 1)
+        a->unit *= a->sizes[--a->count];
+}
+
+/* ---- one transposition ---- */
+
+static rs_matrices matrices_of(const arrangement *a, const exchange *e)
+{
+    rs_matrices m = {.rows = 1, .cols = 1, .unit = a->unit, .batch = 1};
+    for (size_t i = 0; i < a->count; i++) {
+        size_t size = a->sizes[a->names[i]];
+        size_t *product = i < e->begin    ? &m.batch
+                          : i < e->middle ? &m.rows
+                          : i < e->end    ? &m.cols
+                                          : &m.unit;
+        *product *= size;
+    }
+    return m;
+}
+
+static void apply(arrangement *a, const exchange *e)
+{
+    size_t held[MOST_AXES];
+    size_t left = e->middle - e->begin;
+    size_t right = e->end - e->middle;
+    memcpy(held, a->names + e->begin, left * sizeof *held);
+    memmove(a->names + e->begin, a->names + e->middle, right * sizeof *held);
+    memcpy(a->names + e->begin + right, held, left * sizeof *held);
+}
+
+/* Pairs of neighbours that do not belong together, both ends counted. */
+static size_t gaps(const arrangement *a)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i <= a->count; i++) {
+        size_t left = i == 0 ? 0 : a->names[i - 1] + 1;
+        size_t right = i == a->count ? a->count : a->names[i];
+        sum += left != right;
+    }
+    return sum;
+}
+
+static bool next_exchange(exchange *e, size_t count)
+{
+    if (++e->end <= count)
+        return true;
+    if (++e->middle >= count) {
+        e->begin++;
+        e->middle = e->begin + 1;
+    }
+    e->end = e->middle + 1;
+    return e->end <= count;
+}
+
+static const exchange first_exchange = {0, 1, 1};
+
+static void add_step(rs_steps *steps, const rs_context *context, const arrangement *a,
+                     const exchange *e)
+{
+    const rs_matrices m = matrices_of(a, e);
+    rs_steps_transpose(steps, context, m.batch, m.rows, m.cols, m.unit);
+}
+
+/* ---- the cheapest path ---- */
+
+typedef struct {
+    double cost; /* of the cheapest path known */
+    bool known;
+    bool settled;
+    uint16_t previous;
+    uint8_t names[MOST_EXACT];
+    exchange by;
+} node;
+
+typedef struct {
+    const rs_steps *steps;
+    const rs_context *context;
+    const arrangement *start;
+    node *nodes;
+    double *prices; /* by key_of(); 0: not known yet */
+} graph;
+
+static arrangement order_of(const graph *g, const node *n)
+{
+    arrangement a = *g->start;
+    for (size_t i = 0; i < a.count; i++)
+        a.names[i] = n->names[i];
+    return a;
+}
+
+static void set_order(node *n, const arrangement *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        n->names[i] = (uint8_t)a->names[i];
+}
+
+/* The number of an order among all of its length. */
+static size_t number_of(const arrangement *a)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        size_t smaller = 0;
+        for (size_t k = i + 1; k < a->count; k++)
+            smaller += a->names[k] < a->names[i];
+        number = number * (a->count - i) + smaller;
+    }
+    return number;
+}
+
+/* Which of the four groups each axis is in: two bits an axis. */
+static size_t key_of(const arrangement *a, const exchange *e)
+{
+    size_t key = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        size_t group = i < e->begin ? 0 : i < e->middle ? 1 : i < e->end ? 2 : 3;
+        key |= group << (2 * a->names[i]);
+    }
+    return key;
+}
+
+static double price(graph *g, const arrangement *a, const exchange *e)
+{
+    double *known = &g->prices[key_of(a, e)];
+    if (*known == 0) {
+        rs_matrices m = matrices_of(a, e);
+        m.batch *= g->context->outer;
+        *known = rs_steps_price(g->steps, &m);
+    }
+    return *known;
+}
+
+static double bound(const arrangement *a)
+{
+    return LEAST_PRICE * (double)((gaps(a) + 2) / 3);
+}
+
+static size_t cheapest_open(const graph *g, size_t count)
+{
+    size_t best = count;
+    double best_bound = 0;
+    for (size_t i = 0; i < count; i++) {
+        const node *n = &g->nodes[i];
+        if (!n->known || n->settled)
+            continue;
+        const arrangement order = order_of(g, n);
+        double least = n->cost + bound(&order);
+        if (best == count || least < best_bound) {
+            best = i;
+            best_bound = least;
+        }
+    }
+    return best;
+}
+
+static void settle(graph *g, size_t current)
+{
+    node *from = &g->nodes[current];
+    const node *goal = &g->nodes[0];
+    const arrangement before = order_of(g, from);
+    from->settled = true;
+    for (exchange e = first_exchange; next_exchange(&e, before.count);) {
+        arrangement order = before;
+        apply(&order, &e);
+        node *to = &g->nodes[number_of(&order)];
+        if (to->settled || (goal->known && from->cost + LEAST_PRICE + bound(&order) >= goal->cost))
+            continue;
+        double cost = from->cost + price(g, &before, &e);
+        if (cost >= RS_COST_IMPOSSIBLE || (to->known && to->cost <= cost))
+            continue;
+        set_order(to, &order);
+        to->known = true;
+        to->cost = cost;
+        to->previous = (uint16_t)current;
+        to->by = e;
+    }
+}
+
+/* The steps of the path to `number`, the first one first. */
+static void add_path(rs_steps *steps, const graph *g, size_t start, size_t number)
+{
+    if (number == start)
+        return;
+    const node *n = &g->nodes[number];
+    add_path(steps, g, start, n->previous);
+    const arrangement before = order_of(g, &g->nodes[n->previous]);
+    add_step(steps, g->context, &before, &n->by);
+}
+
+static restride_status find_path(rs_steps *steps, const rs_context *context, const arrangement *a)
+{
+    size_t orders = 1;
+    for (size_t i = 2; i <= a->count; i++)
+        orders *= i;
+    graph g = {steps, context, a, rs_arena_take(steps->arena, orders, sizeof *g.nodes),
+               rs_arena_take(steps->arena, (size_t)1 << (2 * a->count), sizeof *g.prices)};
+    if (g.nodes == NULL || g.prices == NULL)
+        return rs_fail_memory("the orders of some axes");
+    size_t start = number_of(a);
+    set_order(&g.nodes[start], a);
+    g.nodes[start].known = true;
+    for (size_t current = start; current != orders && current != 0;
+         current = cheapest_open(&g, orders))
+        settle(&g, current);
+    if (!g.nodes[0].known)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "No sequence of transpositions keeps within %zu bytes of scratch memory; "
+                       "grant more, or use an engine with more threads.",
+                       steps->scratch_limit);
+    add_path(steps, &g, start, 0);
+    return RESTRIDE_OK;
+}
+
+/* ---- many axes ---- */
+
+static restride_status close_gaps(rs_steps *steps, const rs_context *context, arrangement *a)
+{
+    exchange best = first_exchange;
+    size_t best_gaps = SIZE_MAX;
+    double best_price = RS_COST_IMPOSSIBLE;
+    for (exchange e = first_exchange; next_exchange(&e, a->count);) {
+        arrangement after = *a;
+        apply(&after, &e);
+        size_t left = gaps(&after);
+        if (left > best_gaps)
+            continue;
+        rs_matrices m = matrices_of(a, &e);
+        m.batch *= context->outer;
+        double price_now = rs_steps_price(steps, &m);
+        if (price_now < RS_COST_IMPOSSIBLE && (left < best_gaps || price_now < best_price)) {
+            best = e;
+            best_gaps = left;
+            best_price = price_now;
+        }
+    }
+    if (best_gaps >= gaps(a))
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "No transposition of these %zu axes keeps within %zu bytes of scratch "
+                       "memory; grant more, or use an engine with more threads.",
+                       a->count, steps->scratch_limit);
+    add_step(steps, context, a, &best);
+    apply(a, &best);
+    merge(a);
+    return RESTRIDE_OK;
+}
+
+restride_status rs_factor_permutation(rs_steps *steps, const rs_context *context,
+                                      const rs_permutation *permutation)
+{
+    arrangement a;
+    if (permutation->rank > MOST_AXES)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "%zu axes are more than %d; convert in two steps.",
+                       permutation->rank, MOST_AXES);
+    take_axes(&a, permutation);
+    merge(&a);
+    restride_status status = RESTRIDE_OK;
+    while (status == RESTRIDE_OK && a.count > MOST_EXACT)
+        status = close_gaps(steps, context, &a);
+    if (status == RESTRIDE_OK && a.count > 1)
+        status = find_path(steps, context, &a);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* Lists of steps and the stages for them; see steps.h. */
+#include "transpose/steps.h"
+#include "transpose/cost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static rs_step *add(rs_steps *steps, const rs_context *context)
+{
+    rs_step *step = rs_arena_take(steps->arena, 1, sizeof *step);
+    if (step == NULL)
+        return NULL;
+    step->context = *context;
+    step->previous = steps->last;
+    if (steps->last != NULL)
+        steps->last->next = step;
+    else
+        steps->first = step;
+    steps->last = step;
+    steps->count++;
+    return step;
+}
+
+void rs_steps_transpose(rs_steps *steps, const rs_context *context, size_t batch, size_t rows,
+                        size_t cols, size_t unit)
+{
+    if (rows == 1 || cols == 1)
+        return;
+    rs_step *step = add(steps, context);
+    if (step != NULL)
+        step->matrices = (rs_matrices){.rows = rows, .cols = cols, .unit = unit, .batch = batch};
+}
+
+void rs_steps_task(rs_steps *steps, const rs_context *context, const rs_transpose_task *task)
+{
+    rs_piece *pieces = rs_arena_take(steps->arena, task->piece_count, sizeof *pieces);
+    rs_step *step = pieces != NULL || task->piece_count == 0 ? add(steps, context) : NULL;
+    if (step == NULL)
+        return;
+    step->chosen = true;
+    step->task = *task;
+    if (task->piece_count != 0)
+        memcpy(pieces, task->pieces, task->piece_count * sizeof *pieces);
+    step->task.pieces = pieces;
+}
+
+rs_steps rs_steps_for(const restride_plan *plan, rs_arena *arena,
+                      const restride_plan_options *options)
+{
+    rs_steps steps = {.arena = arena, .traits = plan->engine->operations->traits(plan->engine)};
+    steps.scratch_limit = rs_choose_scratch_limit(plan->bytes, steps.traits.workers);
+    if (options != NULL && options->scratch_bytes != 0)
+        steps.scratch_limit = options->scratch_bytes;
+    if (options != NULL)
+        steps.run_bytes = options->run_bytes;
+    return steps;
+}
+
+rs_steps rs_steps_begin(const rs_steps *like)
+{
+    rs_steps steps = *like;
+    steps.first = NULL;
+    steps.last = NULL;
+    steps.count = 0;
+    return steps;
+}
+
+static void add_copy(rs_steps *steps, const rs_step *step)
+{
+    if (step->chosen)
+        rs_steps_task(steps, &step->context, &step->task);
+    else
+        rs_steps_transpose(steps, &step->context, step->matrices.batch, step->matrices.rows,
+                           step->matrices.cols, step->matrices.unit);
+}
+
+void rs_steps_append(rs_steps *steps, const rs_steps *added)
+{
+    for (const rs_step *step = added->first; step != NULL; step = step->next)
+        add_copy(steps, step);
+}
+
+static const rs_transpose_method undoes[RS_TRANSPOSE_METHOD_COUNT] = {
+    [RS_TRANSPOSE_JOIN] = RS_TRANSPOSE_SPLIT,      [RS_TRANSPOSE_SPLIT] = RS_TRANSPOSE_JOIN,
+    [RS_TRANSPOSE_UNZIP] = RS_TRANSPOSE_ZIP,       [RS_TRANSPOSE_ZIP] = RS_TRANSPOSE_UNZIP,
+    [RS_TRANSPOSE_REORDER] = RS_TRANSPOSE_REORDER,
+};
+
+static void add_undone(rs_steps *steps, const rs_step *step)
+{
+    if (!step->chosen) {
+        rs_steps_transpose(steps, &step->context, step->matrices.batch, step->matrices.cols,
+                           step->matrices.rows, step->matrices.unit);
+        return;
+    }
+    rs_transpose_task task = step->task;
+    task.method = undoes[task.method];
+    rs_piece *pieces = rs_arena_take(steps->arena, task.piece_count, sizeof *pieces);
+    if (pieces == NULL && task.piece_count != 0)
+        return;
+    if (task.method == RS_TRANSPOSE_REORDER) {
+        for (size_t i = 0; i < task.piece_count; i++) {
+            pieces[task.pieces[i].place] = task.pieces[i];
+            pieces[task.pieces[i].place].place = i;
+        }
+        task.pieces = pieces;
+    }
+    rs_steps_task(steps, &step->context, &task);
+}
+
+void rs_steps_append_undone(rs_steps *steps, const rs_steps *added)
+{
+    for (const rs_step *step = added->last; step != NULL; step = step->previous)
+        add_undone(steps, step);
+}
+
+/* The matrices of all parts of a context, for the planner: it must know how many there are. */
+static rs_matrices all_matrices(const rs_step *step)
+{
+    rs_matrices m = step->matrices;
+    m.batch *= step->context.outer;
+    m.offset = step->context.offset;
+    return m;
+}
+
+static restride_status choose(const rs_steps *steps, const rs_matrices *matrices, size_t limit,
+                              rs_choice *choice)
+{
+    const restride_plan_options options = {.scratch_bytes = limit, .run_bytes = steps->run_bytes};
+    return rs_choose_transpose(choice, matrices, &steps->traits, &options);
+}
+
+double rs_steps_price(const rs_steps *steps, const rs_matrices *matrices)
+{
+    rs_choice choice;
+    if (choose(steps, matrices, steps->scratch_limit, &choice) != RESTRIDE_OK)
+        return RS_COST_IMPOSSIBLE;
+    return choice.cost;
+}
+
+static size_t step_bytes(const rs_step *step)
+{
+    const rs_matrices *m = &step->matrices;
+    const rs_transpose_task *t = &step->task;
+    return step->chosen ? step->context.outer * t->count * t->rows * (t->cols + t->tail) * t->unit
+                        : step->context.outer * m->batch * m->rows * m->cols * m->unit;
+}
+
+double rs_steps_cost(const rs_steps *steps)
+{
+    double cost = 0;
+    for (const rs_step *step = steps->first; step != NULL; step = step->next) {
+        double price;
+        if (step->chosen) {
+            rs_transpose_task task = step->task;
+            task.outer = step->context.outer;
+            price = rs_cost_of_transpose(&task, &steps->traits, steps->scratch_limit);
+        } else {
+            const rs_matrices all = all_matrices(step);
+            price = rs_steps_price(steps, &all);
+        }
+        if (price >= RS_COST_IMPOSSIBLE)
+            return RS_COST_IMPOSSIBLE;
+        cost += price * (double)step_bytes(step);
+    }
+    return cost;
+}
+
+/* Spreads a task for matrices that lie one after the other over the parts of a context. */
+static void spread(rs_transpose_task *task, const rs_context *context, size_t dense_bytes)
+{
+    if (context->outer == 1 || context->pitch == dense_bytes)
+        return;
+    size_t inner = task->outer / context->outer;
+    if (inner >= context->outer) {
+        task->outer = inner;
+        task->repeats = context->outer;
+        task->repeat_pitch = context->pitch;
+    } else {
+        task->repeats = inner;
+        task->repeat_pitch = task->pitch;
+        task->outer = context->outer;
+        task->pitch = context->pitch;
+    }
+}
+
+/* The stages of one step within `limit`; with a plan they are made, without one only the tables
+ * that they keep are added up. */
+static restride_status choose_step(const rs_steps *steps, const rs_step *step, size_t limit,
+                                   size_t *kept, restride_plan *plan)
+{
+    rs_choice choice = {.count = 1};
+    restride_status status = RESTRIDE_OK;
+    if (step->chosen) {
+        choice.tasks[0] = step->task;
+        choice.tasks[0].offset = step->context.offset;
+        choice.tasks[0].outer = step->context.outer;
+        choice.tasks[0].pitch = step->context.pitch;
+    } else {
+        const rs_matrices all = all_matrices(step);
+        status = choose(steps, &all, limit, &choice);
+        size_t dense = step_bytes(step) / step->context.outer;
+        for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
+            spread(&choice.tasks[i], &step->context, dense);
+    }
+    for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
+        *kept += rs_cost_kept(&choice.tasks[i]);
+    if (status == RESTRIDE_OK && plan != NULL)
+        status = rs_plan_add_transposes(plan, choice.tasks, choice.count, limit);
+    return status;
+}
+
+static restride_status choose_all(const rs_steps *steps, size_t limit, size_t *kept,
+                                  restride_plan *plan)
+{
+    restride_status status = RESTRIDE_OK;
+    *kept = 0;
+    for (const rs_step *step = steps->first; status == RESTRIDE_OK && step != NULL;
+         step = step->next)
+        status = choose_step(steps, step, limit, kept, plan);
+    return status;
+}
+
+restride_status rs_steps_choose(const rs_steps *steps, restride_plan *plan)
+{
+    enum { ROUNDS = 4 };
+    /* The tables that the stages keep leave less for a run, and with less other stages may be
+     * chosen that keep more. */
+    size_t reserved = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t kept;
+        restride_status status = choose_all(steps, steps->scratch_limit - reserved, &kept, NULL);
+        if (status != RESTRIDE_OK)
+            return status;
+        if (kept <= reserved)
+            return choose_all(steps, steps->scratch_limit - reserved, &kept, plan);
+        if (kept >= steps->scratch_limit)
+            break;
+        reserved = kept;
+    }
+    return rs_fail(RESTRIDE_UNSUPPORTED,
+                   "The stages of this conversion do not keep within %zu bytes of scratch memory; "
+                   "grant more, or use an engine with more threads.",
+                   steps->scratch_limit);
+}
+
+void rs_steps_explain(const rs_steps *steps, restride_plan *plan)
+{
+    plan->method = "factored";
+    if (steps->count == 0) {
+        snprintf(plan->why, sizeof plan->why, "Both orders are the same bytes.");
+        return;
+    }
+    double passes = rs_steps_cost(steps) / (double)plan->bytes;
+    snprintf(plan->why, sizeof plan->why,
+             "%zu step%s, %zu stages: of the sequences of transpositions compared this costs "
+             "least, as much as %.1f copies of the array.",
+             steps->count, steps->count == 1 ? "" : "s", plan->stage_count, passes);
+}
