@@ -137,11 +137,11 @@ static bool next_exchange(exchange *e, size_t count)
 
 static const exchange first_exchange = {0, 1, 1};
 
-static void add_step(rs_steps *steps, const rs_context *context, const arrangement *a,
+static void add_step(rs_sequence *steps, const rs_context *context, const arrangement *a,
                      const exchange *e)
 {
     const rs_matrices m = matrices_of(a, e);
-    rs_steps_transpose(steps, context, m.batch, m.rows, m.cols, m.unit);
+    rs_sequence_transpose(steps, context, m.batch, m.rows, m.cols, m.unit);
 }
 
 /* ---- the cheapest path ---- */
@@ -156,7 +156,7 @@ typedef struct {
 } node;
 
 typedef struct {
-    const rs_steps *steps;
+    const rs_sequence *steps;
     const rs_context *context;
     const arrangement *start;
     node *nodes;
@@ -207,7 +207,7 @@ static double price(graph *g, const arrangement *a, const exchange *e)
     if (*known == 0) {
         rs_matrices m = matrices_of(a, e);
         m.batch *= g->context->outer;
-        *known = rs_steps_price(g->steps, &m);
+        *known = rs_sequence_price(g->steps, &m);
     }
     return *known;
 }
@@ -259,7 +259,7 @@ static void settle(graph *g, size_t current)
 }
 
 /* The steps of the path to `number`, the first one first. */
-static void add_path(rs_steps *steps, const graph *g, size_t start, size_t number)
+static void add_path(rs_sequence *steps, const graph *g, size_t start, size_t number)
 {
     if (number == start)
         return;
@@ -269,7 +269,8 @@ static void add_path(rs_steps *steps, const graph *g, size_t start, size_t numbe
     add_step(steps, g->context, &before, &n->by);
 }
 
-static restride_status find_path(rs_steps *steps, const rs_context *context, const arrangement *a)
+static restride_status find_path(rs_sequence *steps, const rs_context *context,
+                                 const arrangement *a)
 {
     size_t orders = 1;
     for (size_t i = 2; i <= a->count; i++)
@@ -295,7 +296,7 @@ static restride_status find_path(rs_steps *steps, const rs_context *context, con
 
 /* ---- many axes ---- */
 
-static restride_status close_gaps(rs_steps *steps, const rs_context *context, arrangement *a)
+static restride_status close_gaps(rs_sequence *steps, const rs_context *context, arrangement *a)
 {
     exchange best = first_exchange;
     size_t best_gaps = SIZE_MAX;
@@ -308,7 +309,7 @@ static restride_status close_gaps(rs_steps *steps, const rs_context *context, ar
             continue;
         rs_matrices m = matrices_of(a, &e);
         m.batch *= context->outer;
-        double price_now = rs_steps_price(steps, &m);
+        double price_now = rs_sequence_price(steps, &m);
         if (price_now < RS_COST_IMPOSSIBLE && (left < best_gaps || price_now < best_price)) {
             best = e;
             best_gaps = left;
@@ -326,7 +327,7 @@ static restride_status close_gaps(rs_steps *steps, const rs_context *context, ar
     return RESTRIDE_OK;
 }
 
-restride_status rs_factor_permutation(rs_steps *steps, const rs_context *context,
+restride_status rs_factor_permutation(rs_sequence *steps, const rs_context *context,
                                       const rs_permutation *permutation)
 {
     arrangement a;

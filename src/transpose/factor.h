@@ -2,7 +2,7 @@
 #ifndef RS_TRANSPOSE_FACTOR_H
 #define RS_TRANSPOSE_FACTOR_H
 
-#include "transpose/steps.h"
+#include "transpose/sequence.h"
 
 /* `order[k]` is the axis that comes k-th afterwards. */
 typedef struct {
@@ -15,7 +15,7 @@ typedef struct {
 /* Adds the cheapest sequence of transpositions to a list: exactly the cheapest for up to 7 groups
  * of axes that move together, beyond that as factor.c says. RESTRIDE_UNSUPPORTED when the scratch
  * memory does not suffice for any. */
-restride_status rs_factor_permutation(rs_steps *steps, const rs_context *context,
+restride_status rs_factor_permutation(rs_sequence *steps, const rs_context *context,
                                       const rs_permutation *permutation);
 
 #endif

@@ -71,7 +71,7 @@ static restride_status add_stages(restride_plan *plan, int rank, const size_t di
                                   const restride_plan_options *options)
 {
     rs_arena arena = {0};
-    rs_steps steps = rs_steps_for(plan, &arena, options);
+    rs_sequence steps = rs_sequence_for(plan, &arena, options);
     size_t order[MOST_RANK];
     for (int i = 0; i < rank; i++)
         order[i] = (size_t)permutation[i];
@@ -79,9 +79,9 @@ static restride_status add_stages(restride_plan *plan, int rank, const size_t di
     const rs_context whole = {0, 1, plan->bytes};
     restride_status status = rs_factor_permutation(&steps, &whole, &p);
     if (status == RESTRIDE_OK)
-        status = rs_steps_choose(&steps, plan);
+        status = rs_sequence_choose(&steps, plan);
     if (status == RESTRIDE_OK)
-        rs_steps_explain(&steps, plan);
+        rs_sequence_explain(&steps, plan);
     rs_arena_free(&arena);
     return status;
 }

@@ -1,11 +1,11 @@
-/* Lists of steps and the stages for them; see steps.h. */
-#include "transpose/steps.h"
+/* Lists of steps and the stages for them; see sequence.h. */
+#include "transpose/sequence.h"
 #include "transpose/cost.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static rs_step *add(rs_steps *steps, const rs_context *context)
+static rs_step *add(rs_sequence *steps, const rs_context *context)
 {
     rs_step *step = rs_arena_take(steps->arena, 1, sizeof *step);
     if (step == NULL)
@@ -21,8 +21,8 @@ static rs_step *add(rs_steps *steps, const rs_context *context)
     return step;
 }
 
-void rs_steps_transpose(rs_steps *steps, const rs_context *context, size_t batch, size_t rows,
-                        size_t cols, size_t unit)
+void rs_sequence_transpose(rs_sequence *steps, const rs_context *context, size_t batch, size_t rows,
+                           size_t cols, size_t unit)
 {
     if (rows == 1 || cols == 1)
         return;
@@ -31,7 +31,7 @@ void rs_steps_transpose(rs_steps *steps, const rs_context *context, size_t batch
         step->matrices = (rs_matrices){.rows = rows, .cols = cols, .unit = unit, .batch = batch};
 }
 
-void rs_steps_task(rs_steps *steps, const rs_context *context, const rs_transpose_task *task)
+void rs_sequence_task(rs_sequence *steps, const rs_context *context, const rs_transpose_task *task)
 {
     rs_piece *pieces = rs_arena_take(steps->arena, task->piece_count, sizeof *pieces);
     rs_step *step = pieces != NULL || task->piece_count == 0 ? add(steps, context) : NULL;
@@ -44,10 +44,10 @@ void rs_steps_task(rs_steps *steps, const rs_context *context, const rs_transpos
     step->task.pieces = pieces;
 }
 
-rs_steps rs_steps_for(const restride_plan *plan, rs_arena *arena,
-                      const restride_plan_options *options)
+rs_sequence rs_sequence_for(const restride_plan *plan, rs_arena *arena,
+                            const restride_plan_options *options)
 {
-    rs_steps steps = {.arena = arena, .traits = plan->engine->operations->traits(plan->engine)};
+    rs_sequence steps = {.arena = arena, .traits = plan->engine->operations->traits(plan->engine)};
     steps.scratch_limit = rs_choose_scratch_limit(plan->bytes, steps.traits.workers);
     if (options != NULL && options->scratch_bytes != 0)
         steps.scratch_limit = options->scratch_bytes;
@@ -56,25 +56,25 @@ rs_steps rs_steps_for(const restride_plan *plan, rs_arena *arena,
     return steps;
 }
 
-rs_steps rs_steps_begin(const rs_steps *like)
+rs_sequence rs_sequence_begin(const rs_sequence *like)
 {
-    rs_steps steps = *like;
+    rs_sequence steps = *like;
     steps.first = NULL;
     steps.last = NULL;
     steps.count = 0;
     return steps;
 }
 
-static void add_copy(rs_steps *steps, const rs_step *step)
+static void add_copy(rs_sequence *steps, const rs_step *step)
 {
     if (step->chosen)
-        rs_steps_task(steps, &step->context, &step->task);
+        rs_sequence_task(steps, &step->context, &step->task);
     else
-        rs_steps_transpose(steps, &step->context, step->matrices.batch, step->matrices.rows,
-                           step->matrices.cols, step->matrices.unit);
+        rs_sequence_transpose(steps, &step->context, step->matrices.batch, step->matrices.rows,
+                              step->matrices.cols, step->matrices.unit);
 }
 
-void rs_steps_append(rs_steps *steps, const rs_steps *added)
+void rs_sequence_append(rs_sequence *steps, const rs_sequence *added)
 {
     for (const rs_step *step = added->first; step != NULL; step = step->next)
         add_copy(steps, step);
@@ -86,11 +86,11 @@ static const rs_transpose_method undoes[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_REORDER] = RS_TRANSPOSE_REORDER,
 };
 
-static void add_undone(rs_steps *steps, const rs_step *step)
+static void add_undone(rs_sequence *steps, const rs_step *step)
 {
     if (!step->chosen) {
-        rs_steps_transpose(steps, &step->context, step->matrices.batch, step->matrices.cols,
-                           step->matrices.rows, step->matrices.unit);
+        rs_sequence_transpose(steps, &step->context, step->matrices.batch, step->matrices.cols,
+                              step->matrices.rows, step->matrices.unit);
         return;
     }
     rs_transpose_task task = step->task;
@@ -105,10 +105,10 @@ static void add_undone(rs_steps *steps, const rs_step *step)
         }
         task.pieces = pieces;
     }
-    rs_steps_task(steps, &step->context, &task);
+    rs_sequence_task(steps, &step->context, &task);
 }
 
-void rs_steps_append_undone(rs_steps *steps, const rs_steps *added)
+void rs_sequence_append_undone(rs_sequence *steps, const rs_sequence *added)
 {
     for (const rs_step *step = added->last; step != NULL; step = step->previous)
         add_undone(steps, step);
@@ -123,14 +123,14 @@ static rs_matrices all_matrices(const rs_step *step)
     return m;
 }
 
-static restride_status choose(const rs_steps *steps, const rs_matrices *matrices, size_t limit,
+static restride_status choose(const rs_sequence *steps, const rs_matrices *matrices, size_t limit,
                               rs_choice *choice)
 {
     const restride_plan_options options = {.scratch_bytes = limit, .run_bytes = steps->run_bytes};
     return rs_choose_transpose(choice, matrices, &steps->traits, &options);
 }
 
-double rs_steps_price(const rs_steps *steps, const rs_matrices *matrices)
+double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices)
 {
     rs_choice choice;
     if (choose(steps, matrices, steps->scratch_limit, &choice) != RESTRIDE_OK)
@@ -146,7 +146,7 @@ static size_t step_bytes(const rs_step *step)
                         : step->context.outer * m->batch * m->rows * m->cols * m->unit;
 }
 
-double rs_steps_cost(const rs_steps *steps)
+double rs_sequence_cost(const rs_sequence *steps)
 {
     double cost = 0;
     for (const rs_step *step = steps->first; step != NULL; step = step->next) {
@@ -157,7 +157,7 @@ double rs_steps_cost(const rs_steps *steps)
             price = rs_cost_of_transpose(&task, &steps->traits, steps->scratch_limit);
         } else {
             const rs_matrices all = all_matrices(step);
-            price = rs_steps_price(steps, &all);
+            price = rs_sequence_price(steps, &all);
         }
         if (price >= RS_COST_IMPOSSIBLE)
             return RS_COST_IMPOSSIBLE;
@@ -186,7 +186,7 @@ static void spread(rs_transpose_task *task, const rs_context *context, size_t de
 
 /* The stages of one step within `limit`; with a plan they are made, without one only the tables
  * that they keep are added up. */
-static restride_status choose_step(const rs_steps *steps, const rs_step *step, size_t limit,
+static restride_status choose_step(const rs_sequence *steps, const rs_step *step, size_t limit,
                                    size_t *kept, restride_plan *plan)
 {
     rs_choice choice = {.count = 1};
@@ -210,7 +210,7 @@ static restride_status choose_step(const rs_steps *steps, const rs_step *step, s
     return status;
 }
 
-static restride_status choose_all(const rs_steps *steps, size_t limit, size_t *kept,
+static restride_status choose_all(const rs_sequence *steps, size_t limit, size_t *kept,
                                   restride_plan *plan)
 {
     restride_status status = RESTRIDE_OK;
@@ -221,7 +221,7 @@ static restride_status choose_all(const rs_steps *steps, size_t limit, size_t *k
     return status;
 }
 
-restride_status rs_steps_choose(const rs_steps *steps, restride_plan *plan)
+restride_status rs_sequence_choose(const rs_sequence *steps, restride_plan *plan)
 {
     enum { ROUNDS = 4 };
     /* The tables that the stages keep leave less for a run, and with less other stages may be
@@ -244,14 +244,14 @@ restride_status rs_steps_choose(const rs_steps *steps, restride_plan *plan)
                    steps->scratch_limit);
 }
 
-void rs_steps_explain(const rs_steps *steps, restride_plan *plan)
+void rs_sequence_explain(const rs_sequence *steps, restride_plan *plan)
 {
     plan->method = "factored";
     if (steps->count == 0) {
         snprintf(plan->why, sizeof plan->why, "Both orders are the same bytes.");
         return;
     }
-    double passes = rs_steps_cost(steps) / (double)plan->bytes;
+    double passes = rs_sequence_cost(steps) / (double)plan->bytes;
     snprintf(plan->why, sizeof plan->why,
              "%zu step%s, %zu stages: of the sequences of transpositions compared this costs "
              "least, as much as %.1f copies of the array.",
