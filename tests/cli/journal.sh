@@ -26,12 +26,12 @@ survives() {
             return
         fi
         count=$((count + 1))
+        [ ! -e j ] || interrupted=$((interrupted + 1))
         # Without a journal the run has not begun yet, or was killed when all was done.
         [ -e j ] || ! cmp -s "$file" wanted || break
     done
     # Killed as often as asked for, or done: the last run ends the change if there is still one.
     if [ -e j ]; then
-        interrupted=$((interrupted + 1))
         expect 0 "$restride" "$verb" "$file" "$@" --journal j
         says out "has been finished"
     elif [ $status -ne 0 ] && ! cmp -s "$file" wanted; then
