@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { PAGE_BYTES = 4096 };
+
 static restride_status check_kind(rs_file *file)
 {
     struct stat status;
@@ -67,6 +69,10 @@ restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, si
 restride_status rs_file_write(const rs_file *file, size_t offset, const void *bytes, size_t count)
 {
     const char *from = bytes;
+    if (count < PAGE_BYTES && file->map != NULL) {
+        memcpy((char *)file->map + offset, bytes, count);
+        return RESTRIDE_OK;
+    }
     while (count > 0) {
         ssize_t done = pwrite(file->descriptor, from, count, (off_t)offset);
         if (done < 0 && errno == EINTR)

@@ -26,6 +26,7 @@ restride_status rs_file_open(rs_file *file, const char *path, bool writable);
 
 /* Exactly `count` bytes at `offset`; RESTRIDE_IO otherwise. */
 restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, size_t count);
+/* Few bytes go through the mapping, if there is one: a system call for each would take too long. */
 restride_status rs_file_write(const rs_file *file, size_t offset, const void *bytes, size_t count);
 
 /* Returns when all that was written is on the disk. */

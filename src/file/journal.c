@@ -286,6 +286,7 @@ static restride_status reserve(rs_journal *journal)
 /* Under a name of its own until it is complete. */
 static restride_status make_file(rs_journal *journal, const char *temporary)
 {
+    unlink(temporary); /* of a process that was killed and had the same number */
     journal->log.descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (journal->log.descriptor < 0)
         return rs_fail(RESTRIDE_IO, "The journal %s could not be made: %s; nothing was changed.",

@@ -8,43 +8,93 @@
 
 enum { STEP_BYTES = 16 << 20 };
 
-/* What the journal keeps of a change; behind it come the tasks and the header. */
+/* What the journal keeps of a change; behind it come the tasks, their pieces and the header. */
 typedef struct {
     size_t offset;
     size_t bytes; /* of the array */
     size_t task_count;
+    size_t piece_count;
     size_t header_bytes;
 } kept;
 
 typedef struct {
     kept k;
-    const rs_transpose_task *tasks;
+    rs_transpose_task *tasks;
     const unsigned char *header;
 } change;
 
-static restride_status keep(const rs_journaled_change *given, char **plan, size_t *plan_bytes)
+/*
+ * The stages of C2R and R2C have no steps of their own, and together they are one transposition,
+ * for which the steps of 100! serve. False for a stage that is thereby done.
+ */
+static bool replace_shuffles(const rs_transpose_task *task, rs_transpose_task *replaced)
+{
+    *replaced = *task;
+    replaced->pieces = NULL;
+    switch (task->method) {
+    case RS_TRANSPOSE_C2R_ROTATE:
+    case RS_TRANSPOSE_C2R_ROWS:
+    case RS_TRANSPOSE_R2C_ROTATE:
+    case RS_TRANSPOSE_R2C_ROWS:
+        return false;
+    case RS_TRANSPOSE_C2R_COLUMNS:
+        replaced->method = RS_TRANSPOSE_CHAINS;
+        return true;
+    case RS_TRANSPOSE_R2C_COLUMNS:
+        replaced->method = RS_TRANSPOSE_CHAINS;
+        replaced->rows = task->cols;
+        replaced->cols = task->rows;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static void *put(char **place, const void *bytes, size_t count)
+{
+    void *start = *place;
+    if (count > 0)
+        memcpy(start, bytes, count);
+    *place += count;
+    return start;
+}
+
+static restride_status keep(const rs_journaled_change *given, rs_journal_contents *contents)
 {
     const restride_plan *p = given->plan;
-    const kept k = {given->offset, p->bytes, p->stage_count, given->header_bytes};
-    size_t task_bytes = p->stage_count * sizeof *p->tasks;
-    *plan_bytes = sizeof k + task_bytes + k.header_bytes;
-    *plan = malloc(*plan_bytes);
-    if (*plan == NULL)
+    kept k = {given->offset, p->bytes, 0, 0, given->header_bytes};
+    rs_transpose_task tasks[RS_PLAN_MOST_STAGES];
+    for (size_t i = 0; i < p->stage_count; i++) {
+        k.task_count += replace_shuffles(&p->tasks[i], &tasks[k.task_count]);
+        k.piece_count += p->tasks[i].piece_count;
+    }
+    contents->plan_bytes =
+        sizeof k + k.task_count * sizeof *tasks + k.piece_count * sizeof(rs_piece) + k.header_bytes;
+    contents->plan = malloc(contents->plan_bytes);
+    if (contents->plan == NULL)
         return rs_fail_memory("a plan");
-    memcpy(*plan, &k, sizeof k);
-    memcpy(*plan + sizeof k, p->tasks, task_bytes);
-    if (k.header_bytes > 0)
-        memcpy(*plan + sizeof k + task_bytes, given->header, k.header_bytes);
+    char *place = contents->plan;
+    put(&place, &k, sizeof k);
+    put(&place, tasks, k.task_count * sizeof *tasks);
+    for (size_t i = 0; i < p->stage_count; i++)
+        put(&place, p->tasks[i].pieces, p->tasks[i].piece_count * sizeof(rs_piece));
+    put(&place, given->header, k.header_bytes);
     return RESTRIDE_OK;
 }
 
+/* The tasks point to their pieces again, which lie behind them. */
 static change find_change(const rs_journal_contents *contents)
 {
     change c;
-    const char *plan = contents->plan;
+    char *plan = contents->plan;
     memcpy(&c.k, plan, sizeof c.k);
-    c.tasks = (const rs_transpose_task *)(const void *)(plan + sizeof c.k);
-    c.header = (const unsigned char *)(c.tasks + c.k.task_count);
+    c.tasks = (rs_transpose_task *)(void *)(plan + sizeof c.k);
+    const rs_piece *pieces = (const rs_piece *)(c.tasks + c.k.task_count);
+    c.header = (const unsigned char *)(pieces + c.k.piece_count);
+    for (size_t i = 0; i < c.k.task_count; i++) {
+        c.tasks[i].pieces = pieces;
+        pieces += c.tasks[i].piece_count;
+    }
     return c;
 }
 
@@ -129,19 +179,18 @@ static restride_status run_change(const rs_journaled *how, rs_journal *journal)
 
 /* ---- making and resuming ---- */
 
-static restride_status measure(const rs_journaled *how, const rs_journaled_change *given,
-                               rs_journal_contents *contents)
+static restride_status measure(const rs_journaled *how, rs_journal_contents *contents)
 {
-    const restride_plan *plan = given->plan;
+    const change c = find_change(contents);
     size_t step_bytes = how->step_bytes != 0 ? how->step_bytes : STEP_BYTES;
-    contents->capacity = (rs_journal_capacity){1, given->header_bytes + 1, 0};
-    for (size_t i = 0; i < plan->stage_count; i++) {
-        if (!rs_steps_known(&plan->tasks[i]))
+    contents->capacity = (rs_journal_capacity){1, c.k.header_bytes + 1, 0};
+    for (size_t i = 0; i < c.k.task_count; i++) {
+        if (!rs_steps_known(&c.tasks[i]))
             return rs_fail(RESTRIDE_UNSUPPORTED,
                            "Stage %zu of the plan for %s cannot be taken in steps; leave out the "
                            "journal.",
                            i + 1, how->file->path);
-        rs_steps_measure(&plan->tasks[i], step_bytes, &contents->capacity, &contents->stash_bytes);
+        rs_steps_measure(&c.tasks[i], step_bytes, &contents->capacity, &contents->stash_bytes);
     }
     return RESTRIDE_OK;
 }
@@ -149,17 +198,15 @@ static restride_status measure(const rs_journaled *how, const rs_journaled_chang
 restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_change *given)
 {
     rs_journal_contents contents = {.purpose = (char *)(uintptr_t)how->purpose};
-    char *plan = NULL;
-    restride_status status = measure(how, given, &contents);
+    rs_journal *journal = NULL;
+    restride_status status = keep(given, &contents);
+    if (status == RESTRIDE_OK)
+        status = measure(how, &contents);
     if (status == RESTRIDE_OK)
         status = rs_file_fill_holes(how->file);
     if (status == RESTRIDE_OK)
-        status = keep(given, &plan, &contents.plan_bytes);
-    contents.plan = plan;
-    rs_journal *journal = NULL;
-    if (status == RESTRIDE_OK)
         status = rs_journal_create(&journal, how->journal, how->file, &contents);
-    free(plan);
+    free(contents.plan);
     if (status == RESTRIDE_OK)
         status = run_change(how, journal);
     rs_journal_close(journal);

@@ -10,7 +10,8 @@ enum {
     TILE_ROW_BYTES = 4096,
     WORD_BITS = 64,
     LEAST_RANGES = 1024,
-    RANGE_PARTS = 64 /* a step of many ranges has about this many bytes in each */
+    MOST_ROW_BYTES = 256 << 20, /* that are brought into another order in one step */
+    RANGE_PARTS = 64            /* a step of many ranges has about this many bytes in each */
 };
 
 typedef struct {
@@ -20,6 +21,18 @@ typedef struct {
     restride_status (*begin)(rs_steps *steps, const rs_journal_step *latest); /* NULL: nothing */
     bool (*fill)(rs_steps *steps, rs_journal_step *step);
 } form;
+
+/* Matrices are numbered through all repeats. */
+static size_t matrices_of(const rs_transpose_task *task)
+{
+    return (task->repeats > 1 ? task->repeats : 1) * task->outer;
+}
+
+static size_t offset_of(const rs_transpose_task *task, size_t matrix)
+{
+    return task->offset + matrix / task->outer * task->repeat_pitch +
+           matrix % task->outer * task->pitch;
+}
 
 static size_t row_bytes(const rs_transpose_task *task)
 {
@@ -38,26 +51,95 @@ static unsigned char *add(rs_steps *s, rs_journal_step *step, size_t offset, siz
     return rs_journal_step_add(step, s->array_offset + offset, length);
 }
 
-/* ---- 010!: at.position counts blocks ---- */
+/* ---- 010! and others that work on blocks: at.position counts them ---- */
 
 static size_t block_bytes(const rs_transpose_task *task)
 {
     return task->rows * task->cols * task->unit;
 }
 
-static bool fill_panels(rs_steps *s, rs_journal_step *step)
+static rs_host_tile tile_of(size_t unit, size_t rows, size_t cols)
+{
+    return rs_host_tile_choose(unit, rows < cols ? rows : cols);
+}
+
+static void transpose_block(const rs_transpose_task *t, const unsigned char *from,
+                            unsigned char *to)
+{
+    rs_host_tile tile = tile_of(t->unit, t->rows, t->cols);
+    rs_host_tile_transpose(&tile, from, t->cols * t->unit, to, t->rows * t->unit, t->rows, t->cols);
+}
+
+/* A row has the first members of all pieces, one piece after the other. */
+static void unzip_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
+{
+    for (size_t i = 0; i < t->piece_count; i++) {
+        const rs_piece *piece = &t->pieces[i];
+        rs_host_tile tile = tile_of(piece->unit, t->rows, piece->count);
+        rs_host_tile_transpose(&tile, from, t->cols, to, t->rows * piece->unit, t->rows,
+                               piece->count);
+        from += piece->count * piece->unit;
+        to += piece->count * piece->unit * t->rows;
+    }
+}
+
+static void zip_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
+{
+    for (size_t i = 0; i < t->piece_count; i++) {
+        const rs_piece *piece = &t->pieces[i];
+        rs_host_tile tile = tile_of(piece->unit, piece->count, t->rows);
+        rs_host_tile_transpose(&tile, from, t->rows * piece->unit, to, t->cols, piece->count,
+                               t->rows);
+        from += piece->count * piece->unit * t->rows;
+        to += piece->count * piece->unit;
+    }
+}
+
+static size_t piece_bytes(const rs_piece *piece)
+{
+    return piece->count * piece->unit;
+}
+
+static void reorder_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
+{
+    for (size_t i = 0; i < t->piece_count; i++) {
+        size_t target = 0;
+        for (size_t k = 0; k < t->piece_count; k++)
+            if (t->pieces[k].place < t->pieces[i].place)
+                target += piece_bytes(&t->pieces[k]);
+        memcpy(to + target, from, piece_bytes(&t->pieces[i]));
+        from += piece_bytes(&t->pieces[i]);
+    }
+}
+
+static void change_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
+{
+    switch (t->method) {
+    case RS_TRANSPOSE_UNZIP:
+        unzip_block(t, from, to);
+        return;
+    case RS_TRANSPOSE_ZIP:
+        zip_block(t, from, to);
+        return;
+    case RS_TRANSPOSE_REORDER:
+        reorder_block(t, from, to);
+        return;
+    default:
+        transpose_block(t, from, to);
+    }
+}
+
+static bool fill_blocks(rs_steps *s, rs_journal_step *step)
 {
     const rs_transpose_task *t = s->task;
     size_t bytes = block_bytes(t);
-    rs_host_tile tile = rs_host_tile_choose(t->unit, t->rows < t->cols ? t->rows : t->cols);
-    while (s->at.position < t->outer * t->count && rs_journal_step_fits(step, bytes)) {
-        size_t offset =
-            t->offset + s->at.position / t->count * t->pitch + s->at.position % t->count * bytes;
-        rs_host_tile_transpose(&tile, s->array + offset, t->cols * t->unit,
-                               add(s, step, offset, bytes), t->rows * t->unit, t->rows, t->cols);
+    size_t blocks = matrices_of(t) * t->count;
+    while (s->at.position < blocks && rs_journal_step_fits(step, bytes)) {
+        size_t offset = offset_of(t, s->at.position / t->count) + s->at.position % t->count * bytes;
+        change_block(t, s->array + offset, add(s, step, offset, bytes));
         s->at.position++;
     }
-    return s->at.position == t->outer * t->count;
+    return s->at.position == blocks;
 }
 
 /*
@@ -139,7 +221,7 @@ static slice find_slice(const rs_steps *s)
     const rs_transpose_task *t = s->task;
     size_t begin = s->at.part % slices_of(t) * slice_bytes(t);
     size_t left = element_bytes(t) - begin;
-    return (slice){t->offset + s->at.part / slices_of(t) * t->pitch + begin,
+    return (slice){offset_of(t, s->at.part / slices_of(t)) + begin,
                    left < slice_bytes(t) ? left : slice_bytes(t)};
 }
 
@@ -204,7 +286,7 @@ static void begin_part(rs_steps *s)
 
 static bool fill_cycles(rs_steps *s, rs_journal_step *step)
 {
-    size_t parts = s->task->outer * slices_of(s->task);
+    size_t parts = matrices_of(s->task) * slices_of(s->task);
     while (s->at.part < parts) {
         const slice part = find_slice(s);
         while (step->carried_bytes != 0 || find_cycle(s, step, &part)) {
@@ -238,7 +320,7 @@ static void fill_tile(rs_steps *s, rs_journal_step *step, size_t i, size_t j)
     size_t edge = edge_of(t);
     size_t height = t->rows - i < edge ? t->rows - i : edge;
     size_t width = t->rows - j < edge ? t->rows - j : edge;
-    size_t matrix = t->offset + s->at.part * t->pitch;
+    size_t matrix = offset_of(t, s->at.part);
     rs_host_tile tile = rs_host_tile_choose(t->unit, height < width ? height : width);
     unsigned char *place = step->payload + step->payload_bytes;
     for (size_t row = 0; row < height; row++)
@@ -258,7 +340,7 @@ static bool fill_pairs(rs_steps *s, rs_journal_step *step)
     const rs_transpose_task *t = s->task;
     size_t edge = edge_of(t);
     size_t tiles = (t->rows - 1) / edge + 1;
-    while (s->at.part < t->outer) {
+    while (s->at.part < matrices_of(t)) {
         if (!pair_fits(t, step))
             return false;
         fill_tile(s, step, s->at.leader * edge, s->at.position * edge);
@@ -290,7 +372,7 @@ static size_t all_tails(const rs_transpose_task *task)
 
 static const unsigned char *matrix_of(const rs_steps *s)
 {
-    return s->array + s->task->offset + s->at.part * s->task->pitch;
+    return s->array + offset_of(s->task, s->at.part);
 }
 
 static restride_status begin_tails(rs_steps *s, const rs_journal_step *latest)
@@ -318,11 +400,6 @@ static void stash_tails(rs_steps *s)
             for (size_t column = 0; column < t->tail; column++)
                 memcpy(s->stash + row * tail + column * t->unit, matrix + behind(t, column, row),
                        t->unit);
-}
-
-static size_t matrix_offset(const rs_steps *s)
-{
-    return s->task->offset + s->at.part * s->task->pitch;
 }
 
 /*
@@ -385,7 +462,7 @@ static bool fill_tails(rs_steps *s, rs_journal_step *step)
     size_t left = bytes - s->at.position;
     size_t length = left < room ? left : room;
     size_t begin = join ? left - length : s->at.position;
-    unsigned char *place = add(s, step, matrix_offset(s) + begin, length);
+    unsigned char *place = add(s, step, offset_of(t, s->at.part) + begin, length);
     if (join)
         fill_padded(s, begin, length, place);
     else
@@ -394,7 +471,7 @@ static bool fill_tails(rs_steps *s, rs_journal_step *step)
     if (s->at.position < bytes)
         return false;
     s->at = (rs_journal_cursor){s->at.stage, s->at.part + 1, 0, 0, s->at.done};
-    return s->at.part == t->outer;
+    return s->at.part == matrices_of(t);
 }
 
 static size_t one_byte(const rs_transpose_task *task)
@@ -406,14 +483,17 @@ static size_t one_byte(const rs_transpose_task *task)
 /* ---- all forms ---- */
 
 static const form forms[] = {
-    [RS_TRANSPOSE_PANELS] = {block_bytes, NULL, NULL, fill_panels},
+    [RS_TRANSPOSE_PANELS] = {block_bytes, NULL, NULL, fill_blocks},
     [RS_TRANSPOSE_CHAINS] = {slice_bytes, NULL, begin_cycles, fill_cycles},
     [RS_TRANSPOSE_SQUARE] = {pair_bytes, NULL, NULL, fill_pairs},
     [RS_TRANSPOSE_JOIN] = {one_byte, all_tails, begin_tails, fill_tails},
     [RS_TRANSPOSE_SPLIT] = {one_byte, all_tails, begin_tails, fill_tails},
     [RS_TRANSPOSE_PIPT] = {slice_bytes, NULL, begin_cycles, fill_cycles},
     [RS_TRANSPOSE_PTTWAC] = {slice_bytes, NULL, begin_cycles, fill_cycles},
-    [RS_TRANSPOSE_COPY] = {block_bytes, NULL, NULL, fill_panels},
+    [RS_TRANSPOSE_COPY] = {block_bytes, NULL, NULL, fill_blocks},
+    [RS_TRANSPOSE_UNZIP] = {block_bytes, NULL, NULL, fill_blocks},
+    [RS_TRANSPOSE_ZIP] = {block_bytes, NULL, NULL, fill_blocks},
+    [RS_TRANSPOSE_REORDER] = {block_bytes, NULL, NULL, fill_blocks},
     [RS_TRANSPOSE_FUSED] = {slice_bytes, NULL, begin_cycles, fill_cycles},
 };
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };

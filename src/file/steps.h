@@ -2,7 +2,7 @@
  * The stages of a transposition as steps of a journal (journal.h). A step holds the new contents of
  * some ranges, worked out from a file that no step since the last one has changed:
  *
- *     010!       some blocks
+ *     010!       some blocks; likewise zip, unzip, copy, and reorder of rows that memory holds
  *     100!       some elements, one after the other along a cycle of the permutation
  *     square     some pairs of mirror tiles
  *     pad        some rows, last one first; the tails are stashed before

@@ -41,6 +41,22 @@ restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, si
     return RESTRIDE_OK;
 }
 
+/* The plan's own copy of a task, with its pieces. */
+static restride_status remember(restride_plan *plan, const rs_transpose_task *task)
+{
+    rs_transpose_task *own = &plan->tasks[plan->stage_count];
+    *own = *task;
+    own->pieces = NULL;
+    if (task->piece_count == 0)
+        return RESTRIDE_OK;
+    rs_piece *pieces = malloc(task->piece_count * sizeof *pieces);
+    if (pieces == NULL)
+        return rs_fail_memory("a plan");
+    memcpy(pieces, task->pieces, task->piece_count * sizeof *pieces);
+    own->pieces = pieces;
+    return RESTRIDE_OK;
+}
+
 restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
                                        size_t count, size_t scratch_limit)
 {
@@ -49,11 +65,14 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
                        "This conversion takes more than %d stages; convert in two steps.",
                        RS_PLAN_MOST_STAGES);
     for (size_t i = 0; i < count; i++) {
-        restride_status status = plan->engine->operations->create_transpose(
-            plan->engine, &tasks[i], scratch_limit, &plan->stages[plan->stage_count]);
-        if (status != RESTRIDE_OK)
+        restride_status status = remember(plan, &tasks[i]);
+        if (status == RESTRIDE_OK)
+            status = plan->engine->operations->create_transpose(
+                plan->engine, &tasks[i], scratch_limit, &plan->stages[plan->stage_count]);
+        if (status != RESTRIDE_OK) {
+            free((void *)(uintptr_t)plan->tasks[plan->stage_count].pieces);
             return status;
-        plan->tasks[plan->stage_count] = tasks[i];
+        }
         plan->stage_count++;
     }
     return RESTRIDE_OK;
@@ -252,8 +271,10 @@ void restride_plan_destroy(restride_plan *plan)
 {
     if (plan == NULL)
         return;
-    for (size_t i = 0; i < plan->stage_count; i++)
+    for (size_t i = 0; i < plan->stage_count; i++) {
         plan->engine->operations->destroy_stage(plan->stages[i]);
+        free((void *)(uintptr_t)plan->tasks[i].pieces);
+    }
     free(plan->from);
     free(plan->to);
     free(plan);

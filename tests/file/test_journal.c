@@ -22,10 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-ssize_t __real_pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
-ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
-int __real_fdatasync(int descriptor);
+restride_status __real_rs_file_write(const rs_file *file, size_t offset, const void *bytes,
+                                     size_t count);
+restride_status __wrap_rs_file_write(const rs_file *file, size_t offset, const void *bytes,
+                                     size_t count);
 int __wrap_fdatasync(int descriptor);
+int __wrap_fsync(int descriptor); /* of folders, which are left out here */
 
 enum { SECTOR = 512, MOST_WRITES = 4096, DIED = 7, NEVER = 1 << 30 };
 
@@ -52,12 +54,18 @@ static size_t random_below(size_t bound)
     return (size_t)(disk.random >> 33) % bound;
 }
 
+static void put_back(int descriptor, const void *bytes, size_t count, off_t offset)
+{
+    if (pwrite(descriptor, bytes, count, offset) != (ssize_t)count)
+        abort();
+}
+
 static void lose_sectors(const unsynced_write *w)
 {
     for (size_t i = 0; i < w->count; i += SECTOR) {
         size_t length = w->count - i < SECTOR ? w->count - i : SECTOR;
         if (random_below(2) == 0)
-            __real_pwrite(w->descriptor, w->before + i, length, w->offset + (off_t)i);
+            put_back(w->descriptor, w->before + i, length, w->offset + (off_t)i);
     }
 }
 
@@ -71,23 +79,28 @@ static void count_call(void)
     _exit(DIED);
 }
 
-ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t count, off_t offset)
+restride_status __wrap_rs_file_write(const rs_file *file, size_t offset, const void *bytes,
+                                     size_t count)
 {
     if (disk.calls_left == NEVER)
-        return __real_pwrite(descriptor, bytes, count, offset);
-    unsynced_write w = {descriptor, offset, count, calloc(1, count + 1)};
+        return __real_rs_file_write(file, offset, bytes, count);
+    unsynced_write w = {file->descriptor, (off_t)offset, count, calloc(1, count + 1)};
     if (w.before == NULL || disk.write_count == MOST_WRITES)
         abort();
-    ssize_t read = pread(descriptor, w.before, count, offset);
+    ssize_t read = pread(file->descriptor, w.before, count, (off_t)offset);
     (void)read;
     /* A process may end in the middle of a write, too. */
-    if (disk.calls_left == 0 && !disk.power)
-        __real_pwrite(descriptor, bytes, count / 2, offset);
-    else
-        __real_pwrite(descriptor, bytes, count, offset);
+    bool half = disk.calls_left == 0 && !disk.power;
+    restride_status status = __real_rs_file_write(file, offset, bytes, half ? count / 2 : count);
     disk.writes[disk.write_count++] = w;
     count_call();
-    return (ssize_t)count;
+    return status;
+}
+
+int __wrap_fsync(int descriptor)
+{
+    (void)descriptor;
+    return 0;
 }
 
 int __wrap_fdatasync(int descriptor)
@@ -242,6 +255,8 @@ static bool run_and_die(const test_change *c, int call, bool power, uint64_t see
         .count = (blocks), .rows = (height), .cols = (width), .tail = (rest), .unit = (bytes)      \
     }
 
+static const rs_piece pieces[] = {{3, 2, 2}, {1, 4, 0}, {2, 8, 1}};
+
 static const test_change changes[] = {
     {"nothing", 12, 0, {{0}}, 0},
     {"blocks", 2 * 3 * 20 * 7 * 2, 1, {TASK(PANELS, 0, 2, 3 * 20 * 7 * 2, 3, 20, 7, 0, 2)}, 300},
@@ -272,6 +287,76 @@ static const test_change changes[] = {
      350},
     {"copy", 2 * 900, 1, {TASK(COPY, 0, 2, 900, 1, 10, 30, 0, 3)}, 100},
     {"PTTWAC", 900, 1, {TASK(PTTWAC, 0, 1, 900, 1, 10, 30, 0, 3)}, 100},
+    {"repeated",
+     3 * 500 + 2 * 1700,
+     2,
+     {{.method = RS_TRANSPOSE_CHAINS,
+       .offset = 100,
+       .outer = 2,
+       .pitch = 450,
+       .count = 1,
+       .rows = 10,
+       .cols = 15,
+       .unit = 3,
+       .repeats = 3,
+       .repeat_pitch = 1700},
+      {.method = RS_TRANSPOSE_JOIN,
+       .offset = 100,
+       .outer = 2,
+       .pitch = 450,
+       .count = 1,
+       .rows = 10,
+       .cols = 14,
+       .tail = 1,
+       .unit = 3,
+       .repeats = 3,
+       .repeat_pitch = 1700}},
+     200},
+    {"pieces",
+     2 * 3 * 20 * 26,
+     3,
+     {{.method = RS_TRANSPOSE_UNZIP,
+       .outer = 2,
+       .pitch = 3 * 20 * 26,
+       .count = 3,
+       .rows = 20,
+       .cols = 26,
+       .unit = 1,
+       .pieces = pieces,
+       .piece_count = 3},
+      {.method = RS_TRANSPOSE_ZIP,
+       .outer = 1,
+       .pitch = 6 * 20 * 26,
+       .count = 5,
+       .rows = 24,
+       .cols = 26,
+       .unit = 1,
+       .pieces = pieces,
+       .piece_count = 3},
+      {.method = RS_TRANSPOSE_REORDER,
+       .outer = 60,
+       .pitch = 52,
+       .count = 1,
+       .rows = 1,
+       .cols = 26,
+       .unit = 1,
+       .pieces = pieces,
+       .piece_count = 3}},
+     700},
+    {"C2R",
+     30 * 21 * 4,
+     3,
+     {TASK(C2R_ROTATE, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4),
+      TASK(C2R_ROWS, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4),
+      TASK(C2R_COLUMNS, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4)},
+     300},
+    {"R2C",
+     30 * 21 * 4,
+     3,
+     {TASK(R2C_COLUMNS, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4),
+      TASK(R2C_ROWS, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4),
+      TASK(R2C_ROTATE, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4)},
+     300},
     {"a part of the array", 1000, 1, {TASK(CHAINS, 100, 1, 600, 1, 20, 30, 0, 1)}, 50},
 };
 enum { CHANGE_COUNT = sizeof changes / sizeof changes[0] };
@@ -409,7 +494,7 @@ static void test_damaged_head(void **state)
         unsigned char value;
         assert_int_equal(pread(descriptor, &value, 1, byte), 1);
         value ^= 0x10;
-        assert_int_equal(__real_pwrite(descriptor, &value, 1, byte), 1);
+        put_back(descriptor, &value, 1, byte);
         close(descriptor);
         assert_refused(c, "test", journal_path);
     }
