@@ -10,6 +10,7 @@ enum {
     LARGEST_SQUARE_UNIT = 256,
     SQUARE_RUN_BYTES = 128,
     LEAST_EDGE = 4,
+    SHORT_LINES = 4,
     COPY_TILE_BYTES = 64 << 10,
     VECTORS_AT_ONCE = 64,
     LINE_BYTES = 64 /* what an engine may round the parts of its scratch memory up to */
@@ -21,15 +22,17 @@ static bool marks_fit(size_t elements, size_t scratch_limit)
     return elements / 4 <= scratch_limit / 2;
 }
 
-/* Bytes that move with those of a super-element, because they share its lines, and the work of a
- * jump, which counts on short ones. */
+/*
+ * The bytes that move with those of a super-element, because they share its lines; the work of a
+ * jump, which counts on short ones; and from five lines on the lines that hardware fetches in vain.
+ */
 static double moves_cost(size_t element_bytes, const rs_engine_traits *traits)
 {
     size_t line = traits->line_bytes;
     double bytes = (double)element_bytes;
     double touched = (double)(element_bytes + line - rs_size_gcd(element_bytes, line));
-    double jump = 0.8 * (double)line / bytes;
-    return 0.55 * touched / bytes + (jump > 0.2 ? jump : 0.2);
+    double cost = 0.45 * touched / bytes + 0.94 * (double)line / bytes;
+    return element_bytes > SHORT_LINES * line ? cost + 0.6 : cost;
 }
 
 static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -64,7 +67,7 @@ static double panels_cost(const rs_transpose_task *task, const rs_engine_traits 
     if (block_bytes > scratch_limit)
         return RS_COST_IMPOSSIBLE;
     double chips = (double)block_bytes / (double)traits->chip_bytes;
-    double cost = chips <= 1.3 ? 0.9 : chips <= 2 ? 1.05 : chips <= 4 ? 1.2 : 1.5;
+    double cost = chips <= 0.7 ? 0.92 : chips <= 1 ? 1 : chips <= 2 ? 1.1 : chips <= 4 ? 1.2 : 1.5;
     size_t blocks = task->outer * task->count;
     size_t active = scratch_limit / block_bytes;
     active = active < blocks ? active : blocks;
@@ -79,7 +82,8 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
     if (task->unit > LARGEST_SQUARE_UNIT)
         return RS_COST_IMPOSSIBLE;
     double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
-    return 0.9 * (runs > 1 ? runs : 1);
+    double aligned = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
+    return aligned * (runs > 1 ? runs : 1);
 }
 
 /* The tails are kept once together and once more by each worker. */
@@ -87,7 +91,7 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
                          size_t scratch_limit)
 {
     (void)traits;
-    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 0.9;
+    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 1;
 }
 
 /* Out to the scratch memory, and back as a plain copy; within the chip the threads wait for each
