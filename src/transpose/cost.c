@@ -102,7 +102,7 @@ static double copy_cost(const rs_transpose_task *task, const rs_engine_traits *t
     size_t bytes = task->rows * task->cols * task->unit;
     if (bytes + traits->workers * COPY_TILE_BYTES > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    return bytes > traits->chip_bytes ? 2.2 : 1.1;
+    return bytes > traits->chip_bytes ? 3.0 : 1.1;
 }
 
 /* For stages that want `bytes` bytes a worker: the dearer, the less of that the chip holds, or the

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { LEAST_STRIDE = 509 };
+enum { LEAST_STRIDE = 509, APART = 4 };
 
 restride_status rs_host_chains_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
@@ -26,6 +26,12 @@ restride_status rs_host_chains_prepare(rs_host_stage *stage, size_t scratch_limi
         stride = bytes / (scratch_limit / 2 + 1) + 1;
     restride_status status = rs_host_cycles_create(&stage->cycles, task->rows, task->cols, stride);
     stage->scratch_bytes = stage->cycles.starts * task->unit;
+    /* Many matrices need no barriers: each thread takes whole ones. */
+    size_t own_bytes = stage->cycles.starts * task->unit + RS_HOST_LINE_BYTES;
+    stage->apart = task->outer >= APART * stage->threads &&
+                   own_bytes <= scratch_limit / stage->threads && status == RESTRIDE_OK;
+    if (stage->apart)
+        rs_host_fit_threads(stage, 0, own_bytes - RS_HOST_LINE_BYTES, scratch_limit);
     return status;
 }
 
@@ -40,25 +46,40 @@ static void save_starts(const rs_host_field *field, const rs_host_member *member
         memcpy(saved + i * field->unit, field->matrix + (i + 1) * distance, field->unit);
 }
 
+/* Moves one matrix with all members, or with the one that is alone. */
+static void move_matrix(rs_host_field *field, const rs_host_member *member, unsigned char *saved)
+{
+    const rs_host_lanes lanes = rs_host_lanes_choose();
+    size_t begin;
+    size_t end;
+    field->saved = saved;
+    save_starts(field, member, saved);
+    if (member->count > 1)
+        rs_host_team_wait(member);
+    rs_host_team_share(member, field->cycles->starts * field->slices, &begin, &end);
+    lanes.chains(field, begin, end);
+    lanes.cycles(field, member->index, member->count);
+    if (member->count > 1)
+        rs_host_team_wait(member);
+}
+
 void rs_host_chains_work(void *context, const rs_host_member *member)
 {
     const rs_host_run *run = context;
     const rs_host_stage *stage = run->stage;
-    const rs_host_cycles *cycles = &stage->cycles;
-    const rs_host_lanes lanes = rs_host_lanes_choose();
     rs_host_field field;
-    rs_host_field_cut(&field, cycles, stage->task.unit);
-    field.saved = run->scratch;
+    rs_host_field_cut(&field, &stage->cycles, stage->task.unit);
     field.progress = run->progress;
-    size_t begin;
-    size_t end;
-    for (size_t o = 0; o < stage->task.outer; o++) {
+    rs_host_member alone = {member->team, 0, 1};
+    size_t begin = 0;
+    size_t end = stage->task.outer;
+    if (stage->apart)
+        rs_host_team_share(member, stage->task.outer, &begin, &end);
+    for (size_t o = begin; o < end; o++) {
         field.matrix = run->data + o * stage->task.pitch;
-        save_starts(&field, member, run->scratch);
-        rs_host_team_wait(member);
-        rs_host_team_share(member, cycles->starts * field.slices, &begin, &end);
-        lanes.chains(&field, begin, end);
-        lanes.cycles(&field, member->index, member->count);
-        rs_host_team_wait(member);
+        if (stage->apart)
+            move_matrix(&field, &alone, run->scratch + member->index * stage->own_bytes);
+        else
+            move_matrix(&field, member, run->scratch);
     }
 }

@@ -14,29 +14,33 @@
 #include <emmintrin.h>
 #endif
 
-enum { RUN_BYTES = 512, MOST_EDGE = 128, LINE_BYTES = 64, STREAM_BYTES = 4 << 20 };
+enum { RUN_BYTES = 1024, MOST_RUN = 512, WIDTH = 64, LINE_BYTES = 64, STREAM_BYTES = 4 << 20 };
 
 restride_status rs_host_copy_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
-    size_t edge = RUN_BYTES / task->unit;
-    stage->edge = edge > MOST_EDGE ? MOST_EDGE : edge < LINE_BYTES / 8 ? LINE_BYTES / 8 : edge;
-    size_t tile_bytes = task->unit < LINE_BYTES ? stage->edge * stage->edge * task->unit : 0;
+    size_t run = RUN_BYTES / task->unit;
+    stage->edge = run > MOST_RUN ? MOST_RUN : run < WIDTH / 4 ? WIDTH / 4 : run;
+    size_t tile_bytes = task->unit < LINE_BYTES ? stage->edge * WIDTH * task->unit : 0;
     rs_host_fit_threads(stage, task->rows * task->cols * task->unit, tile_bytes, scratch_limit);
     return RESTRIDE_OK;
 }
 
-/* Blocks that stay in a cache are better left there. */
+/* Blocks that stay in a cache are better left there. Only whole lines are streamed: a line written
+ * in two parts would go to memory twice. */
 static void stream(unsigned char *target, const unsigned char *source, size_t bytes, bool beyond)
 {
 #ifdef __SSE2__
-    size_t head = (16 - (uintptr_t)target % 16) % 16;
+    size_t head = (LINE_BYTES - (uintptr_t)target % LINE_BYTES) % LINE_BYTES;
     if (beyond && bytes >= head + LINE_BYTES) {
         memcpy(target, source, head);
-        for (target += head, source += head, bytes -= head; bytes >= 16;
-             target += 16, source += 16, bytes -= 16)
-            _mm_stream_si128((__m128i *)(void *)target,
-                             _mm_loadu_si128((const __m128i *)(const void *)source));
+        target += head;
+        source += head;
+        for (bytes -= head; bytes >= LINE_BYTES;
+             target += LINE_BYTES, source += LINE_BYTES, bytes -= LINE_BYTES)
+            for (size_t i = 0; i < LINE_BYTES; i += sizeof(__m128i))
+                _mm_stream_si128((__m128i *)(void *)(target + i),
+                                 _mm_loadu_si128((const __m128i *)(const void *)(source + i)));
     }
 #endif
     (void)beyond;
@@ -64,7 +68,7 @@ static void copy_tile(const field *f, size_t row, size_t col)
     const rs_transpose_task *task = &f->stage->task;
     size_t edge = f->stage->edge;
     size_t height = task->rows - row < edge ? task->rows - row : edge;
-    size_t width = task->cols - col < edge ? task->cols - col : edge;
+    size_t width = task->cols - col < WIDTH ? task->cols - col : WIDTH;
     const unsigned char *source = f->block + (row * task->cols + col) * task->unit;
     unsigned char *target = f->copy + (col * task->rows + row) * task->unit;
     size_t source_stride = task->cols * task->unit;
@@ -83,13 +87,13 @@ static void copy_tile(const field *f, size_t row, size_t col)
 static void transpose_block(const field *f, const rs_host_member *member)
 {
     const rs_transpose_task *task = &f->stage->task;
-    size_t across = (task->cols - 1) / f->stage->edge + 1;
+    size_t across = (task->cols - 1) / WIDTH + 1;
     size_t down = (task->rows - 1) / f->stage->edge + 1;
     size_t begin;
     size_t end;
     rs_host_team_share(member, across * down, &begin, &end);
     for (size_t i = begin; i < end; i++)
-        copy_tile(f, i / across * f->stage->edge, i % across * f->stage->edge);
+        copy_tile(f, i / across * f->stage->edge, i % across * WIDTH);
     finish_streams();
 }
 

@@ -40,6 +40,7 @@ typedef struct {
      * or strips of a panel of columns. */
     size_t edge;
     rs_host_cycles cycles; /* CHAINS, FUSED */
+    bool apart;            /* CHAINS: each thread moves matrices of its own */
     rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */
 } rs_host_stage;
 
