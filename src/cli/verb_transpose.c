@@ -148,49 +148,13 @@ static in_memory memory_of(const rs_array *array, const int axes[])
     return memory;
 }
 
-/* The product of extents [begin, end). */
-static size_t extent_of(const in_memory *memory, int begin, int end)
-{
-    size_t product = 1;
-    for (int i = begin; i < end; i++)
-        product *= memory->extents[i];
-    return product;
-}
-
-/* Two neighbouring groups of axes, [first, second) and [second, end), that change places. */
-static bool find_groups(const int permutation[], int rank, int *first, int *second, int *end)
-{
-    *first = 0;
-    while (*first < rank && permutation[*first] == *first)
-        ++*first;
-    *second = *first < rank ? permutation[*first] : rank;
-    *end = *second;
-    while (*end < rank && permutation[*first + *end - *second] == *end)
-        ++*end;
-    for (int i = *first + *end - *second; i < *end; i++)
-        if (permutation[i] != i - (*end - *second))
-            return false;
-    for (int i = *end; i < rank; i++)
-        if (permutation[i] != i)
-            return false;
-    return true;
-}
-
 static restride_status make_plan(const rs_array *array, const int axes[], size_t bytes,
                                  restride_plan **plan)
 {
     const in_memory memory = memory_of(array, axes);
     const restride_plan_options options = rs_array_plan_options(array, bytes);
-    int first;
-    int second;
-    int end;
-    if (!find_groups(memory.permutation, array->rank, &first, &second, &end))
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "Only two groups of neighbouring axes can change places so far; take the "
-                       "permutation in several steps.");
-    return restride_plan_transpose_with(
-        plan, array->engine, extent_of(&memory, first, second), extent_of(&memory, second, end),
-        extent_of(&memory, end, array->rank) * array->unit, extent_of(&memory, 0, first), &options);
+    return restride_plan_permute_with(plan, array->engine, array->rank, memory.extents,
+                                      memory.permutation, array->unit, &options);
 }
 
 /* ---- the verb ---- */

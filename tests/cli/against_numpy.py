@@ -48,8 +48,6 @@ def check(path, shape, dtype, order, axes, version):
     done = subprocess.run(command, capture_output=True, text=True)
     wanted = opaque(array, lambda bare: numpy.ascontiguousarray(bare.transpose(axes)))
     case = f"{shape} {dtype} {order} {axes} {version}"
-    if "Only two groups" in done.stderr:
-        return
     if done.returncode != 0:
         complain(f"{case}: {done.stderr}")
         return
