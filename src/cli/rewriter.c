@@ -214,9 +214,10 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
-    json_t *request = json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b}", "source", text, "file",
-                                s->file, "options", options, "layouts", s->layouts, "records",
-                                s->records, "macros", usual_macros(), "assume_undefined", 1);
+    json_t *request =
+        json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b, s:b}", "source", text, "file", s->file,
+                  "options", options, "layouts", s->layouts, "records", s->records, "macros",
+                  usual_macros(), "assume_undefined", 1, "comments", 1);
     long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
     if (request != NULL && tile > 0)
         json_object_set_new(request, "tile", json_integer(tile));

@@ -85,13 +85,8 @@ static void count_lines(rs_numbered_text *out)
 
 static void write_number(rs_numbered_text *out, size_t file, size_t number)
 {
-    rs_text_format(&out->text, "#line %zu \"", number);
-    for (const char *c = out->flat->files[file]; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            rs_text_add_string(&out->text, "\\");
-        rs_text_add(&out->text, c, 1);
-    }
-    rs_text_add_string(&out->text, "\"\n");
+    /* The name is quoted as cpp wrote it. */
+    rs_text_format(&out->text, "#line %zu \"%s\"\n", number, out->flat->files[file]);
     out->file = file;
     out->number = number;
     out->counted = out->text.size;
@@ -102,14 +97,14 @@ void rs_numbered_add(rs_numbered_text *out, size_t begin, size_t end, bool numbe
     size_t line = begin == 0 ? 0 : rs_source_lines_after(&out->lines, begin - 1);
     while (numbered && line < out->lines.count && out->lines.items[line].offset < end) {
         const rs_source_line *l = &out->lines.items[line++];
-        rs_text_add(&out->text, out->flat->text + begin, l->offset - begin);
+        rs_text_add(&out->text, out->flat->shown + begin, l->offset - begin);
         begin = l->offset;
         bool at_start = out->text.size == 0 || out->text.data[out->text.size - 1] == '\n';
         count_lines(out);
         if (l->outside && at_start && (out->file != l->file || out->number != l->number))
             write_number(out, l->file, l->number);
     }
-    rs_text_add(&out->text, out->flat->text + begin, end - begin);
+    rs_text_add(&out->text, out->flat->shown + begin, end - begin);
 }
 
 void rs_numbered_start_line(rs_numbered_text *out, size_t offset)

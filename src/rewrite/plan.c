@@ -48,12 +48,28 @@ size_t rs_declaration_start(const rs_tree *tree, size_t name)
     return start;
 }
 
+/* The byte before a declaration, and before the comments on the lines above it. */
+static size_t place_before(const rs_model *model, size_t start)
+{
+    const char *text = model->tree->text;
+    size_t place = start, line = start;
+    while (line > 0 && isspace((unsigned char)text[line - 1])) {
+        line--;
+        if (text[line] == '\n')
+            place = line + 1;
+    }
+    while (line > 0 && text[line - 1] != '\n')
+        line--;
+    bool directive = text[line + strspn(text + line, " \t")] == '#';
+    return directive || line == start ? start : place;
+}
+
 /* Definitions stand before the first function that needs them. */
 static void move_before(const rs_model *model, size_t *position, int function)
 {
     size_t name = rs_cursor_offset(model->functions[function].cursor);
     if (name < *position) {
-        size_t start = rs_declaration_start(model->tree, name);
+        size_t start = place_before(model, rs_declaration_start(model->tree, name));
         *position = start < *position ? start : *position;
     }
 }

@@ -9,6 +9,7 @@
 #include "source/query.h"
 #include "source/words.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,16 +197,38 @@ static void write_load(const writer *w, const rs_access *a, int self, const char
     rs_text_add_string(text, ")}).value");
 }
 
+static size_t count_newlines(const char *text, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+/* Ends as many lines as the user did in [begin, end), which the text written since `start` stands
+ * for. */
+static void catch_up(const writer *w, size_t start, size_t begin, size_t end)
+{
+    rs_text *text = &w->out->text;
+    if (text->failed)
+        return;
+    size_t wanted = count_newlines(w->model->tree->text + begin, end - begin);
+    for (size_t had = count_newlines(text->data + start, text->size - start); had < wanted; had++)
+        rs_text_add_string(text, "\n");
+}
+
 static void write_store(const writer *w, const rs_access *a, int self, const char *qualifiers)
 {
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
+    size_t start = text->size;
     if (a->value_used)
         rs_text_format(text, "((union restride_value_%d){.bytes = ", copier);
     rs_text_format(text, "restride_store_%d((%s char *)%s%s, ", copier, qualifiers,
                    base_prefix(w->model, a), w->model->arguments[a->argument].name);
     write_place(w, a, self);
     rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
+    catch_up(w, start, a->begin, w->model->tree->nodes[a->value].begin);
     write_node(w, a->value, self + 1);
     rs_text_add_string(text, "}).bytes)");
     if (a->value_used)
@@ -298,25 +321,13 @@ static int first_access(const rs_model *model, size_t begin)
     return low;
 }
 
-static size_t count_newlines(const char *text, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += text[i] == '\n';
-    return count;
-}
-
 /* Writes an access, and the line ends that it left out. */
 static void write_access_in_lines(const writer *w, const rs_access *a, int self)
 {
     rs_text *text = &w->out->text;
     size_t start = text->size;
     write_access(w, a, self);
-    if (text->failed)
-        return;
-    size_t wanted = count_newlines(w->model->tree->text + a->begin, a->end - a->begin);
-    for (size_t had = count_newlines(text->data + start, text->size - start); had < wanted; had++)
-        rs_text_add_string(text, "\n");
+    catch_up(w, start, a->begin, a->end);
 }
 
 /* Writes the bytes [begin, end) of the flat text with the accesses inside them replaced, those
@@ -527,7 +538,10 @@ static void write_copy(const rs_model *model, rs_numbered_text *out, int number,
     write_instance_name(model, &out->text, number);
     rs_numbered_add(out, name + strlen(function->name), end, false);
     write_copy_parameters(model, &out->text, instance);
-    rs_numbered_add(out, end, body, false);
+    size_t header_end = body;
+    while (!whole && isspace((unsigned char)tree->text[header_end - 1]))
+        header_end--; /* and the comments before the body */
+    rs_numbered_add(out, end, header_end, false);
     writer w = {model, out, instance, false};
     if (whole)
         write_range(&w, body, tree->nodes[function->body].end, 0);

@@ -93,6 +93,7 @@ static const char *check_request(const json_t *request)
         {"assume_undefined",
          {JSON_TRUE, JSON_FALSE},
          "The member \"assume_undefined\" is not true or false."},
+        {"comments", {JSON_TRUE, JSON_FALSE}, "The member \"comments\" is not true or false."},
     };
     if (!json_is_object(request))
         return "The request is not a JSON object.";
@@ -572,9 +573,14 @@ static restride_status read_source(rewriting *r, bool *stopped)
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);
-    status = appendix.failed ? rs_fail_memory("an annotation")
-                             : rs_flatten(&r->flat, r->source, r->file, &r->options, r->definitions,
-                                          r->definition_count, appendix.data);
+    const rs_flat_request request = {r->source,
+                                     r->file,
+                                     &r->options,
+                                     r->definitions,
+                                     r->definition_count,
+                                     appendix.data,
+                                     json_is_true(json_object_get(r->request, "comments"))};
+    status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
     if (status == RESTRIDE_IO)
         return reply_error(r, restride_last_error(), false);

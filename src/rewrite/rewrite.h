@@ -19,6 +19,7 @@
  *                          flat array, as an expression ("20", "N + 1"); see annotations.h
  *   macros        object   what the device's compiler predefines: name to value, or null for "not
  *                          defined there"
+ *   comments      bool     keep the comments in the new source
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
  *                          defined
  *

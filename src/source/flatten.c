@@ -4,20 +4,13 @@
 
 #include "base/child.h"
 #include "base/text.h"
-#include "source/macro_names.h"
+#include "source/output.h"
 #include "source/words.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Stands for "#pragma unroll" while cpp runs, because device compilers expand macros there and cpp
- * does not. */
-#define UNROLL_MARK "restride_pragma_unroll"
-
-/* Stands before the text that is read behind the source. */
-#define APPENDIX_MARK "restride_appendix"
 
 static const char memory_subject[] = "a preprocessed source";
 
@@ -77,7 +70,7 @@ static void write_input(rs_text *input, const char *source, const char *file, co
     bool continued = false;
     while ((line = rs_line_next(&cursor, &length)) != NULL) {
         if (!continued && is_unroll(line, &tail)) {
-            rs_text_add_string(input, UNROLL_MARK);
+            rs_text_add_string(input, RS_UNROLL_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
         } else {
             rs_text_add(input, line, length);
@@ -86,26 +79,30 @@ static void write_input(rs_text *input, const char *source, const char *file, co
         continued = length > 0 && line[length - 1] == '\\';
     }
     if (appendix != NULL)
-        rs_text_format(input, "\n" APPENDIX_MARK "\n%s", appendix);
+        rs_text_format(input, "\n" RS_APPENDIX_MARK "\n%s", appendix);
 }
 
-static restride_status run_cpp(const char *dump, const rs_text *input, const rs_options *options,
-                               char *const definitions[], size_t definition_count, rs_text *output,
-                               rs_text *errors, int *exit_status)
+/* Runs cpp with what it is to dump, and with comments kept or not. */
+static restride_status run_cpp(const char *dump, bool comments, const rs_text *input,
+                               const rs_flat_request *request, rs_text *output, rs_text *errors,
+                               int *exit_status)
 {
     const char *const fixed[] = {"cpp", "-undef", "-nostdinc", "-std=c99", "-Wundef", dump};
     enum { FIXED = sizeof fixed / sizeof fixed[0] };
+    const rs_options *options = request->options;
     size_t count = FIXED;
-    char **arguments =
-        malloc((FIXED + definition_count + options->preprocessor_count + 2) * sizeof *arguments);
+    char **arguments = malloc(
+        (FIXED + request->definition_count + options->preprocessor_count + 3) * sizeof *arguments);
     if (arguments == NULL)
         return rs_fail_memory("the preprocessor's arguments");
     memcpy(arguments, fixed, sizeof fixed);
-    for (size_t i = 0; i < definition_count; i++)
-        arguments[count++] = definitions[i];
+    for (size_t i = 0; i < request->definition_count; i++)
+        arguments[count++] = request->definitions[i];
     for (size_t i = 0; i < options->preprocessor_count; i++)
         arguments[count++] = options->preprocessor[i];
-    static char standard_input[] = "-";
+    static char standard_input[] = "-", keep_comments[] = "-C";
+    if (comments)
+        arguments[count++] = keep_comments;
     arguments[count++] = standard_input;
     arguments[count] = NULL;
     restride_status status =
@@ -145,131 +142,6 @@ static bool read_failure(rs_flat *flat, const char *errors)
     flat->failure = strdup("the preprocessor cpp failed without a message");
     flat->failure_file = strdup("");
     return flat->failure != NULL && flat->failure_file != NULL;
-}
-
-static bool find_file(rs_flat *flat, const char *name, size_t length, size_t *index)
-{
-    for (size_t i = flat->file_count; i > 0; i--)
-        if (strlen(flat->files[i - 1]) == length && memcmp(flat->files[i - 1], name, length) == 0) {
-            *index = i - 1;
-            return true;
-        }
-    *index = flat->file_count;
-    return add_string(&flat->files, &flat->file_count, name, length);
-}
-
-/* Reads the marker "# LINE "FILE" FLAGS"; false when the line is something else or memory is short.
- */
-static bool read_marker(rs_flat *flat, const char *text, size_t length, size_t *line, size_t *file)
-{
-    if (length < 5 || text[0] != '#' || text[1] != ' ' || !isdigit((unsigned char)text[2]))
-        return false;
-    char *end;
-    size_t number = strtoul(text + 2, &end, 10);
-    const char *name = skip_blanks(end);
-    const char *stop = text + length;
-    while (stop > name && *stop != '"')
-        stop--;
-    if (*name != '"' || stop == name || !find_file(flat, name + 1, (size_t)(stop - name - 1), file))
-        return false;
-    *line = number;
-    return true;
-}
-
-static bool add_place(rs_flat *flat, size_t *capacity, size_t offset, size_t line, size_t file)
-{
-    if (flat->place_count == *capacity) {
-        size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
-        rs_place *grown = realloc(flat->places, wanted * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        flat->places = grown;
-        *capacity = wanted;
-    }
-    flat->places[flat->place_count++] = (rs_place){offset, line, file};
-    return true;
-}
-
-/*
- * Adds one line of cpp's output to the flat text; false when it is left out. A definition or
- * "#undef" becomes "#undef NAME" if the name is still in the text: it is no macro there, even if
- * the device's compiler predefines one.
- */
-static bool add_line(rs_text *text, const char *line, size_t length, const rs_macro_names *macros)
-{
-    const char *name = rs_macro_name_in(line);
-    if (name != NULL) {
-        size_t name_length = rs_identifier_length(name);
-        if (!rs_macro_names_mentioned(macros, name, name_length))
-            return false;
-        rs_text_format(text, "#undef %.*s\n", (int)name_length, name);
-        return true;
-    }
-    if (starts_with(line, UNROLL_MARK)) {
-        rs_text_add_string(text, "#pragma unroll");
-        line += strlen(UNROLL_MARK);
-        length -= strlen(UNROLL_MARK);
-    }
-    rs_text_add(text, line, length);
-    rs_text_add_string(text, "\n");
-    return true;
-}
-
-static bool is_blank(const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!isspace((unsigned char)line[i]))
-            return false;
-    return true;
-}
-
-/* Finds the last mark and blanks it; the source's own names have no such prefix. */
-static void find_appendix(rs_flat *flat)
-{
-    static const char mark[] = "\n" APPENDIX_MARK "\n";
-    char *last = NULL;
-    for (char *found = strstr(flat->text, mark); found != NULL; found = strstr(found + 1, mark))
-        last = found;
-    if (last == NULL)
-        return;
-    flat->appendix = (size_t)(last - flat->text) + 1;
-    memset(last + 1, ' ', strlen(APPENDIX_MARK));
-}
-
-/* Turns cpp's output into the flat text and its places. */
-static restride_status read_output(rs_flat *flat, const char *output)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    const char *cursor = output, *line;
-    size_t length, number = 1, file = 0, capacity = 0;
-    size_t expected = 0, expected_file = (size_t)-1; /* what the last place says about this line */
-    rs_macro_names macros;
-    restride_status status = rs_macro_names_read(&macros, output);
-    if (status != RESTRIDE_OK)
-        return status;
-    bool ok = find_file(flat, "", 0, &file);
-    while (ok && (line = rs_line_next(&cursor, &length)) != NULL) {
-        if (read_marker(flat, line, length, &number, &file))
-            continue;
-        bool predefined = flat->files[file][0] == '<';
-        if (!predefined && !is_blank(line, length)) {
-            size_t offset = text.size;
-            bool added = add_line(&text, line, length, &macros);
-            if (added && (number != expected || file != expected_file))
-                ok = add_place(flat, &capacity, offset, number, file);
-            if (added) {
-                expected = number + 1;
-                expected_file = file;
-            }
-        }
-        number++;
-    }
-    rs_macro_names_free(&macros);
-    flat->size = flat->appendix = text.size;
-    flat->text = rs_text_take(&text);
-    if (flat->text != NULL)
-        find_appendix(flat);
-    return ok && flat->text != NULL ? RESTRIDE_OK : rs_fail_memory(memory_subject);
 }
 
 static bool add_unknown(rs_flat *flat, const char *name)
@@ -316,18 +188,59 @@ static restride_status read_unknown(rs_flat *flat, const char *output, const cha
     return RESTRIDE_OK;
 }
 
-restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
-                           const rs_options *options, char *const definitions[],
-                           size_t definition_count, const char *appendix)
+/*
+ * Reads the source again, with its comments. cpp then takes a directive behind a comment for
+ * ordinary text, so the texts are compared; the one without comments decides.
+ */
+static restride_status read_comments(rs_flat *flat, const rs_text *input,
+                                     const rs_flat_request *request)
 {
-    memset(flat, 0, sizeof *flat);
-    rs_text input = RS_TEXT_EMPTY, output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
-    write_input(&input, source, file, appendix);
-    restride_status status = input.failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
+    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
     int exit_status = 0;
-    if (status == RESTRIDE_OK)
-        status = run_cpp("-dU", &input, options, definitions, definition_count, &output, &errors,
-                         &exit_status);
+    restride_status status = run_cpp("-dD", true, input, request, &output, &errors, &exit_status);
+    char *blanked = NULL;
+    rs_flat other;
+    memset(&other, 0, sizeof other);
+    if (status == RESTRIDE_OK && exit_status == 0 && strlen(output.data) == output.size) {
+        blanked = strdup(output.data);
+        if (blanked == NULL)
+            status = rs_fail_memory(memory_subject);
+        else
+            rs_comments_blank(blanked);
+        if (status == RESTRIDE_OK)
+            status = rs_flat_read_output(&other, blanked, output.data);
+        if (status == RESTRIDE_OK && rs_flat_same_words(flat->text, other.text)) {
+            other.unknown = flat->unknown;
+            other.unknown_count = flat->unknown_count;
+            flat->unknown = NULL;
+            flat->unknown_count = 0;
+            rs_flat_free(flat);
+            *flat = other;
+            memset(&other, 0, sizeof other);
+        }
+    }
+    free(blanked);
+    rs_flat_free(&other);
+    rs_text_free(&output);
+    rs_text_free(&errors);
+    return status;
+}
+
+static restride_status note_zero_byte(rs_flat *flat, const char *file)
+{
+    flat->failure = strdup("the source or one of its headers has a zero byte");
+    flat->failure_file = strdup(file);
+    return flat->failure == NULL || flat->failure_file == NULL ? rs_fail_memory(memory_subject)
+                                                               : RESTRIDE_OK;
+}
+
+/* The run for the names that are tested. */
+static restride_status find_unknown(rs_flat *flat, const rs_text *input,
+                                    const rs_flat_request *request)
+{
+    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
+    int exit_status = 0;
+    restride_status status = run_cpp("-dU", false, input, request, &output, &errors, &exit_status);
     if (status == RESTRIDE_OK && exit_status != 0 && !read_failure(flat, errors.data))
         status = rs_fail_memory(memory_subject);
     /* Also when preprocessing failed: a branch that a missing macro chose may be the reason. */
@@ -336,46 +249,43 @@ restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
                               errors.data != NULL ? errors.data : "");
     rs_text_free(&output);
     rs_text_free(&errors);
-    if (status == RESTRIDE_OK && exit_status == 0)
-        status = run_cpp("-dD", &input, options, definitions, definition_count, &output, &errors,
-                         &exit_status);
-    if (status == RESTRIDE_OK && exit_status == 0 && strlen(output.data) != output.size) {
-        flat->failure = strdup("the source or one of its headers has a zero byte");
-        flat->failure_file = strdup(file);
-        if (flat->failure == NULL || flat->failure_file == NULL)
-            status = rs_fail_memory(memory_subject);
-    } else if (status == RESTRIDE_OK && exit_status == 0)
-        status = read_output(flat, output.data);
-    else if (status == RESTRIDE_OK && flat->failure == NULL && !read_failure(flat, errors.data))
-        status = rs_fail_memory(memory_subject);
-    rs_text_free(&input);
-    rs_text_free(&output);
-    rs_text_free(&errors);
-    if (status != RESTRIDE_OK)
-        rs_flat_free(flat);
     return status;
 }
 
-void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_t *line)
+/* The run for the text. */
+static restride_status find_text(rs_flat *flat, const rs_text *input,
+                                 const rs_flat_request *request)
 {
-    *file = "";
-    *line = 0;
-    size_t low = 0, high = flat->place_count; /* the wanted place is in [low - 1, high - 1] */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (flat->places[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return;
-    const rs_place *place = &flat->places[low - 1];
-    *file = flat->files[place->file];
-    *line = place->line;
-    for (size_t i = place->offset; i < offset && i < flat->size; i++)
-        if (flat->text[i] == '\n')
-            (*line)++;
+    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
+    int exit_status = 0;
+    restride_status status = run_cpp("-dD", false, input, request, &output, &errors, &exit_status);
+    if (status == RESTRIDE_OK && exit_status == 0)
+        status = strlen(output.data) != output.size
+                     ? note_zero_byte(flat, request->file)
+                     : rs_flat_read_output(flat, output.data, output.data);
+    else if (status == RESTRIDE_OK && !read_failure(flat, errors.data))
+        status = rs_fail_memory(memory_subject);
+    rs_text_free(&output);
+    rs_text_free(&errors);
+    return status;
+}
+
+restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request)
+{
+    memset(flat, 0, sizeof *flat);
+    rs_text input = RS_TEXT_EMPTY;
+    write_input(&input, request->source, request->file, request->appendix);
+    restride_status status = input.failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
+    if (status == RESTRIDE_OK)
+        status = find_unknown(flat, &input, request);
+    if (status == RESTRIDE_OK && flat->failure == NULL)
+        status = find_text(flat, &input, request);
+    if (status == RESTRIDE_OK && flat->failure == NULL && request->comments)
+        status = read_comments(flat, &input, request);
+    rs_text_free(&input);
+    if (status != RESTRIDE_OK)
+        rs_flat_free(flat);
+    return status;
 }
 
 static void free_strings(char **list, size_t count)
@@ -388,6 +298,7 @@ static void free_strings(char **list, size_t count)
 void rs_flat_free(rs_flat *flat)
 {
     free(flat->text);
+    free(flat->shown);
     free_strings(flat->files, flat->file_count);
     free(flat->places);
     free_strings(flat->unknown, flat->unknown_count);

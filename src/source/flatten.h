@@ -22,7 +22,8 @@ typedef struct {
 } rs_place;
 
 typedef struct {
-    char *text;
+    char *text;  /* as it is parsed: without comments */
+    char *shown; /* the same bytes, with them */
     size_t size;
     size_t appendix; /* the first byte that is not the user's; the size when there is none */
     char **files;
@@ -36,15 +37,19 @@ typedef struct {
     size_t failure_line;
 } rs_flat;
 
-/*
- * `definitions` are preprocessor options for what the device's compiler predefines; they go before
- * the program's own. A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses
- * mean that nothing could be run. `appendix` is text to read behind the source, in the same way;
- * NULL for none.
- */
-restride_status rs_flatten(rs_flat *flat, const char *source, const char *file,
-                           const rs_options *options, char *const definitions[],
-                           size_t definition_count, const char *appendix);
+typedef struct {
+    const char *source, *file;
+    const rs_options *options;
+    char *const *definitions; /* preprocessor options for what the device's compiler predefines;
+                                 they go before the program's own */
+    size_t definition_count;
+    const char *appendix; /* text to read behind the source, in the same way; or NULL */
+    bool comments;        /* keep them in `shown` */
+} rs_flat_request;
+
+/* A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses mean that nothing
+ * could be run. */
+restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request);
 
 /* The user's file and line of a byte of the flat text. */
 void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_t *line);

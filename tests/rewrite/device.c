@@ -57,6 +57,21 @@ cl_program device_build(const char *source, const char *options)
     return program;
 }
 
+char *device_build_log(const char *source)
+{
+    cl_int error;
+    size_t size = 0;
+    cl_program program = clCreateProgramWithSource(the.context, 1, &source, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_not_equal(clBuildProgram(program, 1, &the.device, "", NULL, NULL), CL_SUCCESS);
+    clGetProgramBuildInfo(program, the.device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = calloc(size + 1, 1);
+    assert_non_null(log);
+    clGetProgramBuildInfo(program, the.device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    clReleaseProgram(program);
+    return log;
+}
+
 /* Random bytes that are sensible numbers when read as float or double, and differ everywhere. */
 static void fill(unsigned char *bytes, size_t size, unsigned *state)
 {

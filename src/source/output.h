@@ -1,0 +1,23 @@
+/* What cpp wrote, made into a flat text. */
+#ifndef RS_SOURCE_OUTPUT_H
+#define RS_SOURCE_OUTPUT_H
+
+#include "source/flatten.h"
+
+/* Stands for "#pragma unroll" while cpp runs, because device compilers expand macros there and cpp
+ * does not. */
+#define RS_UNROLL_MARK "restride_pragma_unroll"
+
+/* Stands before the text that is read behind the source. */
+#define RS_APPENDIX_MARK "restride_appendix"
+
+/* Turns all comments into blanks; line ends stay. */
+void rs_comments_blank(char *text);
+
+/* Fills in the texts and places from cpp's output. `shown` is the same output with its comments. */
+restride_status rs_flat_read_output(rs_flat *flat, const char *output, const char *shown);
+
+/* Whether two texts are the same but for white space that means nothing. */
+bool rs_flat_same_words(const char *a, const char *b);
+
+#endif
