@@ -29,7 +29,8 @@ typedef struct {
     /* The shortest run of bytes worth moving, where it is longer than the engine's cache line: a
      * page for an array in a file that is mapped into memory. */
     size_t run_bytes;
-    /* The name of a method as restride_plan_describe() writes it; NULL: the planner's choice. */
+    /* The name of a method as restride_plan_describe() writes it; NULL: the planner's choice.
+     * docs/planner.md lists them. */
     const char *method;
 } restride_plan_options;
 

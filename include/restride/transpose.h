@@ -32,7 +32,8 @@ RESTRIDE_API restride_status restride_transpose(void *data, size_t rows, size_t 
  * Plans the transposition of `batch` matrices that lie one after the other. The sizes are at least
  * 1 and their product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The engine
  * must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose. The bound on scratch memory
- * is that of restride_transpose(), and restride_plan_scratch_bytes() says what it is.
+ * is that of restride_transpose(), and restride_plan_scratch_bytes() says what it is. Follows what
+ * restride_tune_transpose() has measured for this problem (restride/wisdom.h).
  */
 RESTRIDE_API restride_status restride_plan_transpose(restride_plan **plan, restride_engine *engine,
                                                      size_t rows, size_t cols, size_t elem_size,

@@ -111,14 +111,16 @@ static void explain_direct(const rs_choice *choice, const rs_problem *problem, c
              problem->matrices->unit);
 }
 
+/* As one block: through the chip, or with all threads where more scratch memory was granted. */
 static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    if (!problem->granted && !problem->named)
+    const rs_matrices *m = problem->matrices;
+    size_t bytes = m->rows * m->cols * m->unit;
+    if (!problem->granted && !problem->named && bytes > 4 * problem->traits.chip_bytes)
         return false;
-    const rs_transpose_task task = whole(problem, RS_TRANSPOSE_COPY);
-    add(choice, &task);
-    return true;
+    add_blocks(choice, problem, 1, m->rows, m->cols);
+    return choice->count != 0;
 }
 
 static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
@@ -180,7 +182,7 @@ static void add_cut_chains(rs_choice *choice, const rs_problem *problem, const c
 static bool build_cut(rs_choice *choice, const rs_problem *problem, const cut *c)
 {
     const rs_matrices *m = problem->matrices;
-    if (c->blocks == 0)
+    if (c->blocks == 0 || c->part == c->along)
         return false;
     size_t rows = c->by_rows ? c->part : m->rows;
     size_t cols = c->by_rows ? m->cols : c->part;
@@ -515,8 +517,7 @@ static const rs_method methods[] = {
     {"R2C", false, build_r2c, offer_once,
      "Columns are shuffled one by one, then rows; sides with a common divisor rotate last.", NULL},
     {"copy", false, build_copy, offer_once,
-     "There is scratch memory for the whole matrix, which is transposed out of place and copied "
-     "back.",
+     "The scratch memory holds the whole matrix, which is transposed out of place and copied back.",
      NULL},
     {"P-IPT", true, build_pipt, offer_once, "A baseline: each cycle of the elements has a thread.",
      NULL},
