@@ -3,6 +3,9 @@
 #ifndef RS_CLI_BENCH_H
 #define RS_CLI_BENCH_H
 
+/* AoS and ASTA on an OpenCL device; only built with OpenCL. */
+int rs_bench_marshal(int argc, char **argv);
+
 /* In-place transposition on the host beside a copy of the same bytes. */
 int rs_bench_transpose(int argc, char **argv);
 

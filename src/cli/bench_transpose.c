@@ -29,6 +29,8 @@ static const char usage[] =
     "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
     "  --threads N      threads of both sides (default: all processors)\n"
     "  --repeat N       the median of N runs (default: 9)\n"
+    "  --method NAME    one method instead of the planner's choice, by the name that --json "
+    "prints\n"
     "  --batch N        matrices one after the other (default: 1)\n"
     "  --json           prints JSON, with the stages of each plan\n"
     "\n"
@@ -44,6 +46,7 @@ typedef struct {
     size_t threads;
     size_t repeat;
     size_t batch;
+    const char *method; /* NULL: the planner's choice */
     bool json;
 } bench_options;
 
@@ -110,6 +113,8 @@ static int read_options(int argc, char **argv, bench_options *options)
         {"engine", required_argument, NULL, 'e'}, {"shape", required_argument, NULL, 's'},
         {"type", required_argument, NULL, 't'},   {"threads", required_argument, NULL, 'p'},
         {"repeat", required_argument, NULL, 'n'}, {"batch", required_argument, NULL, 'b'},
+        {"method", required_argument, NULL, 'm'},
+
         {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0},
     };
     long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -145,6 +150,9 @@ static int read_options(int argc, char **argv, bench_options *options)
             break;
         case 'b':
             fine = read_one(optarg, SIZE_MAX, &options->batch);
+            break;
+        case 'm':
+            options->method = optarg;
             break;
         case 'j':
             options->json = true;
@@ -309,9 +317,10 @@ static restride_status measure(bench_result *result, const bench_options *option
     unsigned char *matrix = NULL;
     unsigned char *copy = NULL;
     restride_plan *plan = NULL;
+    const restride_plan_options wanted = {.method = options->method};
     double start = now();
-    restride_status status = restride_plan_transpose(&plan, engine, result->rows, result->cols,
-                                                     options->unit, options->batch);
+    restride_status status = restride_plan_transpose_with(&plan, engine, result->rows, result->cols,
+                                                          options->unit, options->batch, &wanted);
     if (status != RESTRIDE_OK)
         return status;
     result->plan_seconds = now() - start;

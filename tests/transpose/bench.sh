@@ -10,6 +10,15 @@ expect 0 "$restride" bench transpose --shape 640x480 --repeat 3 --json
 for member in '"verified": true' '"rows": 640' '"ratio": [0-9]' '"copy_gbps": [0-9]' '"scratch_bytes": [0-9]' '"why": '; do
     says out "$member"
 done
+for method in C2R R2C '2-stage 010! 100!'; do
+    expect 0 "$restride" bench transpose --shape 120x90 --repeat 1 --json --method "$method"
+    says out "\"method\": \"$method\""
+done
+expect 1 "$restride" bench transpose --shape 120x90 --method abacus
+says err 'no method "abacus"'
+expect 0 "$restride" bench --help
+says out 'transpose .*copy'
+expect 2 "$restride" bench abacus
 expect 0 "$restride" bench transpose --help
 says out '^usage: restride bench transpose'
 expect 2 "$restride" bench transpose
