@@ -68,6 +68,22 @@ typedef enum {
     RS_TRANSPOSE_R2C_COLUMNS,
     RS_TRANSPOSE_R2C_ROWS,
     RS_TRANSPOSE_R2C_ROTATE,
+    /*
+     * On devices, whose memory on chip is small (transpose/device.c). TILES transposes tile x tile
+     * elements where they are; REVERSE is 210!: rows x tile x cols elements become
+     * cols x tile x rows. Together they transpose (rows tile) x (cols tile).
+     */
+    RS_TRANSPOSE_TILES,
+    RS_TRANSPOSE_REVERSE,
+    /*
+     * C2R and R2C of matrices without a common divisor of the sides, in three passes: in row i the
+     * element at e moves to (e * factor + i * shift) mod cols; inside panels of `tile` columns
+     * column t rotates by t, so that row x receives row (x + t) mod rows, or (x - t) when
+     * `backward`; row i of panel p receives row (i * factor + p * shift) mod rows.
+     */
+    RS_TRANSPOSE_SHUFFLE_ROWS,
+    RS_TRANSPOSE_ROTATE,
+    RS_TRANSPOSE_SHUFFLE_COLUMNS,
     RS_TRANSPOSE_METHOD_COUNT
 } rs_transpose_method;
 
@@ -88,6 +104,10 @@ typedef struct {
     size_t tail;       /* 0 except for JOIN and SPLIT */
     size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
     size_t inner_cols;
+    size_t tile; /* 0 except for TILES, REVERSE, ROTATE and SHUFFLE_COLUMNS */
+    size_t factor;
+    size_t shift;
+    bool backward;
     size_t unit;
     size_t repeats; /* of all this, repeat_pitch bytes apart; 0 and 1: once */
     size_t repeat_pitch;
@@ -100,6 +120,13 @@ typedef struct {
     size_t chip_bytes; /* a block that is no larger passes through the chip at full speed */
     size_t line_bytes; /* the shortest run that moves at full speed */
     size_t workers;
+    /* A device: blocks larger than the chip are refused, smaller ones take no scratch memory, and
+     * the stages are those of transpose/device.c, with its costs. */
+    bool chip_only;
+    /* The scratch memory that a plan may take unless more is granted: one byte in `scratch_parts`
+     * of the array and `scratch_bytes`; 0: what the planner allows to threads. */
+    size_t scratch_parts;
+    size_t scratch_bytes;
 } rs_engine_traits;
 
 /* Where a run stands, for whoever watches it from another thread. */

@@ -14,14 +14,16 @@
 
 enum { LIMIT_PARTS = 200, WORKER_BYTES = 4 << 20, MOST_OF_A_METHOD = 4, ALIKE = 8 };
 
-size_t rs_choose_scratch_limit(size_t bytes, size_t workers)
+size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits)
 {
-    return bytes / LIMIT_PARTS + workers * WORKER_BYTES;
+    if (traits->scratch_parts != 0)
+        return bytes / traits->scratch_parts + traits->scratch_bytes;
+    return bytes / LIMIT_PARTS + traits->workers * WORKER_BYTES;
 }
 
 static size_t default_limit(const rs_matrices *m, const rs_engine_traits *traits)
 {
-    return rs_choose_scratch_limit(m->rows * m->cols * m->unit * m->batch, traits->workers);
+    return rs_choose_scratch_limit(m->rows * m->cols * m->unit * m->batch, traits);
 }
 
 /*
@@ -50,29 +52,29 @@ static rs_problem make_problem(const rs_matrices *matrices, const rs_engine_trai
 
 /* ---- one proposal ---- */
 
-static size_t kept_bytes(const rs_choice *choice)
+static size_t kept_bytes(const rs_choice *choice, const rs_engine_traits *traits)
 {
     size_t kept = 0;
     for (size_t i = 0; i < choice->count; i++)
-        kept += rs_cost_kept(&choice->tasks[i]);
+        kept += rs_cost_kept(&choice->tasks[i], traits);
     return kept;
 }
 
 /* With which the stages of a choice can run, tables included. */
-static size_t least_scratch(const rs_choice *choice)
+static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *traits)
 {
     size_t most = 0;
     for (size_t i = 0; i < choice->count; i++) {
-        size_t bytes = rs_cost_least_scratch(&choice->tasks[i]);
+        size_t bytes = rs_cost_least_scratch(&choice->tasks[i], traits);
         most = bytes > most ? bytes : most;
     }
     size_t sum;
-    return rs_size_add(most, kept_bytes(choice), &sum) ? sum : SIZE_MAX;
+    return rs_size_add(most, kept_bytes(choice, traits), &sum) ? sum : SIZE_MAX;
 }
 
 static void weigh(rs_choice *choice, const rs_problem *problem)
 {
-    size_t kept = kept_bytes(choice);
+    size_t kept = kept_bytes(choice, &problem->traits);
     choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
     choice->cost = choice->count > 0 && choice->scratch_limit == 0 ? RS_COST_IMPOSSIBLE : 0;
     for (size_t i = 0; i < choice->count; i++)
@@ -170,7 +172,7 @@ static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
     s->considered++;
     if (!build(&s->trial, s->problem, method, tiles))
         return;
-    size_t scratch = least_scratch(&s->trial);
+    size_t scratch = least_scratch(&s->trial, &s->problem->traits);
     s->least_scratch = scratch < s->least_scratch ? scratch : s->least_scratch;
     const candidate added = {method, tiles, s->trial.cost};
     if (added.cost < RS_COST_IMPOSSIBLE)

@@ -39,8 +39,9 @@ typedef struct {
     char why[RS_PLAN_WHY_BYTES];
 } rs_choice;
 
-/* The scratch memory that a plan may take for `bytes` bytes: 0.5 % and 4 MiB a worker. */
-size_t rs_choose_scratch_limit(size_t bytes, size_t workers);
+/* The scratch memory that a plan may take for `bytes` bytes unless more is granted: 0.5 % and 4 MiB
+ * a worker, or what the traits say. */
+size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits);
 
 /*
  * The cheapest stages within the scratch limit. The product of the sizes fits in size_t. `options`

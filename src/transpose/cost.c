@@ -5,6 +5,7 @@
  */
 #include "transpose/cost.h"
 #include "base/arithmetic.h"
+#include "transpose/device.h"
 
 enum {
     LARGEST_SQUARE_UNIT = 256,
@@ -246,7 +247,7 @@ static size_t columns_least(const rs_transpose_task *task)
     return task->rows * LINE_BYTES;
 }
 
-/* ---- all stages ---- */
+/* ---- all stages of the host; devices have others (device.c) ---- */
 
 static const struct {
     double (*cost)(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -277,17 +278,24 @@ static const struct {
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit)
 {
-    if (stages[task->method].least(task) > scratch_limit)
+    if (traits->chip_only)
+        return rs_device_cost(task, traits, scratch_limit);
+    if (stages[task->method].cost == NULL || stages[task->method].least(task) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
     return stages[task->method].cost(task, traits, scratch_limit);
 }
 
-size_t rs_cost_least_scratch(const rs_transpose_task *task)
+/* The stages of a device do with what there is, tables included. */
+size_t rs_cost_least_scratch(const rs_transpose_task *task, const rs_engine_traits *traits)
 {
+    if (traits->chip_only || stages[task->method].cost == NULL)
+        return 0;
     return stages[task->method].least(task);
 }
 
-size_t rs_cost_kept(const rs_transpose_task *task)
+size_t rs_cost_kept(const rs_transpose_task *task, const rs_engine_traits *traits)
 {
+    if (traits->chip_only || stages[task->method].cost == NULL)
+        return 0;
     return stages[task->method].kept(task);
 }

@@ -23,6 +23,7 @@
 #include "transpose/methods.h"
 #include "base/arithmetic.h"
 #include "transpose/cost.h"
+#include "transpose/device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -516,6 +517,16 @@ static const rs_method methods[] = {
      "Rows are shuffled one by one, then columns; sides with a common divisor rotate first.", NULL},
     {"R2C", false, build_r2c, offer_once,
      "Columns are shuffled one by one, then rows; sides with a common divisor rotate last.", NULL},
+    {"tiles 210!", false, rs_device_build_tiles, rs_device_offer_tiles, NULL,
+     rs_device_explain_tiles},
+    {"C2R in panels", false, rs_device_build_c2r, rs_device_offer_c2r,
+     "The sides have no common divisor: rows are shuffled on chip, then columns rotated and "
+     "shuffled.",
+     NULL},
+    {"R2C in panels", false, rs_device_build_r2c, rs_device_offer_c2r,
+     "The sides have no common divisor: columns are shuffled and rotated, then rows shuffled on "
+     "chip.",
+     NULL},
     {"copy", false, build_copy, offer_once,
      "The scratch memory holds the whole matrix, which is transposed out of place and copied back.",
      NULL},

@@ -48,7 +48,7 @@ rs_sequence rs_sequence_for(const restride_plan *plan, rs_arena *arena,
                             const restride_plan_options *options)
 {
     rs_sequence steps = {.arena = arena, .traits = plan->engine->operations->traits(plan->engine)};
-    steps.scratch_limit = rs_choose_scratch_limit(plan->bytes, steps.traits.workers);
+    steps.scratch_limit = rs_choose_scratch_limit(plan->bytes, &steps.traits);
     if (options != NULL && options->scratch_bytes != 0)
         steps.scratch_limit = options->scratch_bytes;
     if (options != NULL)
@@ -204,7 +204,7 @@ static restride_status choose_step(const rs_sequence *steps, const rs_step *step
             spread(&choice.tasks[i], &step->context, dense);
     }
     for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
-        *kept += rs_cost_kept(&choice.tasks[i]);
+        *kept += rs_cost_kept(&choice.tasks[i], &steps->traits);
     if (status == RESTRIDE_OK && plan != NULL)
         status = rs_plan_add_transposes(plan, choice.tasks, choice.count, limit);
     return status;

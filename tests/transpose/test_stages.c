@@ -33,7 +33,8 @@ static void run_stages(restride_engine *engine, const rs_transpose_task *tasks, 
 static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_t seed,
                          const char *method, size_t *methods)
 {
-    const rs_engine_traits traits = {chip, 64, (size_t)threads};
+    const rs_engine_traits traits = {
+        .chip_bytes = chip, .line_bytes = 64, .workers = (size_t)threads};
     const restride_plan_options options = {.method = method};
     rs_choice choice;
     assert_int_equal(rs_choose_transpose(&choice, m, &traits, &options), RESTRIDE_OK);
@@ -62,7 +63,7 @@ enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 /* Those of the stages that every build chooses are all there, `least` times and more. */
 static void check_count(const size_t *methods, size_t least)
 {
-    for (size_t method = 0; method < RS_TRANSPOSE_METHOD_COUNT; method++)
+    for (size_t method = 0; method < RS_TRANSPOSE_TILES; method++) /* behind: devices' stages */
         if ((method <= RS_TRANSPOSE_SPLIT || method >= RS_TRANSPOSE_C2R_ROTATE) &&
             methods[method] < least)
             fail_msg("method %zu was chosen %zu times only", method, methods[method]);

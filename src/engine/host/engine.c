@@ -338,9 +338,10 @@ restride_status restride_engine_create_host(restride_engine **engine, int thread
     host_engine *created = malloc(sizeof *created);
     if (created == NULL)
         return rs_fail_memory("an engine");
-    *created = (host_engine){
-        {.operations = &operations},
-        {measure_chip(), LINE_BYTES, workers < MOST_THREADS ? workers : MOST_THREADS}};
+    *created = (host_engine){{.operations = &operations},
+                             {.chip_bytes = measure_chip(),
+                              .line_bytes = LINE_BYTES,
+                              .workers = workers < MOST_THREADS ? workers : MOST_THREADS}};
     *engine = &created->base;
     return RESTRIDE_OK;
 }

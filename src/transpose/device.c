@@ -1,0 +1,283 @@
+/*
+ * Methods for devices, whose memory on chip holds no panel of a large matrix. In the pictures a
+ * matrix of R x C elements is to become C x R.
+ *
+ *     tiles    R'.m.C'.m    each tile of m x m where it is    R'.m.C'.m    210!    C'.m.R'.m
+ *
+ * After the first pass the m elements that end side by side are side by side, so the second moves
+ * them together, from wherever they are to their place: two passes where the thesis's 3-stage
+ * methods take three, for every m that divides both sides.
+ *
+ *     C2R      rows are shuffled on chip, columns rotated and shuffled; R2C is the way back
+ *
+ * (Catanzaro, Keller and Garland 2014, section 3), for sides without a common divisor. Element
+ * (i, j) moves in its row to (i + j R) mod C; then row i, column j receives row (i C + j) mod R.
+ * With j = p w + t, the rotation by t inside panels of w columns goes before, and what is left, row
+ * (i C + p w) mod R, is the same for all columns of the panel, so rows of panels move as a whole.
+ * R2C goes backward with the inverses of R modulo C and of C modulo R.
+ */
+#include "transpose/device.h"
+#include "base/arithmetic.h"
+#include "transpose/cost.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    LARGEST_SQUARE_UNIT = 256,
+    PANEL_BYTES = 256,
+    LEAST_PANEL = 32,
+    MOST_PANEL = 64,
+    REGISTER_BYTES = 160, /* of a row, in each of MOST_ITEMS work-items */
+    REGISTER_VALUES = 64,
+    MOST_ITEMS = 1024
+};
+
+/* ---- costs: the weights were fitted to measurements on one GPU (docs/performance.md) ---- */
+
+/* Runs that are no whole lines cost most of a line more. */
+static double runs_cost(size_t run_bytes, const rs_engine_traits *traits)
+{
+    double line = (double)traits->line_bytes;
+    double cost = 1.2 + 0.1 * line / (double)run_bytes;
+    if (run_bytes % traits->line_bytes != 0)
+        cost += 0.1 + 0.8 * line / (double)run_bytes;
+    return cost;
+}
+
+static double panels_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                          size_t scratch_limit)
+{
+    (void)scratch_limit;
+    double block = (double)(task->rows * task->cols * task->unit);
+    double chip = (double)traits->chip_bytes;
+    return block <= chip ? 1.03 + 0.25 * block / chip : RS_COST_IMPOSSIBLE;
+}
+
+static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                          size_t scratch_limit)
+{
+    (void)scratch_limit;
+    return runs_cost(task->unit, traits);
+}
+
+static double square_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                          size_t scratch_limit)
+{
+    (void)scratch_limit;
+    if (task->unit > LARGEST_SQUARE_UNIT)
+        return RS_COST_IMPOSSIBLE;
+    return task->cols * task->unit % traits->line_bytes == 0 ? 1.1 : 1.2;
+}
+
+static double tiles_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                         size_t scratch_limit)
+{
+    (void)scratch_limit;
+    double bytes = (double)(task->tile * task->tile * task->unit);
+    double chip = (double)traits->chip_bytes;
+    if (bytes > chip)
+        return RS_COST_IMPOSSIBLE;
+    bool aligned = task->tile * task->unit % traits->line_bytes == 0;
+    return (aligned ? 1.02 : 1.08) + 0.15 * bytes / chip;
+}
+
+static bool is_word(size_t unit)
+{
+    return unit <= 16 && (unit & (unit - 1)) == 0;
+}
+
+static double rows_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                        size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t values = REGISTER_BYTES / task->unit;
+    values = values < REGISTER_VALUES ? values : REGISTER_VALUES;
+    if (!is_word(task->unit) || task->cols > values * MOST_ITEMS)
+        return RS_COST_IMPOSSIBLE;
+    return task->cols * task->unit <= traits->chip_bytes ? 1.05 : 1.25;
+}
+
+static double rotation_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                            size_t scratch_limit)
+{
+    size_t window = (task->tile + LEAST_PANEL) * (task->tile + 1) * task->unit;
+    bool fits = task->tile * (task->tile - 1) / 2 * task->unit * task->outer <= scratch_limit;
+    return fits && window <= traits->chip_bytes && task->rows >= task->tile ? 1.3
+                                                                            : RS_COST_IMPOSSIBLE;
+}
+
+static double columns_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                           size_t scratch_limit)
+{
+    (void)scratch_limit;
+    return runs_cost(task->tile * task->unit + 1, traits);
+}
+
+double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                      size_t scratch_limit)
+{
+    static double (*const costs[RS_TRANSPOSE_METHOD_COUNT])(const rs_transpose_task *,
+                                                            const rs_engine_traits *, size_t) = {
+        [RS_TRANSPOSE_PANELS] = panels_cost,   [RS_TRANSPOSE_CHAINS] = chains_cost,
+        [RS_TRANSPOSE_SQUARE] = square_cost,   [RS_TRANSPOSE_TILES] = tiles_cost,
+        [RS_TRANSPOSE_REVERSE] = chains_cost,  [RS_TRANSPOSE_SHUFFLE_ROWS] = rows_cost,
+        [RS_TRANSPOSE_ROTATE] = rotation_cost, [RS_TRANSPOSE_SHUFFLE_COLUMNS] = columns_cost,
+    };
+    return costs[task->method] == NULL ? RS_COST_IMPOSSIBLE
+                                       : costs[task->method](task, traits, scratch_limit);
+}
+
+/* ---- tiles and 210! ---- */
+
+static rs_transpose_task whole(const rs_problem *problem, rs_transpose_method method)
+{
+    const rs_matrices *m = problem->matrices;
+    return (rs_transpose_task){.method = method,
+                               .offset = m->offset,
+                               .outer = m->batch,
+                               .pitch = m->rows * m->cols * m->unit,
+                               .count = 1,
+                               .rows = m->rows,
+                               .cols = m->cols,
+                               .unit = m->unit};
+}
+
+void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    const rs_matrices *m = problem->matrices;
+    if (!problem->traits.chip_only)
+        return;
+    size_t divisor = rs_size_gcd(m->rows, m->cols);
+    for (size_t tile = 2; tile <= divisor && tile * tile <= problem->traits.chip_bytes / m->unit;
+         tile++)
+        if (divisor % tile == 0)
+            offers->take(offers, method, (rs_tiles){tile, tile});
+}
+
+bool rs_device_build_tiles(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    const rs_matrices *m = problem->matrices;
+    size_t tile = tiles.rows;
+    if (tile < 2 || tiles.cols != tile || m->rows % tile != 0 || m->cols % tile != 0)
+        return false;
+    rs_transpose_task in_place = whole(problem, RS_TRANSPOSE_TILES);
+    in_place.tile = tile;
+    choice->tasks[choice->count++] = in_place;
+    if (m->rows == tile && m->cols == tile)
+        return true;
+    rs_transpose_task reverse = whole(problem, RS_TRANSPOSE_REVERSE);
+    reverse.rows = m->rows / tile;
+    reverse.tile = tile;
+    reverse.cols = m->cols / tile;
+    reverse.unit = tile * m->unit;
+    choice->tasks[choice->count++] = reverse;
+    return true;
+}
+
+void rs_device_explain_tiles(const rs_choice *choice, const rs_problem *problem, char *why,
+                             size_t size)
+{
+    size_t unit = problem->matrices->unit;
+    size_t tile = choice->tiles.rows;
+    snprintf(why, size,
+             "Tiles of %zu x %zu take %zu bytes (the chip holds %zu); super-elements have %zu "
+             "bytes.",
+             tile, tile, tile * tile * unit, problem->traits.chip_bytes, tile * unit);
+}
+
+/* ---- C2R and R2C ---- */
+
+static size_t choose_panel(size_t unit)
+{
+    size_t panel = PANEL_BYTES / unit;
+    panel = panel < MOST_PANEL ? panel : MOST_PANEL;
+    return panel > LEAST_PANEL ? panel : LEAST_PANEL;
+}
+
+void rs_device_offer_c2r(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    if (problem->traits.chip_only)
+        offers->take(offers, method, (rs_tiles){0, choose_panel(problem->matrices->unit)});
+}
+
+/* The number whose product with `number` is 1 modulo `modulus`; they have no common divisor. */
+static size_t inverse(size_t number, size_t modulus)
+{
+    size_t a = modulus;
+    size_t b = number % modulus;
+    size_t x = 0; /* a = x number and b = y number, modulo `modulus` */
+    size_t y = 1 % modulus;
+    while (b > 1) {
+        size_t quotient = a / b;
+        size_t rest = a % b;
+        size_t z = (x + (modulus - quotient % modulus * y % modulus)) % modulus;
+        a = b;
+        b = rest;
+        x = y;
+        y = z;
+    }
+    return y;
+}
+
+static bool suits(const rs_problem *problem, rs_tiles tiles)
+{
+    const rs_matrices *m = problem->matrices;
+    return problem->traits.chip_only && tiles.rows == 0 && tiles.cols >= LEAST_PANEL &&
+           tiles.cols % LEAST_PANEL == 0 && is_word(m->unit) && m->offset % m->unit == 0 &&
+           m->rows <= INT32_MAX && m->cols <= INT32_MAX && m->rows > 1 && m->cols > 1 &&
+           rs_size_gcd(m->rows, m->cols) == 1;
+}
+
+/* The three stages in the order of C2R. */
+static void make_stages(rs_transpose_task stages[3], const rs_problem *problem, size_t panel)
+{
+    static const rs_transpose_method methods[] = {RS_TRANSPOSE_SHUFFLE_ROWS, RS_TRANSPOSE_ROTATE,
+                                                  RS_TRANSPOSE_SHUFFLE_COLUMNS};
+    for (int i = 0; i < 3; i++) {
+        stages[i] = whole(problem, methods[i]);
+        stages[i].tile = panel;
+    }
+}
+
+bool rs_device_build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    if (!suits(problem, tiles))
+        return false;
+    size_t rows = problem->matrices->rows;
+    size_t cols = problem->matrices->cols;
+    rs_transpose_task *stages = &choice->tasks[choice->count];
+    make_stages(stages, problem, tiles.cols);
+    stages[0].factor = rows % cols;
+    stages[0].shift = 1 % cols;
+    stages[2].factor = cols % rows;
+    stages[2].shift = tiles.cols % rows;
+    choice->count += 3;
+    return true;
+}
+
+/* From R x C as C2R leaves it to where it began: that is a matrix of C x R, whose rows are short
+ * when R is. */
+bool rs_device_build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    if (!suits(problem, tiles))
+        return false;
+    size_t rows = problem->matrices->cols;
+    size_t cols = problem->matrices->rows;
+    rs_transpose_task stages[3];
+    make_stages(stages, problem, tiles.cols);
+    for (int i = 0; i < 3; i++) {
+        stages[i].rows = rows;
+        stages[i].cols = cols;
+    }
+    size_t row_inverse = inverse(rows, cols);
+    size_t col_inverse = inverse(cols, rows);
+    stages[0].factor = row_inverse;
+    stages[0].shift = (cols - row_inverse) % cols;
+    stages[1].backward = true;
+    stages[2].factor = col_inverse;
+    stages[2].shift = (rows - tiles.cols % rows * col_inverse % rows) % rows;
+    for (int i = 0; i < 3; i++)
+        choice->tasks[choice->count++] = stages[2 - i];
+    return true;
+}
