@@ -1,0 +1,349 @@
+/*
+ * Permutations of super-elements by planned chains: no flags, no atomics while data move, the same
+ * result bit for bit each time. (What Sung's thesis, sections 4.3 to 4.6, does with claimed flags.)
+ *
+ * A permutation is a function source(position): where the super-element comes from that belongs at
+ * a position. Some positions, picked by a hash, cut its cycles. Before the run, walks from the cuts
+ * divide the cycles into pieces of at most a given length; for each piece the super-element that
+ * its last move needs, which is the first that the next piece overwrites, is saved into scratch.
+ * Then the pieces are independent of each other. Cycles that are short and without a cut move whole,
+ * their first super-element kept in a register; `leaders` names the smallest position of each.
+ *
+ * Every work-item has SPLIT words of a super-element and follows them through the whole piece. So
+ * words never wait for each other, and a group needs no barrier. TEAM neighbouring work-items share
+ * no super-element with others, since pieces of a memory line that move at different times move the
+ * whole line each time; only speed depends on it.
+ *
+ * The host defines POSITION (uint, or ulong and WIDE), TEAM, SPLIT, BATCH, the super-elements of a
+ * piece that are under way at once, and one of the permutations:
+ *
+ *     REVERSE   A x B x C to C x B x A (100! when B is 1): a, b, c, and magics of a and b
+ *     COLUMNS   panel p of the columns of a matrix of `a` rows has the rows
+ *               (row * b + p * c) mod a; magic_b is not used
+ *     FEW_ROWS  the same with less than 2^16 rows, so that products have 32 bits
+ *
+ * The magic of a divisor is floor((2^32 - 1) / divisor) for REVERSE with positions of 32 bits, and
+ * floor((2^64 - 1) / divisor) otherwise, but magic_b of FEW_ROWS is the short one of `a`.
+ */
+#define SHAPE_PARAMETERS ulong total, ulong a, ulong b, ulong c, ulong magic_a, ulong magic_b
+#define SHAPE total, a, b, c, magic_a, magic_b
+
+/* Quotients by a rounded-down reciprocal are at most one too small. */
+FUNCTION uint divide_32(uint number, uint divisor, uint magic, uint *remainder)
+{
+    uint quotient = MULTIPLY_HIGH_32(number, magic);
+    uint rest = number - quotient * divisor;
+    bool more = rest >= divisor;
+    *remainder = more ? rest - divisor : rest;
+    return more ? quotient + 1 : quotient;
+}
+
+FUNCTION ulong divide_64(ulong number, ulong divisor, ulong magic, ulong *remainder)
+{
+    ulong quotient = MULTIPLY_HIGH(number, magic);
+    ulong rest = number - quotient * divisor;
+    bool more = rest >= divisor;
+    *remainder = more ? rest - divisor : rest;
+    return more ? quotient + 1 : quotient;
+}
+
+#ifdef REVERSE
+#ifdef WIDE
+#define DIVIDE(number, divisor, magic, rest) divide_64(number, divisor, magic, rest)
+#else
+#define DIVIDE(number, divisor, magic, rest) divide_32(number, (uint)(divisor), (uint)(magic), rest)
+#endif
+FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
+{
+    POSITION first;
+    POSITION middle;
+    POSITION upper = DIVIDE(position, a, magic_a, &first);
+    POSITION last = DIVIDE(upper, b, magic_b, &middle);
+    return (first * (POSITION)b + middle) * (POSITION)c + last;
+}
+#else
+FUNCTION ulong remainder_of(ulong number, ulong divisor, ulong magic)
+{
+    ulong remainder;
+    divide_64(number, divisor, magic, &remainder);
+    return remainder;
+}
+
+/* The row of a panel from which `row` receives; `turn` is p * c mod a of the panel. */
+FUNCTION POSITION source_row(POSITION row, ulong turn, SHAPE_PARAMETERS)
+{
+#ifdef FEW_ROWS
+    uint remainder;
+    divide_32((uint)row * (uint)b + (uint)turn, (uint)a, (uint)magic_b, &remainder);
+    return remainder;
+#else
+    return (POSITION)remainder_of(row * b + turn, a, magic_a);
+#endif
+}
+
+FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
+{
+    ulong row;
+    ulong panel = divide_64(position, a, magic_a, &row);
+    ulong turn = remainder_of(panel * c, a, magic_a);
+    return (POSITION)(panel * a) + source_row((POSITION)row, turn, SHAPE);
+}
+#endif
+
+/* About one position in 2^32 / threshold cuts its cycle. */
+FUNCTION bool cuts(POSITION position, uint threshold)
+{
+    uint hash = (uint)position * 0x9E3779B1u + (uint)((ulong)position >> 32) * 0x85EBCA77u;
+    hash = (hash ^ (hash >> 16)) * 0x7FEB352Du;
+    hash = (hash ^ (hash >> 15)) * 0x846CA68Bu;
+    return (hash ^ (hash >> 16)) < threshold;
+}
+
+/* ---- before the run: indices alone ---- */
+
+enum { IS_NONE, IS_CUT, IS_LEADER, IS_LONG_LEADER };
+
+FUNCTION int classify(POSITION position, uint threshold, uint short_length, SHAPE_PARAMETERS)
+{
+    POSITION next = source(position, SHAPE);
+    if (next == position)
+        return IS_NONE;
+    if (cuts(position, threshold))
+        return IS_CUT;
+    uint length = 1;
+    while (next > position && !cuts(next, threshold)) {
+        next = source(next, SHAPE);
+        length++;
+    }
+    if (next != position)
+        return IS_NONE;
+    return length <= short_length ? IS_LEADER : IS_LONG_LEADER;
+}
+
+/* counts[0] and counts[1] count the starts of walks and the leaders of short cycles; as many as
+ * there is room for are kept. */
+KERNEL find_starts(GLOBAL uint *counts, GLOBAL POSITION *starts, uint starts_capacity,
+                   GLOBAL POSITION *leaders, uint leaders_capacity, uint threshold,
+                   uint short_length, SHAPE_PARAMETERS)
+{
+    if (GLOBAL_ID >= total)
+        return;
+    POSITION position = (POSITION)GLOBAL_ID;
+    int kind = classify(position, threshold, short_length, SHAPE);
+    if (kind == IS_NONE)
+        return;
+    uint place = INCREMENT(&counts[kind == IS_LEADER]);
+    if (kind == IS_LEADER && place < leaders_capacity)
+        leaders[place] = position;
+    if (kind != IS_LEADER && place < starts_capacity)
+        starts[place] = position;
+}
+
+KERNEL measure_walks(GLOBAL const POSITION *starts, uint count, GLOBAL uint *lengths, uint threshold,
+                     SHAPE_PARAMETERS)
+{
+    if (GLOBAL_ID >= count)
+        return;
+    POSITION start = starts[GLOBAL_ID];
+    POSITION next = source(start, SHAPE);
+    uint length = 1;
+    while (next != start && !cuts(next, threshold)) {
+        next = source(next, SHAPE);
+        length++;
+    }
+    lengths[GLOBAL_ID] = length;
+}
+
+/* Writes the pieces of each walk: where they start and which position ends them. The number of the
+ * first piece of a walk is in `firsts`. */
+KERNEL cut_walks(GLOBAL const POSITION *starts, uint count, GLOBAL const uint *firsts,
+                 uint piece_length, GLOBAL POSITION *piece_starts, GLOBAL POSITION *piece_ends,
+                 uint threshold, SHAPE_PARAMETERS)
+{
+    if (GLOBAL_ID >= count)
+        return;
+    POSITION start = starts[GLOBAL_ID];
+    POSITION piece_start = start;
+    POSITION next = start;
+    uint piece = firsts[GLOBAL_ID];
+    uint length = 0;
+    bool closed = false;
+    while (!closed) {
+        next = source(next, SHAPE);
+        length++;
+        closed = next == start || cuts(next, threshold);
+        if (length == piece_length || closed) {
+            piece_starts[piece] = piece_start;
+            piece_ends[piece] = next;
+            piece_start = next;
+            piece++;
+            length = 0;
+        }
+    }
+}
+
+/* ---- the run ---- */
+
+/*
+ * A piece lies in its `field`: the whole matrix, or for COLUMNS one panel, `words` wide, the last
+ * one perhaps narrower. Inside it positions are counted from 0, and the words of the super-element
+ * at a position are `step` words further on for each.
+ */
+#ifdef REVERSE
+#define PLACE_PARAMETERS uint words
+#define FIELD_START(position) 0
+#define FIELD_WORD(position) 0
+#define FIELD_TURN(position) 0
+#define FIELD_WIDTH(position) words
+#define NEXT(position, turn) source(position, SHAPE)
+#define STEP_WORDS words
+#else
+#define PLACE_PARAMETERS uint words, uint row_words
+#define FIELD_START(position) (POSITION)(panel_of(position, SHAPE) * a)
+#define FIELD_WORD(position) (panel_of(position, SHAPE) * words)
+#define FIELD_TURN(position) remainder_of(panel_of(position, SHAPE) * c, a, magic_a)
+#define FIELD_WIDTH(position) (uint)(row_words - FIELD_WORD(position))
+#define NEXT(position, turn) source_row(position, turn, SHAPE)
+#define STEP_WORDS row_words
+FUNCTION ulong panel_of(POSITION position, SHAPE_PARAMETERS)
+{
+    ulong row;
+    return divide_64(position, a, magic_a, &row);
+}
+#endif
+
+/* The words of a work-item: `lane` and those `lanes` further on, as far as they are inside. */
+#define EACH_WORD for (uint s = 0; s < SPLIT; s++)
+#define IS_INSIDE(s) (lane + (s)*lanes < width)
+
+/*
+ * Moves the words at `slice` of all super-elements from `position` on up to `end`, whose old values
+ * are in `last`. All loads of a batch come before its first store, and no other work-item touches
+ * them. The batch in which the end comes is the only one with conditions.
+ */
+FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,
+                         POSITION position, POSITION end, const WORD *last, ulong turn,
+                         SHAPE_PARAMETERS)
+{
+    for (;;) {
+        POSITION places[BATCH + 1];
+        WORD values[BATCH][SPLIT];
+        bool ends = false;
+        places[0] = position;
+        UNROLL
+        for (uint k = 0; k < BATCH; k++) {
+            places[k + 1] = NEXT(places[k], turn);
+            ends |= places[k + 1] == end;
+        }
+        if (ends) {
+            uint count = BATCH; /* of moves up to the end */
+            UNROLL
+            for (uint k = BATCH; k > 0; k--)
+                count = places[k] == end ? k : count;
+            UNROLL
+            for (uint k = 0; k < BATCH; k++)
+                UNROLL EACH_WORD
+                    if (k + 1 < count && IS_INSIDE(s))
+                        values[k][s] = slice[(ulong)places[k + 1] * step + s * lanes];
+            UNROLL
+            for (uint k = 0; k < BATCH; k++)
+                UNROLL EACH_WORD
+                    if (k < count && IS_INSIDE(s))
+                        slice[(ulong)places[k] * step + s * lanes] =
+                            k + 1 < count ? values[k][s] : last[s];
+            return;
+        }
+        UNROLL
+        for (uint k = 0; k < BATCH; k++)
+            UNROLL EACH_WORD
+                if (IS_INSIDE(s))
+                    values[k][s] = slice[(ulong)places[k + 1] * step + s * lanes];
+        UNROLL
+        for (uint k = 0; k < BATCH; k++)
+            UNROLL EACH_WORD
+                if (IS_INSIDE(s))
+                    slice[(ulong)places[k] * step + s * lanes] = values[k][s];
+        position = places[BATCH];
+    }
+}
+
+#define LANES (words / SPLIT)
+#define MATRIX (data + first + GROUP_ID_2 * matrix_words)
+
+/* Which piece (or cycle) and which lane of it this work-item has; false when it has none. */
+FUNCTION bool find_item(ulong id, ulong count, uint lanes, ulong *item, uint *lane)
+{
+    ulong team = id / TEAM;
+    uint member = (uint)(id % TEAM);
+    if (lanes <= TEAM) {
+        uint together = TEAM / lanes;
+        *item = team * together + member / lanes;
+        *lane = member % lanes;
+        return member < together * lanes && *item < count;
+    }
+    uint teams = (lanes - 1) / TEAM + 1;
+    *item = team / teams;
+    *lane = (uint)(team % teams) * TEAM + member;
+    return *lane < lanes && *item < count;
+}
+
+/* Saves what the last move of each piece needs. */
+KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
+                 GLOBAL const POSITION *piece_ends, uint pieces, GLOBAL WORD *saved,
+                 PLACE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    ulong piece;
+    uint lane;
+    uint lanes = LANES;
+    if (!find_item(GLOBAL_ID, pieces, lanes, &piece, &lane))
+        return;
+    POSITION end = piece_ends[piece];
+    uint width = FIELD_WIDTH(end);
+    GLOBAL const WORD *slice = MATRIX + FIELD_WORD(end) + lane;
+    ulong place = (ulong)(end - FIELD_START(end)) * STEP_WORDS;
+    GLOBAL WORD *kept = saved + (GROUP_ID_2 * pieces + piece) * words + lane;
+    EACH_WORD if (IS_INSIDE(s)) kept[s * lanes] = slice[place + s * lanes];
+}
+
+KERNEL move_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
+                   GLOBAL const POSITION *piece_starts, GLOBAL const POSITION *piece_ends,
+                   uint pieces, GLOBAL const WORD *saved, PLACE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    ulong piece;
+    uint lane;
+    uint lanes = LANES;
+    if (!find_item(GLOBAL_ID, pieces, lanes, &piece, &lane))
+        return;
+    POSITION start = piece_starts[piece];
+    POSITION zero = FIELD_START(start);
+    uint width = FIELD_WIDTH(start);
+    GLOBAL const WORD *kept = saved + (GROUP_ID_2 * pieces + piece) * words + lane;
+    WORD last[SPLIT];
+    EACH_WORD if (IS_INSIDE(s)) last[s] = kept[s * lanes];
+    if (IS_INSIDE(0))
+        move_along(MATRIX + FIELD_WORD(start) + lane, STEP_WORDS, lane, lanes, width, start - zero,
+                   piece_ends[piece] - zero, last, FIELD_TURN(start), SHAPE);
+}
+
+/* The short cycles; without a list of leaders every position looks whether it is one. */
+KERNEL move_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
+                   GLOBAL const POSITION *leaders, uint listed, ulong count, uint threshold,
+                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    ulong item;
+    uint lane;
+    uint lanes = LANES;
+    if (!find_item(GLOBAL_ID, count, lanes, &item, &lane))
+        return;
+    POSITION leader = listed ? leaders[item] : (POSITION)item;
+    if (!listed && classify(leader, threshold, short_length, SHAPE) != IS_LEADER)
+        return;
+    uint width = FIELD_WIDTH(leader);
+    GLOBAL WORD *slice = MATRIX + FIELD_WORD(leader) + lane;
+    POSITION start = leader - FIELD_START(leader);
+    WORD last[SPLIT];
+    EACH_WORD if (IS_INSIDE(s)) last[s] = slice[(ulong)start * STEP_WORDS + s * lanes];
+    if (IS_INSIDE(0))
+        move_along(slice, STEP_WORDS, lane, lanes, width, start, start, last, FIELD_TURN(leader),
+                   SHAPE);
+}

@@ -1,0 +1,236 @@
+/*
+ * Stages whose blocks fit into local memory: panels (010! by barrier synchronisation), tiles in
+ * their own places, and the square. src/engine/kernels/blocks.cl has the kernels. No scratch
+ * memory.
+ */
+#include "engine/opencl/opencl.h"
+
+#include <stdio.h>
+
+enum {
+    GROUP_ITEMS = 256,
+    GROUP_BYTES = 12 << 10, /* of small blocks together */
+    MOST_EDGE = 128,
+    SQUARE_BYTES = 40 << 10
+};
+
+static size_t element_words(const rs_opencl_stage *stage)
+{
+    return stage->task.unit / stage->word;
+}
+
+/* An odd distance between rows, where there is room for it. */
+static size_t choose_pitch(size_t rows, size_t row_words, size_t word, size_t local_bytes)
+{
+    size_t odd = row_words | 1;
+    return rows * odd * word <= local_bytes ? odd : row_words;
+}
+
+static restride_status refuse(const rs_opencl_stage *stage, size_t rows, size_t cols)
+{
+    return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                   "A block of %zu x %zu elements of %zu bytes does not fit into the device's %zu "
+                   "bytes of local memory; take a smaller block.",
+                   rows, cols, stage->task.unit, rs_opencl_engine_of(stage)->local_bytes);
+}
+
+static bool block_fits(const rs_opencl_stage *stage, size_t rows, size_t cols)
+{
+    size_t most = rs_opencl_engine_of(stage)->local_bytes;
+    if (most / stage->word > RS_OPENCL_MOST_BLOCK_WORDS)
+        most = RS_OPENCL_MOST_BLOCK_WORDS * stage->word;
+    return rows <= most / stage->task.unit && cols <= most / stage->task.unit / rows;
+}
+
+static restride_status create_kernel(rs_opencl_stage *stage, const char *name, size_t edge)
+{
+    char options[128];
+    snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu -D EDGE=%zu",
+             rs_opencl_word_type(stage->word), element_words(stage), edge);
+    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_BLOCKS, options, &name,
+                                    1, stage->kernels);
+}
+
+static size_t choose_items(const rs_opencl_stage *stage)
+{
+    size_t most = rs_opencl_engine_of(stage)->work_items;
+    return most < GROUP_ITEMS ? most : GROUP_ITEMS;
+}
+
+/* ---- panels ---- */
+
+static size_t blocks_a_group(const rs_opencl_stage *stage)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t blocks = GROUP_BYTES / (task->rows * task->cols * task->unit);
+    blocks = blocks < task->count ? blocks : task->count;
+    return blocks > 1 ? blocks : 1;
+}
+
+static restride_status prepare_panels(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    rs_transpose_task *task = &stage->task;
+    if (!block_fits(stage, task->rows, task->cols))
+        return refuse(stage, task->rows, task->cols);
+    size_t block = task->rows * task->cols * task->unit;
+    if (task->pitch == task->count * block) { /* then all blocks lie one after the other */
+        task->count *= task->outer;
+        task->outer = 1;
+    }
+    stage->items = choose_items(stage);
+    return create_kernel(stage, "panels", 1);
+}
+
+static void enqueue_panels(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
+                           cl_mem buffer, cl_mem scratch)
+{
+    (void)scratch;
+    const rs_transpose_task *task = &stage->task;
+    size_t words = element_words(stage);
+    cl_uint blocks = (cl_uint)blocks_a_group(stage);
+    cl_uint rows = (cl_uint)task->rows;
+    cl_uint cols = (cl_uint)task->cols;
+    cl_uint pitch = (cl_uint)choose_pitch(blocks * task->rows, task->cols * words, stage->word,
+                                          rs_opencl_engine_of(stage)->local_bytes);
+    cl_ulong matrix_words = task->pitch / stage->word;
+    cl_ulong count = task->count;
+    size_t groups = rs_opencl_groups(task->count, blocks);
+    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
+        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
+        const rs_opencl_argument arguments[] = {
+            RS_ARGUMENT(buffer),
+            RS_ARGUMENT(first),
+            RS_ARGUMENT(matrix_words),
+            RS_ARGUMENT(count),
+            RS_ARGUMENT(blocks),
+            RS_ARGUMENT(rows),
+            RS_ARGUMENT(cols),
+            RS_ARGUMENT(pitch),
+            RS_LOCAL_MEMORY((size_t)blocks * rows * pitch * stage->word),
+        };
+        size_t left = task->outer - o;
+        rs_opencl_launch(
+            sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0], groups,
+            left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES, stage->items);
+    }
+}
+
+const rs_opencl_method rs_opencl_panels = {"010!", "BS: blocks through local memory",
+                                           prepare_panels, enqueue_panels, NULL};
+
+/* ---- tiles ---- */
+
+/* Tiles side by side that a group takes. */
+static size_t tiles_a_group(const rs_opencl_stage *stage)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t tile_bytes = task->tile * task->tile * task->unit;
+    size_t a_row = task->cols / task->tile;
+    size_t across = GROUP_BYTES / tile_bytes;
+    across = across < a_row ? across : a_row;
+    return across > 1 ? across : 1;
+}
+
+static restride_status prepare_tiles(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    const rs_transpose_task *task = &stage->task;
+    if (!block_fits(stage, task->tile, task->tile))
+        return refuse(stage, task->tile, task->tile);
+    stage->items = choose_items(stage);
+    return create_kernel(stage, "tiles", 1);
+}
+
+static void enqueue_tiles(const rs_opencl_stage *stage, rs_opencl_sequence *sequence, cl_mem buffer,
+                          cl_mem scratch)
+{
+    (void)scratch;
+    const rs_transpose_task *task = &stage->task;
+    size_t words = element_words(stage);
+    cl_uint edge = (cl_uint)task->tile;
+    cl_uint across = (cl_uint)tiles_a_group(stage);
+    size_t strip_words = across * task->tile * words;
+    cl_uint pitch = (cl_uint)choose_pitch(task->tile, strip_words, stage->word,
+                                          rs_opencl_engine_of(stage)->local_bytes);
+    cl_ulong matrix_words = task->pitch / stage->word;
+    cl_ulong row_words = task->cols * words;
+    cl_ulong groups_a_row = rs_opencl_groups(task->cols / task->tile, across);
+    size_t groups = task->rows / task->tile * groups_a_row;
+    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
+        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
+        const rs_opencl_argument arguments[] = {
+            RS_ARGUMENT(buffer),
+            RS_ARGUMENT(first),
+            RS_ARGUMENT(matrix_words),
+            RS_ARGUMENT(row_words),
+            RS_ARGUMENT(groups_a_row),
+            RS_ARGUMENT(edge),
+            RS_ARGUMENT(across),
+            RS_ARGUMENT(pitch),
+            RS_LOCAL_MEMORY(edge * (size_t)pitch * stage->word),
+        };
+        size_t left = task->outer - o;
+        rs_opencl_launch(
+            sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0], groups,
+            left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES, stage->items);
+    }
+}
+
+const rs_opencl_method rs_opencl_tiles = {"0100!0010!", "tiles transposed in their places",
+                                          prepare_tiles, enqueue_tiles, NULL};
+
+/* ---- square ---- */
+
+static size_t pair_bytes(const rs_opencl_stage *stage, size_t edge)
+{
+    return 2 * edge * ((edge * element_words(stage)) | 1) * stage->word;
+}
+
+static size_t choose_edge(const rs_opencl_stage *stage)
+{
+    size_t local = rs_opencl_engine_of(stage)->local_bytes;
+    size_t most = local < SQUARE_BYTES ? local : SQUARE_BYTES;
+    size_t edge = MOST_EDGE;
+    while (edge > 1 && pair_bytes(stage, edge) > most)
+        edge /= 2;
+    return edge;
+}
+
+static restride_status prepare_square(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t edge = choose_edge(stage);
+    if (pair_bytes(stage, edge) > rs_opencl_engine_of(stage)->local_bytes)
+        return refuse(stage, 2, 1);
+    stage->task.tile = edge;
+    stage->items = choose_items(stage);
+    return create_kernel(stage, "square", edge);
+}
+
+static void enqueue_square(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
+                           cl_mem buffer, cl_mem scratch)
+{
+    (void)scratch;
+    const rs_transpose_task *task = &stage->task;
+    size_t along = rs_opencl_groups(task->rows, task->tile);
+    along += along % 2;
+    cl_ulong side = task->rows;
+    cl_ulong width = along + 1;
+    cl_ulong matrix_words = task->pitch / stage->word;
+    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
+        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
+        const rs_opencl_argument arguments[] = {
+            RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words),
+            RS_ARGUMENT(side),   RS_ARGUMENT(width), RS_LOCAL_MEMORY(pair_bytes(stage, task->tile)),
+        };
+        size_t left = task->outer - o;
+        rs_opencl_launch(sequence, stage->kernels[0], arguments,
+                         sizeof arguments / sizeof arguments[0], width * (along / 2),
+                         left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES,
+                         stage->items);
+    }
+}
+
+const rs_opencl_method rs_opencl_square = {"square", "mirror tiles change places", prepare_square,
+                                           enqueue_square, NULL};

@@ -1,0 +1,554 @@
+/*
+ * Permutations of super-elements by planned chains: 100!, 210! (A x B x C to C x B x A) and the
+ * column shuffle of C2R. src/engine/kernels/chains.cl has the kernels and says how it works.
+ *
+ * When the stage is made, kernels walk the cycles by indices alone and divide them into pieces.
+ * Scratch: one super-element a piece, so one in `piece_length`, which follows from the limit. Kept:
+ * two positions a piece, and one for each short cycle; when those take too much, they are found
+ * again in every run.
+ */
+#include "base/arithmetic.h"
+#include "engine/opencl/error.h"
+#include "engine/opencl/opencl.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    BATCH = 8, /* super-elements under way at once */
+    FEW_ROWS = 65535,
+    BEST_PIECE = 16 * BATCH + 1,
+    LEAST_PIECE = 2 * BATCH + 1,
+    BUSY_ITEMS = 1 << 17, /* that keep a GPU busy */
+    TEAM = 32,            /* neighbours that are likely to move together */
+    WALK_PIECES = 2,      /* mean length of a walk */
+    LEADER_PARTS = 8,     /* of the limit */
+    SHORT_PIECES = 2,     /* cycles up to this length move whole */
+    GROUP_ITEMS = 256,
+    WALK_ITEMS = 64,
+
+    SHAPE_NUMBERS = 6,
+    MOST_ARGUMENTS = 20
+};
+
+enum { FIND_STARTS, MEASURE_WALKS, CUT_WALKS, SAVE_ENDS, MOVE_PIECES, MOVE_CYCLES, KERNELS };
+static const char *const kernel_names[KERNELS] = {"find_starts", "measure_walks", "cut_walks",
+                                                  "save_ends",   "move_pieces",   "move_cycles"};
+
+typedef struct {
+    cl_ulong shape[SHAPE_NUMBERS]; /* total, a, b, c, magic of a, magic of b */
+    bool columns;                  /* COLUMNS, not REVERSE */
+    bool wide;                     /* positions of 64 bits */
+    cl_uint words;                 /* of a super-element; of a panel's row */
+    cl_uint split;                 /* of those a work-item has */
+    cl_uint row_words;             /* COLUMNS */
+    cl_uint threshold;
+    cl_uint short_length;
+    size_t piece_length;
+    cl_uint pieces;
+    cl_mem piece_starts;
+    cl_mem piece_ends;
+    cl_ulong leader_count; /* short cycles; positions to look at when they are not listed */
+    cl_uint listed;
+    cl_mem leaders; /* NULL when they are not listed */
+} chain_plan;
+
+/* ---- memory on the device ---- */
+
+static void release(const rs_opencl_engine *engine, cl_mem memory)
+{
+    if (memory != NULL)
+        engine->api->clReleaseMemObject(memory);
+}
+
+static restride_status allocate(rs_opencl_engine *engine, size_t count, size_t size, cl_mem *memory)
+{
+    size_t bytes;
+    cl_int code = CL_INVALID_BUFFER_SIZE;
+    *memory = NULL;
+    if (rs_size_multiply(count, size, &bytes))
+        *memory = engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE,
+                                              bytes > 0 ? bytes : 1, NULL, &code);
+    return code == CL_SUCCESS ? RESTRIDE_OK
+                              : rs_opencl_fail(code, "allocating the tables of a transposition");
+}
+
+static size_t position_bytes(const chain_plan *plan)
+{
+    return plan->wide ? sizeof(cl_ulong) : sizeof(cl_uint);
+}
+
+/* ---- arguments ---- */
+
+typedef struct {
+    rs_opencl_argument list[MOST_ARGUMENTS];
+    size_t count;
+} arguments;
+
+static void add(arguments *to, rs_opencl_argument argument)
+{
+    to->list[to->count++] = argument;
+}
+
+static void add_shape(arguments *to, const chain_plan *plan)
+{
+    for (size_t i = 0; i < SHAPE_NUMBERS; i++)
+        add(to, RS_ARGUMENT(plan->shape[i]));
+}
+
+static void add_place(arguments *to, const chain_plan *plan)
+{
+    add(to, RS_ARGUMENT(plan->words));
+    if (plan->columns)
+        add(to, RS_ARGUMENT(plan->row_words));
+}
+
+/* ---- planning ---- */
+
+/* What planning has on the device for a while. */
+typedef struct {
+    rs_opencl_stage *stage;
+    chain_plan *plan;
+    size_t limit;
+    cl_mem counts;
+    cl_mem starts;
+    cl_mem lengths;
+    cl_mem firsts;
+    cl_mem found_leaders;
+    cl_uint starts_capacity;
+    cl_uint leaders_capacity;
+    cl_uint found[2]; /* starts of walks, leaders */
+} planning;
+
+static rs_opencl_engine *engine_of(const planning *p)
+{
+    return rs_opencl_engine_of(p->stage);
+}
+
+static size_t items_of(const planning *p, size_t wanted)
+{
+    size_t most = engine_of(p)->work_items;
+    return wanted < most ? wanted : most;
+}
+
+static size_t super_element_bytes(const rs_opencl_stage *stage, const chain_plan *plan)
+{
+    return plan->words * stage->word;
+}
+
+/* Bytes that a piece takes: what it saves in each matrix, and its place in the tables. */
+static size_t piece_bytes(const rs_opencl_stage *stage, const chain_plan *plan)
+{
+    return stage->task.outer * super_element_bytes(stage, plan) + 2 * position_bytes(plan);
+}
+
+/* The list of leaders has the rest of the limit. */
+static size_t most_pieces(const planning *p)
+{
+    return (p->limit - p->limit / LEADER_PARTS) / piece_bytes(p->stage, p->plan);
+}
+
+/* A whole number of batches of loads, and the last move, which loads nothing. */
+static size_t round_piece(size_t length)
+{
+    return rs_opencl_groups(length, BATCH) * BATCH + 1;
+}
+
+/* Long pieces where there is much to move, short ones where there is little, and as long as the
+ * limit asks for. */
+static void choose_piece_length(const planning *p)
+{
+    const rs_transpose_task *task = &p->stage->task;
+    size_t total = (size_t)p->plan->shape[0];
+    size_t items = total * task->outer * p->plan->words;
+    size_t length = items / BUSY_ITEMS;
+    length = length < LEAST_PIECE ? LEAST_PIECE : length > BEST_PIECE ? BEST_PIECE : length;
+    double most_pieces = 0.85 * (double)p->limit / (double)piece_bytes(p->stage, p->plan);
+    double least = (double)total / (most_pieces > 1 ? most_pieces : 1);
+    if (least > (double)length)
+        length = least < UINT32_MAX / 16 ? (size_t)least : UINT32_MAX / 16;
+    p->plan->piece_length = round_piece(length - 1);
+    double walk = (double)WALK_PIECES * (double)p->plan->piece_length;
+    p->plan->short_length = (cl_uint)(SHORT_PIECES * p->plan->piece_length);
+    /* When all is shorter than a walk, cuts would only cost. */
+    p->plan->threshold = walk > (double)total ? 0 : (cl_uint)(4294967296.0 / walk);
+    if (p->plan->threshold == 0 && p->plan->piece_length >= total)
+        p->plan->short_length = UINT32_MAX;
+}
+
+static restride_status read_back(const planning *p, cl_mem from, void *to, size_t bytes)
+{
+    cl_int code = engine_of(p)->api->clEnqueueReadBuffer(engine_of(p)->queue, from, CL_TRUE, 0,
+                                                         bytes, to, 0, NULL, NULL);
+    return code == CL_SUCCESS ? RESTRIDE_OK
+                              : rs_opencl_fail(code, "reading the cycles of a transposition");
+}
+
+static restride_status write_to(const planning *p, const void *from, cl_mem to, size_t bytes)
+{
+    cl_int code = engine_of(p)->api->clEnqueueWriteBuffer(engine_of(p)->queue, to, CL_TRUE, 0,
+                                                          bytes, from, 0, NULL, NULL);
+    return code == CL_SUCCESS ? RESTRIDE_OK
+                              : rs_opencl_fail(code, "writing the cycles of a transposition");
+}
+
+static restride_status find_starts(planning *p)
+{
+    static const cl_uint zeros[2] = {0, 0};
+    restride_status status = write_to(p, zeros, p->counts, sizeof zeros);
+    if (status != RESTRIDE_OK)
+        return status;
+    arguments list = {.count = 0};
+    add(&list, RS_ARGUMENT(p->counts));
+    add(&list, RS_ARGUMENT(p->starts));
+    add(&list, RS_ARGUMENT(p->starts_capacity));
+    add(&list, RS_ARGUMENT(p->found_leaders));
+    add(&list, RS_ARGUMENT(p->leaders_capacity));
+    add(&list, RS_ARGUMENT(p->plan->threshold));
+    add(&list, RS_ARGUMENT(p->plan->short_length));
+    add_shape(&list, p->plan);
+    size_t items = items_of(p, GROUP_ITEMS);
+    rs_opencl_sequence sequence = {engine_of(p), NULL, CL_SUCCESS};
+    rs_opencl_launch(&sequence, p->stage->kernels[FIND_STARTS], list.list, list.count,
+                     rs_opencl_groups((size_t)p->plan->shape[0], items), 1, items);
+    status = rs_opencl_finish(&sequence, "looking for the cycles of a transposition");
+    return status == RESTRIDE_OK ? read_back(p, p->counts, p->found, sizeof p->found) : status;
+}
+
+/* Finds them a second time when there was no room for all. */
+static restride_status list_starts(planning *p)
+{
+    rs_opencl_engine *engine = engine_of(p);
+    size_t position = position_bytes(p->plan);
+    size_t total = (size_t)p->plan->shape[0];
+    size_t leaders = p->limit / LEADER_PARTS / position;
+    leaders = leaders < total / 2 ? leaders : total / 2;
+    p->leaders_capacity = leaders < UINT32_MAX / 2 ? (cl_uint)leaders : UINT32_MAX / 2;
+    size_t walks = total / 4096 * (p->plan->threshold / 524288 + 1) + 4096;
+    p->starts_capacity = walks < UINT32_MAX / 2 ? (cl_uint)walks : UINT32_MAX / 2;
+    restride_status status = allocate(engine, 2, sizeof(cl_uint), &p->counts);
+    if (status == RESTRIDE_OK)
+        status = allocate(engine, p->leaders_capacity, position, &p->found_leaders);
+    for (int attempt = 0; attempt < 2 && status == RESTRIDE_OK; attempt++) {
+        status = allocate(engine, p->starts_capacity, position, &p->starts);
+        if (status == RESTRIDE_OK)
+            status = find_starts(p);
+        if (status != RESTRIDE_OK || p->found[0] <= p->starts_capacity)
+            return status;
+        release(engine, p->starts);
+        p->starts = NULL;
+        p->starts_capacity = p->found[0];
+    }
+    return status;
+}
+
+/* Keeps the list of leaders if it is complete. */
+static restride_status keep_leaders(planning *p)
+{
+    rs_opencl_engine *engine = engine_of(p);
+    chain_plan *plan = p->plan;
+    plan->listed = p->found[1] <= p->leaders_capacity;
+    plan->leader_count = p->found[1];
+    if (!plan->listed)
+        plan->leader_count = plan->shape[0];
+    if (!plan->listed || p->found[1] == 0)
+        return RESTRIDE_OK;
+    size_t bytes = p->found[1] * position_bytes(plan);
+    restride_status status = allocate(engine, p->found[1], position_bytes(plan), &plan->leaders);
+    if (status != RESTRIDE_OK)
+        return status;
+    cl_event event;
+    cl_int code = engine->api->clEnqueueCopyBuffer(engine->queue, p->found_leaders, plan->leaders,
+                                                   0, 0, bytes, 0, NULL, &event);
+    rs_opencl_sequence sequence = {engine, code == CL_SUCCESS ? event : NULL, code};
+    return rs_opencl_finish(&sequence, "keeping the cycles of a transposition");
+}
+
+/* The number of pieces of all walks, whose lengths become the numbers of their first pieces. */
+static size_t number_pieces(cl_uint *firsts, const cl_uint *lengths, size_t count,
+                            size_t piece_length)
+{
+    size_t pieces = 0;
+    for (size_t i = 0; i < count; i++) {
+        firsts[i] = (cl_uint)pieces;
+        pieces += rs_opencl_groups(lengths[i], piece_length);
+    }
+    return pieces;
+}
+
+/* Longer pieces until they fit into the limit; a walk has at least one. */
+static size_t fit_pieces(const planning *p, cl_uint *firsts, const cl_uint *lengths)
+{
+    size_t most = most_pieces(p);
+    for (;;) {
+        size_t pieces = number_pieces(firsts, lengths, p->found[0], p->plan->piece_length);
+        if (pieces <= most || p->plan->piece_length > UINT32_MAX / 4)
+            return pieces;
+        p->plan->piece_length = round_piece(p->plan->piece_length * 5 / 4);
+    }
+}
+
+static restride_status measure_walks(planning *p)
+{
+    restride_status status = allocate(engine_of(p), p->found[0], sizeof(cl_uint), &p->lengths);
+    if (status != RESTRIDE_OK)
+        return status;
+    arguments list = {.count = 0};
+    add(&list, RS_ARGUMENT(p->starts));
+    add(&list, RS_ARGUMENT(p->found[0]));
+    add(&list, RS_ARGUMENT(p->lengths));
+    add(&list, RS_ARGUMENT(p->plan->threshold));
+    add_shape(&list, p->plan);
+    size_t items = items_of(p, WALK_ITEMS);
+    rs_opencl_sequence sequence = {engine_of(p), NULL, CL_SUCCESS};
+    rs_opencl_launch(&sequence, p->stage->kernels[MEASURE_WALKS], list.list, list.count,
+                     rs_opencl_groups(p->found[0], items), 1, items);
+    return rs_opencl_finish(&sequence, "measuring the cycles of a transposition");
+}
+
+static restride_status cut_walks(planning *p)
+{
+    chain_plan *plan = p->plan;
+    cl_uint piece_length = (cl_uint)plan->piece_length;
+    restride_status status =
+        allocate(engine_of(p), plan->pieces, position_bytes(plan), &plan->piece_starts);
+    if (status == RESTRIDE_OK)
+        status = allocate(engine_of(p), plan->pieces, position_bytes(plan), &plan->piece_ends);
+    if (status != RESTRIDE_OK)
+        return status;
+    arguments list = {.count = 0};
+    add(&list, RS_ARGUMENT(p->starts));
+    add(&list, RS_ARGUMENT(p->found[0]));
+    add(&list, RS_ARGUMENT(p->firsts));
+    add(&list, RS_ARGUMENT(piece_length));
+    add(&list, RS_ARGUMENT(plan->piece_starts));
+    add(&list, RS_ARGUMENT(plan->piece_ends));
+    add(&list, RS_ARGUMENT(plan->threshold));
+    add_shape(&list, plan);
+    size_t items = items_of(p, WALK_ITEMS);
+    rs_opencl_sequence sequence = {engine_of(p), NULL, CL_SUCCESS};
+    rs_opencl_launch(&sequence, p->stage->kernels[CUT_WALKS], list.list, list.count,
+                     rs_opencl_groups(p->found[0], items), 1, items);
+    return rs_opencl_finish(&sequence, "cutting the cycles of a transposition");
+}
+
+static restride_status make_pieces(planning *p)
+{
+    size_t bytes = p->found[0] * sizeof(cl_uint);
+    cl_uint *lengths = malloc(2 * bytes);
+    if (lengths == NULL)
+        return rs_fail_memory("the cycles of a transposition");
+    cl_uint *firsts = lengths + p->found[0];
+    restride_status status = measure_walks(p);
+    if (status == RESTRIDE_OK)
+        status = read_back(p, p->lengths, lengths, bytes);
+    if (status == RESTRIDE_OK) {
+        p->plan->pieces = (cl_uint)fit_pieces(p, firsts, lengths);
+        status = allocate(engine_of(p), p->found[0], sizeof(cl_uint), &p->firsts);
+    }
+    if (status == RESTRIDE_OK)
+        status = write_to(p, firsts, p->firsts, bytes);
+    if (status == RESTRIDE_OK)
+        status = cut_walks(p);
+    free(lengths);
+    return status;
+}
+
+/* Without pieces: every cycle moves whole, however long. */
+static void leave_cycles_whole(planning *p)
+{
+    p->plan->threshold = 0;
+    p->plan->short_length = UINT32_MAX;
+}
+
+static restride_status plan_pieces(planning *p)
+{
+    choose_piece_length(p);
+    restride_status status = list_starts(p);
+    if (status == RESTRIDE_OK && p->found[0] > most_pieces(p)) {
+        leave_cycles_whole(p);
+        status = find_starts(p);
+    }
+    if (status == RESTRIDE_OK)
+        status = keep_leaders(p);
+    if (status == RESTRIDE_OK && p->found[0] != 0)
+        status = make_pieces(p);
+    const cl_mem passing[] = {p->counts, p->starts, p->lengths, p->firsts, p->found_leaders};
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++)
+        release(engine_of(p), passing[i]);
+    return status;
+}
+
+static restride_status create_kernels(rs_opencl_stage *stage, const chain_plan *plan)
+{
+    char options[160];
+    snprintf(options, sizeof options,
+             "-D WORD=%s -D POSITION=%s -D TEAM=%d -D SPLIT=%u -D BATCH=%d -D %s",
+             rs_opencl_word_type(stage->word), plan->wide ? "ulong -D WIDE" : "uint", TEAM,
+             plan->split, BATCH,
+             !plan->columns               ? "REVERSE"
+             : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
+                                          : "COLUMNS");
+    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_CHAINS, options,
+                                    kernel_names, KERNELS, stage->kernels);
+}
+
+static restride_status prepare(rs_opencl_stage *stage, const chain_plan *shape, size_t limit)
+{
+    chain_plan *plan = malloc(sizeof *plan);
+    if (plan == NULL)
+        return rs_fail_memory("a stage");
+    *plan = *shape;
+    stage->plan = plan;
+    planning p = {.stage = stage, .plan = plan, .limit = limit};
+    stage->items = items_of(&p, GROUP_ITEMS);
+    restride_status status = create_kernels(stage, plan);
+    if (status == RESTRIDE_OK && plan->shape[0] > 1)
+        status = plan_pieces(&p);
+    size_t listed = plan->listed ? (size_t)plan->leader_count : 0;
+    stage->scratch_bytes = stage->task.outer * plan->pieces * super_element_bytes(stage, plan);
+    stage->kept_bytes = (2 * (size_t)plan->pieces + listed) * position_bytes(plan);
+    return status;
+}
+
+static cl_ulong magic(size_t divisor, bool wide)
+{
+    return wide ? UINT64_MAX / divisor : UINT32_MAX / divisor;
+}
+
+static restride_status prepare_reversal(rs_opencl_stage *stage, size_t middle, size_t limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t total = task->rows * middle * task->cols;
+    size_t words = task->unit / stage->word;
+    if (words > UINT32_MAX)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "Elements of %zu bytes are longer than the OpenCL engine moves at once.",
+                       task->unit);
+    bool wide = total > UINT32_MAX;
+    const chain_plan shape = {
+        .shape = {total, task->rows, middle, task->cols, magic(task->rows, wide),
+                  magic(middle, wide)},
+        .wide = wide,
+        .words = (cl_uint)words,
+        .split = 1,
+    };
+    return prepare(stage, &shape, limit);
+}
+
+static restride_status prepare_chains(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    return prepare_reversal(stage, 1, scratch_limit);
+}
+
+static restride_status prepare_reverse(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    return prepare_reversal(stage, stage->task.tile, scratch_limit);
+}
+
+static restride_status prepare_columns(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    if (stage->word != task->unit)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "Elements of %zu bytes at offset %zu are not words of the device; use "
+                       "another method.",
+                       task->unit, task->offset);
+    size_t panel = task->tile;
+    size_t panels = rs_opencl_groups(task->cols, panel);
+    const chain_plan shape = {
+        .shape = {task->rows * panels, task->rows, task->factor, task->shift,
+                  magic(task->rows, true), magic(task->rows, false)},
+        .columns = true,
+        .wide = panels > UINT32_MAX / task->rows,
+        .words = (cl_uint)panel,
+        .split = panel % (2 * TEAM) == 0 ? (cl_uint)(panel / TEAM) : 1,
+        .row_words = (cl_uint)task->cols,
+    };
+    return prepare(stage, &shape, scratch_limit);
+}
+
+/* ---- the run ---- */
+
+/* Work-items for some super-elements: whole teams (find_item() of the kernels). */
+static size_t count_items(const chain_plan *plan, size_t super_elements)
+{
+    size_t lanes = plan->words / plan->split;
+    size_t teams = lanes <= TEAM ? rs_opencl_groups(super_elements, TEAM / lanes)
+                                 : super_elements * rs_opencl_groups(lanes, TEAM);
+    return teams * TEAM;
+}
+
+/* One step for some matrices; the arguments before the shape's are the step's own. */
+static void launch_step(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
+                        cl_kernel kernel, arguments *list, size_t super_elements, size_t matrices)
+{
+    const chain_plan *plan = stage->plan;
+    add_place(list, plan);
+    add_shape(list, plan);
+    rs_opencl_launch(sequence, kernel, list->list, list->count,
+                     rs_opencl_groups(count_items(plan, super_elements), stage->items), matrices,
+                     stage->items);
+}
+
+static void enqueue_matrices(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
+                             cl_mem buffer, cl_mem scratch, size_t outer, size_t matrices)
+{
+    const chain_plan *plan = stage->plan;
+    cl_ulong first = (stage->task.offset + outer * stage->task.pitch) / stage->word;
+    cl_ulong matrix_words = stage->task.pitch / stage->word;
+    const arguments matrix = {{RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words)},
+                              3};
+    if (plan->pieces != 0) {
+        arguments save = matrix;
+        add(&save, RS_ARGUMENT(plan->piece_ends));
+        add(&save, RS_ARGUMENT(plan->pieces));
+        add(&save, RS_ARGUMENT(scratch));
+        launch_step(stage, sequence, stage->kernels[SAVE_ENDS], &save, plan->pieces, matrices);
+        arguments move = matrix;
+        add(&move, RS_ARGUMENT(plan->piece_starts));
+        add(&move, RS_ARGUMENT(plan->piece_ends));
+        add(&move, RS_ARGUMENT(plan->pieces));
+        add(&move, RS_ARGUMENT(scratch));
+        launch_step(stage, sequence, stage->kernels[MOVE_PIECES], &move, plan->pieces, matrices);
+    }
+    if (plan->leader_count != 0) {
+        arguments cycles = matrix;
+        add(&cycles, RS_ARGUMENT(plan->leaders));
+        add(&cycles, RS_ARGUMENT(plan->listed));
+        add(&cycles, RS_ARGUMENT(plan->leader_count));
+        add(&cycles, RS_ARGUMENT(plan->threshold));
+        add(&cycles, RS_ARGUMENT(plan->short_length));
+        launch_step(stage, sequence, stage->kernels[MOVE_CYCLES], &cycles,
+                    (size_t)plan->leader_count, matrices);
+    }
+}
+
+static void enqueue(const rs_opencl_stage *stage, rs_opencl_sequence *sequence, cl_mem buffer,
+                    cl_mem scratch)
+{
+    for (size_t o = 0; o < stage->task.outer; o += RS_OPENCL_MOST_MATRICES) {
+        size_t left = stage->task.outer - o;
+        enqueue_matrices(stage, sequence, buffer, scratch, o,
+                         left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES);
+    }
+}
+
+static void forget(rs_opencl_stage *stage)
+{
+    chain_plan *plan = stage->plan;
+    if (plan == NULL)
+        return;
+    const cl_mem kept[] = {plan->piece_starts, plan->piece_ends, plan->leaders};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        release(rs_opencl_engine_of(stage), kept[i]);
+    free(plan);
+}
+
+const rs_opencl_method rs_opencl_chains = {"100!", "planned chains", prepare_chains, enqueue,
+                                           forget};
+const rs_opencl_method rs_opencl_reverse = {"210!", "planned chains", prepare_reverse, enqueue,
+                                            forget};
+const rs_opencl_method rs_opencl_shuffle_columns = {
+    "column shuffle", "planned chains of rows of panels", prepare_columns, enqueue, forget};

@@ -1,0 +1,240 @@
+/*
+ * Two of the three passes of C2R and R2C: the row shuffle and the rotation of columns inside panels
+ * (Catanzaro, Keller and Garland 2014). src/engine/kernels/shuffles.cl has the kernels. Scratch:
+ * none for rows; for the rotation what strips need of each other, within the limit.
+ */
+#include "engine/opencl/opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    ROW_BYTES_AN_ITEM = 96, /* of a row in registers */
+    MOST_ROW_BYTES_AN_ITEM = 160,
+    LEAST_ROW_ITEMS = 128,
+    MOST_ROW_ITEMS = 1024,
+    MOST_VALUES = 64,
+    ROTATE_ITEMS = 512,
+    LEAST_PANEL = 32,
+    MOST_STEP = 64,
+    GROUPS_A_UNIT = 8
+};
+
+static restride_status refuse_unit(const rs_opencl_stage *stage)
+{
+    return rs_fail(RESTRIDE_UNSUPPORTED,
+                   "Elements of %zu bytes at offset %zu are not words of the device; use another "
+                   "method.",
+                   stage->task.unit, stage->task.offset);
+}
+
+/* ---- rows ---- */
+
+/* What the task's columns ask for; `values` is 0 when a row is too long. */
+typedef struct {
+    size_t items;
+    size_t values;
+    size_t part;
+} row_shape;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static row_shape choose_row(const rs_opencl_stage *stage)
+{
+    const rs_opencl_engine *engine = rs_opencl_engine_of(stage);
+    size_t cols = stage->task.cols;
+    size_t best = smaller(ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
+    size_t most = smaller(MOST_ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
+    size_t parts = rs_opencl_groups(cols, engine->local_bytes / stage->word);
+    row_shape shape = {LEAST_ROW_ITEMS, 0, rs_opencl_groups(cols, parts)};
+    while (shape.items < MOST_ROW_ITEMS && cols > shape.items * best)
+        shape.items *= 2;
+    while (shape.items > engine->work_items)
+        shape.items /= 2;
+    size_t values = rs_opencl_groups(cols, shape.items);
+    values += (4 - values % 4) % 4; /* fewer programs */
+    if (values <= most)
+        shape.values = values;
+    return shape;
+}
+
+static restride_status prepare_rows(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    if (stage->word != stage->task.unit)
+        return refuse_unit(stage);
+    const row_shape shape = choose_row(stage);
+    if (shape.values == 0)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Rows of %zu elements of %zu bytes are longer than what a work-group can "
+                       "hold; use another method.",
+                       stage->task.cols, stage->task.unit);
+    char options[128];
+    snprintf(options, sizeof options,
+             "-D WORD=%s -D VALUES=%zu -D PANEL=32 -D STEP=32 -D ITEMS=%zu",
+             rs_opencl_word_type(stage->word), shape.values, shape.items);
+    static const char *const name = "shuffle_rows";
+    stage->items = shape.items;
+    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_SHUFFLES, options, &name,
+                                    1, stage->kernels);
+}
+
+static void enqueue_rows(const rs_opencl_stage *stage, rs_opencl_sequence *sequence, cl_mem buffer,
+                         cl_mem scratch)
+{
+    (void)scratch;
+    const rs_transpose_task *task = &stage->task;
+    const row_shape shape = choose_row(stage);
+    cl_ulong matrix_words = task->pitch / stage->word;
+    cl_uint cols = (cl_uint)task->cols;
+    cl_ulong row_factor = task->shift;
+    cl_uint factor = (cl_uint)task->factor;
+    cl_uint step = (cl_uint)(shape.items * task->factor % task->cols);
+    cl_uint part = (cl_uint)shape.part;
+    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
+        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
+        const rs_opencl_argument arguments[] = {
+            RS_ARGUMENT(buffer), RS_ARGUMENT(first),      RS_ARGUMENT(matrix_words),
+            RS_ARGUMENT(cols),   RS_ARGUMENT(row_factor), RS_ARGUMENT(factor),
+            RS_ARGUMENT(step),   RS_ARGUMENT(part),       RS_LOCAL_MEMORY(shape.part * stage->word),
+        };
+        size_t left = task->outer - o;
+        rs_opencl_launch(sequence, stage->kernels[0], arguments,
+                         sizeof arguments / sizeof arguments[0], task->rows,
+                         left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES,
+                         stage->items);
+    }
+}
+
+const rs_opencl_method rs_opencl_shuffle_rows = {"row shuffle", "rows through registers",
+                                                 prepare_rows, enqueue_rows, NULL};
+
+/* ---- rotation ---- */
+
+typedef struct {
+    size_t panels;
+    size_t strips;  /* of a panel */
+    size_t at_once; /* panels that have scratch memory at the same time */
+    size_t strip_bytes;
+} rotation_shape;
+
+static size_t window_bytes(const rs_opencl_stage *stage, size_t step)
+{
+    return (stage->task.tile + step) * (stage->task.tile + 1) * stage->word;
+}
+
+/* Rows that a group writes at once. */
+static size_t rotation_step(const rs_opencl_stage *stage)
+{
+    size_t panel = stage->task.tile;
+    bool fits = window_bytes(stage, MOST_STEP) <= rs_opencl_engine_of(stage)->local_bytes;
+    return panel % MOST_STEP == 0 && fits ? MOST_STEP : LEAST_PANEL;
+}
+
+static rotation_shape choose_rotation(const rs_opencl_stage *stage, size_t limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    rotation_shape shape = {.panels = rs_opencl_groups(task->cols, task->tile),
+                            .strip_bytes =
+                                task->tile * (task->tile - 1) / 2 * stage->word * task->outer};
+    size_t groups = rs_opencl_engine_of(stage)->units * GROUPS_A_UNIT;
+    size_t most = task->rows / (task->tile + 1);
+    shape.strips = rs_opencl_groups(groups, shape.panels * task->outer);
+    shape.strips = shape.strips < most ? shape.strips : most;
+    shape.strips = shape.strips > 1 ? shape.strips : 1;
+    while (shape.strips > 1 && (shape.strips * shape.strip_bytes > limit ||
+                                (shape.panels * shape.strips * shape.strip_bytes > limit &&
+                                 shape.panels * shape.strips > groups / 2)))
+        shape.strips--;
+    shape.at_once = limit / (shape.strips * shape.strip_bytes);
+    shape.at_once = shape.at_once < shape.panels ? shape.at_once : shape.panels;
+    shape.at_once = shape.at_once > 1 ? shape.at_once : 1;
+    return shape;
+}
+
+static restride_status prepare_rotation(rs_opencl_stage *stage, size_t scratch_limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    if (stage->word != task->unit)
+        return refuse_unit(stage);
+    if (task->rows < task->tile || task->tile % LEAST_PANEL != 0 ||
+        window_bytes(stage, LEAST_PANEL) > rs_opencl_engine_of(stage)->local_bytes ||
+        rs_opencl_engine_of(stage)->work_items < ROTATE_ITEMS)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Panels of %zu columns of %zu rows are not rotated on this device; use "
+                       "another method.",
+                       task->tile, task->rows);
+    if (task->tile * (task->tile - 1) / 2 * task->unit * task->outer > scratch_limit)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "A rotation of %zu columns of %zu matrices takes more than %zu bytes of "
+                       "scratch memory; grant more, or use another method.",
+                       task->tile, task->outer, scratch_limit);
+    rotation_shape *shape = malloc(sizeof *shape);
+    if (shape == NULL)
+        return rs_fail_memory("a stage");
+    *shape = choose_rotation(stage, scratch_limit);
+    stage->plan = shape;
+    stage->scratch_bytes = shape->at_once * shape->strips * shape->strip_bytes;
+    char options[128];
+    snprintf(options, sizeof options, "-D WORD=%s -D VALUES=1 -D PANEL=%zu -D STEP=%zu -D ITEMS=%d",
+             rs_opencl_word_type(stage->word), task->tile, rotation_step(stage), ROTATE_ITEMS);
+    static const char *const names[] = {"save_strips", "rotate_columns"};
+    stage->items = ROTATE_ITEMS;
+    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_SHUFFLES, options, names,
+                                    2, stage->kernels);
+}
+
+static void enqueue_panels(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
+                           cl_mem buffer, cl_mem scratch, size_t first_matrix, size_t matrices,
+                           size_t first_panel, size_t panels, size_t strips)
+{
+    const rs_transpose_task *task = &stage->task;
+    cl_ulong first = (task->offset + first_matrix * task->pitch) / stage->word;
+    cl_ulong numbers[] = {task->pitch / stage->word, task->rows, task->cols, first_panel};
+    cl_uint counts[] = {(cl_uint)panels, (cl_uint)strips, task->backward};
+    const rs_opencl_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ARGUMENT(scratch),
+        RS_ARGUMENT(first),
+        RS_ARGUMENT(numbers[0]),
+        RS_ARGUMENT(numbers[1]),
+        RS_ARGUMENT(numbers[2]),
+        RS_ARGUMENT(numbers[3]),
+        RS_ARGUMENT(counts[0]),
+        RS_ARGUMENT(counts[1]),
+        RS_ARGUMENT(counts[2]),
+        RS_LOCAL_MEMORY(window_bytes(stage, rotation_step(stage))),
+    };
+    size_t count = sizeof arguments / sizeof arguments[0];
+    rs_opencl_launch(sequence, stage->kernels[0], arguments, count - 1, panels * strips, matrices,
+                     stage->items);
+    rs_opencl_launch(sequence, stage->kernels[1], arguments, count, panels * strips, matrices,
+                     stage->items);
+}
+
+static void enqueue_rotation(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
+                             cl_mem buffer, cl_mem scratch)
+{
+    const rs_transpose_task *task = &stage->task;
+    const rotation_shape *shape = stage->plan;
+    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
+        size_t left = task->outer - o;
+        size_t matrices = left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES;
+        for (size_t panel = 0; panel < shape->panels; panel += shape->at_once) {
+            size_t panels = shape->panels - panel;
+            enqueue_panels(stage, sequence, buffer, scratch, o, matrices, panel,
+                           panels < shape->at_once ? panels : shape->at_once, shape->strips);
+        }
+    }
+}
+
+static void forget_rotation(rs_opencl_stage *stage)
+{
+    free(stage->plan);
+}
+
+const rs_opencl_method rs_opencl_rotate = {"column rotation", "panels in strips", prepare_rotation,
+                                           enqueue_rotation, forget_rotation};
