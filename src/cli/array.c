@@ -196,8 +196,7 @@ static restride_status read_shape(rs_array *array)
 static restride_status find_array(rs_array *array)
 {
     const rs_array_options *options = array->options;
-    bool raw = options->shape != NULL || options->unit != 0 || options->offset_given;
-    restride_status status = raw ? read_shape(array) : read_npy(array);
+    restride_status status = options->raw ? read_shape(array) : read_npy(array);
     if (status == RESTRIDE_OK)
         status = restride_engine_create_host(&array->engine, (int)options->threads);
     return status;

@@ -16,7 +16,8 @@ enum { RS_ARRAY_MAX_RANK = RS_NPY_MAX_RANK };
 typedef struct {
     const char *verb;
     const char *path;
-    const char *shape; /* NULL: a .npy file says it */
+    bool raw;          /* the file has no header */
+    const char *shape; /* of a raw file; NULL: a layout says it */
     size_t unit;       /* of --dtype; 0: not given */
     size_t offset;
     bool offset_given;

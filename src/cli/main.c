@@ -19,6 +19,7 @@ static const verb verbs[] = {
      "show a kernel rewritten for another layout, and what was refused and why"},
     {"show", rs_verb_show, "draw a layout as text or SVG"},
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
+    {"convert", rs_verb_convert, "change the layout of the array in a file, in place"},
     {"bench", rs_verb_bench, "measure conversions on this machine"},
     {"tune", rs_verb_tune, "measure plans for a matrix and keep the fastest"},
     {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},

@@ -102,6 +102,7 @@ static int read_options(int argc, char **argv, transpose_options *options)
         return rs_cli_fail(RS_EXIT_USAGE, "transpose", "It takes one file, and %d were given.",
                            argc - optind);
     options->array.path = argv[optind];
+    options->array.raw = options->array.shape != NULL;
     return check_shape(options);
 }
 

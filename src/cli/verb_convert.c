@@ -1,0 +1,217 @@
+/* restride convert FILE: changes the layout of a file's array, in place. */
+#include "base/text.h"
+#include "cli/array.h"
+#include "cli/cli.h"
+#include "layout/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride convert FILE.npy --from EXPRESSION --to EXPRESSION [OPTIONS]...\n"
+    "       restride convert FILE --dims DIMENSIONS --from EXPRESSION --to EXPRESSION "
+    "[OPTIONS]...\n"
+    "\n"
+    "Changes how the array in a file lies there, in the file itself: no second copy is made, and\n"
+    "the file may be larger than memory.\n"
+    "\n"
+    "  --dims DIMENSIONS  the array, slowest dimension first: 'i:1000000 f{ float x; double m; "
+    "}'.\n"
+    "                     A .npy file whose elements are structures has the dimensions i, its\n"
+    "                     elements in the order of the file, and f, their members\n"
+    "  --from EXPRESSION  the layout now: 'i f' (array of structures)\n"
+    "  --to EXPRESSION    the layout wanted: 'f i', 'i/32 f i%32'; restride show draws it\n"
+    "  --dtype TYPE       the elements, where no dimension is a structure: u8, i16, f32, f64, "
+    "c128\n"
+    "                     and so on, or a number of bytes\n"
+    "  --offset BYTES     where the array begins (default: 0, and the file has nothing else in "
+    "it)\n"
+    "  --threads N        (default: all processors)\n"
+    "  --memory BYTES     scratch memory that may be used: 64M, 2G (default: 0.5 % of the array "
+    "and\n"
+    "                     4 MiB a thread; for an array of more than half of the machine's memory,\n"
+    "                     a quarter of that memory)\n"
+    "  --engine host      the only engine that converts files (default)\n"
+    "  --explain          prints the plan and why it was chosen, and changes nothing\n"
+    "  --json             prints the report as JSON\n"
+    "\n"
+    "The header of a .npy file cannot say that its members lie apart, so it stays as it is; NumPy\n"
+    "reads the file rightly again when it has been converted back.\n"
+    "\n"
+    "If it is interrupted (Ctrl-C, a crash, a power failure), the file is left between the two\n"
+    "layouts and cannot be repaired; unless there is a journal:\n"
+    "\n"
+    "  --journal FILE     writes each step into FILE before it changes the array. After an\n"
+    "                     interruption of any kind the same command goes on where it was, with\n"
+    "                     nothing lost. FILE must not exist at the start and is removed at the\n"
+    "                     end; when it is gone, the change is complete. Slower: everything is\n"
+    "                     written twice, and waits for the disk\n"
+    "\n"
+    "Example:\n"
+    "  restride convert particles.npy --from 'i f' --to 'f i'\n";
+
+/* ---- options ---- */
+
+typedef struct {
+    rs_array_options array;
+    const char *dims;
+    const char *from;
+    const char *to;
+} convert_options;
+
+static int read_options(int argc, char **argv, convert_options *options)
+{
+    static const struct option names[] = {
+        {"dims", required_argument, NULL, 'd'},
+        {"from", required_argument, NULL, 'F'},
+        {"to", required_argument, NULL, 'T'},
+        RS_ARRAY_LONG_OPTIONS,
+        {NULL, 0, NULL, 0},
+    };
+    *options = (convert_options){.array = {.verb = "convert"}};
+    for (int code; (code = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        int status = RS_EXIT_DONE;
+        if (code == 'd')
+            options->dims = optarg;
+        else if (code == 'F')
+            options->from = optarg;
+        else if (code == 'T')
+            options->to = optarg;
+        else
+            status = rs_array_take_option(&options->array, code, optarg);
+        if (status != RS_EXIT_DONE)
+            return status;
+    }
+    if (optind + 1 != argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "convert", "It takes one file, and %d were given.",
+                           argc - optind);
+    if (options->from == NULL || options->to == NULL)
+        return rs_cli_fail(RS_EXIT_USAGE, "convert",
+                           "It needs --from and --to, the layout now and the one wanted.");
+    if (options->dims == NULL && (options->array.unit != 0 || options->array.offset_given))
+        return rs_cli_fail(RS_EXIT_USAGE, "convert",
+                           "--dtype and --offset belong to files without a header; give --dims "
+                           "too.");
+    options->array.path = argv[optind];
+    options->array.raw = options->dims != NULL;
+    return RS_EXIT_DONE;
+}
+
+/* ---- layouts ---- */
+
+typedef struct {
+    restride_layout *from;
+    restride_layout *to;
+} layouts;
+
+static void destroy_layouts(layouts *l)
+{
+    restride_layout_destroy(l->from);
+    restride_layout_destroy(l->to);
+}
+
+static restride_status parse_layouts(const convert_options *options, layouts *l)
+{
+    restride_status status = restride_layout_parse(&l->from, options->dims, options->from);
+    if (status == RESTRIDE_OK)
+        status = restride_layout_parse(&l->to, options->dims, options->to);
+    return status;
+}
+
+/* The elements in the order of the file, in C or Fortran order alike. */
+static restride_status layouts_of_npy(const rs_array *array, const convert_options *options,
+                                      layouts *l)
+{
+    rs_record record;
+    if (!array->npy.structured)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The elements of %s are no structures, so --dims must name its dimensions "
+                       "and --dtype and --offset the rest.",
+                       array->file.path);
+    restride_status status = rs_npy_record(&array->npy, array->file.path, &record);
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t count = array->npy.data_bytes / array->npy.item_bytes;
+    status = rs_layout_of_record(&l->from, &record, count, options->from);
+    if (status == RESTRIDE_OK)
+        status = rs_layout_of_record(&l->to, &record, count, options->to);
+    rs_record_free(&record);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static size_t bytes_of(const rs_array *array, const restride_layout *layout)
+{
+    return layout->record >= 0 ? layout->size : layout->size * array->unit;
+}
+
+static restride_status make_plan(const rs_array *array, const layouts *l, restride_plan **plan)
+{
+    return restride_plan_convert(plan, array->engine, l->from, l->to);
+}
+
+static int convert(rs_array *array, const convert_options *options)
+{
+    static const char note[] = "The header still describes the elements as they were.";
+    layouts l = {NULL, NULL};
+    restride_plan *plan = NULL;
+    restride_status status =
+        array->is_npy ? layouts_of_npy(array, options, &l) : parse_layouts(options, &l);
+    size_t bytes = 0;
+    if (status == RESTRIDE_OK) {
+        bytes = bytes_of(array, l.from);
+        status = rs_array_check_bytes(array, bytes);
+    }
+    if (status == RESTRIDE_OK)
+        status = make_plan(array, &l, &plan);
+    const rs_array_run run = {plan,        bytes, options->from,
+                              options->to, NULL,  array->is_npy ? note : NULL};
+    int exit_status = status == RESTRIDE_OK ? rs_array_convert(array, &run)
+                                            : rs_cli_fail_last(RS_EXIT_FAILED, "convert");
+    restride_plan_destroy(plan);
+    destroy_layouts(&l);
+    return exit_status;
+}
+
+/* The change in words: a journal is resumed by the same words alone. */
+static char *describe(const convert_options *options)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_add_string(&text, "convert");
+    if (options->dims != NULL)
+        rs_text_format(&text, " --dims '%s' --dtype %zu --offset %zu", options->dims,
+                       options->array.unit, options->array.offset);
+    rs_text_format(&text, " --from '%s' --to '%s'", options->from, options->to);
+    return rs_text_take(&text);
+}
+
+static int convert_file(const convert_options *options, const char *purpose)
+{
+    rs_array array;
+    if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "convert");
+    int exit_status = array.resumed ? rs_array_report_resumed(&array) : convert(&array, options);
+    rs_array_close(&array);
+    return exit_status;
+}
+
+int rs_verb_convert(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return RS_EXIT_DONE;
+        }
+    convert_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    char *purpose = describe(&options);
+    if (purpose == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, "convert", "There is not enough memory.");
+    exit_status = convert_file(&options, purpose);
+    free(purpose);
+    return exit_status;
+}

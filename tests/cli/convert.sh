@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# convert.sh RESTRIDE: arrays of structures in files, converted there and back, and what is refused without a change.
+restride=$1
+source "$(dirname "$0")/expect.sh"
+cd "$work" || exit 1
+
+bytes_are() {
+    [ "$(od -An -v -tu1 "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//')" = "$2" ] || complain "$1 holds other bytes than $2"
+}
+
+# refuses STATUS PATTERN FILE ARGUMENTS... expects a sentence and an unchanged file.
+refuses() {
+    local status=$1 pattern=$2 file=$3 before
+    before=$(cksum <"$file")
+    shift 3
+    expect "$status" "$restride" convert "$file" "$@"
+    says err "$pattern"
+    [ "$(wc -l <err)" -eq 1 ] || complain "more than one line"
+    [ "$(cksum <"$file")" = "$before" ] || complain "$file has changed"
+}
+
+record='f{ char x; char y; }'
+printf '\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09' >five
+cp five a
+expect 0 "$restride" convert a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2'
+bytes_are a "0 2 1 3 4 6 5 7 8 9"
+says out "^a: i f is now i/2 f i%2"
+expect 0 "$restride" convert a --dims "i:5 $record" --from 'i/2 f i%2' --to 'i f'
+cmp a five || complain "there and back is not the same"
+(printf 'head'; cat five; printf 'tail') >a
+expect 0 "$restride" convert a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2' --offset 4
+tail -c +5 a | head -c 10 >b
+bytes_are b "0 2 1 3 4 6 5 7 8 9"
+[ "$(head -c 4 a)$(tail -c 4 a)" = headtail ] || complain "bytes around the array have changed"
+
+# ---- .npy with structures: the header stays ----
+printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': [('x', '|u1'), ('y', '|u1')], 'fortran_order': False, 'shape': (5,), }" >a.npy
+cat five >>a.npy
+cp a.npy wanted.npy
+expect 0 "$restride" convert a.npy --from 'i f' --to 'i/2 f i%2'
+says out "header still describes"
+tail -c 10 a.npy >b
+bytes_are b "0 2 1 3 4 6 5 7 8 9"
+expect 0 "$restride" convert a.npy --from 'i/2 f i%2' --to 'i f' --json
+says out '"changed": true'
+cmp a.npy wanted.npy || complain "there and back is not the same"
+
+# ---- explained ----
+cp five a
+before=$(cksum <a)
+expect 0 "$restride" convert a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2' --explain
+says out "^a: i f becomes i/2 f i%2, 10 bytes in place"
+says out "^  1\. "
+[ "$(cksum <a)" = "$before" ] || complain "--explain has changed the file"
+
+# ---- refused ----
+refuses 2 "needs --from and --to" a --dims "i:5 $record" --from 'i f'
+refuses 2 "give --dims too" a --from 'i f' --to 'f i' --offset 4
+refuses 2 "memory takes" a --dims "i:5 $record" --from 'i f' --to 'f i' --memory lots
+expect 2 "$restride" convert --from 'i f' --to 'f i'
+says err "takes one file, and 0 were given"
+refuses 1 "has 10 bytes, and the array would take 12" a --dims "i:6 $record" --from 'i f' --to 'i/2 f i%2'
+refuses 1 "would take only 8" a --dims "i:4 $record" --from 'i f' --to 'i/2 f i%2'
+refuses 1 "would take 10 from byte 1" a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2' --offset 1
+refuses 1 "" a --dims "i:5 $record" --from 'i f' --to 'i k'
+refuses 1 "" a --dims "i:5 f{ char" --from 'i f' --to 'f i'
+refuses 1 "does not begin like a .npy file" a --from 'i f' --to 'f i'
+printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }" >p.npy
+head -c 20 /dev/urandom >>p.npy
+refuses 1 "are no structures" p.npy --from 'i f' --to 'f i'
+finish
