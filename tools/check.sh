@@ -55,6 +55,13 @@ run_tests() {
     [ "${summary% *}" -eq 0 ] || failures+=("tests of $folder")
 }
 
+# Fuzzing takes clang with libFuzzer, which not every machine has.
+fuzz_briefly() {
+    local status=0
+    tools/fuzz.sh 10 || status=$?
+    [ $status -eq 0 ] || [ $status -eq 77 ]
+}
+
 step "build" compile "$build"
 run_tests "$build"
 
@@ -63,6 +70,7 @@ step "build with sanitizers" compile "$build-sanitize" -DRESTRIDE_SANITIZE=addre
 run_tests "$build-sanitize"
 
 step "models" tools/model_check.sh
+step "fuzzing" fuzz_briefly
 step "style" tools/lint.sh "$build"
 step "installation" tools/install_test.sh "$build"
 

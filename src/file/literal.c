@@ -56,14 +56,11 @@ bool rs_literal_string(rs_literal *literal, rs_literal_text *text)
     if (!rs_literal_expect(literal, quote))
         return false;
     const char *begin = literal->next;
-    const char *end = memchr(begin, quote, (size_t)(literal->end - begin));
-    if (end == NULL || memchr(begin, '\\', (size_t)(end - begin)) != NULL) {
-        literal->failed = true;
-        return false;
-    }
-    *text = (rs_literal_text){begin, (size_t)(end - begin)};
-    literal->next = end + 1;
-    return true;
+    while (literal->next < literal->end && *literal->next != quote && *literal->next != '\\' &&
+           (unsigned char)*literal->next >= ' ')
+        literal->next++;
+    *text = (rs_literal_text){begin, (size_t)(literal->next - begin)};
+    return rs_literal_expect(literal, quote);
 }
 
 size_t rs_literal_number(rs_literal *literal)

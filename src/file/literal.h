@@ -18,7 +18,7 @@ typedef struct {
     bool failed;
 } rs_literal;
 
-/* The characters between quotes; no escapes. */
+/* The characters between quotes; no escapes and no control characters. */
 typedef struct {
     const char *begin;
     size_t length;

@@ -140,6 +140,8 @@ static void test_refused(void **state)
     assert_refused("{'colour': '<f8'}", RESTRIDE_SYNTAX, "\"colour\"");
     assert_refused("{'fortran_order': 1}", RESTRIDE_SYNTAX, "understood");
     assert_refused(ARRAY("'<f8'", "(3,)") " more", RESTRIDE_SYNTAX, "understood");
+    assert_refused(ARRAY("[('a\\\\', '<f4')]", "(3,)"), RESTRIDE_SYNTAX, "understood");
+    assert_refused(ARRAY("[('a\x01', '<f4')]", "(3,)"), RESTRIDE_SYNTAX, "understood");
     assert_refused("{", RESTRIDE_SYNTAX, "understood");
     assert_refused("", RESTRIDE_SYNTAX, "understood");
     assert_refused("{'\xC3\xA9': 1}", RESTRIDE_SYNTAX, "unknown");
