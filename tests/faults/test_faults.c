@@ -120,6 +120,48 @@ static restride_status run_transpose(const void *parameters, unsigned char *data
     return status;
 }
 
+static void look(void *context, size_t done, size_t total)
+{
+    size_t *last = context;
+    assert_true(done <= total && done >= *last);
+    *last = done;
+}
+
+/* The same with a thread that watches the run. */
+static restride_status run_watched(const void *parameters, unsigned char *data)
+{
+    const matrices *m = parameters;
+    size_t last = 0;
+    const restride_run_options options = {look, &last};
+    restride_engine *engine = NULL;
+    restride_plan *plan = NULL;
+    restride_status status = restride_engine_create_host(&engine, THREADS);
+    if (status == RESTRIDE_OK)
+        status = restride_plan_transpose(&plan, engine, m->rows, m->cols, m->unit, m->batch);
+    if (status == RESTRIDE_OK)
+        status = restride_execute_with(plan, data, &options);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    return status;
+}
+
+static restride_status run_permute(const void *parameters, unsigned char *data)
+{
+    (void)parameters;
+    static const size_t dims[] = {12, 35, 8, 25, 10};
+    static const int permutation[] = {3, 1, 4, 0, 2};
+    restride_engine *engine = NULL;
+    restride_plan *plan = NULL;
+    restride_status status = restride_engine_create_host(&engine, THREADS);
+    if (status == RESTRIDE_OK)
+        status = restride_plan_permute(&plan, engine, 5, dims, permutation, 4);
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, data);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    return status;
+}
+
 static restride_status run_one_call(const void *parameters, unsigned char *data)
 {
     const matrices *m = parameters;
@@ -171,6 +213,8 @@ static void test_transpose(void **state)
         {"by columns", run_transpose, &by_columns, 5},
         {"one call", run_one_call, &two_stages, 5},
         {"one call, primes", run_one_call, &primes, 5},
+        {"watched", run_watched, &two_stages, 5},
+        {"permute", run_permute, NULL, 5},
         {"describe", run_describe, &two_stages, 20},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
