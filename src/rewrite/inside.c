@@ -143,6 +143,10 @@ const char *rs_step_from_structure(rs_way *w, int up)
         a->kind = RS_ACCESS_LOAD;
         w->place = RS_AT_END;
         return NULL;
+    case CXCursor_InitListExpr: /* as it is written, without the conversion to a value */
+        a->kind = RS_ACCESS_LOAD;
+        w->place = RS_AT_END;
+        return NULL;
     case CXCursor_BinaryOperator:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;
@@ -184,8 +188,9 @@ static const char *check_subscript(const rs_way *w, int subscript, long long siz
     long long value;
     if (is_constant(w, subscript, &value))
         return value >= 0 && value < size ? NULL : "an array member is indexed past its end";
-    if (!w->access.is_parameter)
-        return NULL;
+    const rs_argument *argument = &w->model->arguments[w->argument];
+    if (!w->access.is_parameter || rs_argument_kernel(w->model, argument) == NULL)
+        return NULL; /* a pointer variable, or one that each caller gives another value */
     for (int i = 0; i < w->access.index_count; i++)
         if (!is_constant(w, w->access.index[i], &value))
             return NULL;
@@ -293,6 +298,7 @@ const char *rs_step_from_leaf(rs_way *w, int up)
     case CXCursor_BinaryOperator:
     case CXCursor_CompoundAssignOperator:
     case CXCursor_CStyleCastExpr:
+    case CXCursor_InitListExpr:
         w->place = RS_AT_END;
         return NULL;
     case CXCursor_ArraySubscriptExpr:

@@ -186,7 +186,11 @@ static enum CXVisitorResult read_field(CXCursor field, CXClientData data)
     if (clang_Cursor_isBitField(field) != 0) {
         fail_at(r, field, "member %s is a bit-field", name);
     } else if (name[0] == '\0' || strchr(name, '(') != NULL) {
-        fail_at(r, field, "a member has no name");
+        fail_at(r, field,
+                clang_getCursorKind(clang_getTypeDeclaration(clang_getCanonicalType(type))) ==
+                        CXCursor_UnionDecl
+                    ? "a member without a name is a union"
+                    : "a member has no name");
     } else if (bits < 0 || bits % 8 != 0 || clang_Type_getSizeOf(type) < 0) {
         fail_at(r, field, "member %s has no fixed size and place", name);
     } else {

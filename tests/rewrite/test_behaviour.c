@@ -311,6 +311,19 @@ static const behaviour behaviours[] = {
          "P") "a[i].x = a[next(a, next(a, (uint)i, n), n)].y; a[(next(a, 0, n), i)].z = 1; }",
      {P},
      "t"},
+    {"initialiser lists",
+     TWO("P",
+         "V") "struct { float4 q; float x[2]; P p; } s = {b[i].q, {a[i].x, b[i].s.y}, a[i]}; P "
+              "t[2] = {a[i], {.x = a[i].y, .id = i}}; float4 v = {a[i].z, b[i].r, 1}; b[i].q = "
+              "s.q + v.yzwx; a[i].y = s.x[1] + t[1].x; a[i].z = s.p.x + t[0].y; b[i].k = t[1].id; "
+              "b[i].r = (float2)(a[i].x, b[i].q.w); a[i].next = (uint)(P){a[i].x, 2}.y; }",
+     {P, V},
+     "tt"},
+    {"array members of a helper's structure",
+     "void fill(global struct N *q, int k) { for (int j = 0; j < 3; j++) q->v[k][j] = q[0].v[1 - "
+     "k][j] + j; q->many[k].b = 3; }\n" ONE("struct N") "fill(a + i, i % 2); }",
+     {N},
+     "t"},
     {"control flow and pointers",
      ONE("P") "global P *q = a; switch (i % 4) { case 0: q = a + i; break; case 1: q += i; "
               "default: q = &a[i]; } for (global P *r = q; r < q + 1; ++r) r->x = 2; do { q->id++; "

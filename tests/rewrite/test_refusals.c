@@ -144,6 +144,10 @@ static const refusal refusals[] = {
     {"typedef struct {\n union { float x; int y; } u; int z; } U;\nkernel void f(global U *a) { "
      "a->z = 1; }",
      2, "union"},
+    {"typedef struct {\n union { float x; int y; }; int z; } U;\nkernel void f(global U *a) { a->z "
+     "= "
+     "1; }",
+     2, "without a name is a union"},
     {"typedef union { float x; struct { int y; } z; } U;\nkernel void f(global U *a) { a->x = 1; }",
      1, "union"},
     {"typedef struct {\n int x;\n int y : 3; int z; } B;\nkernel void f(global B *a) { a->x = 1; }",
