@@ -127,6 +127,12 @@ typedef struct {
      * of the array and `scratch_bytes`; 0: what the planner allows to threads. */
     size_t scratch_parts;
     size_t scratch_bytes;
+    /* An engine whose stages cost something else than the planner's model of threads and caches
+     * says how many passes at the speed of a copy one takes; infinite for a stage that it does not
+     * have, or not for that size. NULL: the planner's model. */
+    double (*cost)(const restride_engine *engine, const rs_transpose_task *task,
+                   size_t scratch_limit);
+    const restride_engine *engine; /* for `cost` */
 } rs_engine_traits;
 
 /* Where a run stands, for whoever watches it from another thread. */

@@ -278,6 +278,10 @@ static const struct {
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit)
 {
+    if (traits->cost != NULL) {
+        double cost = traits->cost(traits->engine, task, scratch_limit);
+        return cost < RS_COST_IMPOSSIBLE ? cost : RS_COST_IMPOSSIBLE;
+    }
     if (traits->chip_only)
         return rs_device_cost(task, traits, scratch_limit);
     if (stages[task->method].cost == NULL || stages[task->method].least(task) > scratch_limit)
@@ -288,14 +292,14 @@ double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_trait
 /* The stages of a device do with what there is, tables included. */
 size_t rs_cost_least_scratch(const rs_transpose_task *task, const rs_engine_traits *traits)
 {
-    if (traits->chip_only || stages[task->method].cost == NULL)
+    if (traits->chip_only || traits->cost != NULL || stages[task->method].cost == NULL)
         return 0;
     return stages[task->method].least(task);
 }
 
 size_t rs_cost_kept(const rs_transpose_task *task, const rs_engine_traits *traits)
 {
-    if (traits->chip_only || stages[task->method].cost == NULL)
+    if (traits->chip_only || traits->cost != NULL || stages[task->method].cost == NULL)
         return 0;
     return stages[task->method].kept(task);
 }
