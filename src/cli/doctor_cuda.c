@@ -5,6 +5,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#ifdef RESTRIDE_HAVE_CUDA
+#define CUDA_ENGINE ""
+#define WITHOUT_IT "; without it there is no CUDA engine"
+#else
+#define CUDA_ENGINE "; this build has no CUDA engine (-DRESTRIDE_CUDA=ON)"
+#define WITHOUT_IT CUDA_ENGINE
+#endif
+
 /* The few calls of the CUDA driver API that are used here; all return 0 for success. */
 typedef struct {
     int (*init)(unsigned flags);
@@ -44,8 +52,8 @@ static void check_devices(json_t *findings, void *library)
         return;
     }
     rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_WORKS, NULL,
-                  "CUDA %d.%d, %d device%s; this version uses its OpenCL part", version / 1000,
-                  version % 1000 / 10, count, count == 1 ? "" : "s");
+                  "CUDA %d.%d, %d device%s" CUDA_ENGINE, version / 1000, version % 1000 / 10, count,
+                  count == 1 ? "" : "s");
     for (int ordinal = 0; ordinal < count; ordinal++) {
         int device;
         char name[256] = "";
@@ -67,19 +75,18 @@ static const char *first_library(const char *const names[], size_t count)
 
 void rs_doctor_check_cuda(json_t *findings)
 {
-    static const char *const compilers[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
-                                            "libnvrtc.so.11.2"};
+    static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+                                            "libnvrtc.so"};
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (library)
         check_devices(findings, library);
     else
         rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_OPTIONAL, NULL,
-                      "libcuda.so.1 is not here; this version does not use it");
+                      "libcuda.so.1 is not here" WITHOUT_IT);
     const char *compiler = first_library(compilers, sizeof compilers / sizeof compilers[0]);
     if (compiler)
-        rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_WORKS, NULL,
-                      "%s; this version does not use it", compiler);
+        rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_WORKS, NULL, "%s" CUDA_ENGINE, compiler);
     else
         rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_OPTIONAL, NULL,
-                      "libnvrtc.so is not here; this version does not use it");
+                      "libnvrtc.so is not here" WITHOUT_IT);
 }
