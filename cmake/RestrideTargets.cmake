@@ -21,6 +21,9 @@ target_include_directories(restride_flags INTERFACE ${PROJECT_SOURCE_DIR}/includ
 if(RESTRIDE_OPENCL)
   target_compile_definitions(restride_flags INTERFACE RESTRIDE_HAVE_OPENCL=1)
 endif()
+if(RESTRIDE_CUDA)
+  target_compile_definitions(restride_flags INTERFACE RESTRIDE_HAVE_CUDA=1)
+endif()
 
 function(restride_room NAME)
   add_library(${NAME} OBJECT ${ARGN})

@@ -44,10 +44,11 @@ RESTRIDE_API restride_status restride_plan_convert(restride_plan **plan, restrid
                                                    const restride_layout *to);
 
 /*
- * Runs a plan on a buffer that holds the array: a pointer for the host engine,
- * a cl_mem for the OpenCL engine. Returns when the
- * conversion is done. On an error before the first stage the buffer is unchanged; a device that
- * fails in the middle leaves it undefined, and the sentence says so.
+ * Runs a plan on a buffer that holds the array: a pointer for the host engine, a cl_mem for the
+ * OpenCL engine, a CUdeviceptr cast to a pointer for the CUDA engine. Returns when the conversion
+ * is done, or, with the CUDA engine, when it is enqueued (restride/cuda.h). On an error before the
+ * first stage the buffer is unchanged; a device that fails in the middle leaves it undefined, and
+ * the sentence says so.
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 

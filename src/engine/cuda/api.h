@@ -1,0 +1,93 @@
+/*
+ * The CUDA driver and its run-time compiler NVRTC, both found with dlopen, so that the library
+ * needs neither to be built nor to be loaded. Only what Restride calls is declared; the types and
+ * numbers are those of CUDA's documentation, stable since CUDA 11.
+ */
+#ifndef RS_ENGINE_CUDA_API_H
+#define RS_ENGINE_CUDA_API_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int rs_cuda_result; /* CUresult; 0 is success */
+typedef int rs_cuda_device;
+typedef struct CUctx_st *rs_cuda_context;
+typedef struct CUmod_st *rs_cuda_module;
+typedef struct CUfunc_st *rs_cuda_function;
+typedef struct CUstream_st *rs_cuda_stream;
+typedef uintptr_t rs_cuda_pointer; /* CUdeviceptr */
+
+enum {
+    RS_CUDA_OUT_OF_MEMORY = 2,
+    RS_CUDA_ATTRIBUTE_MULTIPROCESSORS = 16,
+    RS_CUDA_ATTRIBUTE_MAJOR = 75,
+    RS_CUDA_ATTRIBUTE_MINOR = 76,
+    RS_CUDA_ATTRIBUTE_SHARED_BYTES = 81, /* of a multiprocessor */
+    RS_CUDA_ATTRIBUTE_COOPERATIVE = 95,
+    RS_CUDA_ATTRIBUTE_SHARED_BYTES_A_BLOCK = 97, /* when a kernel asks for it */
+    RS_CUDA_FUNCTION_SHARED_BYTES = 8
+};
+
+typedef struct {
+    rs_cuda_result (*cuGetErrorName)(rs_cuda_result code, const char **name);
+    rs_cuda_result (*cuDriverGetVersion)(int *version);
+    rs_cuda_result (*cuCtxGetCurrent)(rs_cuda_context *context);
+    rs_cuda_result (*cuCtxPushCurrent)(rs_cuda_context context);
+    rs_cuda_result (*cuCtxPopCurrent)(rs_cuda_context *context);
+    rs_cuda_result (*cuCtxGetDevice)(rs_cuda_device *device);
+    rs_cuda_result (*cuDeviceGetName)(char *name, int length, rs_cuda_device device);
+    rs_cuda_result (*cuDeviceGetAttribute)(int *value, int attribute, rs_cuda_device device);
+    rs_cuda_result (*cuModuleLoadData)(rs_cuda_module *module, const void *image);
+    rs_cuda_result (*cuModuleUnload)(rs_cuda_module module);
+    rs_cuda_result (*cuModuleGetFunction)(rs_cuda_function *function, rs_cuda_module module,
+                                          const char *name);
+    rs_cuda_result (*cuFuncSetAttribute)(rs_cuda_function function, int attribute, int value);
+    rs_cuda_result (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks,
+                                                                  rs_cuda_function function,
+                                                                  int threads, size_t shared_bytes);
+    rs_cuda_result (*cuLaunchKernel)(rs_cuda_function function, unsigned grid_x, unsigned grid_y,
+                                     unsigned grid_z, unsigned block_x, unsigned block_y,
+                                     unsigned block_z, unsigned shared_bytes, rs_cuda_stream stream,
+                                     void **arguments, void **extra);
+    rs_cuda_result (*cuLaunchCooperativeKernel)(rs_cuda_function function, unsigned grid_x,
+                                                unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                                unsigned block_y, unsigned block_z,
+                                                unsigned shared_bytes, rs_cuda_stream stream,
+                                                void **arguments);
+    rs_cuda_result (*cuMemAlloc)(rs_cuda_pointer *pointer, size_t bytes);
+    rs_cuda_result (*cuMemFree)(rs_cuda_pointer pointer);
+    rs_cuda_result (*cuMemcpyHtoD)(rs_cuda_pointer target, const void *source, size_t bytes);
+    rs_cuda_result (*cuMemGetAddressRange)(rs_cuda_pointer *base, size_t *size,
+                                           rs_cuda_pointer pointer);
+} rs_cuda_driver;
+
+typedef struct rs_nvrtc_program_struct *rs_nvrtc_program;
+typedef int rs_nvrtc_result; /* 0 is success */
+
+typedef struct {
+    rs_nvrtc_result (*nvrtcCreateProgram)(rs_nvrtc_program *program, const char *source,
+                                          const char *name, int header_count,
+                                          const char *const *headers,
+                                          const char *const *include_names);
+    rs_nvrtc_result (*nvrtcCompileProgram)(rs_nvrtc_program program, int option_count,
+                                           const char *const *options);
+    rs_nvrtc_result (*nvrtcGetProgramLogSize)(rs_nvrtc_program program, size_t *size);
+    rs_nvrtc_result (*nvrtcGetProgramLog)(rs_nvrtc_program program, char *log);
+    rs_nvrtc_result (*nvrtcGetCUBINSize)(rs_nvrtc_program program, size_t *size);
+    rs_nvrtc_result (*nvrtcGetCUBIN)(rs_nvrtc_program program, char *cubin);
+    rs_nvrtc_result (*nvrtcDestroyProgram)(rs_nvrtc_program *program);
+    const char *(*nvrtcGetErrorString)(rs_nvrtc_result code);
+} rs_nvrtc;
+
+/* Each is looked for once; NULL, with a sentence, when it or one of its functions is not here.
+ * Thread-safe. */
+const rs_cuda_driver *rs_cuda_driver_api(void);
+const rs_nvrtc *rs_nvrtc_api(void);
+
+/* "CUDA failed while DOING: CUDA_ERROR_NAME (code).", as RESTRIDE_DEVICE_ERROR, or
+ * RESTRIDE_OUT_OF_MEMORY when the device has no memory left. */
+restride_status rs_cuda_fail(rs_cuda_result code, const char *doing);
+
+#endif

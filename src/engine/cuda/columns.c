@@ -1,0 +1,107 @@
+/*
+ * The column shuffles and rotations of C2R and R2C (kernels/columns.cu): how wide a panel of
+ * columns is and how many blocks hold one together. No scratch memory; 128 bytes a gang for its
+ * counter.
+ */
+#include "engine/cuda/cuda.h"
+
+#include "base/arithmetic.h"
+
+#include <stdio.h>
+
+extern const char rs_cuda_columns_kernel[];
+
+enum { THREADS = 1024, RUN_BYTES = 256, LEAST_RUN_BYTES = 32, COUNTER_BYTES = 128 };
+
+static bool is_shuffle(rs_transpose_method method)
+{
+    return method == RS_TRANSPOSE_C2R_COLUMNS || method == RS_TRANSPOSE_R2C_COLUMNS;
+}
+
+static bool is_c2r(rs_transpose_method method)
+{
+    return method == RS_TRANSPOSE_C2R_COLUMNS || method == RS_TRANSPOSE_C2R_ROTATE;
+}
+
+/* The inverse of `number` modulo `modulus`, which have no common divisor; 0 for a modulus of 1. */
+static uint64_t inverse_of(uint64_t number, uint64_t modulus)
+{
+    int64_t previous = 0;
+    int64_t current = 1;
+    uint64_t a = modulus;
+    uint64_t b = number % modulus;
+    while (b > 1) {
+        int64_t next = previous - (int64_t)(a / b) * current;
+        previous = current;
+        current = next;
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    if (modulus == 1)
+        return 0;
+    return (uint64_t)(current < 0 ? current + (int64_t)modulus : current);
+}
+
+restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    const rs_transpose_task *task = &stage->task;
+    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    size_t blocks = engine->multiprocessors;
+    size_t run = RUN_BYTES;
+    while (run > LEAST_RUN_BYTES && task->rows > blocks * (engine->shared_bytes_a_block /
+                                                           (run / task->unit * task->unit + 1)))
+        run /= 2;
+    size_t cols = run > task->unit ? run / task->unit : 1;
+    size_t most_rows = engine->shared_bytes_a_block / (cols * task->unit);
+    size_t members = most_rows == 0 ? SIZE_MAX : (task->rows - 1) / most_rows + 1;
+    if (members > blocks || task->rows > INT32_MAX || task->cols > INT32_MAX)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Columns of %zu elements of %zu bytes do not fit into the shared memory of "
+                       "%s.",
+                       task->rows, task->unit, engine->name);
+    size_t panels = ((task->cols - 1) / cols + 1) * task->outer;
+    size_t gangs = blocks / members < panels ? blocks / members : panels;
+    members = blocks / gangs < task->rows ? blocks / gangs : task->rows;
+    size_t band = (task->rows - 1) / members + 1;
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, stage->word},
+        {"UNIT_WORDS", NULL, task->unit / stage->word},
+        {"PANEL_COLS", NULL, cols},
+        {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, 1},
+        {"SHUFFLE", NULL, is_shuffle(task->method)},
+        {"C2R", NULL, is_c2r(task->method)},
+    };
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    restride_status status = rs_cuda_kernel_create(
+        &launch->kernel, engine, "shuffle_columns", rs_cuda_columns_kernel, defines,
+        sizeof defines / sizeof defines[0], THREADS, band * cols * task->unit);
+    if (status == RESTRIDE_OK)
+        status = rs_cuda_keep(launch, rs_cuda_engine_of(stage), NULL, gangs * COUNTER_BYTES);
+    if (status != RESTRIDE_OK)
+        return status;
+    launch->grid = gangs * members;
+    launch->cooperative = true;
+    size_t divisor = rs_size_gcd(task->rows, task->cols);
+    size_t a = task->rows / divisor;
+    const uint64_t arguments[] = {
+        task->pitch / stage->word,
+        task->outer,
+        task->rows,
+        task->cols,
+        divisor,
+        inverse_of(task->cols / divisor, a),
+        a == 1 ? UINT64_MAX : UINT64_MAX / a,
+        band,
+        members,
+        launch->table,
+    };
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        rs_cuda_add_argument(launch, arguments[i]);
+    snprintf(stage->shape, sizeof stage->shape,
+             "%zu gangs of %zu blocks, panels %zu columns wide, %zu rows a block", gangs, members,
+             cols, band);
+    return RESTRIDE_OK;
+}

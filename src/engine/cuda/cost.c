@@ -1,0 +1,88 @@
+/*
+ * What the stages cost on a GPU: passes at the speed of a copy, fitted to measurements on one H100
+ * (docs/performance.md). Stages that the engine does not have, and sizes for which a stage would be
+ * refused, cost infinitely much.
+ */
+#include "engine/cuda/cuda.h"
+
+#include <math.h>
+
+enum { SECTOR_BYTES = 32, LARGEST_SQUARE_UNIT = 1024, LARGEST_PANEL_UNIT = 16384, LEAST_RUN = 32 };
+
+static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                          size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t chip = engine->base.operations->traits(&engine->base).chip_bytes;
+    size_t block = task->rows * task->cols * task->unit;
+    if (block > chip || task->unit > LARGEST_PANEL_UNIT)
+        return INFINITY;
+    return block < engine->shared_bytes / 4 ? 1.1 : 1.2 + 0.1 * (double)block / (double)chip;
+}
+
+/* Elements that do not begin at a sector touch one more, and narrow accesses take more of them. */
+static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                          size_t scratch_limit)
+{
+    (void)engine;
+    (void)scratch_limit;
+    double unit = (double)task->unit;
+    double cost = 1.15 + 64 / unit;
+    if (task->unit % SECTOR_BYTES != 0)
+        cost += SECTOR_BYTES / unit;
+    double word = (double)rs_cuda_word(task);
+    return cost + (word < 16 ? 1 / word : 0);
+}
+
+static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                          size_t scratch_limit)
+{
+    (void)engine;
+    (void)scratch_limit;
+    return task->unit <= LARGEST_SQUARE_UNIT ? 1.12 : INFINITY;
+}
+
+static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                         size_t scratch_limit)
+{
+    (void)engine;
+    return task->rows * task->tail * task->unit <= scratch_limit ? 1.6 : INFINITY;
+}
+
+static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                        size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t row = task->cols * task->unit;
+    if (row > engine->shared_bytes_a_block || task->rows > INT32_MAX)
+        return INFINITY;
+    return row > engine->shared_bytes / 2 ? 1.5 : 1.15;
+}
+
+static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                           size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t run = task->unit > LEAST_RUN ? task->unit : LEAST_RUN;
+    size_t chip = engine->multiprocessors * engine->shared_bytes_a_block;
+    if (task->rows > chip / run || task->rows > INT32_MAX || task->cols > INT32_MAX)
+        return INFINITY;
+    return task->rows > chip / 128 ? 2.2 : 1.5;
+}
+
+double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
+                    size_t scratch_limit)
+{
+    static double (*const costs[RS_TRANSPOSE_METHOD_COUNT])(const rs_cuda_engine *,
+                                                            const rs_transpose_task *, size_t) = {
+        [RS_TRANSPOSE_PANELS] = panels_cost,       [RS_TRANSPOSE_CHAINS] = chains_cost,
+        [RS_TRANSPOSE_SQUARE] = square_cost,       [RS_TRANSPOSE_JOIN] = tails_cost,
+        [RS_TRANSPOSE_SPLIT] = tails_cost,         [RS_TRANSPOSE_C2R_ROTATE] = columns_cost,
+        [RS_TRANSPOSE_C2R_ROWS] = rows_cost,       [RS_TRANSPOSE_C2R_COLUMNS] = columns_cost,
+        [RS_TRANSPOSE_R2C_COLUMNS] = columns_cost, [RS_TRANSPOSE_R2C_ROWS] = rows_cost,
+        [RS_TRANSPOSE_R2C_ROTATE] = columns_cost,
+    };
+    if (costs[task->method] == NULL)
+        return INFINITY;
+    return costs[task->method]((const rs_cuda_engine *)base, task, scratch_limit);
+}

@@ -1,0 +1,126 @@
+/*
+ * The CUDA engine's own words. Each method of transposition is a file with a function that prepares
+ * a stage: which kernel, how it is cut, which tables. Running a stage is one launch; nothing is
+ * allocated and nothing is waited for.
+ */
+#ifndef RS_ENGINE_CUDA_CUDA_H
+#define RS_ENGINE_CUDA_CUDA_H
+
+#include "engine/cuda/api.h"
+#include "engine/stage.h"
+
+#include <stdbool.h>
+
+typedef struct {
+    restride_engine base;
+    const rs_cuda_driver *api;
+    rs_cuda_context context;
+    rs_cuda_stream stream;
+    char name[256];
+    int driver_version;
+    int architecture; /* 90 for compute capability 9.0 */
+    size_t multiprocessors;
+    size_t shared_bytes; /* of a multiprocessor */
+    size_t shared_bytes_a_block;
+} rs_cuda_engine;
+
+/* ---- kernels ---- */
+
+typedef struct {
+    const char *name; /* a macro of the kernel's source */
+    const char *text; /* its value, or NULL: */
+    size_t value;
+} rs_cuda_define;
+
+typedef struct {
+    rs_cuda_module module;
+    rs_cuda_function function;
+    size_t threads; /* of a block */
+    size_t shared_bytes;
+    size_t resident; /* blocks that fit on the device at once */
+} rs_cuda_kernel;
+
+/*
+ * Compiles the function `name` of `source` behind the common part, or takes it from the cache.
+ * `threads` and `shared_bytes` are what every launch will use. RESTRIDE_DEVICE_LIMIT when not even
+ * one block fits. The engine's context is current.
+ */
+restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engine *engine,
+                                      const char *name, const char *source,
+                                      const rs_cuda_define *defines, size_t define_count,
+                                      size_t threads, size_t shared_bytes);
+void rs_cuda_kernel_destroy(rs_cuda_kernel *kernel, const rs_cuda_engine *engine);
+
+/* ---- stages ---- */
+
+enum { RS_CUDA_MOST_ARGUMENTS = 16 };
+
+/* A launch of a kernel; its first argument is the address of the first matrix. */
+typedef struct {
+    rs_cuda_kernel kernel;
+    size_t offset; /* of that matrix in the buffer */
+    size_t grid;
+    bool cooperative;
+    uint64_t arguments[RS_CUDA_MOST_ARGUMENTS];
+    size_t argument_count;
+    rs_cuda_pointer table; /* device memory that the launch uses; 0: none */
+    size_t table_bytes;
+} rs_cuda_launch;
+
+typedef struct rs_cuda_method rs_cuda_method;
+
+enum { RS_CUDA_MOST_LAUNCHES = 2 };
+
+typedef struct {
+    rs_stage base;
+    const rs_cuda_method *method;
+    rs_transpose_task task;
+    rs_cuda_launch launches[RS_CUDA_MOST_LAUNCHES];
+    size_t launch_count;
+    size_t word;     /* bytes of an access */
+    char shape[128]; /* how the kernel is cut, for descriptions */
+} rs_cuda_stage;
+
+struct rs_cuda_method {
+    const char *elementary; /* the thesis's name */
+    const char *name;
+    restride_status (*prepare)(rs_cuda_stage *stage, size_t scratch_limit);
+};
+
+restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+
+/* Passes at the speed of a copy that a stage takes; see rs_engine_traits. */
+double rs_cuda_cost(const restride_engine *engine, const rs_transpose_task *task,
+                    size_t scratch_limit);
+
+/* The engine that a stage belongs to. */
+static inline rs_cuda_engine *rs_cuda_engine_of(const rs_cuda_stage *stage)
+{
+    return (rs_cuda_engine *)stage->base.engine;
+}
+
+/* The widest access that fits `unit` and where every matrix of the task begins: 1 to 16 bytes. */
+size_t rs_cuda_word(const rs_transpose_task *task);
+
+/* Words from row to row of a tile in shared memory: neighbours of a column lie in different banks.
+ */
+size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word);
+
+/* The next launch of the stage, at the task's offset; its kernel is still to be made. */
+rs_cuda_launch *rs_cuda_add_launch(rs_cuda_stage *stage);
+
+/* Adds an argument; a kernel's arguments behind the first are all 64 bits wide. */
+void rs_cuda_add_argument(rs_cuda_launch *launch, uint64_t value);
+
+/* `bytes` of device memory for as long as the launch lives; `content` (NULL: zeros) is copied
+ * there.
+ */
+restride_status rs_cuda_keep(rs_cuda_launch *launch, const rs_cuda_engine *engine,
+                             const void *content, size_t bytes);
+
+#endif

@@ -1,0 +1,166 @@
+/* Kernels: compiled by NVRTC for the device's own architecture, or taken from the cache on disk. */
+#include "engine/cuda/cache.h"
+#include "engine/cuda/cuda.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char rs_cuda_common_kernel[];
+
+enum { MOST_MESSAGE_BYTES = 300, DEFAULT_SHARED_BYTES = 48 << 10 };
+
+static char *assemble(const char *source, const rs_cuda_define *defines, size_t define_count)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    for (size_t i = 0; i < define_count; i++)
+        if (defines[i].text != NULL)
+            rs_text_format(&text, "#define %s %s\n", defines[i].name, defines[i].text);
+        else
+            rs_text_format(&text, "#define %s %zu\n", defines[i].name, defines[i].value);
+    rs_text_add_string(&text, rs_cuda_common_kernel);
+    rs_text_add_string(&text, source);
+    return rs_text_take(&text);
+}
+
+/* The compiler's first line says what is wrong; all of them go to the log. */
+static restride_status fail_compilation(const rs_nvrtc *nvrtc, rs_nvrtc_program program,
+                                        const char *name, rs_nvrtc_result code)
+{
+    size_t size = 0;
+    char *log = NULL;
+    if (program != NULL && nvrtc->nvrtcGetProgramLogSize(program, &size) == 0 && size > 1)
+        log = calloc(1, size + 1);
+    if (log != NULL && nvrtc->nvrtcGetProgramLog(program, log) == 0)
+        rs_log(RS_LOG_ERROR, "the CUDA kernel %s was not compiled: %s", name, log);
+    const char *start = log != NULL ? log : "";
+    size_t length = strcspn(start, "\n");
+    restride_status status =
+        rs_fail(RESTRIDE_DEVICE_ERROR,
+                "NVRTC failed while compiling the kernel %s: %s%s%.*s (RESTRIDE_LOG=error shows "
+                "all messages).",
+                name, nvrtc->nvrtcGetErrorString(code), length > 0 ? ": " : "",
+                (int)(length < MOST_MESSAGE_BYTES ? length : MOST_MESSAGE_BYTES), start);
+    free(log);
+    return status;
+}
+
+static restride_status compile(const char *name, const char *text, const char *architecture,
+                               rs_text *image)
+{
+    const rs_nvrtc *nvrtc = rs_nvrtc_api();
+    if (nvrtc == NULL)
+        return RESTRIDE_UNSUPPORTED;
+    const char *const options[] = {architecture, "--std=c++14"};
+    rs_nvrtc_program program = NULL;
+    size_t size = 0;
+    char *bytes = NULL;
+    rs_nvrtc_result code = nvrtc->nvrtcCreateProgram(&program, text, name, 0, NULL, NULL);
+    if (code == 0)
+        code = nvrtc->nvrtcCompileProgram(program, 2, options);
+    if (code == 0)
+        code = nvrtc->nvrtcGetCUBINSize(program, &size);
+    if (code == 0 && (bytes = malloc(size)) != NULL)
+        code = nvrtc->nvrtcGetCUBIN(program, bytes);
+    restride_status status = RESTRIDE_OK;
+    if (code != 0)
+        status = fail_compilation(nvrtc, program, name, code);
+    else if (bytes != NULL)
+        rs_text_add(image, bytes, size);
+    if (status == RESTRIDE_OK && (bytes == NULL || image->failed))
+        status = rs_fail_memory("a compiled kernel");
+    free(bytes);
+    if (program != NULL)
+        nvrtc->nvrtcDestroyProgram(&program);
+    return status;
+}
+
+/* An entry may be whole and yet be refused, by a driver that was downgraded, say. */
+static restride_status load_cached(const rs_cuda_engine *engine, const char *key,
+                                   rs_cuda_module *module)
+{
+    rs_text image = RS_TEXT_EMPTY;
+    bool loaded =
+        rs_cuda_cache_read(key, &image) && engine->api->cuModuleLoadData(module, image.data) == 0;
+    rs_text_free(&image);
+    return loaded ? RESTRIDE_OK : RESTRIDE_IO;
+}
+
+static restride_status load(const rs_cuda_engine *engine, const char *name, const char *text,
+                            rs_cuda_module *module)
+{
+    char architecture[48];
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", engine->architecture);
+    rs_text key_text = RS_TEXT_EMPTY;
+    rs_text_format(&key_text, "%s %s driver %d\n", architecture, engine->name,
+                   engine->driver_version);
+    rs_text_add_string(&key_text, text);
+    char *key = rs_text_take(&key_text);
+    if (key == NULL)
+        return rs_fail_memory("a kernel's source");
+    rs_text image = RS_TEXT_EMPTY;
+    restride_status status = load_cached(engine, key, module);
+    if (status != RESTRIDE_OK) {
+        status = compile(name, text, architecture, &image);
+        if (status == RESTRIDE_OK) {
+            rs_cuda_result code = engine->api->cuModuleLoadData(module, image.data);
+            if (code != 0)
+                status = rs_cuda_fail(code, "loading a compiled kernel");
+            else
+                rs_cuda_cache_write(key, image.data, image.size);
+        }
+    }
+    rs_text_free(&image);
+    free(key);
+    return status;
+}
+
+static restride_status prepare(rs_cuda_kernel *kernel, const rs_cuda_engine *engine,
+                               const char *name)
+{
+    const rs_cuda_driver *api = engine->api;
+    rs_cuda_result code = api->cuModuleGetFunction(&kernel->function, kernel->module, name);
+    if (code == 0 && kernel->shared_bytes > DEFAULT_SHARED_BYTES)
+        code = api->cuFuncSetAttribute(kernel->function, RS_CUDA_FUNCTION_SHARED_BYTES,
+                                       (int)kernel->shared_bytes);
+    int blocks = 0;
+    if (code == 0)
+        code = api->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel->function, (int)kernel->threads, kernel->shared_bytes);
+    if (code != 0)
+        return rs_cuda_fail(code, "preparing a kernel");
+    if (blocks <= 0)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "The kernel %s with %zu threads and %zu bytes of shared memory does not fit "
+                       "on a multiprocessor of %s.",
+                       name, kernel->threads, kernel->shared_bytes, engine->name);
+    kernel->resident = (size_t)blocks * engine->multiprocessors;
+    return RESTRIDE_OK;
+}
+
+restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engine *engine,
+                                      const char *name, const char *source,
+                                      const rs_cuda_define *defines, size_t define_count,
+                                      size_t threads, size_t shared_bytes)
+{
+    *kernel = (rs_cuda_kernel){.threads = threads, .shared_bytes = shared_bytes};
+    char *text = assemble(source, defines, define_count);
+    if (text == NULL)
+        return rs_fail_memory("a kernel's source");
+    restride_status status = load(engine, name, text, &kernel->module);
+    free(text);
+    if (status == RESTRIDE_OK)
+        status = prepare(kernel, engine, name);
+    if (status != RESTRIDE_OK)
+        rs_cuda_kernel_destroy(kernel, engine);
+    return status;
+}
+
+void rs_cuda_kernel_destroy(rs_cuda_kernel *kernel, const rs_cuda_engine *engine)
+{
+    if (kernel->module != NULL)
+        engine->api->cuModuleUnload(kernel->module);
+    *kernel = (rs_cuda_kernel){0};
+}

@@ -1,0 +1,81 @@
+/*
+ * What the CUDA kernels share. They are compiled at run time, without any header; the host defines
+ * WORD_BYTES, the width of one access, and the sizes that each kernel names in its first comment.
+ */
+#ifndef RS_CUDA_COMMON
+#define RS_CUDA_COMMON
+
+#define KERNEL extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#define FUNCTION static __device__ __forceinline__
+/* Shared memory, as much as the launch says. */
+#define STORAGE(cells)                                                                             \
+    extern __shared__ uint4 storage[];                                                             \
+    word *cells = (word *)storage
+
+typedef unsigned int uint;
+typedef unsigned long long ulong;
+
+#if WORD_BYTES == 1
+typedef unsigned char word;
+#elif WORD_BYTES == 2
+typedef unsigned short word;
+#elif WORD_BYTES == 4
+typedef unsigned int word;
+#elif WORD_BYTES == 8
+typedef uint2 word;
+#else
+typedef uint4 word;
+#endif
+
+/*
+ * Starts a copy of one word into shared memory; drain() waits until all that this thread started
+ * have arrived. Nothing passes through registers, so as many copies are under way as there are
+ * words.
+ */
+FUNCTION void fetch(word *target, const word *source)
+{
+#if WORD_BYTES >= 4
+    uint address = (uint)__cvta_generic_to_shared(target);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(source),
+                 "n"(WORD_BYTES)
+                 : "memory");
+#else
+    *target = *source;
+#endif
+}
+
+FUNCTION void drain(void)
+{
+#if WORD_BYTES >= 4
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/*
+ * Waits until all threads of `members` blocks have come. The blocks must be resident together,
+ * which a cooperative launch guarantees. The counter only grows, so no launch has to reset it: each
+ * arrival finds its own goal in the ticket that it draws. What was read before the gate cannot see
+ * what is written behind it: release and acquire at the scope of the device order both.
+ */
+FUNCTION void gate(ulong *counter, uint members)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ulong ticket;
+        asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], 1;"
+                     : "=l"(ticket)
+                     : "l"(counter)
+                     : "memory");
+        ulong goal = (ticket / members + 1) * members;
+        ulong arrived;
+        do {
+            asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                         : "=l"(arrived)
+                         : "l"(counter)
+                         : "memory");
+        } while (arrived < goal);
+    }
+    __syncthreads();
+}
+
+#endif

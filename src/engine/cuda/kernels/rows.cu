@@ -1,0 +1,54 @@
+/*
+ * The row shuffles of C2R and R2C (Catanzaro, Keller and Garland 2014). With b = cols / gcd(rows,
+ * cols), C2R moves the element of column j in row i to column ((i + j / b) mod rows + j * rows) mod
+ * cols, and R2C moves it back. A row passes through the shared memory of a block; C2R finds the
+ * places as the elements arrive, R2C as they leave.
+ *
+ * The host defines UNIT_WORDS, THREADS, BLOCKS and C2R.
+ */
+KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count, ulong col_count,
+                 ulong group_cols /* b */)
+{
+    STORAGE(cells);
+    uint rows = (uint)row_count;
+    uint cols = (uint)col_count;
+    uint group = (uint)group_cols;
+    uint step = (uint)((ulong)THREADS * rows % cols);
+    uint start = (uint)((ulong)threadIdx.x * rows % cols);
+    for (ulong item = blockIdx.x; item < outer * rows; item += gridDim.x) {
+        ulong matrix = item / rows;
+        uint row = (uint)(item - matrix * rows);
+        word *place = data + matrix * outer_words + (size_t)row * cols * UNIT_WORDS;
+#if !C2R
+        for (uint x = threadIdx.x; x < cols * UNIT_WORDS; x += THREADS)
+            fetch(cells + x, place + x);
+        drain();
+        __syncthreads();
+#endif
+        uint product = start; /* j * rows mod cols */
+#pragma unroll 4
+        for (uint j = threadIdx.x; j < cols; j += THREADS) {
+            uint turn = row + (group == cols ? 0 : j / group);
+            turn = turn < rows ? turn : turn - rows;
+            turn = turn < cols ? turn : turn % cols;
+            uint other = turn + product;
+            other = other < cols ? other : other - cols;
+            product += step;
+            product = product < cols ? product : product - cols;
+            for (uint w = 0; w < UNIT_WORDS; w++)
+#if C2R
+                fetch(cells + other * UNIT_WORDS + w, place + (size_t)j * UNIT_WORDS + w);
+#else
+                place[(size_t)j * UNIT_WORDS + w] = cells[other * UNIT_WORDS + w];
+#endif
+        }
+#if C2R
+        drain();
+        __syncthreads();
+#pragma unroll 8
+        for (uint x = threadIdx.x; x < cols * UNIT_WORDS; x += THREADS)
+            place[x] = cells[x];
+#endif
+        __syncthreads();
+    }
+}

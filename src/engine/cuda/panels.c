@@ -1,0 +1,191 @@
+/*
+ * 010! by barrier synchronisation (kernels/panels.cu): how panels are cut into tiles, and how many
+ * blocks hold one together.
+ *
+ * Panels of up to NARROW_BYTES are tiles as they are, several at once when they are small. Larger
+ * ones are cut into tiles of up to 64 x 64 elements; a gang of blocks, each with SLOTS tiles,
+ * transposes one panel, as many gangs as fit are at work at once, and the largest panel fills all
+ * multiprocessors. No scratch memory; 128 bytes a gang for its counter.
+ */
+#include "engine/cuda/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const char rs_cuda_panels_kernel[];
+
+enum {
+    NARROW_BYTES = 40 << 10,
+    NARROW_TARGET = 20 << 10,
+    NARROW_THREADS = 512,
+    BLOCKS = 4, /* a multiprocessor: some fetch while others wait or store */
+    THREADS = 256,
+    RUN_BYTES = 256, /* a run of a tile's row or column */
+    MOST_EDGE = 128,
+    RESERVED_BYTES = 1024,
+    COUNTER_BYTES = 128, /* a gang; a line of its own */
+    BANK_BYTES = 4,
+    BANKS_BYTES = 128
+};
+
+static size_t divide_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* An odd number of elements does that for single words, and for elements of several words rows that
+ * begin where the element before them ends. */
+size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word)
+{
+    size_t pitch = cols * unit_words;
+    if (word < BANK_BYTES) {
+        size_t bank = BANK_BYTES / word;
+        pitch = divide_up(pitch, bank);
+        return (pitch | 1) * bank;
+    }
+    if (unit_words == 1)
+        return pitch | 1;
+    size_t banks = BANKS_BYTES / word;
+    while (pitch % banks != unit_words % banks)
+        pitch++;
+    return pitch;
+}
+
+typedef struct {
+    size_t unit_words;
+    size_t rows, cols; /* of a tile */
+    size_t pitch;
+    size_t bytes; /* in shared memory */
+} tile;
+
+static tile make_tile(const rs_cuda_stage *stage, size_t rows, size_t cols)
+{
+    size_t unit_words = stage->task.unit / stage->word;
+    size_t pitch = rs_cuda_tile_pitch(cols, unit_words, stage->word);
+    return (tile){unit_words, rows, cols, pitch, rows * pitch * stage->word};
+}
+
+static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const tile *t,
+                                     bool narrow, bool gang, size_t slots, size_t threads,
+                                     size_t blocks)
+{
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, stage->word},
+        {"UNIT_WORDS", NULL, t->unit_words},
+        {"ROWS", NULL, narrow ? stage->task.rows : 0},
+        {"TILE_ROWS", NULL, t->rows},
+        {"TILE_COLS", NULL, t->cols},
+        {"TILE_PITCH", NULL, t->pitch},
+        {"SLOTS", NULL, slots},
+        {"THREADS", NULL, threads},
+        {"BLOCKS", NULL, blocks},
+        {"WHOLE", NULL, narrow},
+        {"GANG", NULL, gang},
+    };
+    return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "panels",
+                                 rs_cuda_panels_kernel, defines, sizeof defines / sizeof defines[0],
+                                 threads, slots * t->bytes);
+}
+
+/* ---- narrow panels ---- */
+
+static restride_status prepare_narrow(rs_cuda_stage *stage, size_t panel_bytes)
+{
+    const rs_transpose_task *task = &stage->task;
+    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    size_t panels = task->outer * task->count;
+    size_t depth = panel_bytes < NARROW_TARGET ? NARROW_TARGET / panel_bytes : 1;
+    depth = smaller(depth, task->count);
+    const tile t = make_tile(stage, task->rows * depth, task->cols);
+    size_t fitting = engine->shared_bytes / (t.bytes + RESERVED_BYTES);
+    size_t blocks = fitting < 1 ? 1 : smaller(fitting, BLOCKS);
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    restride_status status =
+        create_kernel(stage, launch, &t, true, false, 1, NARROW_THREADS, blocks);
+    if (status != RESTRIDE_OK)
+        return status;
+    launch->grid = smaller(launch->kernel.resident, divide_up(panels, 1));
+    rs_cuda_add_argument(launch, task->pitch / stage->word);
+    rs_cuda_add_argument(launch, task->count);
+    rs_cuda_add_argument(launch, panels);
+    snprintf(stage->shape, sizeof stage->shape, "%zu panels a tile", depth);
+    return RESTRIDE_OK;
+}
+
+/* ---- gangs ---- */
+
+/* Tiles of equal height, and as wide as makes up for what they are short of. */
+static tile choose_tile(const rs_cuda_stage *stage)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t edge = RUN_BYTES / task->unit;
+    edge = edge < 1 ? 1 : smaller(edge, MOST_EDGE);
+    size_t rows = divide_up(task->rows, divide_up(task->rows, edge));
+    size_t wide = smaller(edge * edge / rows, task->cols);
+    size_t cols = divide_up(task->cols, divide_up(task->cols, wide));
+    if (cols < edge) {
+        size_t high = smaller(edge * edge / cols, task->rows);
+        rows = divide_up(task->rows, divide_up(task->rows, high));
+    }
+    return make_tile(stage, rows, cols);
+}
+
+restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    const rs_transpose_task *task = &stage->task;
+    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    const tile narrow = make_tile(stage, task->rows, task->cols);
+    if (narrow.bytes <= NARROW_BYTES)
+        return prepare_narrow(stage, narrow.bytes);
+
+    const tile t = choose_tile(stage);
+    size_t budget = engine->shared_bytes / BLOCKS - RESERVED_BYTES;
+    size_t blocks = BLOCKS;
+    if (t.bytes > budget) {
+        budget = engine->shared_bytes_a_block;
+        blocks = 1;
+    }
+    size_t slots = budget / t.bytes;
+    size_t tiles = divide_up(task->rows, t.rows) * divide_up(task->cols, t.cols);
+    size_t members = slots == 0 ? SIZE_MAX : divide_up(tiles, slots);
+    size_t panels = task->outer * task->count;
+    size_t room = blocks * engine->multiprocessors;
+    if (members > room)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "A panel of %zu x %zu elements of %zu bytes does not fit into the shared "
+                       "memory of %s.",
+                       task->rows, task->cols, task->unit, engine->name);
+    size_t gangs = smaller(room / members, panels);
+    members = smaller(room / gangs, tiles);
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    launch->cooperative = members > 1;
+    restride_status status = create_kernel(stage, launch, &t, false, members > 1,
+                                           divide_up(tiles, members), THREADS, blocks);
+    if (status == RESTRIDE_OK && members > 1 && launch->kernel.resident < gangs * members)
+        status = rs_fail(RESTRIDE_DEVICE_LIMIT, "%s has no room for %zu blocks at once.",
+                         engine->name, gangs * members);
+    if (status == RESTRIDE_OK)
+        status = rs_cuda_keep(launch, rs_cuda_engine_of(stage), NULL, gangs * COUNTER_BYTES);
+    if (status != RESTRIDE_OK)
+        return status;
+    launch->grid = gangs * members;
+    const uint64_t arguments[] = {task->pitch / stage->word,
+                                  task->count,
+                                  panels,
+                                  task->rows,
+                                  task->cols,
+                                  members,
+                                  launch->table};
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        rs_cuda_add_argument(launch, arguments[i]);
+    snprintf(stage->shape, sizeof stage->shape,
+             "%zu gangs of %zu blocks, %zu tiles of %zu x %zu a block", gangs, members,
+             divide_up(tiles, members), t.rows, t.cols);
+    return RESTRIDE_OK;
+}

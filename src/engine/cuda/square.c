@@ -1,0 +1,37 @@
+/* A square in place (kernels/square.cu): mirror tiles, 256 bytes along a side where they can be,
+ * two in the shared memory of a block. No scratch memory. */
+#include "engine/cuda/cuda.h"
+
+#include <stdio.h>
+
+extern const char rs_cuda_square_kernel[];
+
+enum { RUN_BYTES = 256, THREADS = 256, MOST_BLOCKS = 1 << 30 };
+
+restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    const rs_transpose_task *task = &stage->task;
+    size_t unit_words = task->unit / stage->word;
+    size_t edge = RUN_BYTES / task->unit;
+    edge = edge < 1 ? 1 : edge > 64 ? 64 : edge;
+    size_t pitch = rs_cuda_tile_pitch(edge, unit_words, stage->word);
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, stage->word}, {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, edge},
+        {"TILE_PITCH", NULL, pitch},       {"THREADS", NULL, THREADS},       {"BLOCKS", NULL, 1},
+    };
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    restride_status status = rs_cuda_kernel_create(
+        &launch->kernel, rs_cuda_engine_of(stage), "square", rs_cuda_square_kernel, defines,
+        sizeof defines / sizeof defines[0], THREADS, 2 * edge * pitch * stage->word);
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t tiles = (task->rows - 1) / edge + 1;
+    size_t items = tiles * (tiles + 1) / 2 * task->outer;
+    launch->grid = items < MOST_BLOCKS ? items : MOST_BLOCKS;
+    const uint64_t arguments[] = {task->pitch / stage->word, task->outer, task->rows};
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        rs_cuda_add_argument(launch, arguments[i]);
+    snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", edge, edge);
+    return RESTRIDE_OK;
+}

@@ -1,0 +1,497 @@
+/*
+ * A CUDA driver for the tests, as libcuda.so.1: one small device whose threads are coroutines of
+ * this process. "Device memory" is the process's own, with canaries around it. Modules are shared
+ * libraries that the emulated compiler (compiler.c) made.
+ *
+ * The environment says what goes wrong:
+ *     EMULATED_FAIL=NAME        that function returns CUDA_ERROR_UNKNOWN, cuMemAlloc out of memory
+ *     EMULATED_CAPABILITY=MAJOR
+ * and EMULATED_LOG=FILE gets a line for each call.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum {
+    MULTIPROCESSORS = 3,
+    SHARED_BYTES = 64 << 10,
+    SHARED_BYTES_A_BLOCK = 60 << 10,
+    RESERVED_BYTES = 1024,
+    MOST_THREADS = 2048, /* of a multiprocessor */
+    STACK_BYTES = 16 << 10,
+    CANARY_BYTES = 256,
+    CANARY = 0xa5
+};
+
+typedef int result;
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, UNKNOWN = 999 };
+
+static bool fails(const char *name)
+{
+    const char *log = getenv("EMULATED_LOG");
+    FILE *file = log == NULL ? NULL : fopen(log, "a");
+    if (file != NULL) {
+        fprintf(file, "%s\n", name);
+        fclose(file);
+    }
+    const char *failing = getenv("EMULATED_FAIL");
+    return failing != NULL && strcmp(failing, name) == 0;
+}
+
+#define MAY_FAIL()                                                                                 \
+    if (fails(__func__))                                                                           \
+    return UNKNOWN
+
+#define EXPORT __attribute__((visibility("default"))) result
+
+EXPORT cuGetErrorName(result code, const char **name);
+EXPORT cuInit(unsigned flags);
+EXPORT cuDriverGetVersion(int *version);
+EXPORT cuDeviceGetCount(int *count);
+EXPORT cuDeviceGet(int *device, int ordinal);
+EXPORT cuDeviceGetName(char *name, int length, int device);
+EXPORT cuDeviceGetAttribute(int *value, int attribute, int device);
+EXPORT cuCtxGetCurrent(void **context);
+EXPORT cuCtxPushCurrent_v2(void *context);
+EXPORT cuCtxPopCurrent_v2(void **context);
+EXPORT cuCtxGetDevice(int *device);
+EXPORT cuModuleLoadData(void **module, const void *image);
+EXPORT cuModuleUnload(void *module);
+EXPORT cuModuleGetFunction(void **function, void *module, const char *name);
+EXPORT cuFuncSetAttribute(void *function, int attribute, int value);
+EXPORT cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+                                                   size_t shared);
+EXPORT cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                      unsigned ty, unsigned tz, unsigned shared, void *stream, void **arguments,
+                      void **extra);
+EXPORT cuLaunchCooperativeKernel(void *function, unsigned x, unsigned y, unsigned z,
+                                 unsigned threads, unsigned ty, unsigned tz, unsigned shared,
+                                 void *stream, void **arguments);
+EXPORT cuMemAlloc_v2(uintptr_t *pointer, size_t bytes);
+EXPORT cuMemFree_v2(uintptr_t pointer);
+EXPORT cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes);
+EXPORT cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes);
+EXPORT cuDevicePrimaryCtxRetain(void **context, int device);
+EXPORT cuCtxSetCurrent(void *context);
+EXPORT cuCtxSynchronize(void);
+EXPORT cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer);
+
+/* ---- the device ---- */
+
+result cuGetErrorName(result code, const char **name)
+{
+    *name = code == OUT_OF_MEMORY   ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : code == INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE"
+                                    : "CUDA_ERROR_UNKNOWN";
+    return SUCCESS;
+}
+
+result cuInit(unsigned flags)
+{
+    (void)flags;
+    MAY_FAIL();
+    return SUCCESS;
+}
+
+result cuDriverGetVersion(int *version)
+{
+    MAY_FAIL();
+    *version = 13000;
+    return SUCCESS;
+}
+
+result cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return SUCCESS;
+}
+
+result cuDeviceGet(int *device, int ordinal)
+{
+    *device = ordinal;
+    return SUCCESS;
+}
+
+result cuDeviceGetName(char *name, int length, int device)
+{
+    (void)device;
+    MAY_FAIL();
+    snprintf(name, (size_t)length, "Emulated device");
+    return SUCCESS;
+}
+
+result cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    (void)device;
+    MAY_FAIL();
+    const char *capability = getenv("EMULATED_CAPABILITY");
+    const struct {
+        int attribute;
+        int value;
+    } answers[] = {{16, MULTIPROCESSORS},
+                   {75, capability == NULL ? 9 : atoi(capability)},
+                   {76, 0},
+                   {81, SHARED_BYTES},
+                   {95, 1},
+                   {97, SHARED_BYTES_A_BLOCK}};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        if (answers[i].attribute == attribute) {
+            *value = answers[i].value;
+            return SUCCESS;
+        }
+    return INVALID_VALUE;
+}
+
+static int device_context;
+static __thread void *contexts[16];
+static __thread int depth = -1;
+
+result cuCtxGetCurrent(void **context)
+{
+    MAY_FAIL();
+    *context = depth < 0 ? NULL : contexts[depth];
+    return SUCCESS;
+}
+
+result cuCtxPushCurrent_v2(void *context)
+{
+    MAY_FAIL();
+    contexts[++depth] = context;
+    return SUCCESS;
+}
+
+result cuCtxPopCurrent_v2(void **context)
+{
+    *context = contexts[depth--];
+    return SUCCESS;
+}
+
+result cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    (void)device;
+    *context = &device_context;
+    return SUCCESS;
+}
+
+result cuCtxSetCurrent(void *context)
+{
+    depth = 0;
+    contexts[0] = context;
+    return SUCCESS;
+}
+
+result cuCtxSynchronize(void)
+{
+    return SUCCESS;
+}
+
+result cuCtxGetDevice(int *device)
+{
+    MAY_FAIL();
+    *device = 0;
+    return SUCCESS;
+}
+
+/* ---- memory ---- */
+
+typedef struct allocation {
+    struct allocation *next;
+    unsigned char *bytes;
+    size_t size;
+} allocation;
+static allocation *allocations;
+
+result cuMemAlloc_v2(uintptr_t *pointer, size_t bytes)
+{
+    if (fails(__func__))
+        return OUT_OF_MEMORY;
+    allocation *made = malloc(sizeof *made);
+    if (made == NULL || posix_memalign((void **)&made->bytes, 256, bytes + 2 * CANARY_BYTES) != 0)
+        return OUT_OF_MEMORY;
+    memset(made->bytes, CANARY, bytes + 2 * CANARY_BYTES);
+    made->size = bytes;
+    made->next = allocations;
+    allocations = made;
+    *pointer = (uintptr_t)made->bytes + CANARY_BYTES;
+    return SUCCESS;
+}
+
+static void check_canaries(const allocation *a)
+{
+    for (size_t i = 0; i < CANARY_BYTES; i++)
+        if (a->bytes[i] != CANARY || a->bytes[CANARY_BYTES + a->size + i] != CANARY) {
+            fprintf(stderr, "emulated device: a kernel wrote beside %zu bytes\n", a->size);
+            abort();
+        }
+}
+
+result cuMemFree_v2(uintptr_t pointer)
+{
+    for (allocation **link = &allocations; *link != NULL; link = &(*link)->next)
+        if ((uintptr_t)(*link)->bytes + CANARY_BYTES == pointer) {
+            allocation *gone = *link;
+            check_canaries(gone);
+            *link = gone->next;
+            free(gone->bytes);
+            free(gone);
+            return SUCCESS;
+        }
+    return INVALID_VALUE;
+}
+
+result cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes)
+{
+    MAY_FAIL();
+    memcpy((void *)target, source, bytes);
+    return SUCCESS;
+}
+
+result cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes)
+{
+    memcpy(target, (const void *)source, bytes);
+    return SUCCESS;
+}
+
+result cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer)
+{
+    MAY_FAIL();
+    for (const allocation *a = allocations; a != NULL; a = a->next) {
+        uintptr_t start = (uintptr_t)a->bytes + CANARY_BYTES;
+        if (pointer >= start && pointer < start + a->size) {
+            *base = start;
+            *size = a->size;
+            return SUCCESS;
+        }
+    }
+    return INVALID_VALUE;
+}
+
+/* ---- modules ---- */
+
+typedef void kernel(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                    uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                    uint64_t);
+
+typedef struct {
+    void *library;
+    kernel *code;
+    const void **running; /* the module's `emulated` */
+    int most_shared;
+} module;
+
+result cuModuleLoadData(void **loaded, const void *image)
+{
+    MAY_FAIL();
+    static const char magic[] = "emulated ";
+    if (memcmp(image, magic, sizeof magic - 1) != 0)
+        return INVALID_VALUE;
+    module *made = calloc(1, sizeof *made);
+    made->library = dlopen((const char *)image + sizeof magic - 1, RTLD_NOW | RTLD_LOCAL);
+    if (made->library == NULL) {
+        free(made);
+        return NOT_FOUND;
+    }
+    *loaded = made;
+    return SUCCESS;
+}
+
+result cuModuleUnload(void *unloaded)
+{
+    dlclose(((module *)unloaded)->library);
+    free(unloaded);
+    return SUCCESS;
+}
+
+result cuModuleGetFunction(void **function, void *in, const char *name)
+{
+    MAY_FAIL();
+    module *m = in;
+    void *code = dlsym(m->library, name);
+    memcpy(&m->code, &code, sizeof code);
+    m->running = dlsym(m->library, "emulated");
+    m->most_shared = 48 << 10;
+    *function = m;
+    return code == NULL ? NOT_FOUND : SUCCESS;
+}
+
+result cuFuncSetAttribute(void *function, int attribute, int value)
+{
+    MAY_FAIL();
+    if (attribute != 8 || value > SHARED_BYTES_A_BLOCK)
+        return INVALID_VALUE;
+    ((module *)function)->most_shared = value;
+    return SUCCESS;
+}
+
+result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+                                                   size_t shared)
+{
+    MAY_FAIL();
+    (void)function;
+    size_t by_shared = SHARED_BYTES / (shared + RESERVED_BYTES);
+    size_t by_threads = MOST_THREADS / (size_t)threads;
+    *blocks = (int)(by_shared < by_threads ? by_shared : by_threads);
+    return SUCCESS;
+}
+
+/* ---- launches ---- */
+
+/* As the kernels know it (emulated.h). */
+typedef struct {
+    unsigned thread, block, blocks;
+    void *shared;
+    void (*wait)(unsigned members);
+} emulated_thread;
+
+typedef struct {
+    emulated_thread seen;
+    ucontext_t context;
+    void *stack;
+    unsigned group;  /* the first block of those that it waits with */
+    unsigned waited; /* barriers so far, to find threads that missed one */
+    bool waiting;
+    bool ended;
+} coroutine;
+
+static coroutine *threads;
+static coroutine *running;
+static ucontext_t scheduler;
+static kernel *running_kernel;
+static uint64_t arguments_now[17];
+
+static void wait_here(unsigned members)
+{
+    running->waiting = true;
+    running->group = members == 0 ? running->seen.block : running->seen.block / members * members;
+    running->waited = members == 0 ? 1 : members;
+    swapcontext(&running->context, &scheduler);
+}
+
+static void enter(void)
+{
+    const uint64_t *a = arguments_now;
+    running_kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
+                   a[13], a[14], a[15], a[16]);
+    running->ended = true;
+    swapcontext(&running->context, &scheduler);
+}
+
+/* A group goes on when all its threads wait for the same barrier. */
+static bool release(unsigned first_block, unsigned blocks, unsigned threads_each)
+{
+    bool released = false;
+    for (unsigned block = 0; block < blocks; block++) {
+        coroutine *first = &threads[block * threads_each];
+        unsigned group = first_block + block;
+        if (first->ended || !first->waiting || first->group != group)
+            continue;
+        unsigned members = first->waited;
+        bool complete = block + members <= blocks;
+        for (unsigned i = 0; complete && i < members * threads_each; i++)
+            complete = first[i].waiting && first[i].group == group && first[i].waited == members;
+        for (unsigned i = 0; complete && i < members * threads_each; i++)
+            first[i].waiting = false;
+        released = released || complete;
+    }
+    return released;
+}
+
+static void run_grid(const module *m, unsigned first, unsigned blocks, unsigned threads_each)
+{
+    size_t count = (size_t)blocks * threads_each;
+    for (;;) {
+        size_t ended = 0;
+        bool moved = false;
+        for (size_t i = 0; i < count; i++) {
+            running = &threads[i];
+            ended += running->ended;
+            if (running->ended || running->waiting)
+                continue;
+            moved = true;
+            *m->running = &running->seen;
+            swapcontext(&scheduler, &running->context);
+        }
+        if (ended == count)
+            return;
+        if (!release(first, blocks, threads_each) && !moved) {
+            fprintf(stderr, "emulated device: some threads wait at a barrier for ever\n");
+            abort();
+        }
+    }
+}
+
+/* Runs the blocks from `first` on that are resident together. */
+static void run_blocks(const module *m, unsigned first, unsigned count, unsigned all,
+                       unsigned threads_each, unsigned shared)
+{
+    size_t total = (size_t)count * threads_each;
+    threads = calloc(total, sizeof *threads);
+    unsigned char *stacks = malloc(total * STACK_BYTES);
+    void **areas = malloc(count * sizeof *areas);
+    for (unsigned block = 0; block < count; block++)
+        areas[block] = aligned_alloc(16, shared / 16 * 16 + 32);
+    for (size_t i = 0; i < total; i++) {
+        coroutine *c = &threads[i];
+        unsigned block = (unsigned)(i / threads_each);
+        c->seen = (emulated_thread){(unsigned)(i % threads_each), first + block, all, areas[block],
+                                    wait_here};
+        getcontext(&c->context);
+        c->context.uc_stack.ss_sp = stacks + i * STACK_BYTES;
+        c->context.uc_stack.ss_size = STACK_BYTES;
+        makecontext(&c->context, enter, 0);
+    }
+    run_grid(m, first, count, threads_each);
+    for (unsigned block = 0; block < count; block++)
+        free(areas[block]);
+    free(areas);
+    free(stacks);
+    free(threads);
+}
+
+/* The blocks of an ordinary launch need not run together, so here they never do. */
+static result launch(module *m, unsigned blocks, unsigned threads_each, unsigned shared,
+                     void **arguments, bool together)
+{
+    if ((int)shared > m->most_shared || blocks == 0 || threads_each == 0)
+        return INVALID_VALUE;
+    memset(arguments_now, 0, sizeof arguments_now);
+    for (int i = 0; i < 17 && arguments[i] != NULL; i++)
+        memcpy(&arguments_now[i], arguments[i], sizeof arguments_now[i]);
+    running_kernel = m->code;
+    unsigned step = together ? blocks : 1;
+    for (unsigned first = 0; first < blocks; first += step)
+        run_blocks(m, first, step, blocks, threads_each, shared);
+    for (const allocation *a = allocations; a != NULL; a = a->next)
+        check_canaries(a);
+    return SUCCESS;
+}
+
+result cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads_each,
+                      unsigned ty, unsigned tz, unsigned shared, void *stream, void **arguments,
+                      void **extra)
+{
+    MAY_FAIL();
+    (void)stream;
+    (void)extra;
+    if (y * z * ty * tz != 1)
+        return INVALID_VALUE;
+    return launch(function, x, threads_each, shared, arguments, false);
+}
+
+result cuLaunchCooperativeKernel(void *function, unsigned x, unsigned y, unsigned z,
+                                 unsigned threads_each, unsigned ty, unsigned tz, unsigned shared,
+                                 void *stream, void **arguments)
+{
+    MAY_FAIL();
+    (void)stream;
+    int resident;
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, (int)threads_each, shared);
+    if (y * z * ty * tz != 1 || x > (unsigned)resident * MULTIPROCESSORS)
+        return INVALID_VALUE;
+    return launch(function, x, threads_each, shared, arguments, true);
+}

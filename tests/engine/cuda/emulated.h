@@ -1,0 +1,71 @@
+/*
+ * What the kernels of the CUDA engine need to be compiled as C for this machine, in place of
+ * src/engine/cuda/kernels/common.cu. Each CUDA thread is a coroutine (driver.c); a barrier is a
+ * turn of the scheduler, so all blocks advance together and a kernel that forgets one fails.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KERNEL void
+#define FUNCTION static inline
+#define STORAGE(cells) word *cells = emulated->shared
+
+typedef unsigned int uint;
+typedef unsigned long long ulong;
+typedef struct {
+    uint x, y;
+} uint2;
+typedef struct {
+    uint x, y, z, w;
+} uint4;
+
+#if WORD_BYTES == 1
+typedef unsigned char word;
+#elif WORD_BYTES == 2
+typedef unsigned short word;
+#elif WORD_BYTES == 4
+typedef unsigned int word;
+#elif WORD_BYTES == 8
+typedef uint2 word;
+#else
+typedef uint4 word;
+#endif
+
+/* The running thread; the driver sets it before each turn. */
+typedef struct {
+    uint thread, block, blocks;
+    void *shared;
+    void (*wait)(uint members); /* 0: the block */
+} emulated_thread;
+
+const emulated_thread *emulated;
+
+typedef struct {
+    uint x;
+} emulated_index;
+#define threadIdx ((emulated_index){emulated->thread})
+#define blockIdx ((emulated_index){emulated->block})
+#define gridDim ((emulated_index){emulated->blocks})
+
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define __ffsll(bits) __builtin_ffsll(bits)
+#define __umul64hi(a, b) ((ulong)((unsigned __int128)(a) * (b) >> 64))
+#define __syncthreads() emulated->wait(0)
+
+/* The earliest time at which a copy may arrive. */
+FUNCTION void fetch(word *target, const word *source)
+{
+    *target = *source;
+}
+
+FUNCTION void drain(void)
+{
+}
+
+FUNCTION void gate(ulong *counter, uint members)
+{
+    (void)counter;
+    emulated->wait(members);
+}

@@ -1,0 +1,252 @@
+/*
+ * How fast the CUDA engine transposes in place, every element verified on the device.
+ *
+ *     measure_cuda [--copy GIB] [--repeat N] [--method NAME] [--explain] ROWSxCOLSxBYTES...
+ *
+ * One line a shape: GB/s (2 x bytes / time, the median), the time of making the plan the first and
+ * the second time, scratch bytes, wrong elements, method.
+ */
+#include "engine/cuda/cuda.h"
+#include "restride/cuda.h"
+#include "restride/restride.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS = 256, MOST_REPEAT = 1000 };
+
+static struct {
+    int (*init)(unsigned flags);
+    int (*device_get)(int *device, int ordinal);
+    int (*context_retain)(void **context, int device);
+    int (*context_set)(void *context);
+    int (*synchronize)(void);
+    int (*download)(void *target, uintptr_t source, size_t bytes);
+    int (*copy)(uintptr_t target, uintptr_t source, size_t bytes);
+    int (*event_create)(void **event, unsigned flags);
+    int (*event_record)(void *event, void *stream);
+    int (*event_synchronize)(void *event);
+    int (*event_elapsed)(float *milliseconds, void *start, void *end);
+} cuda;
+
+static bool open_device(void)
+{
+    const struct {
+        const char *name;
+        void *function;
+    } functions[] = {
+        {"cuInit", &cuda.init},
+        {"cuDeviceGet", &cuda.device_get},
+        {"cuDevicePrimaryCtxRetain", &cuda.context_retain},
+        {"cuCtxSetCurrent", &cuda.context_set},
+        {"cuCtxSynchronize", &cuda.synchronize},
+        {"cuMemcpyDtoH_v2", &cuda.download},
+        {"cuMemcpyDtoD_v2", &cuda.copy},
+        {"cuEventCreate", &cuda.event_create},
+        {"cuEventRecord", &cuda.event_record},
+        {"cuEventSynchronize", &cuda.event_synchronize},
+        {"cuEventElapsedTime", &cuda.event_elapsed},
+    };
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; library != NULL && i < sizeof functions / sizeof functions[0]; i++) {
+        void *address = dlsym(library, functions[i].name);
+        if (address == NULL)
+            return false;
+        memcpy(functions[i].function, &address, sizeof address);
+    }
+    int device;
+    void *context;
+    return library != NULL && cuda.init(0) == 0 && cuda.device_get(&device, 0) == 0 &&
+           cuda.context_retain(&context, device) == 0 && cuda.context_set(context) == 0;
+}
+
+/* Random words that their place alone decides, so that the device can check itself. */
+static const char fill_source[] =
+    "FUNCTION uint random_at(ulong i) {\n"
+    "    i = (i + 1) * 0x9e3779b97f4a7c15ull; i ^= i >> 29; i *= 0xbf58476d1ce4e5b9ull;\n"
+    "    return (uint)(i >> 32); }\n"
+    "KERNEL fill(word *data, ulong total) {\n"
+    "    for (ulong i = (ulong)blockIdx.x * THREADS + threadIdx.x; i < total;\n"
+    "         i += (ulong)gridDim.x * THREADS) data[i] = (word)random_at(i); }\n";
+static const char check_source[] =
+    "FUNCTION uint random_at(ulong i) {\n"
+    "    i = (i + 1) * 0x9e3779b97f4a7c15ull; i ^= i >> 29; i *= 0xbf58476d1ce4e5b9ull;\n"
+    "    return (uint)(i >> 32); }\n"
+    "KERNEL check(word *data, ulong rows, ulong cols, ulong unit, ulong *wrong) {\n"
+    "    for (ulong i = (ulong)blockIdx.x * THREADS + threadIdx.x; i < rows * cols * unit;\n"
+    "         i += (ulong)gridDim.x * THREADS) {\n"
+    "        ulong e = i / unit, w = i - e * unit, col = e / rows, row = e - col * rows;\n"
+    "        if (data[i] != (word)random_at((row * cols + col) * unit + w)) atomicAdd(wrong, "
+    "1ull);\n"
+    "    } }\n";
+
+static rs_cuda_engine *engine;
+
+static void run_kernel(rs_cuda_kernel *kernel, uintptr_t data, const uint64_t *values, size_t count)
+{
+    uint64_t all[8] = {data};
+    void *pointers[8] = {all};
+    for (size_t i = 0; i < count; i++) {
+        all[i + 1] = values[i];
+        pointers[i + 1] = &all[i + 1];
+    }
+    if (engine->api->cuLaunchKernel(kernel->function, (unsigned)kernel->resident, 1, 1, THREADS, 1,
+                                    1, 0, NULL, pointers, NULL) != 0)
+        abort();
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a;
+    float y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct {
+    size_t repeat;
+    restride_plan_options plan;
+    bool explain;
+} options;
+
+static float median_time(restride_plan *plan, uintptr_t data, uintptr_t target, size_t bytes,
+                         size_t repeat)
+{
+    static float times[MOST_REPEAT];
+    void *start;
+    void *end;
+    if (cuda.event_create(&start, 0) != 0 || cuda.event_create(&end, 0) != 0)
+        abort();
+    for (size_t i = 0; i < repeat + 2; i++) {
+        cuda.event_record(start, NULL);
+        int code = plan != NULL ? (int)restride_execute(plan, (void *)data)
+                                : cuda.copy(target, data, bytes);
+        cuda.event_record(end, NULL);
+        if (code != 0 || cuda.event_synchronize(end) != 0)
+            return -1;
+        if (i >= 2)
+            cuda.event_elapsed(&times[i - 2], start, end);
+    }
+    qsort(times, repeat, sizeof times[0], ascending);
+    return times[repeat / 2];
+}
+
+static void measure_copy(size_t bytes, size_t repeat)
+{
+    uintptr_t a;
+    uintptr_t b;
+    if (engine->api->cuMemAlloc(&a, bytes) != 0 || engine->api->cuMemAlloc(&b, bytes) != 0)
+        abort();
+    float time = median_time(NULL, a, b, bytes, repeat);
+    printf("copy of %zu bytes: %.0f GB/s\n", bytes, 2 * (double)bytes / time / 1e6);
+    engine->api->cuMemFree(a);
+    engine->api->cuMemFree(b);
+}
+
+static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
+{
+    size_t bytes = rows * cols * unit;
+    size_t word = unit % 4 == 0 ? 4 : unit % 2 == 0 ? 2 : 1;
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, word}, {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, 4}};
+    rs_cuda_kernel fill;
+    rs_cuda_kernel check;
+    uintptr_t data = 0;
+    uintptr_t wrong = 0;
+    uint64_t wrong_count = 0;
+    if (rs_cuda_kernel_create(&fill, engine, "fill", fill_source, defines, 3, THREADS, 0) != 0 ||
+        rs_cuda_kernel_create(&check, engine, "check", check_source, defines, 3, THREADS, 0) != 0 ||
+        engine->api->cuMemAlloc(&data, bytes) != 0 || engine->api->cuMemAlloc(&wrong, 8) != 0) {
+        printf("%zux%zux%zu: %s\n", rows, cols, unit, restride_last_error());
+        return false;
+    }
+    engine->api->cuMemcpyHtoD(wrong, &wrong_count, 8);
+    restride_plan *plan = NULL;
+    double times[3] = {now()};
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
+        restride_plan_destroy(plan);
+        status = restride_plan_transpose_with(&plan, &engine->base, rows, cols, unit, 1, &o->plan);
+        times[i + 1] = now();
+    }
+    float time = -1;
+    if (status == RESTRIDE_OK) {
+        const uint64_t total = rows * cols * (unit / word);
+        run_kernel(&fill, data, &total, 1);
+        status = restride_execute(plan, (void *)data);
+        const uint64_t values[] = {rows, cols, unit / word, wrong};
+        run_kernel(&check, data, values, 4);
+        if (cuda.synchronize() != 0 || cuda.download(&wrong_count, wrong, 8) != 0)
+            wrong_count = UINT64_MAX;
+        time = median_time(plan, data, 0, bytes, o->repeat);
+    }
+    if (status != RESTRIDE_OK || time < 0) {
+        printf("%zux%zux%zu: failed: %s\n", rows, cols, unit, restride_last_error());
+        return false;
+    }
+    char *text = restride_plan_describe(plan);
+    json_t *described = json_loads(text, 0, NULL);
+    printf("%zux%zux%zu: %.0f GB/s, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu, wrong "
+           "%llu, %s; %s\n",
+           rows, cols, unit, 2 * (double)bytes / time / 1e6, times[1] - times[0],
+           times[2] - times[1], time, restride_plan_scratch_bytes(plan),
+           (unsigned long long)wrong_count, json_string_value(json_object_get(described, "method")),
+           json_string_value(json_object_get(described, "why")));
+    if (o->explain)
+        puts(text);
+    fflush(stdout);
+    json_decref(described);
+    free(text);
+    restride_plan_destroy(plan);
+    rs_cuda_kernel_destroy(&fill, engine);
+    rs_cuda_kernel_destroy(&check, engine);
+    engine->api->cuMemFree(data);
+    engine->api->cuMemFree(wrong);
+    return wrong_count == 0;
+}
+
+int main(int count, char **arguments)
+{
+    restride_engine *created;
+    if (!open_device()) {
+        puts("no CUDA device here");
+        return 77;
+    }
+    if (restride_engine_create_cuda(&created, NULL) != RESTRIDE_OK) {
+        puts(restride_last_error());
+        return 1;
+    }
+    engine = (rs_cuda_engine *)created;
+    options o = {.repeat = 9};
+    bool good = true;
+    for (int i = 1; i < count; i++) {
+        const char *argument = arguments[i];
+        const char *value = i + 1 < count ? arguments[i + 1] : "";
+        size_t rows;
+        size_t cols;
+        size_t unit;
+        if (strcmp(argument, "--explain") == 0)
+            o.explain = true;
+        else if (strcmp(argument, "--repeat") == 0)
+            o.repeat = strtoull(value, NULL, 10) % MOST_REPEAT, i++;
+        else if (strcmp(argument, "--method") == 0)
+            o.plan.method = value[0] != '\0' ? value : NULL, i++;
+        else if (strcmp(argument, "--copy") == 0)
+            measure_copy(strtoull(value, NULL, 10), o.repeat), i++;
+        else if (sscanf(argument, "%zux%zux%zu", &rows, &cols, &unit) == 3)
+            good = measure(rows, cols, unit, &o) && good;
+        else
+            printf("what is %s?\n", argument), good = false;
+    }
+    restride_engine_destroy(created);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,333 @@
+/*
+ * The stages of the CUDA engine against their definitions, element by element, on random data with
+ * canaries: on a GPU, or on the emulated device.
+ *
+ *     test_cuda              a fixed choice of shapes
+ *     test_cuda SEED COUNT   COUNT random shapes of every method
+ */
+#include "../../transpose/reference.h"
+#include "cmocka_all.h"
+#include "device.h"
+#include "engine/stage.h"
+#include "restride/cuda.h"
+#include "restride/restride.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static restride_engine *engine;
+static uint64_t first_seed = 4711;
+static size_t random_shapes = 6;
+
+/* ---- definitions ---- */
+
+static size_t divisor_of(size_t a, size_t b)
+{
+    return b == 0 ? a : divisor_of(b, a % b);
+}
+
+/* Where the element at (row, col) of the result comes from; engine/host/shuffle.h. */
+static size_t shuffled(rs_transpose_method method, size_t rows, size_t cols, size_t row, size_t col)
+{
+    size_t c = divisor_of(rows, cols);
+    size_t b = cols / c;
+    size_t a = rows / c;
+    switch (method) {
+    case RS_TRANSPOSE_C2R_ROTATE:
+        return (row + col / b) % rows * cols + col;
+    case RS_TRANSPOSE_C2R_COLUMNS:
+        return (col + row * cols - row / a) % rows * cols + col;
+    default:
+        return row * cols + ((row + col / b) % rows + col * rows) % cols;
+    }
+}
+
+typedef enum { GATHER, SCATTER } direction;
+
+static void reference_shuffle(unsigned char *after, const unsigned char *before,
+                              const rs_transpose_task *task, rs_transpose_method method,
+                              direction way)
+{
+    for (size_t row = 0; row < task->rows; row++)
+        for (size_t col = 0; col < task->cols; col++) {
+            size_t here = (row * task->cols + col) * task->unit;
+            size_t there = shuffled(method, task->rows, task->cols, row, col) * task->unit;
+            memcpy(after + (way == GATHER ? here : there), before + (way == GATHER ? there : here),
+                   task->unit);
+        }
+}
+
+static void reference_tails(unsigned char *after, const unsigned char *before,
+                            const rs_transpose_task *task)
+{
+    size_t width = task->cols + task->tail;
+    for (size_t row = 0; row < task->rows; row++)
+        for (size_t col = 0; col < width; col++) {
+            size_t joined = (row * width + col) * task->unit;
+            size_t split = task->unit *
+                           (col < task->cols
+                                ? row * task->cols + col
+                                : task->rows * task->cols + (col - task->cols) * task->rows + row);
+            bool join = task->method == RS_TRANSPOSE_JOIN;
+            memcpy(after + (join ? joined : split), before + (join ? split : joined), task->unit);
+        }
+}
+
+static void reference_stage(unsigned char *after, const unsigned char *before,
+                            const rs_transpose_task *task)
+{
+    switch (task->method) {
+    case RS_TRANSPOSE_JOIN:
+    case RS_TRANSPOSE_SPLIT:
+        reference_tails(after, before, task);
+        break;
+    case RS_TRANSPOSE_C2R_ROTATE:
+    case RS_TRANSPOSE_C2R_COLUMNS:
+        reference_shuffle(after, before, task, task->method, GATHER);
+        break;
+    case RS_TRANSPOSE_R2C_ROWS:
+        reference_shuffle(after, before, task, RS_TRANSPOSE_C2R_ROWS, GATHER);
+        break;
+    case RS_TRANSPOSE_C2R_ROWS:
+        reference_shuffle(after, before, task, RS_TRANSPOSE_C2R_ROWS, SCATTER);
+        break;
+    case RS_TRANSPOSE_R2C_COLUMNS:
+        reference_shuffle(after, before, task, RS_TRANSPOSE_C2R_COLUMNS, SCATTER);
+        break;
+    case RS_TRANSPOSE_R2C_ROTATE:
+        reference_shuffle(after, before, task, RS_TRANSPOSE_C2R_ROTATE, SCATTER);
+        break;
+    default:
+        reference_transpose(after, before, task->count, task->rows, task->cols, task->unit);
+    }
+}
+
+/* ---- one stage ---- */
+
+static void fail_task(const rs_transpose_task *t, const char *what)
+{
+    fail_msg("method %d, %zu matrices %zu bytes apart from %zu on, %zu blocks of %zu x %zu (tail "
+             "%zu) elements of %zu bytes: %s; %s",
+             (int)t->method, t->outer, t->pitch, t->offset, t->count, t->rows, t->cols, t->tail,
+             t->unit, what, restride_last_error());
+}
+
+static void check_task(const rs_transpose_task *task, uint64_t seed)
+{
+    size_t bytes = task->offset + task->outer * task->pitch;
+    size_t matrix = task->count * task->rows * (task->cols + task->tail) * task->unit;
+    if (matrix > task->pitch)
+        bytes += matrix - task->pitch;
+    unsigned char *before = malloc(bytes);
+    unsigned char *expected = malloc(bytes);
+    unsigned char *after = malloc(bytes);
+    assert_true(before != NULL && expected != NULL && after != NULL);
+    for (size_t i = 0; i < bytes; i++)
+        before[i] = (unsigned char)test_random(&seed, 256);
+    memcpy(expected, before, bytes);
+    for (size_t o = 0; o < task->outer; o++)
+        reference_stage(expected + task->offset + o * task->pitch,
+                        before + task->offset + o * task->pitch, task);
+    rs_stage *stage = NULL;
+    restride_status status = engine->operations->create_transpose(engine, task, SIZE_MAX, &stage);
+    const rs_engine_traits traits = engine->operations->traits(engine);
+    bool refused = traits.cost(engine, task, SIZE_MAX) > 1e30;
+    if (status != RESTRIDE_OK && !(status == RESTRIDE_DEVICE_LIMIT && refused))
+        fail_task(task, "not made");
+    if (status != RESTRIDE_OK) {
+        free(before);
+        free(expected);
+        free(after);
+        return;
+    }
+    cuda_memory memory = cuda_memory_create(before, bytes);
+    if (engine->operations->run(stage, (void *)memory.pointer, NULL, NULL) != RESTRIDE_OK)
+        fail_task(task, "not run");
+    if (!cuda_memory_read(&memory, after))
+        fail_task(task, "a canary changed or the device failed");
+    if (memcmp(after, expected, bytes) != 0)
+        fail_task(task, "wrong elements");
+    engine->operations->destroy_stage(stage);
+    cuda_memory_free(&memory);
+    free(before);
+    free(expected);
+    free(after);
+}
+
+static const size_t units[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 100, 256, 1000};
+enum { UNIT_COUNT = sizeof units / sizeof units[0] };
+
+/* A task whose matrices have about `most` bytes at most. */
+static rs_transpose_task random_task(rs_transpose_method method, uint64_t *seed, size_t most)
+{
+    rs_transpose_task task = {.method = method,
+                              .outer = 1 + test_random(seed, 3) / 2 * test_random(seed, 3),
+                              .count = 1,
+                              .unit = units[test_random(seed, UNIT_COUNT)]};
+    size_t elements = most / task.unit / (task.outer + 1) + 4;
+    size_t side = 2;
+    while (side * side < elements)
+        side++;
+    static const size_t shares[] = {1, 2, 7, 40};
+    size_t share = shares[test_random(seed, 4)];
+    size_t a = 1 + test_random(seed, side / share + 1);
+    size_t b = 1 + test_random(seed, side * share / 2 + 1);
+    bool upright = test_random(seed, 2) == 0;
+    task.rows = upright ? a : b;
+    task.cols = upright ? b : a;
+    if (test_random(seed, 3) == 0) { /* sides with a common divisor */
+        task.rows = task.rows / 6 * 6 + 6;
+        task.cols = task.cols / 6 * 6 + 6;
+    }
+    if (method == RS_TRANSPOSE_SQUARE)
+        task.cols = task.rows = a;
+    if (method == RS_TRANSPOSE_PANELS && test_random(seed, 2) == 0) {
+        task.count = 1 + test_random(seed, 12);
+        task.rows = task.rows / task.count + 1;
+    }
+    if (method == RS_TRANSPOSE_JOIN || method == RS_TRANSPOSE_SPLIT)
+        task.tail = 1 + test_random(seed, 5);
+    size_t matrix = task.count * task.rows * (task.cols + task.tail) * task.unit;
+    task.pitch = matrix + task.unit * test_random(seed, 3);
+    task.offset = task.unit * test_random(seed, 3);
+    return task;
+}
+
+static void check_method(rs_transpose_method method)
+{
+    uint64_t seed = first_seed + (uint64_t)method;
+    size_t most = cuda_device_emulated() ? 90000 : 3000000;
+    for (size_t i = 0; i < random_shapes; i++) {
+        const rs_transpose_task task = random_task(method, &seed, most);
+        check_task(&task, seed);
+    }
+}
+
+static void test_panels(void **state)
+{
+    (void)state;
+    check_method(RS_TRANSPOSE_PANELS);
+    /* So large that several blocks must hold a panel together. */
+    const rs_transpose_task gang = {.method = RS_TRANSPOSE_PANELS,
+                                    .outer = 2,
+                                    .pitch = (size_t)2 * 120 * 150 * 4,
+                                    .count = 2,
+                                    .rows = 120,
+                                    .cols = 150,
+                                    .unit = 4};
+    check_task(&gang, 1);
+}
+
+static void test_chains(void **state)
+{
+    (void)state;
+    check_method(RS_TRANSPOSE_CHAINS);
+    static const size_t shapes[][4] = {{50, 72, 256, 1}, {51, 50, 12, 1}, {64, 64, 16, 2},
+                                       {3, 700, 40, 1},  {2, 2, 4000, 3}, {97, 101, 8, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const rs_transpose_task task = {.method = RS_TRANSPOSE_CHAINS,
+                                        .outer = shapes[i][3],
+                                        .pitch = shapes[i][0] * shapes[i][1] * shapes[i][2],
+                                        .count = 1,
+                                        .rows = shapes[i][0],
+                                        .cols = shapes[i][1],
+                                        .unit = shapes[i][2]};
+        check_task(&task, i);
+    }
+}
+
+static void test_square(void **state)
+{
+    (void)state;
+    check_method(RS_TRANSPOSE_SQUARE);
+}
+
+static void test_tails(void **state)
+{
+    (void)state;
+    check_method(RS_TRANSPOSE_JOIN);
+    check_method(RS_TRANSPOSE_SPLIT);
+}
+
+static void test_shuffles(void **state)
+{
+    (void)state;
+    for (int method = RS_TRANSPOSE_C2R_ROTATE; method <= RS_TRANSPOSE_R2C_ROTATE; method++)
+        check_method((rs_transpose_method)method);
+}
+
+/* Whole plans, as the planner makes them. */
+static void test_plans(void **state)
+{
+    (void)state;
+    uint64_t seed = first_seed;
+    for (size_t i = 0; i < random_shapes; i++) {
+        rs_transpose_task t = random_task(RS_TRANSPOSE_CHAINS, &seed, 60000);
+        size_t bytes = t.outer * t.rows * t.cols * t.unit;
+        guarded_buffer before = guarded_create(bytes, 0, seed);
+        unsigned char *expected = malloc(bytes);
+        unsigned char *after = malloc(bytes);
+        reference_transpose(expected, before.bytes, t.outer, t.rows, t.cols, t.unit);
+        restride_plan *plan;
+        if (restride_plan_transpose(&plan, engine, t.rows, t.cols, t.unit, t.outer) != RESTRIDE_OK)
+            fail_task(&t, "no plan");
+        char *text = restride_plan_describe(plan);
+        assert_non_null(text);
+        cuda_memory memory = cuda_memory_create(before.bytes, bytes);
+        if (restride_execute(plan, (void *)memory.pointer) != RESTRIDE_OK)
+            fail_task(&t, "not executed");
+        if (!cuda_memory_read(&memory, after) || memcmp(after, expected, bytes) != 0)
+            fail_task(&t, text);
+        cuda_memory_free(&memory);
+        restride_plan_destroy(plan);
+        free(text);
+        free(expected);
+        free(after);
+        guarded_free(&before);
+    }
+}
+
+static void test_buffers(void **state)
+{
+    (void)state;
+    restride_plan *plan;
+    assert_int_equal(restride_plan_transpose(&plan, engine, 10, 20, 4, 1), RESTRIDE_OK);
+    cuda_memory memory = cuda_memory_create(NULL, 800);
+    assert_int_equal(restride_execute(plan, (void *)(memory.pointer + 4)),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_non_null(strstr(restride_last_error(), "multiple of 16 bytes"));
+    assert_int_equal(restride_execute(plan, (void *)(memory.pointer + 800 + 3584)),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_non_null(strstr(restride_last_error(), "512 bytes"));
+    char on_host[1024];
+    uintptr_t aligned = ((uintptr_t)on_host + 15) / 16 * 16;
+    assert_int_equal(restride_execute(plan, (void *)aligned), RESTRIDE_DEVICE_ERROR);
+    cuda_memory_free(&memory);
+    restride_plan_destroy(plan);
+}
+
+int main(int count, char **arguments)
+{
+    if (!cuda_device_open()) {
+        puts("no CUDA device here");
+        return 77;
+    }
+    if (count == 3) {
+        first_seed = strtoull(arguments[1], NULL, 10) * 1000003;
+        random_shapes = strtoull(arguments[2], NULL, 10);
+    }
+    if (restride_engine_create_cuda(&engine, NULL) != RESTRIDE_OK) {
+        puts(restride_last_error());
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_panels),   cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_square),   cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_shuffles), cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_buffers),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    restride_engine_destroy(engine);
+    return failed;
+}
