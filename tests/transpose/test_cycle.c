@@ -55,6 +55,11 @@ static void test_cover(void **state)
     check_cover(509, 1018, 509);
     check_cover(3, 33331, 509);
     check_cover(65521, 2, 509);
+    /* Cycles of three, classes that chains reach in part, and beyond the vectors' lanes. */
+    check_cover(50, 2500, 509);
+    check_cover(625, 1000, 509);
+    check_cover(225, 1800, 509);
+    check_cover(1201, 1100, 3);
 }
 
 /* The position of q*cols mod (rows*cols - 1), by the definition, where products need 128 bits. */
