@@ -379,6 +379,10 @@ static const char *follow(rs_way *w, restride_status *status)
  */
 static restride_status name_structure(rs_way *w, const char **reason)
 {
+    if (w->access.union_size > 0) {
+        *reason = "a union, or a structure inside one, is copied as a whole";
+        return RESTRIDE_OK;
+    }
     restride_status status = rs_model_structure(w->model, w->type, &w->access.structure);
     if (status != RESTRIDE_OK)
         return status;

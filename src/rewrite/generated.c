@@ -47,7 +47,7 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
 {
     const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
     /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
-    bool as_bytes = member == NULL || strcmp(member->type, "bool") == 0;
+    bool as_bytes = member == NULL || member->is_union || strcmp(member->type, "bool") == 0;
     const char *name = as_bytes ? padding_type(leaf->size) : member->type;
     if (name == NULL) {
         out->failed = true;
@@ -58,7 +58,7 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
     if (member != NULL && member->vector3)
         type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */
     rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
-    if (member != NULL)
+    if (member != NULL && !member->is_union)
         rs_text_format(&own, "*(%s *)&x.value.%s", type, member->path);
     else
         rs_text_format(&own, "*(%s *)((char *)&x + %zu)", type, leaf->offset);

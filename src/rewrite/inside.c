@@ -28,6 +28,14 @@ static void note_qualifiers(rs_way *w, int node)
     w->access.is_volatile = clang_isVolatileQualifiedType(type) != 0;
 }
 
+/* From here on offsets and subscripts are inside a union, which moves as a whole. */
+static void enter_union(rs_way *w, size_t size)
+{
+    w->access.union_size = size;
+    w->access.union_offset = 0;
+    w->access.union_subscript = w->access.subscript_count;
+}
+
 const char *rs_way_arrive(rs_way *w, int node, CXType type)
 {
     CXType canonical = clang_getCanonicalType(type);
@@ -39,6 +47,9 @@ const char *rs_way_arrive(rs_way *w, int node, CXType type)
     bool vector3;
     if (canonical.kind == CXType_Record) {
         w->place = RS_AT_STRUCTURE;
+        if (w->access.union_size == 0 &&
+            clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl)
+            enter_union(w, (size_t)clang_Type_getSizeOf(canonical));
     } else if (canonical.kind == CXType_ConstantArray) {
         w->place = RS_AT_ARRAY;
     } else if (rs_leaf_type_name(canonical, w->access.type, &vector3)) {
@@ -101,7 +112,7 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     a->is_parameter = false;
     a->flat = target.kind != CXType_Record;
     a->index_count = a->subscript_count = 0;
-    a->offset = 0;
+    a->offset = a->union_size = a->union_offset = 0;
     w->place = RS_AT_POINTER;
     w->target = target;
     return NULL;
@@ -118,10 +129,20 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     if (outer->first != w->node || clang_getCursorKind(field) != CXCursor_FieldDecl ||
         symbol_end > outer->end || !rs_text_is(w->tree, base->end, symbol_end, symbol))
         return "this member access is not understood";
-    long long bits = clang_Cursor_getOffsetOfField(field);
-    if (bits < 0 || bits % 8 != 0)
+    CXType record = w->place == RS_AT_POINTER ? w->target : w->type;
+    rs_field_place place;
+    if (clang_Cursor_isBitField(field) != 0 || !rs_field_find(record, field, &place) ||
+        place.bits % 8 != 0)
         return "this member has no fixed place in the structure";
-    w->access.offset += (size_t)bits / 8;
+    if (w->access.union_size > 0) {
+        w->access.union_offset += (size_t)place.bits / 8;
+    } else if (place.union_bits >= 0) {
+        enter_union(w, place.union_size);
+        w->access.offset += (size_t)place.union_bits / 8;
+        w->access.union_offset = (size_t)(place.bits - place.union_bits) / 8;
+    } else {
+        w->access.offset += (size_t)place.bits / 8;
+    }
     return rs_way_arrive(w, member, clang_getCursorType(field));
 }
 

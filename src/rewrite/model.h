@@ -25,6 +25,7 @@ typedef struct {
     char type[RS_TYPE_NAME_SIZE]; /* its OpenCL C name; a vector of 3 counts as one of 4, so that
                                      all bytes move */
     bool vector3;
+    bool is_union; /* which moves as a whole, as bytes */
 } rs_member;
 
 typedef struct {
@@ -106,6 +107,9 @@ typedef struct {
     int subscript_count;
     size_t offset; /* bytes from the start of the structure, without the subscripts */
     size_t size;
+    size_t union_size;            /* of the union that the access lies in; 0: in none */
+    size_t union_offset;          /* bytes from the start of that union, without the subscripts */
+    int union_subscript;          /* the first subscript inside it */
     char type[RS_TYPE_NAME_SIZE]; /* of a leaf */
     int structure;                /* of a load or store */
     int value;                    /* the node that is stored */
@@ -193,6 +197,15 @@ bool rs_pointer_target(CXType type, CXType *target, const char **address_space);
  * short. Whether its arrays can be transformed is told by `failure`.
  */
 restride_status rs_model_structure(rs_model *model, CXType type, int *structure);
+
+/* Where a field lies in a record, in bits, and the union without a name around it, if any; false
+ * when the record does not have it. */
+typedef struct {
+    long long bits;
+    long long union_bits; /* of the outermost such union, or -1 */
+    size_t union_size;
+} rs_field_place;
+bool rs_field_find(CXType record, CXCursor field, rs_field_place *place);
 
 /* The structure of a flat array: records of `length` members of one type. */
 restride_status rs_model_flat_structure(rs_model *model, CXType type, size_t length,

@@ -83,6 +83,16 @@ static void write_index(const writer *w, const rs_access *a, int self)
         rs_text_add_string(text, "0");
 }
 
+static void write_subscripts(const writer *w, const rs_access *a, int self, int first, int end)
+{
+    rs_text *text = &w->out->text;
+    for (int i = first; i < end; i++) {
+        rs_text_add_string(text, " + (long)(");
+        write_node(w, a->subscript[i], self + 1);
+        rs_text_format(text, ") * %zu", a->stride[i]);
+    }
+}
+
 /* "COUNT, INDEX, OFFSET": where in the array the access goes. */
 static void write_place(const writer *w, const rs_access *a, int self)
 {
@@ -90,11 +100,7 @@ static void write_place(const writer *w, const rs_access *a, int self)
     rs_text_format(text, "restride_count_%s, ", w->model->arguments[a->argument].name);
     write_index(w, a, self);
     rs_text_format(text, ", %zu", a->offset);
-    for (int i = 0; i < a->subscript_count; i++) {
-        rs_text_add_string(text, " + (long)(");
-        write_node(w, a->subscript[i], self + 1);
-        rs_text_format(text, ") * %zu", a->stride[i]);
-    }
+    write_subscripts(w, a, self, 0, a->union_size > 0 ? a->union_subscript : a->subscript_count);
 }
 
 /* The sum of a constant and the terms that count records, or those that count members. */
@@ -181,7 +187,11 @@ static void write_leaf(const writer *w, const rs_access *a, int self, const char
         rs_text_format(text, "restride_layout_%d_offset(",
                        rs_instance_accessor(w->model, w->instance, a->argument));
         write_place(w, a, self);
-        rs_text_format(text, ", %zu)", a->size);
+        rs_text_format(text, ", %zu)", a->union_size > 0 ? a->union_size : a->size);
+        if (a->union_size > 0) {
+            rs_text_format(text, " + %zu", a->union_offset);
+            write_subscripts(w, a, self, a->union_subscript, a->subscript_count);
+        }
     }
     rs_text_add_string(text, "))");
 }

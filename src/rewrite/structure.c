@@ -106,7 +106,7 @@ static void fail_at(reading *r, CXCursor field, const char *format, ...)
 static void add_member(reading *r, CXCursor field, CXType type, const char *path, size_t offset)
 {
     rs_structure *s = r->structure;
-    rs_member member = {NULL, offset, 0, "", false};
+    rs_member member = {NULL, offset, 0, "", false, false};
     if (s->member_count >= MEMBER_LIMIT) {
         fail_at(r, field, "the structure has more than %d members", MEMBER_LIMIT);
         return;
@@ -129,6 +129,91 @@ static void add_member(reading *r, CXCursor field, CXType type, const char *path
     s->members[s->member_count++] = member;
     r->status = member.path == NULL ? rs_fail_memory("a structure")
                                     : rs_record_add_leaf(&s->record, path, offset, member.size);
+}
+
+/* A union moves as bytes of one size and alignment; what lies inside it stays together. */
+static void add_union(reading *r, CXCursor field, CXType type, const char *path, size_t offset)
+{
+    static const struct {
+        long long size;
+        const char *type;
+    } types[] = {{1, "unsigned char"},
+                 {2, "unsigned short"},
+                 {4, "unsigned int"},
+                 {8, "unsigned long"},
+                 {16, "uint4"}};
+    rs_structure *s = r->structure;
+    rs_member member = {NULL, offset, (size_t)clang_Type_getSizeOf(type), "", false, true};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].size == clang_Type_getSizeOf(type) &&
+            types[i].size == clang_Type_getAlignOf(type))
+            snprintf(member.type, sizeof member.type, "%s", types[i].type);
+    if (member.type[0] == '\0') {
+        fail_at(r, field, "member %s is a union that is not aligned to its size", path);
+        return;
+    }
+    rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        r->status = rs_fail_memory("a structure");
+        return;
+    }
+    s->members = grown;
+    member.path = strdup(path);
+    s->members[s->member_count++] = member;
+    r->status = member.path == NULL ? rs_fail_memory("a structure")
+                                    : rs_record_add_leaf(&s->record, path, offset, member.size);
+}
+
+static bool is_union(CXType canonical)
+{
+    return canonical.kind == CXType_Record &&
+           clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl;
+}
+
+static bool has_no_name(CXCursor field)
+{
+    CXString spelling = clang_getCursorSpelling(field);
+    const char *name = clang_getCString(spelling);
+    bool none = name[0] == '\0' || strchr(name, '(') != NULL;
+    clang_disposeString(spelling);
+    return none;
+}
+
+typedef struct {
+    CXCursor field;
+    rs_field_place *place;
+    bool found;
+} field_search;
+
+static enum CXVisitorResult search_field(CXCursor field, CXClientData data)
+{
+    field_search *search = data;
+    long long bits = clang_Cursor_getOffsetOfField(field);
+    if (clang_equalCursors(field, search->field) != 0) {
+        *search->place = (rs_field_place){bits, -1, 0};
+        search->found = true;
+        return CXVisit_Break;
+    }
+    CXType type = clang_getCanonicalType(clang_getCursorType(field));
+    if (!has_no_name(field) || type.kind != CXType_Record ||
+        !rs_field_find(type, search->field, search->place))
+        return CXVisit_Continue;
+    rs_field_place *place = search->place;
+    place->bits += bits;
+    place->union_bits += place->union_bits >= 0 ? bits : 0;
+    if (is_union(type)) {
+        place->union_bits = bits;
+        place->union_size = (size_t)clang_Type_getSizeOf(type);
+    }
+    search->found = bits >= 0;
+    return CXVisit_Break;
+}
+
+bool rs_field_find(CXType record, CXCursor field, rs_field_place *place)
+{
+    field_search search = {field, place, false};
+    clang_Type_visitFields(clang_getCanonicalType(record), search_field, &search);
+    return search.found && place->bits >= 0;
 }
 
 static enum CXVisitorResult read_field(CXCursor field, CXClientData data);
@@ -158,8 +243,8 @@ static void read_member(reading *r, CXCursor field, CXType type, const char *pat
                 return;
         }
     } else if (canonical.kind == CXType_Record) {
-        if (clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl) {
-            fail_at(r, field, "member %s is a union", path);
+        if (is_union(canonical)) {
+            add_union(r, field, canonical, path, offset);
             return;
         }
         rs_text prefix = RS_TEXT_EMPTY;
@@ -176,21 +261,37 @@ static void read_member(reading *r, CXCursor field, CXType type, const char *pat
     }
 }
 
+/* A structure or union without a name, whose members belong to the structure around it. */
+static void read_unnamed(reading *r, CXCursor field, CXType type, size_t offset)
+{
+    if (!is_union(type)) {
+        reading inner = {r->model, r->structure, r->path, offset, r->nesting + 1, RESTRIDE_OK};
+        clang_Type_visitFields(type, read_field, &inner);
+        r->status = inner.status;
+        return;
+    }
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%sunion_%zu", r->path, offset);
+    if (path.failed)
+        r->status = rs_fail_memory("a structure");
+    else
+        add_union(r, field, type, path.data, offset);
+    rs_text_free(&path);
+}
+
 static enum CXVisitorResult read_field(CXCursor field, CXClientData data)
 {
     reading *r = data;
     CXString spelling = clang_getCursorSpelling(field);
     const char *name = clang_getCString(spelling);
-    CXType type = clang_getCursorType(field);
+    CXType type = clang_getCursorType(field), canonical = clang_getCanonicalType(type);
     long long bits = clang_Cursor_getOffsetOfField(field);
     if (clang_Cursor_isBitField(field) != 0) {
         fail_at(r, field, "member %s is a bit-field", name);
-    } else if (name[0] == '\0' || strchr(name, '(') != NULL) {
-        fail_at(r, field,
-                clang_getCursorKind(clang_getTypeDeclaration(clang_getCanonicalType(type))) ==
-                        CXCursor_UnionDecl
-                    ? "a member without a name is a union"
-                    : "a member has no name");
+    } else if (has_no_name(field) && bits >= 0 && canonical.kind == CXType_Record) {
+        read_unnamed(r, field, canonical, r->offset + (size_t)bits / 8);
+    } else if (has_no_name(field)) {
+        fail_at(r, field, "a member has no name");
     } else if (bits < 0 || bits % 8 != 0 || clang_Type_getSizeOf(type) < 0) {
         fail_at(r, field, "member %s has no fixed size and place", name);
     } else {

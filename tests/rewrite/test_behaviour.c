@@ -21,8 +21,13 @@
     "typedef struct { float4 q; float2 r; float3 s; int k; } V;\n"                                 \
     "enum E { FIRST, SECOND };\n"                                                                  \
     "typedef struct { enum E e; long l; ushort u[3]; } W;\n"                                       \
-    "struct L { bool t, u; short s; int k; };\n"
-enum { P = 20, M = 24, N = 44, V = 64, W = 24, L = 8 };
+    "struct L { bool t, u; short s; int k; };\n"                                                   \
+    "typedef struct { float4 v; union { float t; int i; struct { short lo, hi; } h; uchar b[4]; "  \
+    "}; "                                                                                          \
+    "struct { int m; union { uint n; float g; } w[2]; }; union { int4 q; float e[4]; } u; int k; " \
+    "} "                                                                                           \
+    "U;\n"
+enum { P = 20, M = 24, N = 44, V = 64, W = 24, L = 8, U = 64 };
 
 /* Parameters a and b, and the usual beginning. */
 #define ONE(T)                                                                                     \
@@ -324,6 +329,17 @@ static const behaviour behaviours[] = {
      "k][j] + j; q->many[k].b = 3; }\n" ONE("struct N") "fill(a + i, i % 2); }",
      {N},
      "t"},
+    {"unions",
+     ONE("U") "a[i].t = a[i].v.x + 1; a[i].v.y = a[i].i & 255; a[i].u.e[i & 3] = a[i].h.lo; "
+              "a[i].h.hi += 2; a[i].b[i & 1]++; a[i].u.q.z ^= a[i].m; a[i].w[i & 1].n += "
+              "(uint)a[i].w[0].g; global U *p = a + i; p->w[1].g = p->u.e[3]; p->k = atomic_add("
+              "&p->i, 3); }",
+     {U},
+     "t"},
+    {"unions copied",
+     TWO("U", "U") "U s = a[n - 1 - i]; s.i = i; s.u.e[2] = 1; b[i] = s; b[i].m = a[i].i; }",
+     {U, U},
+     "tt"},
     {"control flow and pointers",
      ONE("P") "global P *q = a; switch (i % 4) { case 0: q = a + i; break; case 1: q += i; "
               "default: q = &a[i]; } for (global P *r = q; r < q + 1; ++r) r->x = 2; do { q->id++; "

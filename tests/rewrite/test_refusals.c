@@ -141,13 +141,23 @@ static const refusal refusals[] = {
      4, "called from another function"},
     {P "kernel void f(global P *a, int n) {\n#pragma mine a\n a[n].x = 1; }", 3, "not seen"},
     /* structures */
-    {"typedef struct {\n union { float x; int y; } u; int z; } U;\nkernel void f(global U *a) { "
+    {"typedef struct {\n union { float x; int y[2]; } u; int z; } U;\nkernel void f(global U *a) { "
      "a->z = 1; }",
-     2, "union"},
-    {"typedef struct {\n union { float x; int y; }; int z; } U;\nkernel void f(global U *a) { a->z "
-     "= "
-     "1; }",
-     2, "without a name is a union"},
+     2, "union that is not aligned"},
+    {"typedef struct {\n union { float x[4]; int y; }; int z; } U;\nkernel void f(global U *a) { "
+     "a->z "
+     "= 1; }",
+     2, "union that is not aligned"},
+    {"typedef struct { union V { float x; int y; } u; int z; } U;\nkernel void f(global U *a) {\n "
+     "union V v = a->u; a->z = v.y; }",
+     3, "a union"},
+    {"typedef struct { union { float x; struct S { short y, w; } s; } u; int z; } U;\nkernel void "
+     "f(global U *a) {\n a->u.s = a[1].u.s; }",
+     3, "inside one"},
+    {"typedef struct { union { float x; struct { int y : 3; }; }; int z; } U;\nkernel void "
+     "f(global U "
+     "*a) {\n a->y = 1; }",
+     1, "bit-fields"},
     {"typedef union { float x; struct { int y; } z; } U;\nkernel void f(global U *a) { a->x = 1; }",
      1, "union"},
     {"typedef struct {\n int x;\n int y : 3; int z; } B;\nkernel void f(global B *a) { a->x = 1; }",
@@ -163,8 +173,10 @@ static const refusal refusals[] = {
     {"struct I;\nkernel void f(global struct I *a, global int *b) { *b = 1; }", 1, "not complete"},
     {"typedef struct { int n;\n global int *q; } G;\nkernel void f(global G *a) { a->n = 1; }", 2,
      ""},
-    {"typedef struct { int n; struct {\n int x; }; } A;\nkernel void f(global A *a) { a->n = 1; }",
-     1, "no name"},
+    {"typedef struct { int n; struct {\n global int *x; }; } A;\nkernel void f(global A *a) { a->n "
+     "= "
+     "1; }",
+     2, "x"},
     {"typedef struct { int n; struct { int x, y; } in; } A;\nkernel void f(global A *a, global A "
      "*b) {\n a->in = b->in; }",
      3, "without a name"},
