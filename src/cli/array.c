@@ -2,6 +2,7 @@
 #include "cli/array.h"
 #include "base/arithmetic.h"
 #include "cli/cli.h"
+#include "cli/memory.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "file/journaled.h"
@@ -229,9 +230,7 @@ void rs_array_close(rs_array *array)
 restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes)
 {
     restride_plan_options options = {.scratch_bytes = array->options->memory};
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page_bytes = sysconf(_SC_PAGESIZE);
-    size_t memory = pages > 0 && page_bytes > 0 ? (size_t)pages * (size_t)page_bytes : SIZE_MAX;
+    size_t memory = rs_cli_memory();
     if (bytes > memory / 2) {
         options.run_bytes = LARGE_RUN_BYTES;
         if (options.scratch_bytes == 0)

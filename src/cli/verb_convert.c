@@ -30,7 +30,7 @@ static const char usage[] =
     "  --threads N        (default: all processors)\n"
     "  --memory BYTES     scratch memory that may be used: 64M, 2G (default: 0.5 % of the array "
     "and\n"
-    "                     4 MiB a thread; for an array of more than half of the machine's memory,\n"
+    "                     4 MiB a thread; for an array of more than half of the available memory,\n"
     "                     a quarter of that memory)\n"
     "  --engine host      the only engine that converts files (default)\n"
     "  --explain          prints the plan and why it was chosen, and changes nothing\n"
