@@ -98,29 +98,33 @@ static bool needs_base(const rs_model *model, const rs_access *access)
            !model->functions[argument->function].kernel;
 }
 
+static bool is_visible(const rs_model *model, rs_structure *s)
+{
+    if (s->visibility == RS_NAME_UNCHECKED)
+        s->visibility = is_hidden(model->tree, s) ? RS_NAME_HIDDEN : RS_NAME_VISIBLE;
+    return s->visibility == RS_NAME_VISIBLE;
+}
+
 static restride_status find_bases(rs_model *model)
 {
     restride_status status = RESTRIDE_OK;
     for (int b = 0; b < model->binding_count; b++)
         model->arguments[model->bindings[b].caller_argument].based = true;
-    int checked = -1; /* the last structure that was found to be visible */
     for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
         const rs_access *access = &model->accesses[i];
         rs_argument *argument = &model->arguments[access->argument];
         if (argument->reason != NULL || !needs_base(model, access))
             continue;
         argument->based = true;
-        if (access->kind == RS_ACCESS_CALL || access->flat || argument->structure == checked)
+        if (access->kind == RS_ACCESS_CALL || access->flat)
             continue;
-        const rs_structure *s = &model->structures[argument->structure];
+        rs_structure *s = &model->structures[argument->structure];
         if (s->name == NULL)
             status = rs_argument_refuse(argument, access->begin,
                                         "a pointer to a structure without a name is followed");
-        else if (is_hidden(model->tree, s))
+        else if (!is_visible(model, s))
             status = rs_argument_refuse(argument, access->begin,
                                         "something in a function hides the type %s", s->name);
-        else
-            checked = argument->structure;
     }
     return status;
 }

@@ -236,6 +236,7 @@ static restride_status add_function(rs_model *model, int node)
     rs_function *added = &grown[function];
     memset(added, 0, sizeof *added);
     added->cursor = cursor;
+    added->declared = rs_cursor_offset(clang_getCanonicalCursor(cursor));
     added->node = node;
     added->body = body;
     added->kernel = is_kernel(model->tree, node);
@@ -266,8 +267,10 @@ restride_status rs_model_find_functions(rs_model *model)
 int rs_model_function(const rs_model *model, CXCursor cursor)
 {
     CXCursor declared = clang_getCanonicalCursor(clang_getCursorReferenced(cursor));
+    size_t offset = rs_cursor_offset(declared);
     for (int f = 0; f < model->function_count; f++)
-        if (clang_equalCursors(declared, clang_getCanonicalCursor(model->functions[f].cursor)) != 0)
+        if (model->functions[f].declared == offset &&
+            clang_equalCursors(declared, clang_getCanonicalCursor(model->functions[f].cursor)) != 0)
             return f;
     return -1;
 }
