@@ -36,12 +36,31 @@ typedef struct {
 
 /*
  * Plans the conversion of an array from one layout to another, in place. Both layouts have the same
- * dimensions. The engine must outlive the plan. RESTRIDE_UNSUPPORTED: this engine has no stages for
- * that pair; RESTRIDE_DEVICE_LIMIT: a tile does not fit into the device's local memory.
+ * dimensions, one of which is a record. The host engine converts between any two layouts, ragged
+ * ones included; the OpenCL engine between AoS and ASTA.
+ *
+ * Where a layout is padded, the array has another size: the buffer must have as many bytes as the
+ * larger of the two, the array begins where the buffer does, and what padding holds afterwards is
+ * not defined. The bound on scratch memory is that of restride_transpose().
+ *
+ * The engine must outlive the plan, the layouts need not. RESTRIDE_UNSUPPORTED: this engine has no
+ * stages for that pair, or the elements have no size; RESTRIDE_DEVICE_LIMIT: a tile does not fit
+ * into the device's local memory. Thread-safe.
  */
 RESTRIDE_API restride_status restride_plan_convert(restride_plan **plan, restride_engine *engine,
                                                    const restride_layout *from,
                                                    const restride_layout *to);
+
+/*
+ * The same for any array, with options (NULL: none; a method in them is not looked at).
+ * `elem_size` is the size of an element in bytes where no dimension is a record, and 0 where one
+ * is, since that says the sizes of its members (RESTRIDE_INVALID_ARGUMENT).
+ */
+RESTRIDE_API restride_status restride_plan_convert_with(restride_plan **plan,
+                                                        restride_engine *engine,
+                                                        const restride_layout *from,
+                                                        const restride_layout *to, size_t elem_size,
+                                                        const restride_plan_options *options);
 
 /*
  * Runs a plan on a buffer that holds the array: a pointer for the host engine, a cl_mem for the

@@ -1,9 +1,5 @@
-/*
- * Plans for conversions between layouts (design: Sung thesis, chapter 4 for the stages, section 5.4
- * for AoS and ASTA). AoS to ASTA and back is one stage; ASTA to ASTA of another tile goes through
- * AoS, in two. Describing any plan is here too; transposition plans are made in transpose.c, and
- * plans are run in execute.c.
- */
+/* What all plans share: their stages, and their descriptions. Plans are made in transpose.c,
+ * permute.c and convert.c, and run in execute.c. */
 #include "restride/plan.h"
 #include "base/arithmetic.h"
 #include "base/json.h"
@@ -57,15 +53,42 @@ static restride_status remember(restride_plan *plan, const rs_transpose_task *ta
     return RESTRIDE_OK;
 }
 
-restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
-                                       size_t count, size_t scratch_limit)
+restride_status rs_plan_reserve(restride_plan *plan, size_t count)
 {
+    if (count <= plan->capacity - plan->stage_count)
+        return RESTRIDE_OK;
     if (count > RS_PLAN_MOST_STAGES - plan->stage_count)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "This conversion takes more than %d stages; convert in two steps.",
                        RS_PLAN_MOST_STAGES);
+    size_t capacity = 2 * plan->stage_count + count;
+    rs_stage **stages = calloc(capacity, sizeof *stages);
+    rs_transpose_task *tasks = calloc(capacity, sizeof *tasks);
+    if (stages == NULL || tasks == NULL) {
+        free(stages);
+        free(tasks);
+        return rs_fail_memory("a plan");
+    }
+    if (plan->stage_count > 0) {
+        memcpy(stages, plan->stages, plan->stage_count * sizeof *stages);
+        memcpy(tasks, plan->tasks, plan->stage_count * sizeof *tasks);
+    }
+    free(plan->stages);
+    free(plan->tasks);
+    plan->stages = stages;
+    plan->tasks = tasks;
+    plan->capacity = capacity;
+    return RESTRIDE_OK;
+}
+
+restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
+                                       size_t count, size_t scratch_limit)
+{
+    restride_status status = rs_plan_reserve(plan, count);
+    if (status != RESTRIDE_OK)
+        return status;
     for (size_t i = 0; i < count; i++) {
-        restride_status status = remember(plan, &tasks[i]);
+        status = remember(plan, &tasks[i]);
         if (status == RESTRIDE_OK)
             status = plan->engine->operations->create_transpose(
                 plan->engine, &tasks[i], scratch_limit, &plan->stages[plan->stage_count]);
@@ -75,117 +98,6 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
         }
         plan->stage_count++;
     }
-    return RESTRIDE_OK;
-}
-
-static bool same_dimensions(const restride_layout *a, const restride_layout *b)
-{
-    if (a->rank != b->rank || a->record != b->record)
-        return false;
-    for (int d = 0; d < a->rank; d++)
-        if (a->dimensions[d].extent != b->dimensions[d].extent ||
-            strcmp(a->dimensions[d].name, b->dimensions[d].name) != 0)
-            return false;
-    return a->record < 0 ||
-           rs_record_equal(&a->dimensions[a->record].record, &b->dimensions[b->record].record);
-}
-
-static bool same_terms(const restride_layout *a, const restride_layout *b)
-{
-    if (a->term_count != b->term_count)
-        return false;
-    for (int t = 0; t < a->term_count; t++) {
-        const rs_term *s = &a->terms[t];
-        const rs_term *u = &b->terms[t];
-        if (s->dimension != u->dimension || s->divisor != u->divisor || s->modulus != u->modulus ||
-            s->padded != u->padded)
-            return false;
-    }
-    return true;
-}
-
-static restride_status check_layouts(const restride_layout *from, const restride_layout *to)
-{
-    if (!same_dimensions(from, to))
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The layouts are of different arrays (%s and %s); write both with "
-                       "the same dimensions.",
-                       from->dims_text, to->dims_text);
-    if (from->record < 0)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The array %s does not say how large its elements are; write them as a "
-                       "record, for example "
-                       "f{ float x[5]; } instead of f:5.",
-                       from->dims_text);
-    return RESTRIDE_OK;
-}
-
-static restride_status add_stage(restride_plan *plan, const restride_layout *layout, size_t tile,
-                                 rs_marshal_direction direction)
-{
-    size_t count = layout->dimensions[1 - layout->record].extent;
-    const rs_marshal_task task = {
-        .record = &layout->dimensions[layout->record].record,
-        .count = count,
-        .tile =
-            tile < count ? tile : count, /* a tile beyond the end would only take local memory */
-        .direction = direction,
-    };
-    restride_status status = plan->engine->operations->create_marshal(
-        plan->engine, &task, &plan->stages[plan->stage_count]);
-    if (status == RESTRIDE_OK)
-        plan->stage_count++;
-    return status;
-}
-
-/* Chooses the stages: from ASTA to AoS, if it starts there, and from AoS to ASTA, if it ends there.
- */
-static restride_status choose_stages(restride_plan *plan, const restride_layout *from,
-                                     const restride_layout *to)
-{
-    size_t from_tile;
-    size_t to_tile;
-    rs_layout_form from_form = rs_layout_classify(from, &from_tile);
-    rs_layout_form to_form = rs_layout_classify(to, &to_tile);
-    bool from_known = from_form == RS_FORM_AOS || from_form == RS_FORM_ASTA;
-    bool to_known = to_form == RS_FORM_AOS || to_form == RS_FORM_ASTA;
-    if (same_terms(from, to) || (from_known && from_form == to_form && from_tile == to_tile))
-        return RESTRIDE_OK;
-    if (!from_known || !to_known)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The %s engine has no stages from \"%s\" to \"%s\"; it converts "
-                       "between AoS (i f) and ASTA (i/T f i%%T) without padding.",
-                       plan->engine->operations->name, from->expression_text, to->expression_text);
-    restride_status status = RESTRIDE_OK;
-    if (from_form == RS_FORM_ASTA)
-        status = add_stage(plan, from, from_tile, RS_ASTA_TO_AOS);
-    if (status == RESTRIDE_OK && to_form == RS_FORM_ASTA)
-        status = add_stage(plan, to, to_tile, RS_AOS_TO_ASTA);
-    return status;
-}
-
-restride_status restride_plan_convert(restride_plan **plan, restride_engine *engine,
-                                      const restride_layout *from, const restride_layout *to)
-{
-    if (plan == NULL || engine == NULL || from == NULL || to == NULL)
-        return rs_fail(
-            RESTRIDE_INVALID_ARGUMENT,
-            "restride_plan_convert needs an engine, two layouts and a place for the plan.");
-    *plan = NULL;
-    restride_status status = check_layouts(from, to);
-    if (status != RESTRIDE_OK)
-        return status;
-    restride_plan *created;
-    status = rs_plan_create(&created, engine, restride_layout_size(from), from->expression_text,
-                            to->expression_text);
-    if (status != RESTRIDE_OK)
-        return status;
-    status = choose_stages(created, from, to);
-    if (status != RESTRIDE_OK) {
-        restride_plan_destroy(created);
-        return status;
-    }
-    *plan = created;
     return RESTRIDE_OK;
 }
 
@@ -275,6 +187,8 @@ void restride_plan_destroy(restride_plan *plan)
         plan->engine->operations->destroy_stage(plan->stages[i]);
         free((void *)(uintptr_t)plan->tasks[i].pieces);
     }
+    free(plan->stages);
+    free(plan->tasks);
     free(plan->from);
     free(plan->to);
     free(plan);

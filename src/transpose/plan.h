@@ -5,15 +5,16 @@
 #include "engine/stage.h"
 #include "restride/plan.h"
 
-enum { RS_PLAN_MOST_STAGES = 64, RS_PLAN_WHY_BYTES = 384 };
+enum { RS_PLAN_MOST_STAGES = 1024, RS_PLAN_WHY_BYTES = 384 };
 
 struct restride_plan {
     restride_engine *engine;
     size_t bytes; /* of the array */
     size_t stage_count;
-    rs_stage *stages[RS_PLAN_MOST_STAGES];
-    rs_transpose_task tasks[RS_PLAN_MOST_STAGES]; /* of each stage; unit 0: not a transposition */
-    char *from;                                   /* expressions, for descriptions */
+    size_t capacity;
+    rs_stage **stages;
+    rs_transpose_task *tasks; /* of each stage; unit 0: not a transposition */
+    char *from;               /* expressions, for descriptions */
     char *to;
     const char *method; /* of transposition; NULL in other plans */
     size_t tile_rows;   /* of the method; 0: it cuts the rows into none */
@@ -25,6 +26,9 @@ struct restride_plan {
 /* A plan without stages, which changes nothing. */
 restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, size_t bytes,
                                const char *from, const char *to);
+
+/* Makes room for `count` more stages. RESTRIDE_UNSUPPORTED when they are too many. */
+restride_status rs_plan_reserve(restride_plan *plan, size_t count);
 
 /* Makes the stages of `tasks` and adds them to a plan; `scratch_limit` is for each of them. After
  * an error the plan holds those that could be made. RESTRIDE_UNSUPPORTED when they are too many. */

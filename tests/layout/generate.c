@@ -61,12 +61,10 @@ static void make_record(made_layout *made, int d, uint64_t *state)
     made->terms[made->term_count++] = (made_term){.dimension = d, .divisor = 1};
 }
 
-/* Makes one dimension with one to three terms, from the slowest to the fastest; `free` says that
+/* Makes one to three terms of a dimension, from the slowest to the fastest; `free_order` says that
  * any order is valid. */
-static void make_dimension(made_layout *made, int d, uint64_t *state, bool *free_order)
+static void make_terms(made_layout *made, int d, uint64_t *state, bool *free_order)
 {
-    static const size_t largest[MADE_RANK] = {40, 14, 7, 5};
-    made->extent[d] = 1 + made_random(state, largest[made->rank - 1]);
     size_t levels = 1 + made_random(state, 3);
     size_t divisors[4] = {1};
     for (size_t level = 1; level < levels; level++)
@@ -83,6 +81,13 @@ static void make_dimension(made_layout *made, int d, uint64_t *state, bool *free
     }
     made->padded[d] = (made->extent[d] + pad - 1) / pad * pad;
     *free_order = made->padded[d] % divisors[levels - 1] == 0;
+}
+
+static void make_dimension(made_layout *made, int d, uint64_t *state, bool *free_order)
+{
+    static const size_t largest[MADE_RANK] = {40, 14, 7, 5};
+    made->extent[d] = 1 + made_random(state, largest[made->rank - 1]);
+    make_terms(made, d, state, free_order);
     append(made->dims, sizeof made->dims, "%c:%zu ", 'a' + d, made->extent[d]);
 }
 
@@ -109,6 +114,22 @@ static void shuffle(made_layout *made, uint64_t *state, const bool free_order[])
     }
 }
 
+static void write_expression(made_layout *made)
+{
+    for (int t = 0; t < made->term_count; t++) {
+        const made_term *term = &made->terms[t];
+        char *text = made->expression;
+        size_t capacity = sizeof made->expression;
+        append(text, capacity, "%s%c", t > 0 ? " " : "", 'a' + term->dimension);
+        if (term->divisor > 1 || term->padded)
+            append(text, capacity, "/%zu", term->divisor);
+        if (term->modulus > 0)
+            append(text, capacity, "%%%zu", term->modulus);
+        if (term->padded)
+            append(text, capacity, ":pad");
+    }
+}
+
 void make_layout(made_layout *made, uint64_t *state)
 {
     memset(made, 0, sizeof *made);
@@ -123,18 +144,23 @@ void make_layout(made_layout *made, uint64_t *state)
             make_dimension(made, d, state, &free_order[d]);
     }
     shuffle(made, state, free_order);
-    for (int t = 0; t < made->term_count; t++) {
-        const made_term *term = &made->terms[t];
-        char *text = made->expression;
-        size_t capacity = sizeof made->expression;
-        append(text, capacity, "%s%c", t > 0 ? " " : "", 'a' + term->dimension);
-        if (term->divisor > 1 || term->padded)
-            append(text, capacity, "/%zu", term->divisor);
-        if (term->modulus > 0)
-            append(text, capacity, "%%%zu", term->modulus);
-        if (term->padded)
-            append(text, capacity, ":pad");
+    write_expression(made);
+}
+
+void make_another(made_layout *made, const made_layout *like, uint64_t *state)
+{
+    *made = *like;
+    made->term_count = 0;
+    made->expression[0] = '\0';
+    bool free_order[MADE_RANK] = {false};
+    for (int d = 0; d < made->rank; d++) {
+        if (d == made->record)
+            made->terms[made->term_count++] = (made_term){.dimension = d, .divisor = 1};
+        else
+            make_terms(made, d, state, &free_order[d]);
     }
+    shuffle(made, state, free_order);
+    write_expression(made);
 }
 
 typedef struct {

@@ -36,6 +36,9 @@ size_t made_random(uint64_t *state, size_t bound);
 
 void make_layout(made_layout *made, uint64_t *state);
 
+/* Another layout of the same array. */
+void make_another(made_layout *made, const made_layout *like, uint64_t *state);
+
 /* All index vectors of the padded array, in the order of memory, with their offsets; the caller
  * frees both. */
 size_t sort_elements(const made_layout *made, size_t (**indices)[MADE_RANK], size_t **offsets);

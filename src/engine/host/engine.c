@@ -269,6 +269,7 @@ static json_t *describe_stage(const rs_stage *base)
         {"blocks", (task->repeats > 1 ? task->repeats : 1) * task->outer * task->count},
         {"rows", task->rows},
         {"cols", task->cols},
+        {"offset", task->offset},
         {"tail", task->tail},
         {"pieces", task->piece_count},
         {"element_bytes", element_bytes(task)},

@@ -162,7 +162,7 @@ static bool move_slim(const unsigned char *source, size_t source_stride, unsigne
     enum { UNITS = 100 }; /* more than the largest unit below */
     bool apart = cols < rows && source_stride == cols * unit;
     bool together = rows < cols && target_stride == rows * unit;
-    if (!apart && !together)
+    if ((!apart && !together) || unit >= UNITS)
         return false;
 #define MOVE_SLIM(count, constant)                                                                 \
     case (count)*UNITS + (constant):                                                               \
