@@ -1,0 +1,235 @@
+/*
+ * The speed of in-place transposition on an OpenCL device; tools/gpu_transpose.sh runs it.
+ *
+ *     time_transpose SHAPE...      R x C [x BATCH] elements of U bytes as RxC:U or RxCxB:U
+ *
+ * Every element is checked on the device after the first run. Then runs and copies of the same
+ * bytes from buffer to buffer alternate; a time is the median of nine, from the call to its return.
+ */
+#include "device.h"
+#include "restride/opencl.h"
+#include "restride/restride.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { REPEAT = 9 };
+
+static const char source[] =
+    "ulong mix(ulong e) { e = (e + 1) * 0x9E3779B97F4A7C15UL; return e ^ (e >> 29); }\n"
+    "kernel void fill(global WORD *data) {\n"
+    "    data[get_global_id(0)] = (WORD)mix(get_global_id(0));\n"
+    "}\n"
+    "kernel void compare(global const WORD *data, ulong rows, ulong cols, ulong words,\n"
+    "                    global uint *wrong) {\n"
+    "    ulong place = get_global_id(0), area = rows * cols * words;\n"
+    "    ulong matrix = place / area, element = place % area / words;\n"
+    "    ulong from = (element % rows * cols + element / rows) * words + place % words;\n"
+    "    if (data[place] != (WORD)mix(matrix * area + from)) atomic_inc(wrong);\n"
+    "}\n";
+
+typedef struct {
+    size_t rows;
+    size_t cols;
+    size_t batch;
+    size_t unit;
+    size_t bytes;
+} problem;
+
+typedef struct {
+    double run[REPEAT];
+    double copy[REPEAT];
+    double plan;
+    cl_uint wrong;
+} timing;
+
+static test_device device;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times)
+{
+    qsort(times, REPEAT, sizeof *times, compare_times);
+    return times[REPEAT / 2];
+}
+
+static cl_int build(const problem *p, size_t *word, cl_program *program)
+{
+    static const char *const types[] = {"uchar", "ushort", "uint", "ulong"};
+    int index = 3;
+    while (p->unit % ((size_t)1 << index) != 0)
+        index--;
+    *word = (size_t)1 << index;
+    char options[64];
+    snprintf(options, sizeof options, "-D WORD=%s", types[index]);
+    const char *text = source;
+    cl_int code;
+    *program = device.api->clCreateProgramWithSource(device.context, 1, &text, NULL, &code);
+    return code != CL_SUCCESS
+               ? code
+               : device.api->clBuildProgram(*program, 1, &device.device, options, NULL, NULL);
+}
+
+static cl_int launch(cl_program program, const char *name, cl_mem buffer, const cl_ulong sizes[3],
+                     cl_mem wrong, size_t work)
+{
+    const cl_icd_dispatch *api = device.api;
+    cl_int code;
+    cl_kernel kernel = api->clCreateKernel(program, name, &code);
+    if (code != CL_SUCCESS)
+        return code;
+    code = api->clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    for (cl_uint i = 0; wrong != NULL && i < 3; i++)
+        code |= api->clSetKernelArg(kernel, 1 + i, sizeof sizes[i], &sizes[i]);
+    if (wrong != NULL)
+        code |= api->clSetKernelArg(kernel, 4, sizeof wrong, &wrong);
+    if (code == CL_SUCCESS)
+        code =
+            api->clEnqueueNDRangeKernel(device.queue, kernel, 1, NULL, &work, NULL, 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        code = api->clFinish(device.queue);
+    api->clReleaseKernel(kernel);
+    return code;
+}
+
+/* Fills the buffer, runs the plan once and counts the elements that are wrong. */
+static cl_int verify(const problem *p, restride_plan *plan, cl_mem buffer, cl_uint *wrong)
+{
+    const cl_icd_dispatch *api = device.api;
+    cl_program program = NULL;
+    size_t word;
+    cl_int code = build(p, &word, &program);
+    if (code != CL_SUCCESS)
+        return code;
+    *wrong = 0;
+    cl_mem count = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                       sizeof *wrong, wrong, &code);
+    const cl_ulong sizes[] = {p->rows, p->cols, p->unit / word};
+    if (code == CL_SUCCESS)
+        code = launch(program, "fill", buffer, sizes, NULL, p->bytes / word);
+    if (code == CL_SUCCESS && restride_execute(plan, buffer) != RESTRIDE_OK)
+        code = CL_INVALID_OPERATION;
+    if (code == CL_SUCCESS)
+        code = launch(program, "compare", buffer, sizes, count, p->bytes / word);
+    if (code == CL_SUCCESS)
+        code = api->clEnqueueReadBuffer(device.queue, count, CL_TRUE, 0, sizeof *wrong, wrong, 0,
+                                        NULL, NULL);
+    if (count != NULL)
+        api->clReleaseMemObject(count);
+    api->clReleaseProgram(program);
+    return code;
+}
+
+static bool time_runs(const problem *p, restride_plan *plan, cl_mem buffer, cl_mem copy, timing *t)
+{
+    if (verify(p, plan, buffer, &t->wrong) != CL_SUCCESS)
+        return false;
+    for (int i = 0; i < REPEAT; i++) {
+        double start = now();
+        if (restride_execute(plan, buffer) != RESTRIDE_OK)
+            return false;
+        double middle = now();
+        if (device.api->clEnqueueCopyBuffer(device.queue, buffer, copy, 0, 0, p->bytes, 0, NULL,
+                                            NULL) != CL_SUCCESS ||
+            device.api->clFinish(device.queue) != CL_SUCCESS)
+            return false;
+        t->run[i] = middle - start;
+        t->copy[i] = now() - middle;
+    }
+    return true;
+}
+
+static void print_row(const problem *p, restride_plan *plan, timing *t)
+{
+    double run = 2e-9 * (double)p->bytes / median(t->run);
+    double copy = 2e-9 * (double)p->bytes / median(t->copy);
+    char *text = restride_plan_describe(plan);
+    json_t *description = text == NULL ? NULL : json_loads(text, 0, NULL);
+    const char *method = json_string_value(json_object_get(description, "method"));
+    printf("%10zu x %-10zu %5zu %8zu %7.0f %7.0f %6.2f %8.2f %7.3f %% %6s  %s\n", p->rows, p->cols,
+           p->unit, p->batch, run, copy, run / copy, 1e3 * t->plan,
+           100.0 * (double)restride_plan_scratch_bytes(plan) / (double)p->bytes,
+           t->wrong == 0 ? "right" : "WRONG", method == NULL ? "" : method);
+    fflush(stdout);
+    json_decref(description);
+    free(text);
+}
+
+/* The second plan is timed: the first one's programs are built by then. */
+static bool measure(restride_engine *engine, const problem *p)
+{
+    const cl_icd_dispatch *api = device.api;
+    cl_int code;
+    restride_plan *plan;
+    timing t = {.plan = 0};
+    if (restride_plan_transpose(&plan, engine, p->rows, p->cols, p->unit, p->batch) != RESTRIDE_OK)
+        return false;
+    restride_plan_destroy(plan);
+    double start = now();
+    if (restride_plan_transpose(&plan, engine, p->rows, p->cols, p->unit, p->batch) != RESTRIDE_OK)
+        return false;
+    t.plan = now() - start;
+    cl_mem copy = NULL;
+    cl_mem buffer = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE, p->bytes, NULL, &code);
+    if (code == CL_SUCCESS)
+        copy = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE, p->bytes, NULL, &code);
+    bool done = code == CL_SUCCESS && time_runs(p, plan, buffer, copy, &t);
+    if (done)
+        print_row(p, plan, &t);
+    if (copy != NULL)
+        api->clReleaseMemObject(copy);
+    if (buffer != NULL)
+        api->clReleaseMemObject(buffer);
+    restride_plan_destroy(plan);
+    return done && t.wrong == 0;
+}
+
+static bool read_problem(const char *text, problem *p)
+{
+    *p = (problem){.batch = 1};
+    if (sscanf(text, "%zux%zux%zu:%zu", &p->rows, &p->cols, &p->batch, &p->unit) != 4) {
+        p->batch = 1;
+        if (sscanf(text, "%zux%zu:%zu", &p->rows, &p->cols, &p->unit) != 3)
+            return false;
+    }
+    p->bytes = p->rows * p->cols * p->batch * p->unit;
+    return p->bytes != 0;
+}
+
+int main(int argc, char **argv)
+{
+    restride_engine *engine;
+    int failed = 0;
+    if (!test_device_open(&device))
+        return 77;
+    if (restride_engine_create_opencl(&engine, device.queue) != RESTRIDE_OK) {
+        printf("%s\n", restride_last_error());
+        return 1;
+    }
+    printf("%23s %5s %8s %7s %7s %6s %8s %9s %6s  method\n", "shape", "bytes", "batch", "GB/s",
+           "copy", "ratio", "plan ms", "scratch", "");
+    for (int i = 1; i < argc; i++) {
+        problem p;
+        if (!read_problem(argv[i], &p) || !measure(engine, &p)) {
+            printf("%s failed: %s\n", argv[i], restride_last_error());
+            failed = 1;
+        }
+    }
+    restride_engine_destroy(engine);
+    test_device_close(&device);
+    return failed;
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# usage: tools/gpu_transpose.sh [--build FOLDER] [--device NAME] [--count N] [STEP]...
+# Checks and times in-place transposition on a GPU, from a built tree. STEP is any of
+#   tests   byte by byte against the definition, N generated shapes of each kind (2000)
+#   repeat  four plans a thousand times each: the same result every time
+#   huge    more than 2^32 elements, verified on the device
+#   table   the shapes of docs/performance.md, every element verified, beside the copy
+# and all of them when none is named. The exit status is 0 when everything held.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=build
+device=NVIDIA
+count=2000
+steps=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --build) build=${2:?} && shift ;;
+    --device) device=${2:?} && shift ;;
+    --count) count=${2:?} && shift ;;
+    tests | repeat | huge | table) steps+=("$1") ;;
+    *)
+        sed -n '2,8s/^# //p' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+[ ${#steps[@]} -gt 0 ] || steps=(tests repeat huge table)
+export RESTRIDE_TEST_DEVICE=$device RESTRIDE_LOG=${RESTRIDE_LOG:-error}
+failures=()
+
+# check NAME COMMAND... : a test that found no device is a failure here.
+check() {
+    local name=$1
+    shift
+    echo "== $name"
+    "$@" || failures+=("$name")
+}
+
+shapes=(20000x20000:4 14400x14400:8
+    7200x1800:4 5100x2500:4 4000x3200:4 3300x3900:4 2500x5100:4 1800x7200:4
+    28800x7200:4 7200x28800:4 16000x25600:4 25600x16000:4 20000x5000:4 5000x20000:4
+    19997x20011:4 20011x19997:4 30011x10007:4 10007x30011:4
+    100000000x3:4 100000000x8:4 50000000x19:4 3x100000000:4 8x100000000:4 19x50000000:4
+    7200x1800:8 14400x7200:8 14011x10007:8 50000000x8:8
+    32x8x1000000:4 7200x28800:1 7200x14400:2 7200x7200:16 7200x7200:12 7216x3208:4)
+
+for step in "${steps[@]}"; do
+    case $step in
+    tests) check "transposition, byte by byte" "$build/tests/engine/test_transpose_opencl" all "$count" ;;
+    repeat) check "repetition" "$build/tests/engine/test_transpose_opencl" repeat ;;
+    huge) check "more than 2^32 elements" "$build/tests/engine/test_transpose_opencl" huge ;;
+    table) check "speed" "$build/tests/engine/time_transpose" "${shapes[@]}" ;;
+    esac
+done
+for failure in "${failures[@]}"; do
+    echo "failed: $failure"
+done
+[ ${#failures[@]} -eq 0 ] && echo "all held"
