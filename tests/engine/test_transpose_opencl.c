@@ -395,19 +395,28 @@ static void test_repeat(void **state)
 
 static const char huge_source[] =
     "uchar value(ulong e) { e *= 0x9E3779B97F4A7C15UL; return (uchar)(e >> 56); }\n"
-    "kernel void fill(global uchar *data) { data[get_global_id(0)] = value(get_global_id(0)); }\n"
+    "kernel void fill(global uchar *data, ulong rows, ulong cols) {\n"
+    "    for (ulong e = get_global_id(0); e < rows * cols; e += get_global_size(0))\n"
+    "        data[e] = value(e);\n"
+    "}\n"
     "kernel void compare(global const uchar *data, ulong rows, ulong cols, global uint *wrong) {\n"
-    "    ulong place = get_global_id(0);\n"
-    "    ulong col = place / rows;\n"
-    "    if (data[place] != value((place - col * rows) * cols + col)) atomic_inc(wrong);\n"
+    "    for (ulong e = get_global_id(0); e < rows * cols; e += get_global_size(0)) {\n"
+    "        ulong col = e / rows;\n"
+    "        if (data[e] != value((e - col * rows) * cols + col)) atomic_inc(wrong);\n"
+    "    }\n"
     "}\n";
 
-static void launch(cl_kernel kernel, size_t work)
+static void launch(cl_kernel kernel, cl_mem buffer, cl_ulong rows, cl_ulong cols)
 {
-    assert_int_equal(device.api->clEnqueueNDRangeKernel(device.queue, kernel, 1, NULL, &work, NULL,
-                                                        0, NULL, NULL),
-                     CL_SUCCESS);
-    assert_int_equal(device.api->clFinish(device.queue), CL_SUCCESS);
+    const size_t work = 1 << 20; /* work-items; each has many elements */
+    const cl_icd_dispatch *api = device.api;
+    assert_int_equal(api->clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    assert_int_equal(api->clSetKernelArg(kernel, 1, sizeof rows, &rows), CL_SUCCESS);
+    assert_int_equal(api->clSetKernelArg(kernel, 2, sizeof cols, &cols), CL_SUCCESS);
+    assert_int_equal(
+        api->clEnqueueNDRangeKernel(device.queue, kernel, 1, NULL, &work, NULL, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_int_equal(api->clFinish(device.queue), CL_SUCCESS);
 }
 
 static void check_huge(cl_kernel fill, cl_kernel compare, cl_ulong rows, cl_ulong cols)
@@ -422,17 +431,14 @@ static void check_huge(cl_kernel fill, cl_kernel compare, cl_ulong rows, cl_ulon
     }
     cl_uint wrong = 0;
     cl_mem count = create_buffer((const unsigned char *)&wrong, sizeof wrong);
-    assert_int_equal(api->clSetKernelArg(fill, 0, sizeof buffer, &buffer), CL_SUCCESS);
-    launch(fill, size);
+    launch(fill, buffer, rows, cols);
     restride_plan *plan;
     if (restride_plan_transpose(&plan, engine, rows, cols, 1, 1) != RESTRIDE_OK)
         fail_msg("%s", restride_last_error());
-    assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
-    assert_int_equal(api->clSetKernelArg(compare, 0, sizeof buffer, &buffer), CL_SUCCESS);
-    assert_int_equal(api->clSetKernelArg(compare, 1, sizeof rows, &rows), CL_SUCCESS);
-    assert_int_equal(api->clSetKernelArg(compare, 2, sizeof cols, &cols), CL_SUCCESS);
+    if (restride_execute(plan, buffer) != RESTRIDE_OK)
+        fail_msg("%zu x %zu: %s", (size_t)rows, (size_t)cols, restride_last_error());
     assert_int_equal(api->clSetKernelArg(compare, 3, sizeof count, &count), CL_SUCCESS);
-    launch(compare, size);
+    launch(compare, buffer, rows, cols);
     read_buffer(count, (unsigned char *)&wrong, sizeof wrong);
     if (wrong != 0)
         fail_msg("%zu x %zu elements of one byte: %u are wrong", (size_t)rows, (size_t)cols, wrong);
