@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "layout/layout.h"
 #include "rewrite/annotations.h"
+#include "rewrite/doubts.h"
 #include "rewrite/model.h"
 #include "source/flatten.h"
 #include "source/words.h"
@@ -378,125 +379,14 @@ static restride_status keep_flat(rewriting *r, size_t offset, const char *reason
     return keep_source(r, reason, file, line);
 }
 
-/* Whether a "#pragma pack" or "align" has a word that the device's compiler would expand, and cpp
- * did not. */
-static bool has_unclear_packing(const char *text, size_t *where)
-{
-    static const char *const known[] = {"pragma", "pack", "align", "push", "pop", "show"};
-    const char *cursor = text, *line;
-    size_t length;
-    while ((line = rs_line_next(&cursor, &length)) != NULL) {
-        size_t begin = (size_t)(line - text), position = begin, word, word_length, number = 0;
-        if (line[strspn(line, " \t")] != '#')
-            continue;
-        position += strspn(line, " \t") + 1;
-        bool packing = false;
-        for (; rs_word_next(text, begin + length, &position, &word, &word_length); number++) {
-            size_t k = 0;
-            while (k < sizeof known / sizeof known[0] &&
-                   !rs_word_equals(text, word, word_length, known[k]))
-                k++;
-            packing = packing || (number == 1 && (k == 1 || k == 2));
-            *where = begin;
-            if (packing && k == sizeof known / sizeof known[0])
-                return true;
-        }
-    }
-    return false;
-}
-
-/* What cpp would answer in place of the device's compiler, and so perhaps otherwise. */
-static const struct {
-    const char *words;
-    const char *reason;
-} preprocessor_questions[] = {
-    {"__has_", "the source asks the compiler about its features (__has_...)"},
-    {"elifdef", "compilers disagree on #elifdef"},
-    {"elifndef", "compilers disagree on #elifndef"},
-    {"__FILE__", "the source asks for the name of its file"},
-    {"__BASE_FILE__", "the source asks for the name of its file"},
-    {"__TIMESTAMP__", "the source asks for the time of its file"},
-};
-
-/* The length of a line's continuation (backslash, newline) at the start of `text`, or 0. */
-static size_t continuation(const char *text)
-{
-    if (text[0] != '\\')
-        return 0;
-    return text[1] == '\n' ? 2 : text[1] == '\r' && text[2] == '\n' ? 3 : 0;
-}
-
-/* Whether `words` start at `text`, continuations inside them left out. */
-static bool starts_here(const char *text, const char *words)
-{
-    while (*words != '\0') {
-        size_t skipped = continuation(text);
-        if (skipped > 0)
-            text += skipped;
-        else if (*text++ != *words++)
-            return false;
-    }
-    return true;
-}
-
-/* Keeps the whole source when a text that cpp reads asks one of these questions. */
+/* Keeps the whole source when a text that cpp reads asks what compilers answer differently. */
 static restride_status check_questions(rewriting *r, const char *text, const char *file,
                                        bool *stopped)
 {
-    size_t line = 1;
-    *stopped = false;
-    for (const char *c = text; *c != '\0'; c++) {
-        line += *c == '\n';
-        for (size_t i = 0; i < sizeof preprocessor_questions / sizeof preprocessor_questions[0];
-             i++)
-            if (*c == preprocessor_questions[i].words[0] &&
-                starts_here(c, preprocessor_questions[i].words)) {
-                *stopped = true;
-                return keep_source(r, preprocessor_questions[i].reason, file, line);
-            }
-    }
-    return RESTRIDE_OK;
-}
-
-/*
- * Whether a macro of this text makes strings or words of its arguments (# and ##). With such a
- * macro a name that only the device's compiler knows would be taken as it is written, where that
- * compiler takes its value.
- */
-static bool has_macro_operators(const char *text)
-{
-    const char *cursor = text, *line;
-    size_t length;
-    bool inside = false; /* a definition that goes on from the line before */
-    while ((line = rs_line_next(&cursor, &length)) != NULL) {
-        const char *end = line + length, *body = line;
-        if (!inside) {
-            body += strspn(line, " \t");
-            if (body >= end || *body != '#')
-                continue;
-            body += 1 + strspn(body + 1, " \t");
-            if (strncmp(body, "define", strlen("define")) != 0)
-                continue;
-        }
-        if (memchr(body, '#', (size_t)(end - body)) != NULL)
-            return true;
-        inside =
-            length > 0 && (end[-1] == '\\' || (end[-1] == '\r' && length > 1 && end[-2] == '\\'));
-    }
-    return false;
-}
-
-/* Whether a text names what compilers of OpenCL C predefine. */
-static bool names_device_macros(const char *text)
-{
-    static const char *const prefixes[] = {
-        "__OPENCL", "__IMAGE", "__ENDIAN", "__kernel_exec", "CL_",      "CLK_",     "cl_",
-        "M_",       "FLT_",    "DBL_",     "HALF_",         "INT_",     "UINT_",    "LONG_",
-        "ULONG_",   "CHAR_",   "SHRT_",    "NAN",           "INFINITY", "MAXFLOAT", "HUGE_VAL"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strstr(text, prefixes[i]) != NULL)
-            return true;
-    return false;
+    size_t line;
+    const char *reason = rs_doubt_question(text, &line);
+    *stopped = reason != NULL;
+    return *stopped ? keep_source(r, reason, file, line) : RESTRIDE_OK;
 }
 
 /* The same for the headers. */
@@ -514,8 +404,8 @@ static restride_status check_headers(rewriting *r, bool *stopped)
         status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
         if (status == RESTRIDE_OK) {
             status = check_questions(r, text.data, file, stopped);
-            r->operators = r->operators || has_macro_operators(text.data);
-            r->device_names = r->device_names || names_device_macros(text.data);
+            r->operators = r->operators || rs_doubt_operators(text.data);
+            r->device_names = r->device_names || rs_doubt_device_names(text.data);
         } else if (status == RESTRIDE_IO) { /* named by a #line directive */
             *stopped = true;
             status = keep_source(r, "a file that is named in the source cannot be read", file, 0);
@@ -568,8 +458,8 @@ static restride_status read_source(rewriting *r, bool *stopped)
         status = check_questions(r, options, r->file, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
-    r->operators = has_macro_operators(r->source) || strchr(options, '#') != NULL;
-    r->device_names = names_device_macros(r->source) || names_device_macros(options);
+    r->operators = rs_doubt_operators(r->source) || strchr(options, '#') != NULL;
+    r->device_names = rs_doubt_device_names(r->source) || rs_doubt_device_names(options);
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);
@@ -600,7 +490,7 @@ static restride_status read_source(rewriting *r, bool *stopped)
                            "a macro with # or ## may get names that only the device's compiler "
                            "knows",
                            r->file, 0);
-    if (has_unclear_packing(r->flat.text, &where))
+    if (rs_doubt_packing(r->flat.text, &where))
         return keep_flat(r, where, "the packing of structures depends on a macro");
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");

@@ -1,0 +1,29 @@
+/*
+ * What cpp, which reads the source for the rewriter, and the device's own compiler could read
+ * differently. A source in doubt stays as it is.
+ */
+#ifndef RS_REWRITE_DOUBTS_H
+#define RS_REWRITE_DOUBTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Why a text that cpp reads is in doubt, with the line: it asks a question that cpp would answer in
+ * place of the device's compiler. NULL when it does not. */
+const char *rs_doubt_question(const char *text, size_t *line);
+
+/* Whether a "#pragma pack" or "align" of a flat text has a word that the device's compiler would
+ * expand, and cpp did not. */
+bool rs_doubt_packing(const char *text, size_t *where);
+
+/*
+ * Whether a macro of this text makes strings or words of its arguments (# and ##). With such a
+ * macro a name that only the device's compiler knows would be taken as it is written, where that
+ * compiler takes its value.
+ */
+bool rs_doubt_operators(const char *text);
+
+/* Whether a text names what compilers of OpenCL C predefine. */
+bool rs_doubt_device_names(const char *text);
+
+#endif
