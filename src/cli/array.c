@@ -139,6 +139,12 @@ void rs_array_write_shape(char *text, size_t size, int rank, const size_t shape[
     }
 }
 
+/* Whether an array does not fit into memory together with what else is there. */
+static bool beyond_memory(size_t bytes)
+{
+    return bytes > rs_cli_memory() / 2;
+}
+
 static restride_status read_npy(rs_array *array)
 {
     size_t count = array->file.bytes < RS_NPY_MAX_HEADER ? array->file.bytes : RS_NPY_MAX_HEADER;
@@ -208,6 +214,8 @@ restride_status rs_array_open(rs_array *array, const rs_array_options *options, 
     *array = (rs_array){.options = options, .purpose = purpose};
     restride_status status = rs_file_open(&array->file, options->path, !options->explain);
     /* Before the header is looked at: the change may have been interrupted in it. */
+    if (status == RESTRIDE_OK)
+        array->file.beyond_memory = beyond_memory(array->file.bytes);
     if (status == RESTRIDE_OK && options->journal != NULL && !options->explain)
         status = resume(array);
     if (status == RESTRIDE_OK && !array->resumed)
@@ -230,11 +238,10 @@ void rs_array_close(rs_array *array)
 restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes)
 {
     restride_plan_options options = {.scratch_bytes = array->options->memory};
-    size_t memory = rs_cli_memory();
-    if (bytes > memory / 2) {
+    if (beyond_memory(bytes)) {
         options.run_bytes = LARGE_RUN_BYTES;
         if (options.scratch_bytes == 0)
-            options.scratch_bytes = memory / MEMORY_PARTS;
+            options.scratch_bytes = rs_cli_memory() / MEMORY_PARTS;
     }
     return options;
 }

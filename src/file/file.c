@@ -115,6 +115,8 @@ restride_status rs_file_map(rs_file *file, size_t offset, void **data)
     if (map == MAP_FAILED)
         return rs_fail(RESTRIDE_IO, "%s could not be mapped into memory: %s; nothing was changed.",
                        file->path, strerror(errno));
+    if (file->beyond_memory)
+        madvise(map, file->bytes, MADV_RANDOM); /* a refusal costs speed alone */
     file->map = map;
     file->map_bytes = file->bytes;
     *data = (unsigned char *)map + offset;

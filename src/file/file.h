@@ -14,6 +14,9 @@ typedef struct {
     const char *path; /* the caller's */
     int descriptor;   /* -1: not open */
     size_t bytes;
+    /* Set before mapping when not all of the file stays in memory: the pages around one that is
+     * missed are then not read with it, because they would be gone before they are used. */
+    bool beyond_memory;
     void *map; /* NULL: not mapped */
     size_t map_bytes;
 } rs_file;
