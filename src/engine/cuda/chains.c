@@ -15,7 +15,7 @@
 
 extern const char rs_cuda_chains_kernel[];
 
-enum { THREADS = 256, BLOCKS = 8, DEPTH = 2, MOST_LANES = 32, COUNTER_BYTES = 128 };
+enum { THREADS = 256, BLOCKS = 6, DEPTH = 2, MOST_LANES = 32, COUNTER_BYTES = 128 };
 
 /* The parts of the table on the device, each at a multiple of 8 bytes. */
 typedef struct {
@@ -71,8 +71,9 @@ restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limi
     size_t lanes = 1;
     while (lanes < MOST_LANES && lanes < words)
         lanes *= 2;
-    size_t slices = (words - 1) / lanes + 1;
-    size_t slice_words = (words - 1) / slices + 1;
+    /* Slices begin at whole lines of an element: two walkers must not share a sector. */
+    size_t slice_words = lanes;
+    size_t slices = (words - 1) / slice_words + 1;
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word},
         {"LANES", NULL, lanes},

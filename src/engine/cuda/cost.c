@@ -7,7 +7,13 @@
 
 #include <math.h>
 
-enum { SECTOR_BYTES = 32, LARGEST_SQUARE_UNIT = 1024, LARGEST_PANEL_UNIT = 16384, LEAST_RUN = 32 };
+enum { LINE_BYTES = 128, LARGEST_SQUARE_UNIT = 1024, LARGEST_PANEL_UNIT = 16384, LEAST_RUN = 32 };
+
+/* Rows, or elements, that do not begin at lines. */
+static double misaligned(size_t bytes, double cost)
+{
+    return bytes % LINE_BYTES != 0 ? cost : 0;
+}
 
 static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
@@ -17,21 +23,21 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
-    return block < engine->shared_bytes / 4 ? 1.1 : 1.2 + 0.1 * (double)block / (double)chip;
+    if (block < engine->shared_bytes / 6)
+        return 1.1;
+    return 1.2 + 0.1 * (double)block / (double)chip + misaligned(task->cols * task->unit, 0.08) +
+           misaligned(task->rows * task->unit, 0.08);
 }
 
-/* Elements that do not begin at a sector touch one more, and narrow accesses take more of them. */
+/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
     (void)engine;
     (void)scratch_limit;
     double unit = (double)task->unit;
-    double cost = 1.15 + 64 / unit;
-    if (task->unit % SECTOR_BYTES != 0)
-        cost += SECTOR_BYTES / unit;
     double word = (double)rs_cuda_word(task);
-    return cost + (word < 16 ? 1 / word : 0);
+    return 1.08 + 64 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
 }
 
 static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -39,7 +45,9 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
 {
     (void)engine;
     (void)scratch_limit;
-    return task->unit <= LARGEST_SQUARE_UNIT ? 1.12 : INFINITY;
+    if (task->unit > LARGEST_SQUARE_UNIT)
+        return INFINITY;
+    return 1.12 + misaligned(task->cols * task->unit, 0.25);
 }
 
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,

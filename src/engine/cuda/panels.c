@@ -135,6 +135,17 @@ static tile choose_tile(const rs_cuda_stage *stage)
     return make_tile(stage, rows, cols);
 }
 
+/* As many as there is room for, or fewer when the last round would leave most of them idle. */
+static size_t choose_gangs(size_t room, size_t panels)
+{
+    size_t most = smaller(room, panels);
+    size_t best = most;
+    for (size_t gangs = most; gangs > 1 && gangs >= most / 2; gangs--)
+        if (divide_up(panels, gangs) * gangs < divide_up(panels, best) * best)
+            best = gangs;
+    return best;
+}
+
 restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
@@ -161,7 +172,7 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
                        "A panel of %zu x %zu elements of %zu bytes does not fit into the shared "
                        "memory of %s.",
                        task->rows, task->cols, task->unit, engine->name);
-    size_t gangs = smaller(room / members, panels);
+    size_t gangs = choose_gangs(room / members, panels);
     members = smaller(room / gangs, tiles);
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = members > 1;
