@@ -15,6 +15,13 @@ static double misaligned(size_t bytes, double cost)
     return bytes % LINE_BYTES != 0 ? cost : 0;
 }
 
+/* Accesses of one and two bytes keep the load and store units busy longer than the memory. */
+static double narrow_words(const rs_transpose_task *task, double cost)
+{
+    size_t word = rs_cuda_word(task);
+    return word == 1 ? cost : word == 2 ? cost / 4 : 0;
+}
+
 static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
@@ -23,10 +30,12 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
+    double words = narrow_words(task, 4);
     if (block < engine->shared_bytes / 6)
-        return 1.1;
-    return 1.2 + 0.1 * (double)block / (double)chip + misaligned(task->cols * task->unit, 0.08) +
-           misaligned(task->rows * task->unit, 0.08);
+        return 1.1 + words;
+    /* With few gangs at once there is less to do while one waits at its gate. */
+    return 1.18 + 0.25 * (double)block / (double)chip + words +
+           misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
 }
 
 /* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
@@ -47,7 +56,7 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     (void)scratch_limit;
     if (task->unit > LARGEST_SQUARE_UNIT)
         return INFINITY;
-    return 1.12 + misaligned(task->cols * task->unit, 0.25);
+    return 1.12 + misaligned(task->cols * task->unit, 0.25) + narrow_words(task, 2);
 }
 
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,

@@ -22,8 +22,13 @@ typedef struct {
     rs_cuda_cycles *result;
 } walk;
 
+/* Most of the time goes into this division, and the narrow one takes half as long. */
 static size_t source_of(const walk *w, size_t position)
 {
+    if (w->total <= UINT32_MAX) {
+        uint32_t narrow = (uint32_t)position / (uint32_t)w->rows;
+        return (position - narrow * w->rows) * w->cols + narrow;
+    }
     size_t j = position / w->rows;
     return (position - j * w->rows) * w->cols + j;
 }
