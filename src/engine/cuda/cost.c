@@ -73,7 +73,7 @@ static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *t
     size_t row = task->cols * task->unit;
     if (row > engine->shared_bytes_a_block || task->rows > INT32_MAX)
         return INFINITY;
-    return row > engine->shared_bytes / 2 ? 1.5 : 1.15;
+    return (row > engine->shared_bytes / 2 ? 1.5 : 1.15) + narrow_words(task, 4);
 }
 
 static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -84,7 +84,7 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
     size_t chip = engine->multiprocessors * engine->shared_bytes_a_block;
     if (task->rows > chip / run || task->rows > INT32_MAX || task->cols > INT32_MAX)
         return INFINITY;
-    return task->rows > chip / 128 ? 2.2 : 1.5;
+    return (task->rows > chip / LINE_BYTES ? 2.2 : 1.5) + narrow_words(task, 8);
 }
 
 double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,

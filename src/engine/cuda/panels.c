@@ -22,6 +22,7 @@ enum {
     THREADS = 256,
     RUN_BYTES = 256, /* a run of a tile's row or column */
     MOST_EDGE = 128,
+    SECTOR_BYTES = 32,
     RESERVED_BYTES = 1024,
     COUNTER_BYTES = 128, /* a gang; a line of its own */
     BANK_BYTES = 4,
@@ -119,19 +120,25 @@ static restride_status prepare_narrow(rs_cuda_stage *stage, size_t panel_bytes)
 
 /* ---- gangs ---- */
 
-/* Tiles of equal height, and as wide as makes up for what they are short of. */
+/* A side in parts of about equal size, at most `most`; parts begin at whole sectors where they can.
+ */
+static size_t divide_side(size_t side, size_t most, size_t unit)
+{
+    size_t part = divide_up(side, divide_up(side, most));
+    size_t step = SECTOR_BYTES / unit < 1 ? 1 : SECTOR_BYTES / unit;
+    return smaller(divide_up(part, 2 * step) * 2 * step, most < side ? most : side);
+}
+
+/* Where one side is shorter than a tile's, the other is longer. */
 static tile choose_tile(const rs_cuda_stage *stage)
 {
     const rs_transpose_task *task = &stage->task;
     size_t edge = RUN_BYTES / task->unit;
     edge = edge < 1 ? 1 : smaller(edge, MOST_EDGE);
-    size_t rows = divide_up(task->rows, divide_up(task->rows, edge));
-    size_t wide = smaller(edge * edge / rows, task->cols);
-    size_t cols = divide_up(task->cols, divide_up(task->cols, wide));
-    if (cols < edge) {
-        size_t high = smaller(edge * edge / cols, task->rows);
-        rows = divide_up(task->rows, divide_up(task->rows, high));
-    }
+    size_t rows = divide_side(task->rows, edge, task->unit);
+    size_t cols = divide_side(task->cols, edge * edge / rows, task->unit);
+    if (cols < edge)
+        rows = divide_side(task->rows, edge * edge / cols, task->unit);
     return make_tile(stage, rows, cols);
 }
 
