@@ -34,7 +34,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     if (block < engine->shared_bytes / 6)
         return 1.1 + words;
     /* With few gangs at once there is less to do while one waits at its gate. */
-    return 1.18 + 0.25 * (double)block / (double)chip + words +
+    return 1.18 + 0.2 * (double)block / (double)chip + words +
            misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
 }
 
@@ -46,7 +46,7 @@ static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     (void)scratch_limit;
     double unit = (double)task->unit;
     double word = (double)rs_cuda_word(task);
-    return 1.08 + 64 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
+    return 1.08 + 95 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
 }
 
 static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
