@@ -32,7 +32,7 @@ static double moves_cost(size_t element_bytes, const rs_engine_traits *traits)
     size_t line = traits->line_bytes;
     double bytes = (double)element_bytes;
     double touched = (double)(element_bytes + line - rs_size_gcd(element_bytes, line));
-    double cost = 0.45 * touched / bytes + 0.94 * (double)line / bytes;
+    double cost = 0.6 * touched / bytes + 0.78 * (double)line / bytes;
     return element_bytes > SHORT_LINES * line ? cost + 0.6 : cost;
 }
 
