@@ -36,8 +36,8 @@ typedef struct {
 
 /*
  * Plans the conversion of an array from one layout to another, in place. Both layouts have the same
- * dimensions, one of which is a record. The host engine converts between any two layouts, ragged
- * ones included; the OpenCL engine between AoS and ASTA.
+ * dimensions, one of which is a record. AoS and ASTA are one stage; between any two other layouts,
+ * ragged ones included, an engine converts as far as it has the stages: the host engine has all.
  *
  * Where a layout is padded, the array has another size: the buffer must have as many bytes as the
  * larger of the two, the array begins where the buffer does, and what padding holds afterwards is

@@ -78,6 +78,8 @@ static void reference(const restride_layout *from, const restride_layout *to,
     }
 }
 
+enum { ANY_STAGES = 1000 };
+
 static void check_conversion(const char *dims, const char *from_expression,
                              const char *to_expression, size_t expected_stages)
 {
@@ -98,15 +100,18 @@ static void check_conversion(const char *dims, const char *from_expression,
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
     read_buffer(buffer, found, size);
     assert_memory_equal(found, expected, size);
-    assert_int_equal(restride_plan_scratch_bytes(plan), 0);
+    if (expected_stages != ANY_STAGES)
+        assert_int_equal(restride_plan_scratch_bytes(plan), 0);
 
     char *text = restride_plan_describe(plan);
     json_t *description = json_loads(text, 0, NULL);
     assert_non_null(description);
     assert_string_equal(json_string_value(json_object_get(description, "engine")), "opencl");
-    assert_int_equal(json_array_size(json_object_get(description, "stages")), expected_stages);
+    size_t stages = json_array_size(json_object_get(description, "stages"));
+    if (expected_stages != ANY_STAGES)
+        assert_int_equal(stages, expected_stages);
     assert_int_equal(json_integer_value(json_object_get(description, "bytes_moved")),
-                     2 * size * expected_stages);
+                     2 * size * stages);
     json_decref(description);
     free(text);
 
@@ -129,6 +134,12 @@ static void test_conversions(void **state)
     check_conversion(mixed, "i/32 f i%32", "i/32 f i%32", 0);
     check_conversion(mixed, "f i", "f i", 0);
     check_conversion("i:3 f{ float x; float y; }", "i f", "i/1024 f i%1024", 1);
+    check_conversion(mixed, "i f", "f i", ANY_STAGES);
+    /* A tile beyond the local memory of any device. */
+    check_conversion("i:200000 f{ float x; double y; }", "i f", "i/100000 f i%100000", ANY_STAGES);
+    check_conversion(mixed, "f i", "i f", ANY_STAGES);
+    check_conversion("i:1003 f{ float x[5]; }", "f i", "i f", ANY_STAGES);
+    check_conversion("i:1024 f{ float x[5]; }", "f i", "i/32 f i%32", ANY_STAGES);
 }
 
 static void test_a_stage_describes_itself(void **state)
@@ -170,14 +181,9 @@ static void expect_refusal(const char *from_dims, const char *from_expression, c
 static void test_refusals(void **state)
 {
     (void)state;
-    expect_refusal(mixed, "i f", mixed, "f i", RESTRIDE_UNSUPPORTED, "f i");
     expect_refusal("i:100 f:5", "i f", "i:100 f:5", "i/32 f i%32", RESTRIDE_UNSUPPORTED, "record");
-    expect_refusal(mixed, "i f", mixed, "i/32:pad f i%32", RESTRIDE_UNSUPPORTED, "pad");
     expect_refusal(mixed, "i f", "i:1003 f{ float x; }", "i f", RESTRIDE_INVALID_ARGUMENT,
                    "dimensions");
-    expect_refusal("i:100000000 f{ float x; double y; }", "i f",
-                   "i:100000000 f{ float x; double y; }", "i/50000000 f i%50000000",
-                   RESTRIDE_DEVICE_LIMIT, "local");
     restride_plan *plan;
     assert_int_equal(restride_plan_convert(&plan, engine, NULL, NULL), RESTRIDE_INVALID_ARGUMENT);
     assert_int_equal(restride_plan_convert(NULL, NULL, NULL, NULL), RESTRIDE_INVALID_ARGUMENT);
