@@ -317,6 +317,25 @@ static void test_plans(void **state)
     guarded_free(&before);
 }
 
+/* What plans take on the device, tables included: at most 0.25 % and 1 MiB. */
+static void test_scratch(void **state)
+{
+    (void)state;
+    static const size_t sides[][2] = {{1999, 2003}, {2003, 1999},  {4096, 512},  {1024, 8192},
+                                      {1800, 7200}, {3300, 3900},  {1250, 1500}, {100000, 19},
+                                      {8, 400000},  {1021, 30011}, {7216, 808},  {16384, 128}};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        restride_plan *plan;
+        if (restride_plan_transpose(&plan, engine, sides[i][0], sides[i][1], 4, 1) != RESTRIDE_OK)
+            fail_msg("%s", restride_last_error());
+        size_t allowed = sides[i][0] * sides[i][1] * 4 / 400 + (1 << 20);
+        size_t taken = restride_plan_scratch_bytes(plan);
+        if (taken > allowed)
+            fail_msg("%zu x %zu takes %zu bytes of %zu", sides[i][0], sides[i][1], taken, allowed);
+        restride_plan_destroy(plan);
+    }
+}
+
 /* Stages that this engine does not have, and blocks that do not fit on chip. */
 static void test_refusals(void **state)
 {
@@ -485,9 +504,10 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct CMUnitTest shape_tests[] = {
-        cmocka_unit_test(test_plans),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_small),     cmocka_unit_test(test_large),
-        cmocka_unit_test(test_generated), cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_plans),    cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_small),
+        cmocka_unit_test(test_large),    cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_repeat),
     };
     const struct CMUnitTest reduced_tests[] = {cmocka_unit_test(test_small),
                                                cmocka_unit_test(test_generated)};

@@ -23,7 +23,7 @@ enum {
     BUSY_ITEMS = 1 << 17, /* that keep a GPU busy */
     TEAM = 32,            /* neighbours that are likely to move together */
     WALK_PIECES = 2,      /* mean length of a walk */
-    LEADER_PARTS = 8,     /* of the limit */
+    LEADER_PARTS = 16,    /* of the limit */
     SHORT_PIECES = 2,     /* cycles up to this length move whole */
     GROUP_ITEMS = 256,
     WALK_ITEMS = 64,

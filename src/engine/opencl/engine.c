@@ -9,8 +9,9 @@ enum {
     MOST_LOCAL_BYTES = 64 << 10,  /* a CPU's local memory is its ordinary memory */
     DRIVER_LOCAL_BYTES = 1 << 10, /* NVIDIA's refuses a group that takes all of it */
     LINE_BYTES = 128,             /* of a GPU's caches */
-    SCRATCH_PARTS = 400,          /* 0.25 % */
-    SCRATCH_BYTES = 1 << 20
+    /* 7/8 of 0.25 % and 1 MiB: stages keep tables besides what a run takes. */
+    SCRATCH_PARTS = 458,
+    SCRATCH_BYTES = 7 << 17
 };
 
 /* Told apart from stages of transposition by having no method. */
