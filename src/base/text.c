@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Makes room for `count` more bytes and the final zero. */
@@ -110,6 +111,33 @@ restride_status rs_text_read_file(rs_text *text, const char *path)
     return status;
 }
 
+/* A pipe, a terminal or /dev/null is written to; a new name would take its place. */
+static bool is_special(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISREG(found.st_mode);
+}
+
+static bool write_directly(const char *path, const char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "we");
+    if (file == NULL)
+        return false;
+    size_t written = fwrite(bytes, 1, count, file);
+    return fclose(file) == 0 && written == count;
+}
+
+static bool write_and_rename(const char *path, const char *temporary, const char *bytes,
+                             size_t count)
+{
+    if (write_directly(temporary, bytes, count) && rename(temporary, path) == 0)
+        return true;
+    int reason = errno;
+    unlink(temporary);
+    errno = reason;
+    return false;
+}
+
 restride_status rs_text_write_file(const char *path, const char *bytes, size_t count)
 {
     rs_text name = RS_TEXT_EMPTY;
@@ -117,18 +145,11 @@ restride_status rs_text_write_file(const char *path, const char *bytes, size_t c
     char *temporary = rs_text_take(&name);
     if (temporary == NULL)
         return rs_fail_memory("a file name");
+    bool written = is_special(path) ? write_directly(path, bytes, count)
+                                    : write_and_rename(path, temporary, bytes, count);
     restride_status status = RESTRIDE_OK;
-    FILE *file = fopen(temporary, "we");
-    if (file == NULL) {
+    if (!written)
         status = rs_fail(RESTRIDE_IO, "%s could not be written: %s.", path, strerror(errno));
-    } else {
-        size_t written = fwrite(bytes, 1, count, file);
-        int closed = fclose(file);
-        if (written != count || closed != 0 || rename(temporary, path) != 0) {
-            status = rs_fail(RESTRIDE_IO, "%s could not be written: %s.", path, strerror(errno));
-            unlink(temporary);
-        }
-    }
     free(temporary);
     return status;
 }

@@ -33,7 +33,7 @@ restride_status rs_text_read_file(rs_text *text, const char *path);
 restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const char *name);
 
 /* Writes a whole file: to a temporary name beside it, then renamed, so that no reader sees half of
- * it. */
+ * it. What is there and is no regular file (a pipe, /dev/null) is written to and stays. */
 restride_status rs_text_write_file(const char *path, const char *bytes, size_t count);
 
 #endif

@@ -4,9 +4,13 @@
 #include "base/text.h"
 #include "cmocka_all.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void test_sizes_at_the_edge(void **state)
 {
@@ -100,6 +104,28 @@ static void test_map_against_an_array(void **state)
     rs_map_free(&map);
 }
 
+static void test_a_pipe_is_written_to_and_stays(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/restride-base-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char path[sizeof folder + 8];
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(reader >= 0);
+    assert_int_equal(rs_text_write_file(path, "hello", 5), RESTRIDE_OK);
+    struct stat found;
+    assert_int_equal(lstat(path, &found), 0);
+    assert_true(S_ISFIFO(found.st_mode));
+    char text[8] = "";
+    assert_int_equal(read(reader, text, sizeof text), 5);
+    assert_string_equal(text, "hello");
+    close(reader);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_map_against_an_array),
         cmocka_unit_test(test_each_thread_has_its_own_sentence),
         cmocka_unit_test(test_reading_a_missing_file_says_which),
+        cmocka_unit_test(test_a_pipe_is_written_to_and_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
