@@ -191,6 +191,13 @@ static bool empty(const char *path)
     return truncate(path, 0) == 0;
 }
 
+/* Such an entry would still load. */
+static bool append_a_byte(const char *path)
+{
+    FILE *file = fopen(path, "a");
+    return file != NULL && fputc('x', file) == 'x' && fclose(file) == 0;
+}
+
 static bool damaged_cache(void)
 {
     if (!cuda_device_open() || transpose(20, 30) != RESTRIDE_OK)
@@ -200,7 +207,10 @@ static bool damaged_cache(void)
         return false;
     if (each_entry(empty) != 1 || transpose(20, 30) != RESTRIDE_OK || count_calls("--gpu") != 3)
         return false;
-    return transpose(20, 30) == RESTRIDE_OK && count_calls("--gpu") == 3;
+    if (each_entry(append_a_byte) != 1 || transpose(20, 30) != RESTRIDE_OK ||
+        count_calls("--gpu") != 4)
+        return false;
+    return transpose(20, 30) == RESTRIDE_OK && count_calls("--gpu") == 4;
 }
 
 static bool cache_cannot_be_written(void)

@@ -77,10 +77,10 @@ FUNCTION bool take_slice(field *f, const slicing *s, ulong slice)
 }
 
 KERNEL chains(word *data, ulong outer_words, ulong slices /* of all matrices */, ulong slices_each,
-           ulong slice_words, ulong slices_at_once, ulong rows, ulong cols, ulong unit_words,
-           ulong *counter, const position *ends /* start and end of each chain */,
-           ulong chain_count, const position *whole, ulong whole_count, const ulong *marks,
-           ulong mark_words)
+              ulong slice_words, ulong slices_at_once, ulong rows, ulong cols, ulong unit_words,
+              ulong *counter, const position *ends /* start and end of each chain */,
+              ulong chain_count, const position *whole, ulong whole_count, const ulong *marks,
+              ulong mark_words)
 {
     ulong walker = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;
     ulong walkers = gridDim.x * (THREADS / LANES);
@@ -90,8 +90,8 @@ KERNEL chains(word *data, ulong outer_words, ulong slices /* of all matrices */,
     ulong chain = walker / slices_at_once;
     ulong slice = walker - chain * slices_at_once;
     for (ulong first = 0; chain_count != 0 && first < slices; first += slices_at_once) {
-        bool active = take_slice(&f, &s, first + slice) && first + slice < slices &&
-                      chain < chain_count;
+        bool active =
+            take_slice(&f, &s, first + slice) && first + slice < slices && chain < chain_count;
         position start = 0;
         position end = 0;
         word held;

@@ -17,9 +17,9 @@
 
 typedef struct {
     uint rows, cols;
-    uint b, c, a;  /* cols / c, the greatest common divisor, rows / c */
-    uint inverse;  /* of b modulo a */
-    ulong magic;   /* 2^64 / a */
+    uint b, c, a; /* cols / c, the greatest common divisor, rows / c */
+    uint inverse; /* of b modulo a */
+    ulong magic;  /* 2^64 / a */
 } shape;
 
 /* Where row r is on the permuted side: with q(i) = i * cols - i / a modulo rows, p is the inverse
@@ -106,12 +106,13 @@ FUNCTION void store_band(const word *cells, const band *b, const shape *s)
 }
 
 KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, ulong cols,
-                    ulong divisor, ulong inverse, ulong magic, ulong band_rows, ulong member_count,
-                    ulong *counters)
+                       ulong divisor, ulong inverse, ulong magic, ulong band_rows,
+                       ulong member_count, ulong *counters)
 {
     STORAGE(cells);
-    shape s = {(uint)rows,           (uint)cols,           (uint)(cols / divisor), (uint)divisor,
-               (uint)(rows / divisor), (uint)inverse, magic};
+    shape s = {
+        (uint)rows,    (uint)cols, (uint)(cols / divisor), (uint)divisor, (uint)(rows / divisor),
+        (uint)inverse, magic};
     uint members = (uint)member_count;
     uint gang = blockIdx.x / members;
     uint rank = blockIdx.x - gang * members;

@@ -35,8 +35,8 @@ FUNCTION void store_tile(word *to, const word *tile, uint words)
         uint panel = line / TILE_COLS;
         uint col = line - panel * TILE_COLS;
         uint row = inside / UNIT_WORDS;
-        to[x] = tile[(panel * ROWS + row) * TILE_PITCH + col * UNIT_WORDS + inside -
-                     row * UNIT_WORDS];
+        to[x] =
+            tile[(panel * ROWS + row) * TILE_PITCH + col * UNIT_WORDS + inside - row * UNIT_WORDS];
     }
 }
 
@@ -105,8 +105,8 @@ FUNCTION void store_tile(word *panel, const word *cells, tile_place place, uint 
     }
 }
 
-KERNEL panels(word *data, ulong outer_words, ulong count, ulong panels, ulong row_count, ulong col_count,
-           ulong member_count, ulong *counters)
+KERNEL panels(word *data, ulong outer_words, ulong count, ulong panels, ulong row_count,
+              ulong col_count, ulong member_count, ulong *counters)
 {
     STORAGE(cells);
     uint rows = (uint)row_count;

@@ -7,7 +7,7 @@
  * The host defines UNIT_WORDS, THREADS, BLOCKS and C2R.
  */
 KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count, ulong col_count,
-                 ulong group_cols /* b */)
+                    ulong group_cols /* b */)
 {
     STORAGE(cells);
     uint rows = (uint)row_count;

@@ -2,12 +2,12 @@
  * A square matrix: mirror tiles change places through shared memory; a block takes one pair, or a
  * tile of the diagonal.
  *
- * The host defines UNIT_WORDS, TILE (elements along a side), TILE_PITCH (words), THREADS and BLOCKS.
+ * The host defines UNIT_WORDS, TILE (elements along a side), TILE_PITCH (words), THREADS and
+ * BLOCKS.
  */
 #define SIDE_WORDS (TILE * UNIT_WORDS)
 
-FUNCTION void fetch_tile(word *tile, const word *from, uint rows, uint cols,
-                                  ulong row_words)
+FUNCTION void fetch_tile(word *tile, const word *from, uint rows, uint cols, ulong row_words)
 {
     for (uint x = threadIdx.x; x < TILE * SIDE_WORDS; x += THREADS) {
         uint row = x / SIDE_WORDS;
@@ -18,8 +18,7 @@ FUNCTION void fetch_tile(word *tile, const word *from, uint rows, uint cols,
 }
 
 /* `rows` x `cols` are those of the tile as it lies in shared memory. */
-FUNCTION void store_tile(word *to, const word *tile, uint rows, uint cols,
-                                  ulong row_words)
+FUNCTION void store_tile(word *to, const word *tile, uint rows, uint cols, ulong row_words)
 {
 #pragma unroll 4
     for (uint x = threadIdx.x; x < TILE * SIDE_WORDS; x += THREADS) {

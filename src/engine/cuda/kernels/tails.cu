@@ -17,7 +17,7 @@ typedef struct {
 } shape;
 
 FUNCTION void save_tails(word *saved, const word *matrix, const shape *s, ulong thread,
-                                  ulong threads)
+                         ulong threads)
 {
     ulong tails = s->tail / UNIT_WORDS;
     for (ulong i = thread; i < s->rows * s->tail; i += threads) {
@@ -36,8 +36,7 @@ FUNCTION void save_tails(word *saved, const word *matrix, const shape *s, ulong 
 }
 
 /* The word that belongs at `target`. */
-FUNCTION word value_at(ulong target, const word *matrix,
-                                                const word *saved, const shape *s)
+FUNCTION word value_at(ulong target, const word *matrix, const word *saved, const shape *s)
 {
 #if JOIN
     ulong row = target / (s->narrow + s->tail);
@@ -59,9 +58,8 @@ FUNCTION ulong target_of(ulong turn, const shape *s)
 #endif
 }
 
-FUNCTION void fetch_chunk(word values[VALUES], ulong first, ulong threads,
-                                                   const word *matrix, const word *saved,
-                                                   const shape *s)
+FUNCTION void fetch_chunk(word values[VALUES], ulong first, ulong threads, const word *matrix,
+                          const word *saved, const shape *s)
 {
 #pragma unroll
     for (int k = 0; k < VALUES; k++)
@@ -70,7 +68,7 @@ FUNCTION void fetch_chunk(word values[VALUES], ulong first, ulong threads,
 }
 
 KERNEL tails(word *data, ulong outer_words, ulong outer, ulong rows, ulong narrow, ulong tail,
-          word *saved, ulong *counter)
+             word *saved, ulong *counter)
 {
     ulong thread = (ulong)blockIdx.x * THREADS + threadIdx.x;
     ulong threads = (ulong)gridDim.x * THREADS;
