@@ -147,9 +147,28 @@ static size_t bytes_of(const rs_array *array, const restride_layout *layout)
     return layout->record >= 0 ? layout->size : layout->size * array->unit;
 }
 
+/* Whether the file is as large as both layouts: it does not grow for the sake of padding. */
+static restride_status check_sizes(const rs_array *array, const layouts *l)
+{
+    if (l->from->record < 0 && array->unit == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "No dimension is a structure, so --dtype must say how large the elements "
+                       "are.");
+    size_t from = bytes_of(array, l->from);
+    size_t to = bytes_of(array, l->to);
+    if (from != to)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The layouts take %zu and %zu bytes because of padding, and a file keeps "
+                       "its size; leave out \":pad\".",
+                       from, to);
+    return rs_array_check_bytes(array, from);
+}
+
 static restride_status make_plan(const rs_array *array, const layouts *l, restride_plan **plan)
 {
-    return restride_plan_convert(plan, array->engine, l->from, l->to);
+    const restride_plan_options options = rs_array_plan_options(array, bytes_of(array, l->from));
+    return restride_plan_convert_with(plan, array->engine, l->from, l->to,
+                                      l->from->record >= 0 ? 0 : array->unit, &options);
 }
 
 static int convert(rs_array *array, const convert_options *options)
@@ -159,15 +178,13 @@ static int convert(rs_array *array, const convert_options *options)
     restride_plan *plan = NULL;
     restride_status status =
         array->is_npy ? layouts_of_npy(array, options, &l) : parse_layouts(options, &l);
-    size_t bytes = 0;
-    if (status == RESTRIDE_OK) {
-        bytes = bytes_of(array, l.from);
-        status = rs_array_check_bytes(array, bytes);
-    }
+    if (status == RESTRIDE_OK)
+        status = check_sizes(array, &l);
     if (status == RESTRIDE_OK)
         status = make_plan(array, &l, &plan);
-    const rs_array_run run = {plan,        bytes, options->from,
-                              options->to, NULL,  array->is_npy ? note : NULL};
+    const rs_array_run run = {plan,          status == RESTRIDE_OK ? bytes_of(array, l.from) : 0,
+                              options->from, options->to,
+                              NULL,          array->is_npy ? note : NULL};
     int exit_status = status == RESTRIDE_OK ? rs_array_convert(array, &run)
                                             : rs_cli_fail_last(RS_EXIT_FAILED, "convert");
     restride_plan_destroy(plan);

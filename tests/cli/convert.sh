@@ -33,6 +33,31 @@ tail -c +5 a | head -c 10 >b
 bytes_are b "0 2 1 3 4 6 5 7 8 9"
 [ "$(head -c 4 a)$(tail -c 4 a)" = headtail ] || complain "bytes around the array have changed"
 
+# ---- any two layouts, members of any sizes, elements without a structure ----
+cp five a
+expect 0 "$restride" convert a --dims "i:5 $record" --from 'i f' --to 'f i'
+bytes_are a "0 2 4 6 8 1 3 5 7 9"
+expect 0 "$restride" convert a --dims "i:5 $record" --from 'f i' --to 'i/2 f i%2'
+bytes_are a "0 2 1 3 4 6 5 7 8 9"
+head -c 12 <(printf '\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b') >c
+mixed='f{ short x; char y; char z; }'
+expect 0 "$restride" convert c --dims "i:3 $mixed" --from 'i f' --to 'f i'
+bytes_are c "0 1 4 5 8 9 2 6 10 3 7 11"
+expect 0 "$restride" convert c --dims "y:2 x:3" --dtype 2 --from 'y x' --to 'x y'
+bytes_are c "0 1 2 6 4 5 10 3 8 9 7 11"
+head -c 1200000 /dev/urandom >large
+cp large wanted
+dims='i:60000 f{ float x[3]; short k; short l; float m; }'
+expect 0 "$restride" convert large --dims "$dims" --from 'i f' --to 'f i'
+cmp -s large wanted && complain "nothing was converted"
+expect 0 "$restride" convert large --dims "$dims" --from 'f i' --to 'i/32 f i%32' --threads 1
+expect 0 "$restride" convert large --dims "$dims" --from 'i/32 f i%32' --to 'i f'
+cmp large wanted || complain "around three layouts is not the same"
+expect 0 "$restride" convert large --dims "i:60000 f:5" --dtype f32 --from 'i f' --to 'f i' --journal j
+expect 0 "$restride" convert large --dims "i:60000 f:5" --dtype f32 --from 'f i' --to 'i f'
+cmp large wanted || complain "with a journal it is not the same"
+[ ! -e j ] || complain "the journal is still there"
+
 # ---- .npy with structures: the header stays ----
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': [('x', '|u1'), ('y', '|u1')], 'fortran_order': False, 'shape': (5,), }" >a.npy
 cat five >>a.npy
@@ -62,6 +87,8 @@ says err "takes one file, and 0 were given"
 refuses 1 "has 10 bytes, and the array would take 12" a --dims "i:6 $record" --from 'i f' --to 'i/2 f i%2'
 refuses 1 "would take only 8" a --dims "i:4 $record" --from 'i f' --to 'i/2 f i%2'
 refuses 1 "would take 10 from byte 1" a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2' --offset 1
+refuses 1 "dtype must say" a --dims "y:2 x:5" --from 'y x' --to 'x y'
+refuses 1 "because of padding" a --dims "i:5 $record" --from 'i f' --to 'i/2:pad f i%2'
 refuses 1 "" a --dims "i:5 $record" --from 'i f' --to 'i k'
 refuses 1 "" a --dims "i:5 f{ char" --from 'i f' --to 'f i'
 refuses 1 "does not begin like a .npy file" a --from 'i f' --to 'f i'
