@@ -17,7 +17,8 @@ enum {
     ROTATE_ITEMS = 512,
     LEAST_PANEL = 32,
     MOST_STEP = 64,
-    GROUPS_A_UNIT = 8
+    GROUPS_A_UNIT = 4, /* that run at the same time */
+    MOST_LAUNCHES = 8
 };
 
 static restride_status refuse_unit(const rs_opencl_stage *stage)
@@ -134,24 +135,34 @@ static size_t rotation_step(const rs_opencl_stage *stage)
     return panel % MOST_STEP == 0 && fits ? MOST_STEP : LEAST_PANEL;
 }
 
+/* Panels at once and strips of each, so that as few rows as possible are passed one after the other
+ * in whole waves of groups. */
 static rotation_shape choose_rotation(const rs_opencl_stage *stage, size_t limit)
 {
     const rs_transpose_task *task = &stage->task;
     rotation_shape shape = {.panels = rs_opencl_groups(task->cols, task->tile),
                             .strip_bytes =
                                 task->tile * (task->tile - 1) / 2 * stage->word * task->outer};
-    size_t groups = rs_opencl_engine_of(stage)->units * GROUPS_A_UNIT;
+    size_t wave = rs_opencl_engine_of(stage)->units * GROUPS_A_UNIT;
     size_t most = task->rows / (task->tile + 1);
-    shape.strips = rs_opencl_groups(groups, shape.panels * task->outer);
-    shape.strips = shape.strips < most ? shape.strips : most;
-    shape.strips = shape.strips > 1 ? shape.strips : 1;
-    while (shape.strips > 1 && (shape.strips * shape.strip_bytes > limit ||
-                                (shape.panels * shape.strips * shape.strip_bytes > limit &&
-                                 shape.panels * shape.strips > groups / 2)))
-        shape.strips--;
-    shape.at_once = limit / (shape.strips * shape.strip_bytes);
-    shape.at_once = shape.at_once < shape.panels ? shape.at_once : shape.panels;
-    shape.at_once = shape.at_once > 1 ? shape.at_once : 1;
+    size_t room = limit / shape.strip_bytes; /* strips that have scratch memory at the same time */
+    double best = 0;
+    for (size_t launches = 1; launches <= MOST_LAUNCHES && launches <= shape.panels; launches++) {
+        size_t at_once = rs_opencl_groups(shape.panels, launches);
+        size_t strips = smaller(room / at_once, most);
+        if (strips == 0)
+            continue;
+        double waves = (double)(launches * rs_opencl_groups(at_once * strips, wave));
+        if (best == 0 || waves / (double)strips < best) {
+            best = waves / (double)strips;
+            shape.at_once = at_once;
+            shape.strips = strips;
+        }
+    }
+    if (best == 0) {
+        shape.strips = 1;
+        shape.at_once = room > 1 ? room : 1;
+    }
     return shape;
 }
 
