@@ -369,17 +369,20 @@ static bool same_dimensions(const restride_layout *a, const restride_layout *b)
            rs_record_equal(&a->dimensions[a->record].record, &b->dimensions[b->record].record);
 }
 
-static bool same_terms(const restride_layout *a, const restride_layout *b)
+/* Of layouts of the same dimensions. What pads may be a term that is always 0 and is left out. */
+static bool same_layout(const restride_layout *a, const restride_layout *b)
 {
     if (a->term_count != b->term_count)
         return false;
     for (int t = 0; t < a->term_count; t++) {
         const rs_term *s = &a->terms[t];
         const rs_term *u = &b->terms[t];
-        if (s->dimension != u->dimension || s->divisor != u->divisor || s->modulus != u->modulus ||
-            s->padded != u->padded)
+        if (s->dimension != u->dimension || s->divisor != u->divisor || s->modulus != u->modulus)
             return false;
     }
+    for (int d = 0; d < a->rank; d++)
+        if (a->dimensions[d].padded_extent != b->dimensions[d].padded_extent)
+            return false;
     return true;
 }
 
@@ -489,7 +492,7 @@ static restride_status choose_stages(restride_plan *plan, const restride_layout 
                                      const restride_plan_options *options)
 {
     const rs_engine_operations *operations = plan->engine->operations;
-    if (plan->bytes == 0 || same_terms(from, to))
+    if (plan->bytes == 0 || same_layout(from, to))
         return RESTRIDE_OK;
     bool known = false;
     restride_status status = RESTRIDE_OK;
