@@ -63,19 +63,21 @@ static restride_status keep(const rs_journaled_change *given, rs_journal_content
 {
     const restride_plan *p = given->plan;
     kept k = {given->offset, p->bytes, 0, 0, given->header_bytes};
-    rs_transpose_task tasks[RS_PLAN_MOST_STAGES];
+    rs_transpose_task replaced;
     for (size_t i = 0; i < p->stage_count; i++) {
-        k.task_count += replace_shuffles(&p->tasks[i], &tasks[k.task_count]);
+        k.task_count += replace_shuffles(&p->tasks[i], &replaced);
         k.piece_count += p->tasks[i].piece_count;
     }
-    contents->plan_bytes =
-        sizeof k + k.task_count * sizeof *tasks + k.piece_count * sizeof(rs_piece) + k.header_bytes;
+    contents->plan_bytes = sizeof k + k.task_count * sizeof replaced +
+                           k.piece_count * sizeof(rs_piece) + k.header_bytes;
     contents->plan = malloc(contents->plan_bytes);
     if (contents->plan == NULL)
         return rs_fail_memory("a plan");
     char *place = contents->plan;
     put(&place, &k, sizeof k);
-    put(&place, tasks, k.task_count * sizeof *tasks);
+    for (size_t i = 0; i < p->stage_count; i++)
+        if (replace_shuffles(&p->tasks[i], &replaced))
+            put(&place, &replaced, sizeof replaced);
     for (size_t i = 0; i < p->stage_count; i++)
         put(&place, p->tasks[i].pieces, p->tasks[i].piece_count * sizeof(rs_piece));
     put(&place, given->header, k.header_bytes);

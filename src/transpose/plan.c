@@ -55,12 +55,12 @@ static restride_status remember(restride_plan *plan, const rs_transpose_task *ta
 
 restride_status rs_plan_reserve(restride_plan *plan, size_t count)
 {
-    if (count <= plan->capacity - plan->stage_count)
-        return RESTRIDE_OK;
     if (count > RS_PLAN_MOST_STAGES - plan->stage_count)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "This conversion takes more than %d stages; convert in two steps.",
                        RS_PLAN_MOST_STAGES);
+    if (count <= plan->capacity - plan->stage_count)
+        return RESTRIDE_OK;
     size_t capacity = 2 * plan->stage_count + count;
     rs_stage **stages = calloc(capacity, sizeof *stages);
     rs_transpose_task *tasks = calloc(capacity, sizeof *tasks);

@@ -5,7 +5,8 @@
 #include "engine/stage.h"
 #include "restride/plan.h"
 
-enum { RS_PLAN_MOST_STAGES = 1024, RS_PLAN_WHY_BYTES = 384 };
+/* Four stages, the longest of the methods, for each of as many regions as the planner looks at. */
+enum { RS_PLAN_MOST_STAGES = 16384, RS_PLAN_WHY_BYTES = 384 };
 
 struct restride_plan {
     restride_engine *engine;

@@ -84,6 +84,16 @@ elif [ $status -ne 0 ]; then
 fi
 cmp a wanted || complain "another result after Ctrl-C"
 
+# ---- a stage for each of very many members ----
+members=
+for ((i = 0; i < 600; i++)); do members+=" float a$i; double b$i;"; done
+head -c $((600 * 16 * 12)) large >a
+cp a wanted
+many=(--dims "i:3 j:4 f{$members }" --from "f i j" --to "f j i")
+expect 0 "$restride" convert wanted "${many[@]}"
+expect 0 "$restride" convert a "${many[@]}" --journal j
+cmp a wanted || complain "another result with 1200 stages"
+
 # ---- journals that cannot be ----
 cp large a
 before=$(cksum <a)
