@@ -5,7 +5,8 @@
  * other order; no other group touches those bytes.
  *
  * An element has ELEMENT_WORDS words. Local memory holds the block as it lay in global memory, with
- * rows PITCH words apart: an odd distance, so that a column of 4-byte words lies in different banks.
+ * rows PITCH words apart: an odd distance, so that a column of 4-byte words lies in different
+ * banks.
  */
 enum { BATCH = 8 }; /* loads of a work-item that are under way at once */
 
@@ -66,8 +67,8 @@ KERNEL panels(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong count, u
  * Tiles of edge x edge elements in a matrix of `row_words` words a row, each transposed where it
  * is. A group has up to `across` tiles side by side.
  */
-KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words, ulong groups_a_row,
-             uint edge, uint across, uint pitch, LOCAL_ARRAY(WORD, cells))
+KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words,
+             ulong groups_a_row, uint edge, uint across, uint pitch, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     uint tile_words = edge * ELEMENT_WORDS;

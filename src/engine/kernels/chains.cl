@@ -6,8 +6,9 @@
  * a position. Some positions, picked by a hash, cut its cycles. Before the run, walks from the cuts
  * divide the cycles into pieces of at most a given length; for each piece the super-element that
  * its last move needs, which is the first that the next piece overwrites, is saved into scratch.
- * Then the pieces are independent of each other. Cycles that are short and without a cut move whole,
- * their first super-element kept in a register; `leaders` names the smallest position of each.
+ * Then the pieces are independent of each other. Cycles that are short and without a cut move
+ * whole, their first super-element kept in a register; `leaders` names the smallest position of
+ * each.
  *
  * Every work-item has SPLIT words of a super-element and follows them through the whole piece. So
  * words never wait for each other, and a group needs no barrier. TEAM neighbouring work-items share
@@ -139,8 +140,8 @@ KERNEL find_starts(GLOBAL uint *counts, GLOBAL POSITION *starts, uint starts_cap
         starts[place] = position;
 }
 
-KERNEL measure_walks(GLOBAL const POSITION *starts, uint count, GLOBAL uint *lengths, uint threshold,
-                     SHAPE_PARAMETERS)
+KERNEL measure_walks(GLOBAL const POSITION *starts, uint count, GLOBAL uint *lengths,
+                     uint threshold, SHAPE_PARAMETERS)
 {
     if (GLOBAL_ID >= count)
         return;
@@ -242,27 +243,23 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
                 count = places[k] == end ? k : count;
             UNROLL
             for (uint k = 0; k < BATCH; k++)
-                UNROLL EACH_WORD
-                    if (k + 1 < count && IS_INSIDE(s))
-                        values[k][s] = slice[(ulong)places[k + 1] * step + s * lanes];
+                UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) values[k][s] =
+                    slice[(ulong)places[k + 1] * step + s * lanes];
             UNROLL
             for (uint k = 0; k < BATCH; k++)
-                UNROLL EACH_WORD
-                    if (k < count && IS_INSIDE(s))
-                        slice[(ulong)places[k] * step + s * lanes] =
-                            k + 1 < count ? values[k][s] : last[s];
+                UNROLL EACH_WORD if (k < count && IS_INSIDE(s))
+                    slice[(ulong)places[k] * step + s * lanes] =
+                        k + 1 < count ? values[k][s] : last[s];
             return;
         }
         UNROLL
         for (uint k = 0; k < BATCH; k++)
-            UNROLL EACH_WORD
-                if (IS_INSIDE(s))
-                    values[k][s] = slice[(ulong)places[k + 1] * step + s * lanes];
+            UNROLL EACH_WORD if (IS_INSIDE(s)) values[k][s] =
+                slice[(ulong)places[k + 1] * step + s * lanes];
         UNROLL
         for (uint k = 0; k < BATCH; k++)
-            UNROLL EACH_WORD
-                if (IS_INSIDE(s))
-                    slice[(ulong)places[k] * step + s * lanes] = values[k][s];
+            UNROLL EACH_WORD if (IS_INSIDE(s)) slice[(ulong)places[k] * step + s * lanes] =
+                values[k][s];
         position = places[BATCH];
     }
 }

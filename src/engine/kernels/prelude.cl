@@ -5,8 +5,8 @@
  *     KERNEL FUNCTION                      extern "C" __global__ void; static __device__
  *     KERNEL_FOR(items)                    for groups of that size: __launch_bounds__ in CUDA
  *     GLOBAL LOCAL                         address spaces, empty in CUDA
- *     LOCAL_ARRAY(type, name)              the last parameter of a kernel, as large as the launch says
- *     LOCAL_BEGIN(type, name)              its declaration in the body: extern __shared__ in CUDA
+ *     LOCAL_ARRAY(type, name)              the last parameter of a kernel, as large as the launch
+ * says LOCAL_BEGIN(type, name)              its declaration in the body: extern __shared__ in CUDA
  *     LOCAL_ID LOCAL_SIZE GROUP_ID GLOBAL_ID    in the first dimension
  *     GROUP_ID_2                           in the second
  *     BARRIER BARRIER_ALL                  the group waits, and its stores to local memory are

@@ -12,8 +12,9 @@
  * memory waits in registers and goes through local memory in parts of `part` words; `step` is
  * LOCAL_SIZE * factor mod cols.
  */
-KERNEL_FOR(ITEMS) shuffle_rows(GLOBAL WORD *data, ulong first, ulong matrix_words, uint cols, ulong row_factor,
-                    uint factor, uint step, uint part, LOCAL_ARRAY(WORD, cells))
+KERNEL_FOR(ITEMS)
+shuffle_rows(GLOBAL WORD *data, ulong first, ulong matrix_words, uint cols, ulong row_factor,
+             uint factor, uint step, uint part, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     GLOBAL WORD *row = data + first + GROUP_ID_2 * matrix_words + GROUP_ID * cols;
@@ -87,10 +88,12 @@ KERNEL_FOR(ITEMS) save_strips(GLOBAL const WORD *data, GLOBAL WORD *saved, ROTAT
             values[k] = kept[KEPT_PLACE(k * LINES - unread, lane)];                                \
     source += STEP * stride;                                                                       \
     unread -= STEP;
-#define WINDOW_CELL(place) cells[((place) >= WINDOW ? (place)-WINDOW : (place)) * WINDOW_PITCH + lane]
+#define WINDOW_CELL(place)                                                                         \
+    cells[((place) >= WINDOW ? (place)-WINDOW : (place)) * WINDOW_PITCH + lane]
 
-KERNEL_FOR(ITEMS) rotate_columns(GLOBAL WORD *data, GLOBAL const WORD *saved, ROTATE_PARAMETERS,
-                                 LOCAL_ARRAY(WORD, cells))
+KERNEL_FOR(ITEMS)
+rotate_columns(GLOBAL WORD *data, GLOBAL const WORD *saved, ROTATE_PARAMETERS,
+               LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     int lane = LOCAL_ID % PANEL;
@@ -104,8 +107,7 @@ KERNEL_FOR(ITEMS) rotate_columns(GLOBAL WORD *data, GLOBAL const WORD *saved, RO
     GLOBAL WORD *target = data + first + GROUP_ID_2 * matrix_words + col +
                           ROW_PLACE(STRIP_START(strip)) + line * stride;
     GLOBAL const WORD *source = target;
-    GLOBAL const WORD *kept =
-        saved + (GROUP_ID_2 * panels * strips + panel * strips + next) * KEPT;
+    GLOBAL const WORD *kept = saved + (GROUP_ID_2 * panels * strips + panel * strips + next) * KEPT;
     WORD values[STEP / LINES];
     int height = (int)(STRIP_START(strip + 1) - STRIP_START(strip));
     int unread = height - line;    /* rows of the strip from this work-item's next line on */
