@@ -445,11 +445,13 @@ static void offer_parts(const rs_method *method, const rs_problem *problem, rs_o
     size_t step = 1;
     for (size_t part = 1; part <= most; part += step) {
         offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+        if (part == most) /* the next step may go round */
+            break;
         if (part >= DENSE_PARTS)
             step = part / 8 / problem->traits.line_bytes * problem->traits.line_bytes;
         if (part >= DENSE_PARTS && step == 0)
             step = part / 8;
-        if (part < most && step > most - part)
+        if (step > most - part)
             step = most - part;
     }
     for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c.along; blocks++) {

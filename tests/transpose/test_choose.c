@@ -434,6 +434,23 @@ static void test_bounded_search(void **state)
     print_message("the longest search took %.3f ms\n", 1e3 * longest);
 }
 
+/* Proposals as long as a size can say. */
+static void test_longest_side(void **state)
+{
+    (void)state;
+    restride_engine *engine;
+    restride_plan *plan;
+    const restride_plan_options options = {.scratch_bytes = SIZE_MAX, .run_bytes = 4096};
+    assert_int_equal(restride_engine_create_host(&engine, 2), RESTRIDE_OK);
+    assert_int_equal(restride_plan_transpose_with(&plan, engine, SIZE_MAX, 1, 1, 1, &options),
+                     RESTRIDE_OK);
+    restride_plan_destroy(plan);
+    assert_int_equal(restride_plan_transpose_with(&plan, engine, 1, SIZE_MAX, 1, 1, &options),
+                     RESTRIDE_OK);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+}
+
 /* ---- data in files ---- */
 
 /* Two passes, and no run shorter than a page. */
@@ -513,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_more_scratch_is_never_worse),
         cmocka_unit_test(test_bounded_search),
+        cmocka_unit_test(test_longest_side),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_candidates),
     };
