@@ -130,19 +130,6 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
 
 /* ---- tiles and 210! ---- */
 
-static rs_transpose_task whole(const rs_problem *problem, rs_transpose_method method)
-{
-    const rs_matrices *m = problem->matrices;
-    return (rs_transpose_task){.method = method,
-                               .offset = m->offset,
-                               .outer = m->batch,
-                               .pitch = m->rows * m->cols * m->unit,
-                               .count = 1,
-                               .rows = m->rows,
-                               .cols = m->cols,
-                               .unit = m->unit};
-}
-
 void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers)
 {
     const rs_matrices *m = problem->matrices;
@@ -161,12 +148,12 @@ bool rs_device_build_tiles(rs_choice *choice, const rs_problem *problem, rs_tile
     size_t tile = tiles.rows;
     if (tile < 2 || tiles.cols != tile || m->rows % tile != 0 || m->cols % tile != 0)
         return false;
-    rs_transpose_task in_place = whole(problem, RS_TRANSPOSE_TILES);
+    rs_transpose_task in_place = rs_methods_whole(problem, RS_TRANSPOSE_TILES);
     in_place.tile = tile;
     choice->tasks[choice->count++] = in_place;
     if (m->rows == tile && m->cols == tile)
         return true;
-    rs_transpose_task reverse = whole(problem, RS_TRANSPOSE_REVERSE);
+    rs_transpose_task reverse = rs_methods_whole(problem, RS_TRANSPOSE_REVERSE);
     reverse.rows = m->rows / tile;
     reverse.tile = tile;
     reverse.cols = m->cols / tile;
@@ -235,7 +222,7 @@ static void make_stages(rs_transpose_task stages[3], const rs_problem *problem, 
     static const rs_transpose_method methods[] = {RS_TRANSPOSE_SHUFFLE_ROWS, RS_TRANSPOSE_ROTATE,
                                                   RS_TRANSPOSE_SHUFFLE_COLUMNS};
     for (int i = 0; i < 3; i++) {
-        stages[i] = whole(problem, methods[i]);
+        stages[i] = rs_methods_whole(problem, methods[i]);
         stages[i].tile = panel;
     }
 }

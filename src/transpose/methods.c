@@ -30,7 +30,7 @@
 
 /* ---- stages ---- */
 
-static rs_transpose_task whole(const rs_problem *problem, rs_transpose_method method)
+rs_transpose_task rs_methods_whole(const rs_problem *problem, rs_transpose_method method)
 {
     const rs_matrices *m = problem->matrices;
     return (rs_transpose_task){.method = method,
@@ -54,7 +54,7 @@ static void add_chains(rs_choice *choice, const rs_problem *problem, size_t oute
 {
     if (rows == 1 || cols == 1)
         return;
-    rs_transpose_task task = whole(problem, RS_TRANSPOSE_CHAINS);
+    rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_CHAINS);
     task.outer *= outer;
     task.pitch /= outer;
     task.rows = rows;
@@ -69,7 +69,7 @@ static void add_blocks(rs_choice *choice, const rs_problem *problem, size_t coun
 {
     if (rows == 1 || cols == 1)
         return;
-    rs_transpose_task panels = whole(problem, RS_TRANSPOSE_PANELS);
+    rs_transpose_task panels = rs_methods_whole(problem, RS_TRANSPOSE_PANELS);
     panels.count = count;
     panels.rows = rows;
     panels.cols = cols;
@@ -127,7 +127,7 @@ static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles ti
 static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    const rs_transpose_task task = whole(problem, RS_TRANSPOSE_PIPT);
+    const rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_PIPT);
     add(choice, &task);
     return true;
 }
@@ -135,7 +135,7 @@ static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles ti
 static bool build_pttwac(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    const rs_transpose_task task = whole(problem, RS_TRANSPOSE_PTTWAC);
+    const rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_PTTWAC);
     add(choice, &task);
     return true;
 }
@@ -164,7 +164,8 @@ static void add_tails(rs_choice *choice, const rs_problem *problem, const cut *c
 {
     if (c->rest == 0)
         return;
-    rs_transpose_task task = whole(problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
+    rs_transpose_task task =
+        rs_methods_whole(problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
     task.rows = c->across;
     task.cols = c->blocks * c->part;
     task.tail = c->rest;
@@ -230,7 +231,7 @@ static bool build_squares(rs_choice *choice, const rs_problem *problem)
     const rs_matrices *m = problem->matrices;
     bool by_rows = m->rows >= m->cols;
     const cut c = make_cut(problem, by_rows, by_rows ? m->cols : m->rows);
-    rs_transpose_task squares = whole(problem, RS_TRANSPOSE_SQUARE);
+    rs_transpose_task squares = rs_methods_whole(problem, RS_TRANSPOSE_SQUARE);
     squares.rows = c.across;
     squares.cols = c.across;
     if (c.blocks > 1) {
@@ -352,7 +353,7 @@ static bool build_fused_stages(rs_choice *choice, const rs_problem *problem, rs_
     grid g;
     if (!make_grid(&g, problem, tiles))
         return false;
-    rs_transpose_task fused = whole(problem, RS_TRANSPOSE_FUSED);
+    rs_transpose_task fused = rs_methods_whole(problem, RS_TRANSPOSE_FUSED);
     fused.rows = g.rows;
     fused.cols = g.cols;
     fused.inner_rows = g.m;
@@ -387,7 +388,7 @@ static bool build_shuffles(rs_choice *choice, const rs_problem *problem, bool to
     const rs_matrices *m = problem->matrices;
     bool rotate = rs_size_gcd(m->rows, m->cols) > 1;
     for (int i = 0; i < 3; i++) {
-        rs_transpose_task task = whole(problem, orders[to_rows][i]);
+        rs_transpose_task task = rs_methods_whole(problem, orders[to_rows][i]);
         task.rows = to_rows ? m->cols : m->rows;
         task.cols = to_rows ? m->rows : m->cols;
         bool rotation = i == (to_rows ? 2 : 0);

@@ -1,7 +1,7 @@
 /* Plans through the public interface: every byte where restride_layout_offset() says, and every
  * refusal. */
+#include "buffers.h"
 #include "cmocka_all.h"
-#include "device.h"
 #include "restride/opencl.h"
 #include "restride/restride.h"
 
@@ -21,23 +21,6 @@ static restride_layout *parse(const char *dims, const char *expression)
     if (restride_layout_parse(&layout, dims, expression) != RESTRIDE_OK)
         fail_msg("%s: %s", expression, restride_last_error());
     return layout;
-}
-
-static cl_mem create_buffer(const unsigned char *bytes, size_t size)
-{
-    cl_int code;
-    cl_mem buffer =
-        device.api->clCreateBuffer(device.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size,
-                                   (void *)(uintptr_t)bytes, &code);
-    assert_int_equal(code, CL_SUCCESS);
-    return buffer;
-}
-
-static void read_buffer(cl_mem buffer, unsigned char *bytes, size_t size)
-{
-    assert_int_equal(device.api->clEnqueueReadBuffer(device.queue, buffer, CL_TRUE, 0, size, bytes,
-                                                     0, NULL, NULL),
-                     CL_SUCCESS);
 }
 
 static unsigned char *random_bytes(size_t size, uint32_t seed)
@@ -96,9 +79,9 @@ static void check_conversion(const char *dims, const char *from_expression,
     restride_plan *plan;
     if (restride_plan_convert(&plan, engine, from, to) != RESTRIDE_OK)
         fail_msg("%s to %s: %s", from_expression, to_expression, restride_last_error());
-    cl_mem buffer = create_buffer(bytes, size);
+    cl_mem buffer = test_device_buffer(&device, bytes, size);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
-    read_buffer(buffer, found, size);
+    test_device_read(&device, buffer, found, size);
     assert_memory_equal(found, expected, size);
     if (expected_stages != ANY_STAGES)
         assert_int_equal(restride_plan_scratch_bytes(plan), 0);
@@ -203,11 +186,11 @@ static void test_a_buffer_that_is_too_small_stays(void **state)
     size_t size = restride_layout_size(aos) - 1;
     unsigned char *bytes = random_bytes(size, 11);
     unsigned char *found = malloc(size);
-    cl_mem buffer = create_buffer(bytes, size);
+    cl_mem buffer = test_device_buffer(&device, bytes, size);
     restride_plan *plan;
     assert_int_equal(restride_plan_convert(&plan, engine, aos, asta), RESTRIDE_OK);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_INVALID_ARGUMENT);
-    read_buffer(buffer, found, size);
+    test_device_read(&device, buffer, found, size);
     assert_memory_equal(found, bytes, size);
     device.api->clReleaseMemObject(buffer);
     restride_plan_destroy(plan);
@@ -256,14 +239,15 @@ static void test_one_plan_from_many_threads(void **state)
     assert_int_equal(restride_plan_convert(&back, engine, asta, aos), RESTRIDE_OK);
     for (int t = 0; t < THREADS; t++) {
         bytes[t] = random_bytes(size, (uint32_t)t + 100);
-        workers[t] = (worker){there, back, create_buffer(bytes[t], size), RESTRIDE_OK};
+        workers[t] =
+            (worker){there, back, test_device_buffer(&device, bytes[t], size), RESTRIDE_OK};
         assert_int_equal(pthread_create(&threads[t], NULL, convert_often, &workers[t]), 0);
     }
     for (int t = 0; t < THREADS; t++) {
         pthread_join(threads[t], NULL);
         assert_int_equal(workers[t].status, RESTRIDE_OK);
         reference(aos, asta, aos, bytes[t], expected);
-        read_buffer(workers[t].buffer, found, size);
+        test_device_read(&device, workers[t].buffer, found, size);
         assert_memory_equal(found, expected, size);
         device.api->clReleaseMemObject(workers[t].buffer);
         free(bytes[t]);

@@ -7,8 +7,8 @@
  *     test_transpose_opencl huge              more than 2^32 elements, verified on the device
  *     test_transpose_opencl reduced           a few small cases, for a simulator
  */
+#include "buffers.h"
 #include "cmocka_all.h"
-#include "device.h"
 #include "restride/opencl.h"
 #include "restride/restride.h"
 #include "transpose/choose.h"
@@ -32,25 +32,6 @@ enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 static size_t shapes(size_t cross_section)
 {
     return tier == ALL ? wanted : tier == REDUCED ? cross_section / 12 + 1 : cross_section;
-}
-
-/* ---- buffers ---- */
-
-static cl_mem create_buffer(const unsigned char *bytes, size_t size)
-{
-    cl_int code;
-    cl_mem buffer =
-        device.api->clCreateBuffer(device.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size,
-                                   (void *)(uintptr_t)bytes, &code);
-    assert_int_equal(code, CL_SUCCESS);
-    return buffer;
-}
-
-static void read_buffer(cl_mem buffer, unsigned char *bytes, size_t size)
-{
-    assert_int_equal(device.api->clEnqueueReadBuffer(device.queue, buffer, CL_TRUE, 0, size, bytes,
-                                                     0, NULL, NULL),
-                     CL_SUCCESS);
 }
 
 /* ---- one case ---- */
@@ -113,12 +94,12 @@ static bool check(const problem *p, uint64_t seed, size_t *methods)
     memcpy(expected, before.bytes, whole);
     reference_transpose(expected + m->offset, before.bytes + m->offset, m->batch, m->rows, m->cols,
                         m->unit);
-    cl_mem buffer = create_buffer(before.bytes, whole);
+    cl_mem buffer = test_device_buffer(&device, before.bytes, whole);
     for (size_t i = 0; i < choice.count; i++) {
         run_stage(p, &choice.tasks[i], choice.scratch_limit, buffer);
         methods[choice.tasks[i].method]++;
     }
-    read_buffer(buffer, found, whole);
+    test_device_read(&device, buffer, found, whole);
     if (memcmp(found, expected, whole) != 0)
         fail_case(p, choice.why);
     device.api->clReleaseMemObject(buffer);
@@ -291,9 +272,9 @@ static void test_plans(void **state)
     unsigned char *found = malloc(SIZE);
     assert_true(expected != NULL && found != NULL);
     reference_transpose(expected, before.bytes, 1, ROWS, COLS, UNIT);
-    cl_mem buffer = create_buffer(before.bytes, SIZE);
+    cl_mem buffer = test_device_buffer(&device, before.bytes, SIZE);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
-    read_buffer(buffer, found, SIZE);
+    test_device_read(&device, buffer, found, SIZE);
     assert_memory_equal(found, expected, SIZE);
     assert_true(restride_plan_scratch_bytes(plan) <= SIZE / 400 + (1 << 20));
     char *text = restride_plan_describe(plan);
@@ -308,7 +289,7 @@ static void test_plans(void **state)
     /* A buffer that is one element too small is refused and stays as it is. */
     assert_int_equal(restride_plan_transpose(&plan, engine, ROWS + 1, COLS, UNIT, 1), RESTRIDE_OK);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_INVALID_ARGUMENT);
-    read_buffer(buffer, found, SIZE);
+    test_device_read(&device, buffer, found, SIZE);
     assert_memory_equal(found, expected, SIZE);
     restride_plan_destroy(plan);
     device.api->clReleaseMemObject(buffer);
@@ -392,13 +373,13 @@ static void test_repeat(void **state)
         unsigned char *found = malloc(size);
         assert_true(expected != NULL && found != NULL);
         reference_transpose(expected, before.bytes, 1, m->rows, m->cols, m->unit);
-        cl_mem buffer = create_buffer(before.bytes, size);
+        cl_mem buffer = test_device_buffer(&device, before.bytes, size);
         for (size_t run = 0; run < runs; run++) {
             assert_int_equal(device.api->clEnqueueWriteBuffer(device.queue, buffer, CL_TRUE, 0,
                                                               size, before.bytes, 0, NULL, NULL),
                              CL_SUCCESS);
             assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
-            read_buffer(buffer, found, size);
+            test_device_read(&device, buffer, found, size);
             if (memcmp(found, expected, size) != 0)
                 fail_case(&repeated[i], "wrong in one of many runs");
         }
@@ -449,7 +430,7 @@ static void check_huge(cl_kernel fill, cl_kernel compare, cl_ulong rows, cl_ulon
         return;
     }
     cl_uint wrong = 0;
-    cl_mem count = create_buffer((const unsigned char *)&wrong, sizeof wrong);
+    cl_mem count = test_device_buffer(&device, (const unsigned char *)&wrong, sizeof wrong);
     launch(fill, buffer, rows, cols);
     restride_plan *plan;
     if (restride_plan_transpose(&plan, engine, rows, cols, 1, 1) != RESTRIDE_OK)
@@ -458,7 +439,7 @@ static void check_huge(cl_kernel fill, cl_kernel compare, cl_ulong rows, cl_ulon
         fail_msg("%zu x %zu: %s", (size_t)rows, (size_t)cols, restride_last_error());
     assert_int_equal(api->clSetKernelArg(compare, 3, sizeof count, &count), CL_SUCCESS);
     launch(compare, buffer, rows, cols);
-    read_buffer(count, (unsigned char *)&wrong, sizeof wrong);
+    test_device_read(&device, count, (unsigned char *)&wrong, sizeof wrong);
     if (wrong != 0)
         fail_msg("%zu x %zu elements of one byte: %u are wrong", (size_t)rows, (size_t)cols, wrong);
     restride_plan_destroy(plan);
