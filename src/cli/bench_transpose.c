@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
 #include "restride/restride.h"
 
 #include <getopt.h>
@@ -13,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -65,24 +66,7 @@ static bool read_number(const char *text, const char **end, size_t *number)
 
 static bool read_one(const char *text, size_t most, size_t *number)
 {
-    const char *end;
-    return read_number(text, &end, number) && *end == '\0' && *number <= most;
-}
-
-static bool read_type(const char *text, size_t *unit)
-{
-    static const struct {
-        const char *name;
-        size_t bytes;
-    } types[] = {{"u8", 1},  {"i8", 1},  {"u16", 2},  {"i16", 2}, {"f16", 2},
-                 {"u32", 4}, {"i32", 4}, {"f32", 4},  {"u64", 8}, {"i64", 8},
-                 {"f64", 8}, {"c64", 8}, {"c128", 16}};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i].name, text) == 0) {
-            *unit = types[i].bytes;
-            return true;
-        }
-    return read_one(text, SIZE_MAX, unit);
+    return rs_cli_read_count(text, number) && *number > 0 && *number <= most;
 }
 
 /* The next of a list of shapes; *text moves behind it. */
@@ -110,12 +94,15 @@ static bool check_shapes(const char *text)
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const struct option names[] = {
-        {"engine", required_argument, NULL, 'e'}, {"shape", required_argument, NULL, 's'},
-        {"type", required_argument, NULL, 't'},   {"threads", required_argument, NULL, 'p'},
-        {"repeat", required_argument, NULL, 'n'}, {"batch", required_argument, NULL, 'b'},
+        {"engine", required_argument, NULL, 'e'},
+        {"shape", required_argument, NULL, 's'},
+        {"type", required_argument, NULL, 't'},
+        {"threads", required_argument, NULL, 'p'},
+        {"repeat", required_argument, NULL, 'n'},
+        {"batch", required_argument, NULL, 'b'},
         {"method", required_argument, NULL, 'm'},
-
-        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
     };
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (bench_options){.unit = 4,
@@ -140,7 +127,7 @@ static int read_options(int argc, char **argv, bench_options *options)
             break;
         case 't':
             options->type = optarg;
-            fine = read_type(optarg, &options->unit);
+            fine = rs_cli_read_type(optarg, &options->unit) && options->unit < SIZE_MAX;
             break;
         case 'p':
             fine = read_one(optarg, MOST_THREADS, &options->threads);
@@ -149,7 +136,7 @@ static int read_options(int argc, char **argv, bench_options *options)
             fine = read_one(optarg, MOST_REPEAT, &options->repeat);
             break;
         case 'b':
-            fine = read_one(optarg, SIZE_MAX, &options->batch);
+            fine = read_one(optarg, SIZE_MAX - 1, &options->batch);
             break;
         case 'm':
             options->method = optarg;
@@ -185,13 +172,6 @@ static restride_status allocate(unsigned char **memory, size_t bytes)
     madvise(pages, whole, MADV_HUGEPAGE); /* a refusal costs speed alone */
     *memory = pages;
     return RESTRIDE_OK;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -298,12 +278,12 @@ static restride_status time_runs(bench_result *result, const bench_options *opti
         status = verify(matrix, result, options);
     copy_all(copy, matrix, result->bytes, options->threads);
     for (size_t i = 0; i < options->repeat && status == RESTRIDE_OK; i++) {
-        double start = now();
+        double start = rs_cli_now();
         status = restride_execute(plan, matrix);
-        double middle = now();
+        double middle = rs_cli_now();
         copy_all(copy, matrix, result->bytes, options->threads);
         times[i] = middle - start;
-        times[options->repeat + i] = now() - middle;
+        times[options->repeat + i] = rs_cli_now() - middle;
     }
     result->seconds = median(times, options->repeat);
     result->copy_seconds = median(times + options->repeat, options->repeat);
@@ -318,12 +298,12 @@ static restride_status measure(bench_result *result, const bench_options *option
     unsigned char *copy = NULL;
     restride_plan *plan = NULL;
     const restride_plan_options wanted = {.method = options->method};
-    double start = now();
+    double start = rs_cli_now();
     restride_status status = restride_plan_transpose_with(&plan, engine, result->rows, result->cols,
                                                           options->unit, options->batch, &wanted);
     if (status != RESTRIDE_OK)
         return status;
-    result->plan_seconds = now() - start;
+    result->plan_seconds = rs_cli_now() - start;
     result->bytes = result->rows * result->cols * options->unit * options->batch;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
     char *text = restride_plan_describe(plan);

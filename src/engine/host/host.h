@@ -99,6 +99,7 @@ void rs_host_copy_work(void *context, const rs_host_member *member);
 
 restride_status rs_host_fused_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_fused_work(void *context, const rs_host_member *member);
+
 restride_status rs_host_rows_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_rows_work(void *context, const rs_host_member *member);
 
