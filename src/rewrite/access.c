@@ -185,7 +185,7 @@ static const char *pass_to_atomic(rs_way *w, int up)
         !rs_is_atomic_call(w->tree, up) || !rs_leaf_type_name(w->target, w->access.type, &vector3))
         return trouble;
     w->access.kind = RS_ACCESS_LEAF;
-    w->access.address = true;
+    w->access.address = w->access.written = w->access.updated = true;
     w->access.size = (size_t)clang_Type_getSizeOf(w->target);
     w->access.begin = node_at(w, w->node)->begin;
     w->access.end = node_at(w, w->node)->end;

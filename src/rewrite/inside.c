@@ -113,6 +113,7 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     a->flat = target.kind != CXType_Record;
     a->index_count = a->subscript_count = 0;
     a->offset = a->union_size = a->union_offset = 0;
+    a->touched_offset = a->touched_size = 0;
     w->place = RS_AT_POINTER;
     w->target = target;
     return NULL;
@@ -134,6 +135,9 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     if (clang_Cursor_isBitField(field) != 0 || !rs_field_find(record, field, &place) ||
         place.bits % 8 != 0)
         return "this member has no fixed place in the structure";
+    if (w->access.union_size == 0 && w->access.touched_size == 0)
+        w->access.touched_offset +=
+            (size_t)(place.union_bits >= 0 ? place.union_bits : place.bits) / 8;
     if (w->access.union_size > 0) {
         w->access.union_offset += (size_t)place.bits / 8;
     } else if (place.union_bits >= 0) {
@@ -172,6 +176,7 @@ const char *rs_step_from_structure(rs_way *w, int up)
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;
         a->kind = RS_ACCESS_STORE;
+        a->written = true;
         a->value = rs_node_sibling(w->tree, w->node);
         a->value_used = node_at(w, outer->parent)->kind != CXCursor_CompoundStmt;
         a->begin = outer->begin;
@@ -218,6 +223,19 @@ static const char *check_subscript(const rs_way *w, int subscript, long long siz
     return "an array member of one fixed structure is indexed by a variable, which may run past it";
 }
 
+/* Which bytes a subscript leads to: one element, or any of the array. */
+static void note_subscript(rs_way *w, int subscript, long long size)
+{
+    rs_access *a = &w->access;
+    long long value;
+    if (a->union_size > 0 || a->touched_size > 0)
+        return;
+    if (is_constant(w, subscript, &value))
+        a->touched_offset += (size_t)(value * size);
+    else
+        a->touched_size = (size_t)(clang_getArraySize(w->type) * size);
+}
+
 static const char *step_to_element(rs_way *w, int up)
 {
     CXType element = clang_getArrayElementType(w->type);
@@ -229,6 +247,7 @@ static const char *step_to_element(rs_way *w, int up)
     const char *trouble = check_subscript(w, index, clang_getArraySize(w->type));
     if (trouble != NULL)
         return trouble;
+    note_subscript(w, index, size);
     a->subscript[a->subscript_count] = index;
     a->stride[a->subscript_count++] = (size_t)size;
     return rs_way_arrive(w, up, element);
@@ -298,9 +317,35 @@ static const char *take_address(rs_way *w, int address)
     return NULL;
 }
 
+/* Whether a member, or lanes of it, is written by the expression around it. */
+static void note_writing(rs_way *w)
+{
+    const rs_tree *tree = w->tree;
+    int node = w->node, up = node_at(w, node)->parent;
+    while (node_at(w, up)->first == node && (node_at(w, up)->kind == CXCursor_ParenExpr ||
+                                             node_at(w, up)->kind == CXCursor_ArraySubscriptExpr ||
+                                             (node_at(w, up)->kind == CXCursor_UnexposedExpr &&
+                                              !rs_node_same_bytes(tree, node, up)))) {
+        node = up;
+        up = node_at(w, node)->parent;
+    }
+    bool step = node_at(w, up)->kind == CXCursor_UnaryOperator &&
+                (rs_node_is_prefix(tree, up, "++") || rs_node_is_prefix(tree, up, "--") ||
+                 rs_node_is_postfix(tree, up, "++") || rs_node_is_postfix(tree, up, "--"));
+    bool address =
+        node_at(w, up)->kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
+    bool left = node_at(w, up)->first == node;
+    w->access.updated =
+        step || address || (left && node_at(w, up)->kind == CXCursor_CompoundAssignOperator);
+    w->access.written =
+        w->access.updated || (left && node_at(w, up)->kind == CXCursor_BinaryOperator &&
+                              rs_node_is_binary(tree, up, "="));
+}
+
 const char *rs_step_from_leaf(rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
+    note_writing(w);
     switch (outer->kind) {
     case CXCursor_ParenExpr:
         w->node = up;

@@ -109,6 +109,10 @@ typedef struct {
     int subscript_count;
     size_t offset; /* bytes from the start of the structure, without the subscripts */
     size_t size;
+    size_t touched_offset; /* of all bytes of a record that it may touch, and their number where it
+                              is more than `size` */
+    size_t touched_size;
+    bool written, updated;        /* written, and read too */
     size_t union_size;            /* of the union that the access lies in; 0: in none */
     size_t union_offset;          /* bytes from the start of that union, without the subscripts */
     int union_subscript;          /* the first subscript inside it */

@@ -6,6 +6,7 @@
 #include "rewrite/annotations.h"
 #include "rewrite/doubts.h"
 #include "rewrite/model.h"
+#include "rewrite/pattern.h"
 #include "source/flatten.h"
 #include "source/words.h"
 
@@ -276,8 +277,28 @@ static json_t *describe_record(const rs_structure *s)
                      "leaves", leaves);
 }
 
-static restride_status describe_argument(const rewriting *r, const rs_argument *argument,
-                                         json_t *list)
+static restride_status describe_access(const rs_steps *steps, const rs_argument *argument,
+                                       json_t *entry)
+{
+    rs_usage usage;
+    restride_status status =
+        rs_usage_find(steps, (int)(argument - steps->model->arguments), &usage);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_t *accesses = json_object();
+    for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT && status == RESTRIDE_OK; p++)
+        status = put(accesses, rs_pattern_name(p), json_integer((json_int_t)usage.accesses[p]));
+    const rs_structure *s = &steps->model->structures[argument->structure];
+    json_t *access = json_pack(
+        "{s:I, s:I, s:I, s:b, s:b, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
+        "record_bytes", (json_int_t)s->record.size, "fields_used", (json_int_t)usage.members_used,
+        "reads", usage.is_read, "writes", usage.is_written, "pattern",
+        rs_pattern_name(rs_usage_pattern(&usage)), "accesses", accesses);
+    return status == RESTRIDE_OK ? put(entry, "access", access) : status;
+}
+
+static restride_status describe_argument(const rewriting *r, const rs_steps *steps,
+                                         const rs_argument *argument, json_t *list)
 {
     bool kept = argument->reason != NULL;
     json_t *entry =
@@ -303,10 +324,12 @@ static restride_status describe_argument(const rewriting *r, const rs_argument *
         status = put(entry, "tile", json_integer((json_int_t)argument->tile));
     if (status == RESTRIDE_OK)
         status = put(entry, "count_argument", json_integer(argument->count_argument));
+    if (status == RESTRIDE_OK)
+        status = describe_access(steps, argument, entry);
     return status;
 }
 
-static restride_status describe_kernels(const rewriting *r, json_t *kernels)
+static restride_status describe_kernels(const rewriting *r, const rs_steps *steps, json_t *kernels)
 {
     restride_status status = RESTRIDE_OK;
     for (int f = 0; f < r->model.function_count && status == RESTRIDE_OK; f++) {
@@ -318,9 +341,29 @@ static restride_status describe_kernels(const rewriting *r, json_t *kernels)
         if (entry == NULL || json_array_append_new(kernels, entry) != 0)
             return rs_fail_memory("the rewriter's reply");
         for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
-            status =
-                describe_argument(r, &r->model.arguments[kernel->first_argument + i], arguments);
+            status = describe_argument(r, steps, &r->model.arguments[kernel->first_argument + i],
+                                       arguments);
     }
+    return status;
+}
+
+static bool any_transformed(const rs_model *model)
+{
+    for (int i = 0; i < model->argument_count; i++)
+        if (model->arguments[i].reason == NULL &&
+            rs_argument_kernel(model, &model->arguments[i]) != NULL)
+            return true;
+    return false;
+}
+
+static restride_status describe_model(const rewriting *r, json_t *kernels)
+{
+    rs_steps steps = {NULL, NULL, 0, NULL};
+    restride_status status =
+        any_transformed(&r->model) ? rs_steps_find(&steps, &r->model) : RESTRIDE_OK;
+    if (status == RESTRIDE_OK)
+        status = describe_kernels(r, &steps, kernels);
+    rs_steps_free(&steps);
     return status;
 }
 
@@ -515,15 +558,6 @@ static restride_status refuse_all(rewriting *r)
     return status;
 }
 
-static bool any_transformed(const rs_model *model)
-{
-    for (int i = 0; i < model->argument_count; i++)
-        if (model->arguments[i].reason == NULL &&
-            rs_argument_kernel(model, &model->arguments[i]) != NULL)
-            return true;
-    return false;
-}
-
 static restride_status run(rewriting *r)
 {
     bool stopped;
@@ -560,7 +594,7 @@ static restride_status run(rewriting *r)
     if (status == RESTRIDE_OK && !stopped && any_transformed(&r->model))
         status = rs_model_render(&r->model, &source);
     if (status == RESTRIDE_OK && !stopped)
-        status = describe_kernels(r, kernels);
+        status = describe_model(r, kernels);
     if (status == RESTRIDE_OK && source != NULL) {
         json_t *text = json_string(source);
         status = text == NULL ? reply_error(r, "A header is not a text in UTF-8.", false)

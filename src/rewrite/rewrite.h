@@ -39,6 +39,9 @@
  *       reason, file, line               when kept
  *       record: {name, size, alignment, leaves: [{name, type, offset, size}]},    without padding
  *       tile,                            0 for "f i"
+ *       access: {bytes_used, record_bytes, fields_used, reads, writes, pattern,
+ *                accesses: {unit, uniform, strided, other}},   how the kernel uses the array, see
+ *                                        pattern.h; `pattern` is the one of most accesses
  *       count_argument                   when transformed: the index of the added kernel argument,
  *                                        a ulong that holds the number of records in the buffer
  *   }]}; only the arguments that are pointers to global or constant memory are listed

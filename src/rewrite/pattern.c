@@ -1,0 +1,118 @@
+/* Collects the accesses of an argument, with those of the helpers that it is passed to. */
+#include "rewrite/pattern.h"
+
+#include "rewrite/linear.h"
+
+#include <stdlib.h>
+
+/* Helpers that call helpers; a source can make their ways more than anyone wants to count. */
+enum { VISIT_LIMIT = 4096, NESTING_LIMIT = 64 };
+
+typedef struct {
+    const rs_steps *steps;
+    const rs_structure *structure;
+    rs_usage *usage;
+    bool *used; /* for each member */
+    int visits;
+} collection;
+
+const char *rs_pattern_name(rs_pattern pattern)
+{
+    static const char *const names[RS_PATTERN_COUNT] = {"unit", "uniform", "strided", "other"};
+    return names[pattern];
+}
+
+rs_pattern rs_usage_pattern(const rs_usage *usage)
+{
+    rs_pattern most = RS_PATTERN_UNIT;
+    for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT; p++)
+        if (usage->accesses[p] >= usage->accesses[most])
+            most = p;
+    return most;
+}
+
+static rs_pattern pattern_of(rs_step step, long long record_size)
+{
+    if (step.kind == RS_STEP_NONE)
+        return RS_PATTERN_UNIFORM;
+    if (step.kind != RS_STEP_BY)
+        return step.kind == RS_STEP_STRIDED ? RS_PATTERN_STRIDED : RS_PATTERN_OTHER;
+    if (step.distance == 0)
+        return RS_PATTERN_UNIFORM;
+    if (step.distance == record_size || step.distance == -record_size)
+        return RS_PATTERN_UNIT;
+    return step.distance % record_size == 0 ? RS_PATTERN_STRIDED : RS_PATTERN_OTHER;
+}
+
+/* The bytes [begin, end) of a record that an access can touch. */
+static void touched(const collection *c, const rs_access *a, size_t *begin, size_t *end)
+{
+    *begin = 0;
+    *end = c->structure->record.size;
+    if (!a->flat) {
+        size_t size = a->union_size > 0 ? a->union_size : a->size;
+        *begin = a->touched_offset;
+        *end = *begin + (a->touched_size > 0 ? a->touched_size : size);
+        return;
+    }
+    /* A flat access tells its member when the index does and the pointer is the array itself. */
+    rs_linear sum = {.count = 0};
+    size_t length = c->structure->uniform > 0 ? *end / c->structure->uniform : 0;
+    for (int i = 0; i < a->index_count && length > 0; i++)
+        rs_linear_add(&sum, c->steps->model->tree, a->index[i], a->negative[i], length);
+    bool known = a->is_parameter && length > 0 && !sum.overflow;
+    for (int i = 0; i < sum.count; i++)
+        known = known && sum.terms[i].counts_records;
+    if (!known)
+        return;
+    long long member = sum.constant % (long long)length;
+    *begin = (size_t)(member < 0 ? member + (long long)length : member) * c->structure->uniform;
+    *end = *begin + c->structure->uniform;
+}
+
+static void add_access(collection *c, const rs_access *a)
+{
+    size_t begin, end;
+    touched(c, a, &begin, &end);
+    for (size_t m = 0; m < c->structure->member_count; m++) {
+        const rs_member *member = &c->structure->members[m];
+        if (member->offset < end && member->offset + member->size > begin)
+            c->used[m] = true;
+    }
+    rs_step step = rs_steps_of_access(c->steps, a);
+    c->usage->accesses[pattern_of(step, (long long)c->structure->record.size)]++;
+    c->usage->is_written = c->usage->is_written || a->written;
+    c->usage->is_read = c->usage->is_read || !a->written || a->updated;
+}
+
+static void add_argument(collection *c, int argument, int nesting)
+{
+    const rs_model *model = c->steps->model;
+    if (nesting > NESTING_LIMIT || ++c->visits > VISIT_LIMIT)
+        return;
+    for (int i = 0; i < model->access_count; i++)
+        if (model->accesses[i].argument == argument && model->accesses[i].kind != RS_ACCESS_CALL)
+            add_access(c, &model->accesses[i]);
+    for (int b = 0; b < model->binding_count; b++)
+        if (model->bindings[b].caller_argument == argument)
+            add_argument(c, model->bindings[b].callee_argument, nesting + 1);
+}
+
+restride_status rs_usage_find(const rs_steps *steps, int argument, rs_usage *usage)
+{
+    const rs_model *model = steps->model;
+    *usage = (rs_usage){{0}, 0, 0, false, false};
+    collection c = {steps, &model->structures[model->arguments[argument].structure], usage, NULL,
+                    0};
+    c.used = calloc(c.structure->member_count + 1, sizeof *c.used);
+    if (c.used == NULL)
+        return rs_fail_memory("the uses of an array");
+    add_argument(&c, argument, 0);
+    for (size_t m = 0; m < c.structure->member_count; m++)
+        if (c.used[m]) {
+            usage->bytes_used += c.structure->members[m].size;
+            usage->members_used++;
+        }
+    free(c.used);
+    return RESTRIDE_OK;
+}
