@@ -136,20 +136,15 @@ static bool is_shallow(const char *text, size_t size, size_t *offset)
     return run <= RUN_LIMIT && elses <= ELSE_LIMIT;
 }
 
-static restride_status parse(rs_tree *tree, const char *standard, int address_bits)
+static restride_status parse(rs_tree *tree, const char *const arguments[], int argument_count,
+                             const struct CXUnsavedFile *extra, unsigned options)
 {
-    const char *const arguments[] = {"-x",
-                                     "cl",
-                                     standard,
-                                     "-target",
-                                     address_bits == 32 ? "spir-unknown-unknown"
-                                                        : "spir64-unknown-unknown",
-                                     "-idirafter",
-                                     RS_CLANG_OPENCL_HEADERS};
-    struct CXUnsavedFile file = {UNIT_NAME, tree->text, tree->size};
-    enum CXErrorCode code = clang_parseTranslationUnit2(
-        tree->index, UNIT_NAME, arguments, (int)(sizeof arguments / sizeof arguments[0]), &file, 1,
-        CXTranslationUnit_None, &tree->unit);
+    struct CXUnsavedFile files[2] = {{UNIT_NAME, tree->text, tree->size}};
+    if (extra != NULL)
+        files[1] = *extra;
+    enum CXErrorCode code =
+        clang_parseTranslationUnit2(tree->index, UNIT_NAME, arguments, argument_count, files,
+                                    extra != NULL ? 2 : 1, options, &tree->unit);
     if (code != CXError_Success) {
         tree->unit = NULL;
         tree->failure = strdup("libclang could not parse the source");
@@ -171,6 +166,26 @@ static restride_status parse(rs_tree *tree, const char *standard, int address_bi
     return RESTRIDE_OK;
 }
 
+static restride_status refuse(rs_tree *tree, const char *reason)
+{
+    tree->failure = strdup(reason);
+    return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
+}
+
+static restride_status parse_text(rs_tree *tree, const char *const arguments[], int argument_count,
+                                  const struct CXUnsavedFile *extra, unsigned options)
+{
+    if (!is_shallow(tree->text, tree->size, &tree->failure_offset))
+        return refuse(tree, "an expression or statement is nested too deeply");
+    tree->index = clang_createIndex(1, 0);
+    if (tree->index == NULL)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "libclang could not be started.");
+    restride_status status = parse(tree, arguments, argument_count, extra, options);
+    if (status != RESTRIDE_OK)
+        rs_tree_free(tree);
+    return status;
+}
+
 restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, const char *standard,
                               int address_bits)
 {
@@ -178,22 +193,29 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
     tree->text = text;
     tree->size = size;
     char option[32] = "-cl-std=";
-    if (strlen(standard) >= sizeof option - strlen(option)) {
-        tree->failure = strdup("the value of -cl-std is not known");
-        return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
-    }
+    if (strlen(standard) >= sizeof option - strlen(option))
+        return refuse(tree, "the value of -cl-std is not known");
     strcat(option, standard);
-    if (!is_shallow(text, size, &tree->failure_offset)) {
-        tree->failure = strdup("an expression or statement is nested too deeply");
-        return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
-    }
-    tree->index = clang_createIndex(1, 0);
-    if (tree->index == NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED, "libclang could not be started.");
-    restride_status status = parse(tree, option, address_bits);
-    if (status != RESTRIDE_OK)
-        rs_tree_free(tree);
-    return status;
+    const char *const arguments[] = {"-x",
+                                     "cl",
+                                     option,
+                                     "-target",
+                                     address_bits == 32 ? "spir-unknown-unknown"
+                                                        : "spir64-unknown-unknown",
+                                     "-idirafter",
+                                     RS_CLANG_OPENCL_HEADERS};
+    return parse_text(tree, arguments, (int)(sizeof arguments / sizeof arguments[0]), NULL,
+                      CXTranslationUnit_None);
+}
+
+restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
+                                 const char *const arguments[], int argument_count,
+                                 const struct CXUnsavedFile *extra)
+{
+    memset(tree, 0, sizeof *tree);
+    tree->text = text;
+    tree->size = size;
+    return parse_text(tree, arguments, argument_count, extra, CXTranslationUnit_KeepGoing);
 }
 
 void rs_tree_free(rs_tree *tree)

@@ -37,6 +37,12 @@ typedef struct {
  */
 restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, const char *standard,
                               int address_bits);
+
+/* The same for other languages, with libclang's own arguments ("-x", "c", ...) and with files that
+ * exist in memory only; what follows an error is kept as far as libclang understands it. */
+restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
+                                 const char *const arguments[], int argument_count,
+                                 const struct CXUnsavedFile *extra);
 void rs_tree_free(rs_tree *tree);
 
 #endif
