@@ -6,7 +6,7 @@
 /* AoS and ASTA on an OpenCL device; only built with OpenCL. */
 int rs_bench_marshal(int argc, char **argv);
 
-/* In-place transposition on the host beside a copy of the same bytes. */
+/* In-place transposition on any engine beside a copy of the same bytes. */
 int rs_bench_transpose(int argc, char **argv);
 
 #endif

@@ -2,7 +2,9 @@
 #include "base/arithmetic.h"
 #include "base/text.h"
 #include "cli/bench.h"
+#include "cli/bench_device.h"
 #include "cli/cli.h"
+#include "cli/engines.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "restride/restride.h"
@@ -22,25 +24,31 @@ static const char usage[] =
     "\n"
     "Times the transposition of a matrix in its own memory. GB/s are 2 x bytes / time; the copy "
     "is\n"
-    "a memcpy of the same bytes on the same threads, timed between the transpositions. Every\n"
-    "element is checked. Memory is asked for huge pages, for both sides.\n"
+    "a memcpy of the same bytes on the same threads, or a copy from buffer to buffer on the "
+    "device,\n"
+    "timed between the transpositions. Every element is checked. Memory of the host is asked for\n"
+    "huge pages, for both sides. On devices small matrices run several times in a row.\n"
     "\n"
-    "  --engine host    the only engine that transposes (default)\n"
+    "  --engine ENGINE  host (default), opencl or cuda\n"
+    "  --device DEVICE  its number, or a part of its name (default: the first GPU)\n"
     "  --shape LIST     rows x columns, for example 7200x1800,1800x7200\n"
     "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
-    "  --threads N      threads of both sides (default: all processors)\n"
+    "  --threads N      threads of both sides on the host (default: all processors)\n"
     "  --repeat N       the median of N runs (default: 9)\n"
     "  --method NAME    one method instead of the planner's choice, by the name that --json "
     "prints\n"
     "  --batch N        matrices one after the other (default: 1)\n"
     "  --json           prints JSON, with the stages of each plan\n"
     "\n"
-    "Example:\n"
-    "  restride bench transpose --engine host --shape 7200x1800,10000x10000 --type f64\n";
+    "Examples:\n"
+    "  restride bench transpose --engine host --shape 7200x1800,10000x10000 --type f64\n"
+    "  restride bench transpose --engine opencl --shape 7200x1800\n";
 
 enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000, MOST_THREADS = 256, PAGE_BYTES = 2 << 20 };
 
 typedef struct {
+    const char *engine;
+    const char *device; /* NULL: the first GPU */
     const char *shapes;
     size_t unit;
     const char *type;
@@ -94,18 +102,15 @@ static bool check_shapes(const char *text)
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const struct option names[] = {
-        {"engine", required_argument, NULL, 'e'},
-        {"shape", required_argument, NULL, 's'},
-        {"type", required_argument, NULL, 't'},
-        {"threads", required_argument, NULL, 'p'},
-        {"repeat", required_argument, NULL, 'n'},
-        {"batch", required_argument, NULL, 'b'},
-        {"method", required_argument, NULL, 'm'},
-        {"json", no_argument, NULL, 'j'},
-        {NULL, 0, NULL, 0},
+        {"engine", required_argument, NULL, 'e'},  {"device", required_argument, NULL, 'd'},
+        {"shape", required_argument, NULL, 's'},   {"type", required_argument, NULL, 't'},
+        {"threads", required_argument, NULL, 'p'}, {"repeat", required_argument, NULL, 'n'},
+        {"batch", required_argument, NULL, 'b'},   {"method", required_argument, NULL, 'm'},
+        {"json", no_argument, NULL, 'j'},          {NULL, 0, NULL, 0},
     };
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    *options = (bench_options){.unit = 4,
+    *options = (bench_options){.engine = "host",
+                               .unit = 4,
                                .type = "f32",
                                .threads = online > 0 ? (size_t)online : 1,
                                .repeat = DEFAULT_REPEAT,
@@ -119,7 +124,11 @@ static int read_options(int argc, char **argv, bench_options *options)
         bool fine = true;
         switch (option) {
         case 'e':
-            fine = strcmp(optarg, "host") == 0;
+            options->engine = optarg;
+            fine = rs_cli_is_engine(optarg);
+            break;
+        case 'd':
+            options->device = optarg;
             break;
         case 's':
             options->shapes = optarg;
@@ -174,19 +183,6 @@ static restride_status allocate(unsigned char **memory, size_t bytes)
     return RESTRIDE_OK;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, size_t count)
-{
-    qsort(times, count, sizeof *times, compare_times);
-    return times[count / 2];
-}
-
 typedef struct {
     unsigned char *target;
     const unsigned char *source;
@@ -233,37 +229,6 @@ typedef struct {
     json_t *plan;
 } bench_result;
 
-/* Byte k of the element that starts at row i and column j of the matrix before. */
-static unsigned char element_byte(size_t element, size_t k)
-{
-    uint64_t mixed = (element + 1) * 0x9E3779B97F4A7C15u;
-    return (unsigned char)((mixed ^ (mixed >> 29)) >> (8 * (k % 8)));
-}
-
-static void fill(unsigned char *matrix, size_t elements, size_t unit)
-{
-    for (size_t e = 0; e < elements; e++)
-        for (size_t k = 0; k < unit; k++)
-            matrix[e * unit + k] = element_byte(e, k);
-}
-
-static restride_status verify(const unsigned char *matrix, const bench_result *result,
-                              const bench_options *options)
-{
-    size_t area = result->rows * result->cols;
-    const unsigned char *byte = matrix;
-    for (size_t b = 0; b < options->batch; b++)
-        for (size_t j = 0; j < result->cols; j++)
-            for (size_t i = 0; i < result->rows; i++)
-                for (size_t k = 0; k < options->unit; k++)
-                    if (*byte++ != element_byte(b * area + i * result->cols + j, k))
-                        return rs_fail(RESTRIDE_DEVICE_ERROR,
-                                       "After transposing %zu x %zu, row %zu, column %zu is wrong; "
-                                       "please report this shape.",
-                                       result->rows, result->cols, j, i);
-    return RESTRIDE_OK;
-}
-
 /* The first run is checked and not timed; then the matrix goes on as if it had the old shape again,
  * which takes the same time. */
 static restride_status time_runs(bench_result *result, const bench_options *options,
@@ -272,10 +237,10 @@ static restride_status time_runs(bench_result *result, const bench_options *opti
     double *times = calloc(2 * options->repeat, sizeof *times);
     if (times == NULL)
         return rs_fail_memory("the times");
-    fill(matrix, result->bytes / options->unit, options->unit);
+    rs_bench_fill(matrix, result->bytes / options->unit, options->unit);
     restride_status status = restride_execute(plan, matrix);
     if (status == RESTRIDE_OK)
-        status = verify(matrix, result, options);
+        status = rs_bench_verify(matrix, result->rows, result->cols, options->unit, options->batch);
     copy_all(copy, matrix, result->bytes, options->threads);
     for (size_t i = 0; i < options->repeat && status == RESTRIDE_OK; i++) {
         double start = rs_cli_now();
@@ -285,9 +250,59 @@ static restride_status time_runs(bench_result *result, const bench_options *opti
         times[i] = middle - start;
         times[options->repeat + i] = rs_cli_now() - middle;
     }
-    result->seconds = median(times, options->repeat);
-    result->copy_seconds = median(times + options->repeat, options->repeat);
+    result->seconds = rs_bench_median(times, options->repeat);
+    result->copy_seconds = rs_bench_median(times + options->repeat, options->repeat);
     free(times);
+    return status;
+}
+
+static restride_status time_on_host(bench_result *result, const bench_options *options,
+                                    restride_plan *plan, unsigned char *matrix)
+{
+    unsigned char *copy = NULL;
+    restride_status status = allocate(&copy, result->bytes);
+    if (status == RESTRIDE_OK)
+        status = time_runs(result, options, plan, matrix, copy);
+    free(copy);
+    return status;
+}
+
+static restride_status run_on_device(const bench_result *result, const bench_options *options,
+                                     rs_transfer *transfer, restride_plan *plan,
+                                     unsigned char *matrix, void *buffer)
+{
+    rs_bench_fill(matrix, result->bytes / options->unit, options->unit);
+    restride_status status = rs_bench_upload(transfer, buffer, matrix, result->bytes);
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, buffer);
+    if (status == RESTRIDE_OK)
+        status = transfer->operations->finish(transfer);
+    if (status == RESTRIDE_OK)
+        status = rs_bench_download(transfer, matrix, buffer, result->bytes);
+    if (status == RESTRIDE_OK)
+        status = rs_bench_verify(matrix, result->rows, result->cols, options->unit, options->batch);
+    return status;
+}
+
+static restride_status time_on_device(bench_result *result, const bench_options *options,
+                                      restride_engine *engine, restride_plan *plan,
+                                      unsigned char *matrix)
+{
+    rs_transfer *transfer = NULL;
+    void *buffer = NULL;
+    rs_bench_times times = {0};
+    restride_status status = rs_transfer_open(engine, &transfer);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = transfer->operations->allocate(transfer, result->bytes, &buffer);
+    if (status == RESTRIDE_OK)
+        status = run_on_device(result, options, transfer, plan, matrix, buffer);
+    if (status == RESTRIDE_OK)
+        status = rs_bench_time_plan(transfer, plan, buffer, result->bytes, options->repeat, &times);
+    result->seconds = times.seconds;
+    result->copy_seconds = times.copy_seconds;
+    transfer->operations->release(transfer, buffer);
+    transfer->operations->close(transfer);
     return status;
 }
 
@@ -295,7 +310,6 @@ static restride_status measure(bench_result *result, const bench_options *option
                                restride_engine *engine)
 {
     unsigned char *matrix = NULL;
-    unsigned char *copy = NULL;
     restride_plan *plan = NULL;
     const restride_plan_options wanted = {.method = options->method};
     double start = rs_cli_now();
@@ -310,12 +324,11 @@ static restride_status measure(bench_result *result, const bench_options *option
     result->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
     free(text);
     status = allocate(&matrix, result->bytes);
-    if (status == RESTRIDE_OK)
-        status = allocate(&copy, result->bytes);
-    if (status == RESTRIDE_OK)
-        status = time_runs(result, options, plan, matrix, copy);
+    if (status == RESTRIDE_OK && strcmp(options->engine, "host") == 0)
+        status = time_on_host(result, options, plan, matrix);
+    else if (status == RESTRIDE_OK)
+        status = time_on_device(result, options, engine, plan, matrix);
     free(matrix);
-    free(copy);
     restride_plan_destroy(plan);
     return status;
 }
@@ -359,6 +372,27 @@ static void print_row(const bench_result *result, const bench_options *options)
     fflush(stdout);
 }
 
+static void print_heading(const restride_engine *engine, const bench_options *options)
+{
+    char *device = rs_cli_engine_device(engine);
+    if (strcmp(options->engine, "host") == 0)
+        printf("host, %zu threads", options->threads);
+    else
+        printf("%s, %s", options->engine, device != NULL ? device : "a device");
+    printf(", median of %zu, every element verified, GB/s\n"
+           "%23s %5s %8s %8s %7s %9s %12s  stages\n",
+           options->repeat, "shape", "type", "in place", "copy", "ratio", "plan ms", "scratch");
+    free(device);
+}
+
+static json_t *report_json(const restride_engine *engine, const bench_options *options,
+                           json_t *rows)
+{
+    return json_pack("{s:s, s:o*, s:I, s:O}", "engine", options->engine, "device",
+                     engine->operations->describe_device(engine), "repeat",
+                     (json_int_t)options->repeat, "results", rows);
+}
+
 int rs_bench_transpose(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -371,14 +405,11 @@ int rs_bench_transpose(int argc, char **argv)
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     restride_engine *engine;
-    if (restride_engine_create_host(&engine, (int)options.threads) != RESTRIDE_OK)
+    if (rs_cli_open_engine(&engine, options.engine, options.device, options.threads) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     json_t *rows = json_array();
     if (!options.json)
-        printf("host, %zu threads, median of %zu, every element verified, GB/s\n"
-               "%23s %5s %8s %8s %7s %9s %12s  stages\n",
-               options.threads, options.repeat, "shape", "type", "in place", "copy", "ratio",
-               "plan ms", "scratch");
+        print_heading(engine, &options);
     restride_status status = RESTRIDE_OK;
     for (const char *text = options.shapes; *text != '\0' && status == RESTRIDE_OK;) {
         bench_result result = {0};
@@ -390,16 +421,15 @@ int rs_bench_transpose(int argc, char **argv)
             print_row(&result, &options);
         json_decref(result.plan);
     }
-    restride_engine_destroy(engine);
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     } else if (options.json) {
-        json_t *report = json_pack("{s:s, s:I, s:O}", "engine", "host", "repeat",
-                                   (json_int_t)options.repeat, "results", rows);
+        json_t *report = report_json(engine, &options, rows);
         json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
         putchar('\n');
         json_decref(report);
     }
     json_decref(rows);
+    restride_engine_destroy(engine);
     return exit_status;
 }

@@ -9,7 +9,7 @@ static const char usage[] =
     "usage: restride bench MEASUREMENT [OPTIONS]...\n"
     "\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
-    "  transpose   in-place transposition on the host, beside a copy on the same threads\n"
+    "  transpose   in-place transposition on the host or a device, beside a copy there\n"
     "\n"
     "Each has options of its own: restride bench MEASUREMENT --help. All print JSON with --json.\n"
     "\n"

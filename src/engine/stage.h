@@ -145,6 +145,9 @@ typedef struct {
     restride_engine *engine;
 } rs_stage;
 
+/* Memory and copies beside a device's stages: engine/transfer.h. */
+typedef struct rs_transfer_operations rs_transfer_operations;
+
 typedef struct {
     const char *name;
     rs_engine_traits (*traits)(const restride_engine *engine);
@@ -174,6 +177,8 @@ typedef struct {
     /* New JSON objects, or NULL when memory is short. */
     json_t *(*describe_stage)(const rs_stage *stage);
     json_t *(*describe_device)(const restride_engine *engine);
+
+    const rs_transfer_operations *transfer; /* NULL in an engine that works in host memory */
 
     void (*destroy_stage)(rs_stage *stage);
     void (*destroy)(restride_engine *engine);

@@ -17,7 +17,36 @@ typedef struct CUctx_st *rs_cuda_context;
 typedef struct CUmod_st *rs_cuda_module;
 typedef struct CUfunc_st *rs_cuda_function;
 typedef struct CUstream_st *rs_cuda_stream;
+typedef struct CUevent_st *rs_cuda_event;
 typedef uintptr_t rs_cuda_pointer; /* CUdeviceptr */
+
+/* CUDA_MEMCPY2D: rows of a side that lie `pitch` bytes apart. */
+typedef struct {
+    size_t x_bytes;
+    size_t y;
+    int type; /* RS_CUDA_MEMORY_... */
+    const void *host;
+    rs_cuda_pointer device;
+    void *array;
+    size_t pitch;
+} rs_cuda_source_rows;
+
+typedef struct {
+    size_t x_bytes;
+    size_t y;
+    int type;
+    void *host;
+    rs_cuda_pointer device;
+    void *array;
+    size_t pitch;
+} rs_cuda_target_rows;
+
+typedef struct {
+    rs_cuda_source_rows source;
+    rs_cuda_target_rows target;
+    size_t row_bytes;
+    size_t rows;
+} rs_cuda_rows;
 
 enum {
     RS_CUDA_OUT_OF_MEMORY = 2,
@@ -27,12 +56,21 @@ enum {
     RS_CUDA_ATTRIBUTE_SHARED_BYTES = 81, /* of a multiprocessor */
     RS_CUDA_ATTRIBUTE_COOPERATIVE = 95,
     RS_CUDA_ATTRIBUTE_SHARED_BYTES_A_BLOCK = 97, /* when a kernel asks for it */
-    RS_CUDA_FUNCTION_SHARED_BYTES = 8
+    RS_CUDA_FUNCTION_SHARED_BYTES = 8,
+    RS_CUDA_MEMORY_HOST = 1,
+    RS_CUDA_MEMORY_DEVICE = 2,
+    RS_CUDA_STREAM_NON_BLOCKING = 1,
+    RS_CUDA_EVENT_DISABLE_TIMING = 2
 };
 
 typedef struct {
     rs_cuda_result (*cuGetErrorName)(rs_cuda_result code, const char **name);
     rs_cuda_result (*cuDriverGetVersion)(int *version);
+    rs_cuda_result (*cuInit)(unsigned flags);
+    rs_cuda_result (*cuDeviceGetCount)(int *count);
+    rs_cuda_result (*cuDeviceGet)(rs_cuda_device *device, int ordinal);
+    rs_cuda_result (*cuDevicePrimaryCtxRetain)(rs_cuda_context *context, rs_cuda_device device);
+    rs_cuda_result (*cuCtxSetCurrent)(rs_cuda_context context);
     rs_cuda_result (*cuCtxGetCurrent)(rs_cuda_context *context);
     rs_cuda_result (*cuCtxPushCurrent)(rs_cuda_context context);
     rs_cuda_result (*cuCtxPopCurrent)(rs_cuda_context *context);
@@ -59,6 +97,22 @@ typedef struct {
     rs_cuda_result (*cuMemAlloc)(rs_cuda_pointer *pointer, size_t bytes);
     rs_cuda_result (*cuMemFree)(rs_cuda_pointer pointer);
     rs_cuda_result (*cuMemcpyHtoD)(rs_cuda_pointer target, const void *source, size_t bytes);
+    rs_cuda_result (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);
+    rs_cuda_result (*cuMemFreeHost)(void *pointer);
+    rs_cuda_result (*cuMemcpyHtoDAsync)(rs_cuda_pointer target, const void *source, size_t bytes,
+                                        rs_cuda_stream stream);
+    rs_cuda_result (*cuMemcpyDtoHAsync)(void *target, rs_cuda_pointer source, size_t bytes,
+                                        rs_cuda_stream stream);
+    rs_cuda_result (*cuMemcpyDtoDAsync)(rs_cuda_pointer target, rs_cuda_pointer source,
+                                        size_t bytes, rs_cuda_stream stream);
+    rs_cuda_result (*cuMemcpy2DAsync)(const rs_cuda_rows *copy, rs_cuda_stream stream);
+    rs_cuda_result (*cuStreamCreate)(rs_cuda_stream *stream, unsigned flags);
+    rs_cuda_result (*cuStreamDestroy)(rs_cuda_stream stream);
+    rs_cuda_result (*cuStreamSynchronize)(rs_cuda_stream stream);
+    rs_cuda_result (*cuEventCreate)(rs_cuda_event *event, unsigned flags);
+    rs_cuda_result (*cuEventRecord)(rs_cuda_event event, rs_cuda_stream stream);
+    rs_cuda_result (*cuEventSynchronize)(rs_cuda_event event);
+    rs_cuda_result (*cuEventDestroy)(rs_cuda_event event);
     rs_cuda_result (*cuMemGetAddressRange)(rs_cuda_pointer *base, size_t *size,
                                            rs_cuda_pointer pointer);
 } rs_cuda_driver;

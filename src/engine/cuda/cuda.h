@@ -7,7 +7,7 @@
 #define RS_ENGINE_CUDA_CUDA_H
 
 #include "engine/cuda/api.h"
-#include "engine/stage.h"
+#include "engine/transfer.h"
 
 #include <stdbool.h>
 
@@ -23,6 +23,8 @@ typedef struct {
     size_t shared_bytes; /* of a multiprocessor */
     size_t shared_bytes_a_block;
 } rs_cuda_engine;
+
+extern const rs_transfer_operations rs_cuda_transfer;
 
 /* ---- kernels ---- */
 

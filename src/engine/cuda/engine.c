@@ -320,6 +320,7 @@ static const rs_engine_operations operations = {
     .run = run,
     .describe_stage = describe_stage,
     .describe_device = describe_device,
+    .transfer = &rs_cuda_transfer,
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };

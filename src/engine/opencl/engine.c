@@ -262,6 +262,7 @@ static const rs_engine_operations operations = {
     .run = run,
     .describe_stage = describe_stage,
     .describe_device = describe_device,
+    .transfer = &rs_opencl_transfer,
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };

@@ -6,7 +6,7 @@
 #define RS_ENGINE_OPENCL_OPENCL_H
 
 #include "engine/opencl/marshal.h"
-#include "engine/stage.h"
+#include "engine/transfer.h"
 
 #include <CL/cl_icd.h>
 #include <pthread.h>
@@ -62,6 +62,8 @@ struct rs_opencl_method {
                     cl_mem scratch);
     void (*forget)(rs_opencl_stage *stage); /* NULL where there is nothing to free */
 };
+
+extern const rs_transfer_operations rs_opencl_transfer;
 
 extern const rs_opencl_method rs_opencl_panels;
 extern const rs_opencl_method rs_opencl_tiles;

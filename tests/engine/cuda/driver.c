@@ -80,6 +80,19 @@ EXPORT cuDevicePrimaryCtxRetain(void **context, int device);
 EXPORT cuCtxSetCurrent(void *context);
 EXPORT cuCtxSynchronize(void);
 EXPORT cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer);
+EXPORT cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
+EXPORT cuMemFreeHost(void *pointer);
+EXPORT cuMemcpyHtoDAsync_v2(uintptr_t target, const void *source, size_t bytes, void *stream);
+EXPORT cuMemcpyDtoHAsync_v2(void *target, uintptr_t source, size_t bytes, void *stream);
+EXPORT cuMemcpyDtoDAsync_v2(uintptr_t target, uintptr_t source, size_t bytes, void *stream);
+EXPORT cuMemcpy2DAsync_v2(const void *copy, void *stream);
+EXPORT cuStreamCreate(void **stream, unsigned flags);
+EXPORT cuStreamDestroy_v2(void *stream);
+EXPORT cuStreamSynchronize(void *stream);
+EXPORT cuEventCreate(void **event, unsigned flags);
+EXPORT cuEventRecord(void *event, void *stream);
+EXPORT cuEventSynchronize(void *event);
+EXPORT cuEventDestroy_v2(void *event);
 
 /* ---- the device ---- */
 
@@ -269,6 +282,130 @@ result cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer)
         }
     }
     return INVALID_VALUE;
+}
+
+/* ---- streams: every command is done when its call returns ---- */
+
+result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    *pointer = fails(__func__) ? NULL : malloc(bytes);
+    return *pointer == NULL ? OUT_OF_MEMORY : SUCCESS;
+}
+
+result cuMemFreeHost(void *pointer)
+{
+    free(pointer);
+    return SUCCESS;
+}
+
+result cuMemcpyHtoDAsync_v2(uintptr_t target, const void *source, size_t bytes, void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    memcpy((void *)target, source, bytes);
+    return SUCCESS;
+}
+
+result cuMemcpyDtoHAsync_v2(void *target, uintptr_t source, size_t bytes, void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    memcpy(target, (const void *)source, bytes);
+    return SUCCESS;
+}
+
+result cuMemcpyDtoDAsync_v2(uintptr_t target, uintptr_t source, size_t bytes, void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    memcpy((void *)target, (const void *)source, bytes);
+    return SUCCESS;
+}
+
+enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 };
+
+typedef struct {
+    size_t x_bytes, y;
+    int type;
+    void *host;
+    uintptr_t device;
+    void *array;
+    size_t pitch;
+} side_2d;
+
+typedef struct {
+    side_2d source, target;
+    size_t row_bytes, rows;
+} copy_2d;
+
+static unsigned char *side_start(const side_2d *side)
+{
+    unsigned char *start = side->type == MEMORY_HOST ? side->host : (unsigned char *)side->device;
+    return start + side->y * side->pitch + side->x_bytes;
+}
+
+result cuMemcpy2DAsync_v2(const void *description, void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    const copy_2d *copy = description;
+    if (copy->row_bytes > copy->source.pitch || copy->row_bytes > copy->target.pitch)
+        return INVALID_VALUE;
+    for (size_t row = 0; row < copy->rows; row++)
+        memcpy(side_start(&copy->target) + row * copy->target.pitch,
+               side_start(&copy->source) + row * copy->source.pitch, copy->row_bytes);
+    return SUCCESS;
+}
+
+result cuStreamCreate(void **stream, unsigned flags)
+{
+    (void)flags;
+    MAY_FAIL();
+    *stream = malloc(1);
+    return *stream == NULL ? OUT_OF_MEMORY : SUCCESS;
+}
+
+result cuStreamDestroy_v2(void *stream)
+{
+    free(stream);
+    return SUCCESS;
+}
+
+result cuStreamSynchronize(void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    return SUCCESS;
+}
+
+result cuEventCreate(void **event, unsigned flags)
+{
+    (void)flags;
+    MAY_FAIL();
+    *event = malloc(1);
+    return *event == NULL ? OUT_OF_MEMORY : SUCCESS;
+}
+
+result cuEventRecord(void *event, void *stream)
+{
+    (void)event;
+    (void)stream;
+    MAY_FAIL();
+    return SUCCESS;
+}
+
+result cuEventSynchronize(void *event)
+{
+    (void)event;
+    MAY_FAIL();
+    return SUCCESS;
+}
+
+result cuEventDestroy_v2(void *event)
+{
+    free(event);
+    return SUCCESS;
 }
 
 /* ---- modules ---- */

@@ -1,0 +1,39 @@
+/* What the measurements on devices have in common: patterns whose every element is known, and times
+ * beside a copy of the same bytes. */
+#ifndef RS_CLI_BENCH_DEVICE_H
+#define RS_CLI_BENCH_DEVICE_H
+
+#include "engine/transfer.h"
+#include "restride/plan.h"
+
+#include <stddef.h>
+
+/* Fills `elements` of `unit` bytes; element number e holds bytes that depend on e alone. */
+void rs_bench_fill(unsigned char *bytes, size_t elements, size_t unit);
+
+/* Whether what was `batch` matrices of rows x cols such elements is transposed now. The sentence
+ * names the first element that is wrong. */
+restride_status rs_bench_verify(const unsigned char *bytes, size_t rows, size_t cols, size_t unit,
+                                size_t batch);
+
+/* Moves all bytes, and waits. */
+restride_status rs_bench_upload(rs_transfer *transfer, void *buffer, const void *bytes,
+                                size_t count);
+restride_status rs_bench_download(rs_transfer *transfer, void *bytes, void *buffer, size_t count);
+
+/* The median; sorts the values. */
+double rs_bench_median(double *values, size_t count);
+
+typedef struct {
+    double seconds;      /* of one run */
+    double copy_seconds; /* of a copy of `bytes` bytes from buffer to buffer */
+} rs_bench_times;
+
+/*
+ * Medians of `repeat` samples of each, in turns. A sample of small arrays is several runs one after
+ * the other: what a stream of work costs, not what waiting for each costs.
+ */
+restride_status rs_bench_time_plan(rs_transfer *transfer, restride_plan *plan, void *buffer,
+                                   size_t bytes, size_t repeat, rs_bench_times *times);
+
+#endif

@@ -1,0 +1,73 @@
+/* Opening engines by name; see engines.h. */
+#include "cli/engines.h"
+
+#include "base/status.h"
+#include "engine/open.h"
+#include "engine/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static restride_status open_host(restride_engine **engine, const char *device, size_t threads)
+{
+    (void)device;
+    return restride_engine_create_host(engine, (int)threads);
+}
+
+#ifdef RESTRIDE_HAVE_OPENCL
+static restride_status open_opencl(restride_engine **engine, const char *device, size_t threads)
+{
+    (void)threads;
+    return rs_opencl_open(engine, device);
+}
+#else
+#define open_opencl NULL
+#endif
+
+#ifdef RESTRIDE_HAVE_CUDA
+static restride_status open_cuda(restride_engine **engine, const char *device, size_t threads)
+{
+    (void)threads;
+    return rs_cuda_open(engine, device);
+}
+#else
+#define open_cuda NULL
+#endif
+
+static const struct {
+    const char *name;
+    restride_status (*open)(restride_engine **engine, const char *device, size_t threads);
+} engines[] = {{"host", open_host}, {"opencl", open_opencl}, {"cuda", open_cuda}};
+
+enum { ENGINES = sizeof engines / sizeof engines[0] };
+
+bool rs_cli_is_engine(const char *name)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (strcmp(engines[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+restride_status rs_cli_open_engine(restride_engine **engine, const char *name, const char *device,
+                                   size_t threads)
+{
+    *engine = NULL;
+    for (int i = 0; i < ENGINES; i++)
+        if (strcmp(engines[i].name, name) == 0 && engines[i].open != NULL)
+            return engines[i].open(engine, device, threads);
+    return rs_fail(RESTRIDE_UNSUPPORTED, "This build has no %s engine; restride doctor says why.",
+                   name);
+}
+
+char *rs_cli_engine_device(const restride_engine *engine)
+{
+    json_t *description = engine->operations->describe_device(engine);
+    const char *name = json_string_value(description);
+    char *text = description == NULL
+                     ? NULL
+                     : (name != NULL ? strdup(name)
+                                     : json_dumps(description, JSON_COMPACT | JSON_ENCODE_ANY));
+    json_decref(description);
+    return text;
+}

@@ -1,0 +1,24 @@
+/* The engines by the names that verbs take: --engine host|opencl|cuda, --device NUMBER|NAME. */
+#ifndef RS_CLI_ENGINES_H
+#define RS_CLI_ENGINES_H
+
+#include "restride/engine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether there is an engine of that name, in this build or in another. */
+bool rs_cli_is_engine(const char *name);
+
+/*
+ * Opens one. `device` (NULL: the first GPU, else the first device) is for devices, `threads` (0:
+ * all) for the host. RESTRIDE_UNSUPPORTED when this build or this machine does not have it.
+ */
+restride_status rs_cli_open_engine(restride_engine **engine, const char *name, const char *device,
+                                   size_t threads);
+
+/* The name of the engine's device, as plans describe it. The caller frees it; NULL when memory is
+ * short. */
+char *rs_cli_engine_device(const restride_engine *engine);
+
+#endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# bench.sh RESTRIDE EMULATED: the measurements on small inputs; EMULATED is the folder of an emulated CUDA driver, or empty.
+restride=$1
+emulated=$2
+source "$(dirname "$0")/expect.sh"
+cd "$work" || exit 1
+
+# a_device ENGINE: whether this build and this machine have one.
+a_device() {
+    "$restride" bench transpose --engine "$1" --shape 2x3 --repeat 1 >/dev/null 2>&1
+}
+
+check_transpose() {
+    expect 0 "$restride" bench transpose --engine "$1" --shape 60x40,33x33,1x7 --repeat 2 --json
+    says out '"engine": "'"$1"'"'
+    says out '"ratio"'
+    [ "$(grep -c '"verified": true' out)" -eq 3 ] || complain "not all shapes are verified"
+}
+
+check_transpose host
+expect 2 "$restride" bench transpose --engine steam --shape 2x3
+says err '^restride bench: --engine cannot be "steam"'
+for engine in opencl cuda; do
+    expect 1 "$restride" bench transpose --engine $engine --device "no such device" --shape 2x3
+    says err '^restride bench: (No|There is no|This build has no) '
+done
+if a_device opencl; then
+    check_transpose opencl
+fi
+if [ -n "$emulated" ]; then
+    export LD_LIBRARY_PATH=$emulated EMULATED_FOLDER=$emulated XDG_CACHE_HOME=$emulated/cache
+    check_transpose cuda
+fi
+finish
