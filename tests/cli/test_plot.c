@@ -1,0 +1,115 @@
+/* Plots: what is drawn where, and that any name and value gives a document. */
+#include "cli/plot.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *draw(const rs_plot *plot)
+{
+    rs_text svg = RS_TEXT_EMPTY;
+    rs_plot_write(&svg, plot);
+    char *text = rs_text_take(&svg);
+    assert_non_null(text);
+    return text;
+}
+
+static size_t count(const char *text, const char *what)
+{
+    size_t found = 0;
+    for (; (text = strstr(text, what)) != NULL; text++)
+        found++;
+    return found;
+}
+
+static const double values[] = {1, 2, 4, NAN};
+static const double places[] = {1, 2, 4, 8};
+
+static rs_plot a_plot(rs_plot_kind kind, const rs_plot_series *series, size_t series_count)
+{
+    return (rs_plot){.kind = kind,
+                     .title = "a < b & c",
+                     .x_label = "x",
+                     .y_label = "GB/s",
+                     .series = series,
+                     .series_count = series_count};
+}
+
+static void bars_stand_on_the_axis(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"one", "two", "three", "four"};
+    const rs_plot_series series[] = {{"first", 4, NULL, values, false},
+                                     {"second", 3, NULL, values, false}};
+    rs_plot plot = a_plot(RS_PLOT_BARS, series, 2);
+    plot.categories = names;
+    plot.category_count = 4;
+    char *svg = draw(&plot);
+    /* Six finite values, and a square for each name in the legend. */
+    assert_int_equal(count(svg, "<rect class=\"bar"), 6 + 2);
+    /* The highest value is the end of the axis: a bar from its top to its bottom. */
+    assert_int_equal(count(svg, "height=\"314.0\""), 2);
+    assert_int_equal(count(svg, ">three</text>"), 1);
+    free(svg);
+}
+
+static void lines_break_where_a_value_is_missing(void **state)
+{
+    (void)state;
+    static const double broken[] = {1, NAN, 4, 2};
+    const rs_plot_series series[] = {{"line", 4, places, broken, false}};
+    rs_plot plot = a_plot(RS_PLOT_LINES, series, 1);
+    plot.x_logarithmic = true;
+    char *svg = draw(&plot);
+    const char *path = strstr(svg, "d=\" M");
+    assert_non_null(path);
+    assert_int_equal(count(path, " M"), 2);
+    assert_int_equal(count(path, " L"), 1);
+    /* Powers of two are equally far from each other: 70 to 650 in three steps. */
+    assert_non_null(strstr(svg, ">8</text>"));
+    assert_non_null(strstr(path, "M456.7"));
+    free(svg);
+}
+
+static void names_are_escaped(void **state)
+{
+    (void)state;
+    const rs_plot_series series[] = {{"<script>", 3, NULL, values, false}};
+    const rs_plot plot = a_plot(RS_PLOT_POINTS, series, 1);
+    char *svg = draw(&plot);
+    assert_null(strstr(svg, "<script>"));
+    assert_non_null(strstr(svg, "a &lt; b &amp; c"));
+    free(svg);
+}
+
+static void nothing_to_draw_is_a_document_too(void **state)
+{
+    (void)state;
+    static const double none[] = {NAN};
+    const rs_plot_series series[] = {{"empty", 0, NULL, NULL, false}, {"nan", 1, none, none, true}};
+    for (int kind = RS_PLOT_LINES; kind <= RS_PLOT_BARS; kind++) {
+        const rs_plot plot = a_plot((rs_plot_kind)kind, series, 2);
+        char *svg = draw(&plot);
+        assert_int_equal(count(svg, "</svg>"), 1);
+        assert_null(strstr(svg, "nan "));
+        assert_null(strstr(svg, "\"nan"));
+        assert_null(strstr(svg, "inf"));
+        free(svg);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bars_stand_on_the_axis),
+        cmocka_unit_test(lines_break_where_a_value_is_missing),
+        cmocka_unit_test(names_are_escaped),
+        cmocka_unit_test(nothing_to_draw_is_a_document_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
