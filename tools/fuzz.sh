@@ -34,3 +34,10 @@ base=(src/base/arithmetic.c src/base/status.c src/base/text.c)
 layout=(src/layout/accessor.c src/layout/cursor.c src/layout/layout.c src/layout/members.c src/layout/parse.c src/layout/record.c)
 fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/file/npy_type.c
 fuzz layout "${base[@]}" "${layout[@]}"
+fuzz config "${base[@]}" "${layout[@]}" src/config/config.c -linih -ljansson
+libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
+if [ -n "$libclang" ]; then
+    libclang=${libclang%/include/clang-c}
+    fuzz annotations "${base[@]}" src/rewrite/annotations.c src/source/words.c -I"$libclang/include" \
+        -L"$libclang/lib" -Wl,-rpath,"$libclang/lib" -lclang -ljansson
+fi

@@ -3,7 +3,7 @@
 # command and stops if one is missing. This is the only list of them.
 set -eu
 
-packages="build-essential cmake pkg-config git cpp libjansson-dev
+packages="build-essential cmake pkg-config git cpp libjansson-dev libinih-dev
     opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 pocl-opencl-icd
     libcmocka-dev oclgrind spin clang-format clang-tidy clang libclang-rt-dev"
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
+#include "config/config.h"
 #include "rewrite/rewrite.h"
 
 #include <clang-c/Index.h>
@@ -28,7 +29,7 @@ static int print_libclang(void)
 
 typedef struct {
     const char *file, *output;
-    json_t *layouts, *records;
+    json_t *layouts, *records, *config;
     long tile; /* 0: not given */
     bool json;
 } settings;
@@ -48,6 +49,7 @@ static void print_usage(FILE *stream)
         "a macro\n"
         "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no "
         "layout is given\n"
+        "  --config FILE               layouts from a file, with a section for each kernel\n"
         "  --json                      the whole reply as JSON on standard output\n"
         "  -o, --output FILE           writes there instead of standard output\n"
         "  -h, --help                  this page\n",
@@ -98,11 +100,15 @@ static bool add_named(json_t *object, const char *text)
  */
 static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
 {
-    static const struct option options[] = {
-        {"layout", required_argument, NULL, 'l'}, {"record", required_argument, NULL, 'R'},
-        {"tile", required_argument, NULL, 't'},   {"json", no_argument, NULL, 'j'},
-        {"output", required_argument, NULL, 'o'}, {"request", no_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
+                                            {"record", required_argument, NULL, 'R'},
+                                            {"config", required_argument, NULL, 'c'},
+                                            {"tile", required_argument, NULL, 't'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"request", no_argument, NULL, 'r'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
         char *end = NULL;
@@ -112,6 +118,11 @@ static int read_arguments(int argc, char **argv, settings *s, bool *request, boo
             if (!add_named(option == 'l' ? s->layouts : s->records, optarg))
                 return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                                    "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
+            break;
+        case 'c':
+            json_decref(s->config);
+            if (rs_config_read(optarg, &s->config) != RESTRIDE_OK)
+                return rs_cli_fail_last(RS_EXIT_USAGE, argv[0]);
             break;
         case 't':
             s->tile = strtol(optarg, &end, 10);
@@ -153,7 +164,12 @@ static void add_option(rs_text *options, const char *option)
 static void print_arguments(const json_t *reply)
 {
     size_t k, i;
-    json_t *kernel, *argument;
+    json_t *kernel, *argument, *unused;
+    json_array_foreach(json_object_get(reply, "unused"), i, unused)
+    {
+        fprintf(stderr, "%s: in the configuration, but no kernel here has this argument\n",
+                json_string_value(unused));
+    }
     json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
     {
         const char *kernel_name = json_string_value(json_object_get(kernel, "name"));
@@ -218,6 +234,8 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b, s:b}", "source", text, "file", s->file,
                   "options", options, "layouts", s->layouts, "records", s->records, "macros",
                   usual_macros(), "assume_undefined", 1, "comments", 1);
+    if (request != NULL && s->config != NULL)
+        json_object_set(request, "config", s->config);
     long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
     if (request != NULL && tile > 0)
         json_object_set_new(request, "tile", json_integer(tile));
@@ -280,7 +298,7 @@ int main(int argc, char **argv)
     argv[0] = verb; /* the name in messages, however this program was started */
     if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
         return print_libclang();
-    settings s = {NULL, NULL, json_object(), json_object(), 0, false};
+    settings s = {NULL, NULL, json_object(), json_object(), NULL, 0, false};
     bool request = false, help = false;
     if (s.layouts == NULL || s.records == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");
@@ -303,5 +321,6 @@ int main(int argc, char **argv)
     }
     json_decref(s.layouts);
     json_decref(s.records);
+    json_decref(s.config);
     return exit_status;
 }

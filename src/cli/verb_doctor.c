@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/parts.h"
+#include "config/config.h"
 #include "restride/transpose.h"
 
 #include <getopt.h>
@@ -133,6 +134,18 @@ static void check_preprocessor(json_t *findings)
     free(path);
 }
 
+static void check_configuration(json_t *findings)
+{
+    json_t *config = NULL;
+    if (rs_config_parse("", 0, "", &config) == RESTRIDE_OK)
+        rs_doctor_add(findings, "configuration", RS_DOCTOR_WORKS, NULL, "--config reads files");
+    else
+        rs_doctor_add(findings, "configuration", RS_DOCTOR_OPTIONAL,
+                      "apt-get install libinih-dev, and build again",
+                      "this build cannot read configuration files (--config)");
+    json_decref(config);
+}
+
 static bool is_missing(const json_t *finding)
 {
     const char *status = json_string_value(json_object_get(finding, "status"));
@@ -211,6 +224,7 @@ int rs_verb_doctor(int argc, char **argv)
     check_host(findings);
     check_rewriter(findings);
     check_preprocessor(findings);
+    check_configuration(findings);
 #ifdef RESTRIDE_HAVE_OPENCL
     rs_doctor_check_opencl(findings);
 #else

@@ -135,13 +135,11 @@ static restride_status read_comments(rs_annotations *annotations, const char *so
     return status;
 }
 
-restride_status rs_annotations_read(rs_annotations *annotations, const json_t *records,
-                                    const char *source)
+static restride_status add_records(rs_annotations *annotations, const json_t *records)
 {
     const char *name;
     json_t *value;
     restride_status status = RESTRIDE_OK;
-    *annotations = (rs_annotations){NULL, 0};
     json_object_foreach((json_t *)records, name, value)
     {
         if (json_is_string(value) && status == RESTRIDE_OK)
@@ -149,6 +147,16 @@ restride_status rs_annotations_read(rs_annotations *annotations, const json_t *r
                 annotations,
                 (rs_annotation){strdup(name), strdup(json_string_value(value)), NULL, 0, 0}, false);
     }
+    return status;
+}
+
+restride_status rs_annotations_read(rs_annotations *annotations, const json_t *records,
+                                    const json_t *configured, const char *source)
+{
+    *annotations = (rs_annotations){NULL, 0};
+    restride_status status = add_records(annotations, records);
+    if (status == RESTRIDE_OK)
+        status = add_records(annotations, configured);
     return status == RESTRIDE_OK ? read_comments(annotations, source) : status;
 }
 

@@ -32,10 +32,10 @@ typedef struct {
     int count;
 } rs_annotations;
 
-/* Reads the request's "records" and the comments of the source; the request goes first. `records`
- * may be NULL. */
+/* Reads the request's "records", those of its configuration and the comments of the source; what
+ * comes first decides. Either object may be NULL. */
 restride_status rs_annotations_read(rs_annotations *annotations, const json_t *records,
-                                    const char *source);
+                                    const json_t *configured, const char *source);
 
 /* Lines to parse behind the source, which give the lengths; nothing when there are none. */
 void rs_annotations_write(const rs_annotations *annotations, const char *file, rs_text *out);

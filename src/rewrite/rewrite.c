@@ -91,6 +91,7 @@ static const char *check_request(const json_t *request)
         {"tile", {JSON_INTEGER, JSON_INTEGER}, "The member \"tile\" is not an integer."},
         {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
         {"records", {JSON_OBJECT, JSON_OBJECT}, "The member \"records\" is not an object."},
+        {"config", {JSON_OBJECT, JSON_OBJECT}, "The member \"config\" is not an object."},
         {"macros", {JSON_OBJECT, JSON_OBJECT}, "The member \"macros\" is not an object."},
         {"assume_undefined",
          {JSON_TRUE, JSON_FALSE},
@@ -141,19 +142,27 @@ static restride_status read_macros(rewriting *r)
 
 /* ---- layouts ---- */
 
+/* What an object says of "KERNEL.ARGUMENT", or else of "ARGUMENT"; NULL when neither is there. */
+static const char *find_expression(const json_t *layouts, const char *full, const char *name)
+{
+    const char *expression = json_string_value(json_object_get(layouts, full));
+    return expression != NULL ? expression : json_string_value(json_object_get(layouts, name));
+}
+
 /* Sets *found when the request names a layout for the argument, or its tile applies. */
 static restride_status wanted_layout(const rewriting *r, const rs_argument *argument,
                                      rs_text *found)
 {
     const json_t *layouts = json_object_get(r->request, "layouts");
+    const json_t *config = json_object_get(json_object_get(r->request, "config"), "layouts");
     const json_t *tile = json_object_get(r->request, "tile");
     rs_text full = RS_TEXT_EMPTY;
     rs_text_format(&full, "%s.%s", r->model.functions[argument->function].name, argument->name);
     if (full.failed)
         return rs_fail_memory("a layout");
-    const char *expression = json_string_value(json_object_get(layouts, full.data));
+    const char *expression = find_expression(layouts, full.data, argument->name);
     if (expression == NULL)
-        expression = json_string_value(json_object_get(layouts, argument->name));
+        expression = find_expression(config, full.data, argument->name);
     rs_text_free(&full);
     const rs_annotation *annotation = rs_annotations_find(
         &r->annotations, r->model.functions[argument->function].name, argument->name);
@@ -232,6 +241,25 @@ static restride_status check_expression(const char *expression, const char **sen
     return status;
 }
 
+/* The names of a configuration that this source does not have: it may serve several programs. */
+static restride_status list_unused(rewriting *r)
+{
+    static const char *const parts[] = {"layouts", "records"};
+    const json_t *config = json_object_get(r->request, "config");
+    json_t *unused = json_array(), *value;
+    const char *name;
+    for (size_t p = 0; unused != NULL && p < sizeof parts / sizeof parts[0]; p++)
+        json_object_foreach(json_object_get(config, parts[p]), name, value)
+        {
+            if (!is_argument(&r->model, name))
+                json_array_append_new(unused, json_string(name));
+        }
+    if (json_array_size(unused) > 0)
+        return put(r->reply, "unused", unused);
+    json_decref(unused);
+    return RESTRIDE_OK;
+}
+
 static restride_status set_layouts(rewriting *r, bool *stopped)
 {
     const char *name, *sentence = NULL;
@@ -251,6 +279,8 @@ static restride_status set_layouts(rewriting *r, bool *stopped)
         if (text.size > 0)
             sentence = text.data;
     }
+    if (status == RESTRIDE_OK && sentence == NULL)
+        status = list_unused(r);
     for (int i = 0; i < r->model.argument_count && status == RESTRIDE_OK && sentence == NULL; i++)
         if (r->model.arguments[i].reason == NULL &&
             rs_argument_kernel(&r->model, &r->model.arguments[i]) != NULL)
@@ -538,7 +568,8 @@ static restride_status read_source(rewriting *r, bool *stopped)
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");
     if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
-        r->annotations.count == 0 && !has_prefix(r->flat.text, r->flat.size, "struct", &where))
+        json_object_size(json_object_get(r->request, "config")) == 0 && r->annotations.count == 0 &&
+        !has_prefix(r->flat.text, r->flat.size, "struct", &where))
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     const json_t *bits = json_object_get(r->request, "address_bits");
@@ -643,8 +674,9 @@ restride_status rs_rewrite(const json_t *request, json_t **reply)
         if (status == RESTRIDE_OK)
             status = read_macros(&r);
         if (status == RESTRIDE_OK)
-            status =
-                rs_annotations_read(&r.annotations, json_object_get(request, "records"), r.source);
+            status = rs_annotations_read(
+                &r.annotations, json_object_get(request, "records"),
+                json_object_get(json_object_get(request, "config"), "records"), r.source);
         if (status == RESTRIDE_OK)
             status = run(&r);
     }

@@ -17,6 +17,9 @@
  *                          `tile`
  *   records       object   argument name, or "kernel.argument", to the length of the records of a
  *                          flat array, as an expression ("20", "N + 1"); see annotations.h
+ *   config        object   {layouts, records} from a configuration file (config/config.h): like
+ *                          the two members above, which go before it; names that this source does
+ *                          not have are told in the reply's `unused`
  *   macros        object   what the device's compiler predefines: name to value, or null for "not
  *                          defined there"
  *   comments      bool     keep the comments in the new source
@@ -34,6 +37,7 @@
  *   source          string the new source: preprocessed, one text; absent when no argument was
  *                          transformed
  *   options         string the build options for the new source (without -D, -U and -I)
+ *   unused          array  names in the request's `config` that no kernel's argument has
  *   kernels         array  of {name, arguments: [{
  *       index, name, type, status: "transformed" | "kept", layout,
  *       reason, file, line               when kept
