@@ -15,7 +15,8 @@ static cl_mem_flags writable(cl_mem_flags flags)
 {
     cl_mem_flags access = flags & KERNEL_ACCESS;
     bool narrow = access == CL_MEM_READ_ONLY || access == CL_MEM_WRITE_ONLY;
-    if (!rs_the_layer.settings.transform || !narrow || (flags & CL_MEM_USE_HOST_PTR) != 0)
+    if (rs_the_layer.settings.policy == RS_POLICY_OFF || !narrow ||
+        (flags & CL_MEM_USE_HOST_PTR) != 0)
         return flags;
     return (flags & ~access) | CL_MEM_READ_WRITE;
 }

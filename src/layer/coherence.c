@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "layer/report.h"
+#include "layer/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_
                       const cl_event *wait_list)
 {
     rs_layer_lock();
-    *command = (rs_command){NULL, CL_SUCCESS, wait_count, wait_list, NULL, 0};
+    *command = (rs_command){.wait_count = wait_count, .wait_list = wait_list};
     /* A wait list that the driver is going to refuse is not for us to extend. */
     if ((wait_count == 0) == (wait_list == NULL))
         command->queue = rs_queue_of(queue);
@@ -147,8 +148,22 @@ void rs_queue_retire(rs_queue *queue)
     }
 }
 
+void rs_buffer_end_run(rs_buffer *buffer)
+{
+    if (buffer->run == 0)
+        return;
+    if (buffer->last_wanted != NULL) {
+        size_t *usual = &buffer->last_wanted->knowledge.usual_run;
+        if (*usual == 0 || buffer->run < *usual)
+            *usual = buffer->run;
+    }
+    buffer->previous_run = buffer->run;
+    buffer->run = 0;
+}
+
 void rs_buffer_forget(rs_buffer *buffer)
 {
+    rs_buffer_end_run(buffer);
     clear_users(&buffer->users);
     if (buffer->ready != NULL)
         rs_driver()->clReleaseEvent(buffer->ready);
@@ -202,7 +217,10 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
      * example, before the commands in front of them. */
     wait_for(command, event);
     rs_driver()->clRetainEvent(event);
-    rs_report_marshal(event, count * residence->record.size);
+    rs_timing_take(&(rs_timed){.event = event,
+                               .back = direction == RS_ASTA_TO_AOS,
+                               .bytes = count * residence->record.size,
+                               .device = command->queue->device});
     return CL_SUCCESS;
 }
 
@@ -241,6 +259,8 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
     if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS ||
         buffer->context->handle != command->queue->context)
         return;
+    if (residence == NULL && !command->keeps_run)
+        rs_buffer_end_run(buffer);
     if (!same_layout(buffer->residence, residence)) {
         wait_for_users(command, buffer);
         if (command->error == CL_SUCCESS && buffer->residence != NULL) {
@@ -263,13 +283,14 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
 static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
 {
     cl_int error = CL_SUCCESS;
+    rs_buffer_end_run(buffer);
     if (buffer->residence != NULL) {
         rs_queue own = {.device = buffer->residence->device};
         own.handle =
             rs_driver()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
         if (own.handle == NULL)
             return error;
-        rs_command command = {&own, CL_SUCCESS, 0, NULL, NULL, 0};
+        rs_command command = {.queue = &own};
         rs_layer_lock();
         wait_for_users(&command, buffer);
         error = command.error;

@@ -28,6 +28,7 @@ typedef struct {
     const cl_event *wait_list; /* the program's, or `joined` */
     cl_event *joined;
     cl_uint joined_capacity;
+    bool keeps_run; /* the program's own layout by choice of the policy: see rs_buffer_end_run */
 } rs_command;
 
 void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_count,
@@ -57,6 +58,9 @@ cl_int rs_buffer_pin(cl_mem handle, const char *why);
 
 /* The same for every buffer; from now on nothing is converted. */
 void rs_layer_freeze(const char *why);
+
+/* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
+void rs_buffer_end_run(rs_buffer *buffer);
 
 /* Before a queue's record ends: its place among the users of buffers is taken by an event. */
 void rs_queue_retire(rs_queue *queue);

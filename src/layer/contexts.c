@@ -4,6 +4,7 @@
  */
 #include "layer/coherence.h"
 #include "layer/report.h"
+#include "layer/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static cl_int CL_API_CALL retain_context(cl_context handle)
 static cl_int CL_API_CALL release_context(cl_context handle)
 {
     rs_layer_lock();
-    rs_report_harvest();
+    rs_timing_harvest();
     rs_context *context = rs_context_find(handle);
     if (context != NULL && context->references > 0 && --context->references == 0)
         rs_context_trim(context);
@@ -161,7 +162,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_i
                                                  cl_int *error)
 {
     cl_command_queue_properties given =
-        properties | (rs_report_times() ? CL_QUEUE_PROFILING_ENABLE : 0);
+        properties | (rs_timing_wanted() ? CL_QUEUE_PROFILING_ENABLE : 0);
     cl_command_queue handle = rs_driver()->clCreateCommandQueue(context, device, given, error);
     return keep_queue(handle, context, device, NULL, properties, given);
 }
@@ -191,7 +192,7 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context cont
     }
     cl_command_queue_properties given = wanted;
     /* A queue on the device has no profiling events of ours; one with an odd list is left alone. */
-    if (fits && rs_report_times() && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
+    if (fits && rs_timing_wanted() && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
         given |= CL_QUEUE_PROFILING_ENABLE;
         if (flags_at == QUEUE_LIST_LIMIT) {
             extended[count++] = CL_QUEUE_PROPERTIES;
@@ -226,7 +227,7 @@ static cl_int CL_API_CALL release_queue(cl_command_queue handle)
         free(queue->program_list);
         free(queue);
     }
-    rs_report_harvest();
+    rs_timing_harvest();
     rs_layer_unlock();
     return rs_driver()->clReleaseCommandQueue(handle);
 }
@@ -288,7 +289,7 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
     cl_int error = rs_driver()->clGetEventInfo(event, name, value_size, value, value_size_ret);
     if (name == CL_EVENT_REFERENCE_COUNT && error == CL_SUCCESS && value != NULL) {
         rs_layer_lock();
-        if (rs_report_holds(event))
+        if (rs_timing_holds(event))
             --*(cl_uint *)value;
         rs_layer_unlock();
     }
@@ -309,7 +310,7 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 static void harvest(void)
 {
     rs_layer_lock();
-    rs_report_harvest();
+    rs_timing_harvest();
     rs_layer_unlock();
 }
 

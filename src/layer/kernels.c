@@ -1,10 +1,5 @@
-/*
- * Kernels: arguments are remembered as they are set, and each launch chooses between the program's
- * own kernel and the rewritten one. The rewritten one is launched only when every buffer that it
- * wants in another layout can be had in it; otherwise all buffers are brought to AoS and the
- * program's own kernel runs.
- */
-#include "base/log.h"
+/* Kernels: their rewritten forms, and their arguments, which are remembered as they are set. What
+ * is done with them at a launch is in launches.c. */
 #include "layer/coherence.h"
 #include "layer/programs.h"
 #include "layer/report.h"
@@ -22,6 +17,15 @@ static void free_targets(rs_kernel *kernel)
     free(kernel->targets);
     kernel->targets = NULL;
     kernel->target_count = 0;
+}
+
+/* What the rewriter saw of how the argument is used; it may not say. */
+static void read_access(rs_target *target, const json_t *access)
+{
+    const char *pattern = json_string_value(json_object_get(access, "pattern"));
+    json_int_t used = json_integer_value(json_object_get(access, "bytes_used"));
+    target->used_bytes = used > 0 ? (size_t)used : 0;
+    target->scattered = pattern != NULL && strcmp(pattern, "unit") != 0;
 }
 
 /* The rewritten arguments of a kernel, from the rewriter's reply. */
@@ -42,6 +46,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
         found->count_index =
             (size_t)json_integer_value(json_object_get(argument, "count_argument"));
         found->tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
+        read_access(found, json_object_get(argument, "access"));
         if (found->index >= kernel->argument_count ||
             rs_record_from_json(&found->record, json_object_get(argument, "record")) != RESTRIDE_OK)
             return false;
@@ -93,6 +98,7 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
         rs_program_prepare(kernel->program);
         kernel->program->live_kernels++;
         kernel->facts = rs_report_kernel(kernel->program->number, name);
+        kernel->policy = rs_the_layer.settings.policy;
         if (kernel->program->left != NULL)
             rs_report_hold(kernel->facts, 0, kernel->program->left);
         add_rewritten(kernel, name);
@@ -246,163 +252,12 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info na
     return error;
 }
 
-/* ---- launches ---- */
-
-enum { MAXIMUM_TARGETS = 64 };
-
-typedef struct {
-    rs_kernel *kernel;
-    const rs_residence *residences[MAXIMUM_TARGETS]; /* of each target, when `rewritten` */
-    bool rewritten;
-} launch;
-
-static const rs_target *target_at(const rs_kernel *kernel, size_t index)
+const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index)
 {
     for (size_t i = 0; i < kernel->target_count; i++)
         if (kernel->targets[i].index == index)
             return &kernel->targets[i];
     return NULL;
-}
-
-/* Whether another argument of the kernel reads the same buffer in another layout. */
-static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, cl_mem buffer)
-{
-    for (size_t i = 0; i < kernel->argument_count; i++) {
-        const rs_target *other = target_at(kernel, i);
-        if (kernel->arguments[i].buffer != buffer || other == wanted)
-            continue;
-        if (other == NULL || other->tile != wanted->tile ||
-            !rs_record_equal(&other->record, &wanted->record))
-            return true;
-    }
-    return false;
-}
-
-/* Why this argument's buffer cannot be had in the wanted layout; NULL, and the residence, when it
- * can. */
-static const char *find_residence(const rs_kernel *kernel, const rs_queue *queue,
-                                  const rs_target *wanted, const rs_residence **residence)
-{
-    const char *why = NULL;
-    cl_mem handle = kernel->arguments[wanted->index].buffer;
-    rs_buffer *buffer = rs_buffer_find(handle);
-    if (buffer == NULL)
-        return "the argument is not a buffer that the layer knows";
-    if (seen_otherwise(kernel, wanted, handle))
-        return "the buffer is also bound to an argument with another layout";
-    if (buffer->context->handle != queue->context)
-        return "the buffer is of another context than the queue";
-    if (buffer->pinned != NULL)
-        return buffer->pinned;
-    if (buffer->map_count > 0)
-        return "the buffer is mapped while the kernel is launched";
-    if (buffer->size < wanted->record.size)
-        return "the buffer is smaller than one structure";
-    *residence =
-        rs_residence_find(buffer->context, queue->device, &wanted->record, wanted->tile, &why);
-    return *residence == NULL ? why : NULL;
-}
-
-static void choose(launch *choice, const rs_queue *queue)
-{
-    rs_kernel *kernel = choice->kernel;
-    const char *why = rs_the_layer.frozen;
-    size_t i = 0;
-    choice->rewritten = false;
-    if (kernel == NULL || kernel->rewritten == NULL || queue == NULL)
-        return;
-    if (kernel->target_count > MAXIMUM_TARGETS)
-        why = "the kernel has too many arguments to follow";
-    for (; why == NULL && i < kernel->target_count; i++)
-        why = find_residence(kernel, queue, &kernel->targets[i], &choice->residences[i]);
-    choice->rewritten = why == NULL;
-    if (why != NULL)
-        rs_report_hold(kernel->facts, i > 0 ? kernel->targets[i - 1].index : 0, why);
-}
-
-/* Brings every buffer of the launch into place. */
-static void place_buffers(const launch *choice, rs_command *command)
-{
-    rs_kernel *kernel = choice->kernel;
-    for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
-        const rs_target *wanted = choice->rewritten ? target_at(kernel, i) : NULL;
-        rs_command_use(command, kernel->arguments[i].buffer,
-                       wanted != NULL ? choice->residences[wanted - kernel->targets] : NULL);
-    }
-}
-
-static cl_int set_counts(const rs_kernel *kernel)
-{
-    cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < kernel->target_count && error == CL_SUCCESS; i++) {
-        const rs_target *wanted = &kernel->targets[i];
-        rs_buffer *buffer = rs_buffer_find(kernel->arguments[wanted->index].buffer);
-        cl_ulong count = buffer->size / wanted->record.size;
-        error = rs_driver()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
-                                            sizeof count, &count);
-    }
-    return error;
-}
-
-static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle,
-                                        cl_uint dimensions, const size_t *offset,
-                                        const size_t *global, const size_t *local,
-                                        cl_uint wait_count, const cl_event *wait_list,
-                                        cl_event *event)
-{
-    rs_command command;
-    launch choice = {.kernel = NULL};
-    cl_event mine = NULL;
-    cl_int error = CL_SUCCESS;
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    choice.kernel = rs_kernel_find(handle);
-    bool timed = choice.kernel != NULL && choice.kernel->facts != NULL && command.queue != NULL &&
-                 command.queue->profiling && rs_report_times();
-    cl_event *out = timed ? &mine : event;
-
-    choose(&choice, command.queue);
-    if (choice.rewritten) {
-        place_buffers(&choice, &command);
-        error = command.error != CL_SUCCESS ? command.error : set_counts(choice.kernel);
-        if (error == CL_SUCCESS)
-            error = rs_driver()->clEnqueueNDRangeKernel(queue, choice.kernel->rewritten, dimensions,
-                                                        offset, global, local, command.wait_count,
-                                                        command.wait_list, out);
-        if (error != CL_SUCCESS && command.error == CL_SUCCESS) {
-            rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
-            rs_report_hold(choice.kernel->facts, 0,
-                           "the device refused to launch the rewritten kernel");
-            choice.rewritten = false;
-        }
-    }
-    if (!choice.rewritten && command.error == CL_SUCCESS) {
-        place_buffers(&choice, &command);
-        error = command.error != CL_SUCCESS
-                    ? command.error
-                    : rs_driver()->clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global,
-                                                          local, command.wait_count,
-                                                          command.wait_list, out);
-    }
-    if (error == CL_SUCCESS && choice.kernel != NULL && choice.kernel->facts != NULL) {
-        choice.kernel->facts->launches++;
-        choice.kernel->facts->transformed_launches += choice.rewritten;
-    }
-    if (error == CL_SUCCESS && timed) {
-        if (event != NULL) {
-            *event = mine;
-            rs_driver()->clRetainEvent(mine);
-        }
-        rs_report_launch(choice.kernel->facts, mine);
-    }
-    rs_command_end(&command);
-    return error;
-}
-
-static cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
-                                       const cl_event *wait_list, cl_event *event)
-{
-    static const size_t one = 1;
-    return enqueue_range(queue, kernel, 1, NULL, &one, &one, wait_count, wait_list, event);
 }
 
 void rs_layer_add_kernels(cl_icd_dispatch *table)
@@ -415,6 +270,4 @@ void rs_layer_add_kernels(cl_icd_dispatch *table)
     table->clSetKernelArg = set_argument;
     table->clSetKernelArgSVMPointer = set_argument_svm;
     table->clSetKernelExecInfo = set_exec_info;
-    table->clEnqueueNDRangeKernel = enqueue_range;
-    table->clEnqueueTask = enqueue_task;
 }

@@ -2,17 +2,11 @@
  * The OpenCL layer's entry points (Sung thesis 5.5.2, as a layer in place of library
  * interposition): the loader asks for the layer's version, hands over its own dispatch table and
  * gets ours, in which the functions of the files beside this one stand before the loader's.
- *
- * Settings come from the environment that `restride run` prepares:
- *   RESTRIDE_POLICY         asta or off
- *   RESTRIDE_TILE           T
- *   RESTRIDE_REWRITER       path of the restride-rewrite program
- *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
- *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
  */
 #include "base/log.h"
+#include "layer/knowledge.h"
 #include "layer/report.h"
-#include "layer/state.h"
+#include "layer/timing.h"
 
 #include <CL/cl_layer.h>
 #include <dlfcn.h>
@@ -25,8 +19,6 @@
 cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_dispatch *target,
                                              cl_uint *entry_count_ret,
                                              const cl_icd_dispatch **table, const void *properties);
-
-enum { DEFAULT_TILE = 32, MAXIMUM_TILE = 1 << 20 };
 
 rs_layer rs_the_layer;
 
@@ -78,33 +70,18 @@ rs_kernel *rs_kernel_find(cl_kernel handle)
     return rs_map_get(&rs_the_layer.kernels, handle);
 }
 
-static void read_settings(void)
-{
-    rs_layer_settings *settings = &rs_the_layer.settings;
-    const char *policy = getenv("RESTRIDE_POLICY");
-    const char *tile = getenv("RESTRIDE_TILE");
-    settings->transform = policy == NULL || strcmp(policy, "off") != 0;
-    settings->tile = DEFAULT_TILE;
-    if (tile != NULL) {
-        long wanted = strtol(tile, NULL, 10);
-        if (wanted >= 1 && wanted <= MAXIMUM_TILE)
-            settings->tile = (size_t)wanted;
-    }
-    settings->rewriter = getenv("RESTRIDE_REWRITER");
-    settings->report_folder = getenv("RESTRIDE_REPORT_FOLDER");
-    settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
-    if (settings->rewriter == NULL)
-        settings->transform = false;
-}
-
 static pid_t loaded_by;
 
 /* A child that the program forked has copies of the layer's records, and perhaps of its lock: not
  * its own to tell of. */
-static void write_report_at_exit(void)
+static void write_at_exit(void)
 {
-    if (getpid() == loaded_by)
-        rs_report_write();
+    if (getpid() != loaded_by)
+        return;
+    rs_report_write();
+    rs_layer_lock();
+    rs_knowledge_save();
+    rs_layer_unlock();
 }
 
 static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)
@@ -112,13 +89,14 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     size_t known = sizeof dispatch / sizeof(void *);
     size_t given = entry_count < known ? entry_count : known;
     pthread_once(&once, make_mutex);
-    read_settings();
+    rs_layer_read_settings();
     memcpy(&rs_the_layer.target, target, given * sizeof(void *));
     rs_layer_add_contexts(&dispatch);
     rs_layer_add_buffers(&dispatch);
     rs_layer_add_transfers(&dispatch);
     rs_layer_add_programs(&dispatch);
     rs_layer_add_kernels(&dispatch);
+    rs_layer_add_launches(&dispatch);
 
     /* What the layer does not wrap, or the loader does not have, stays the loader's. */
     void **ours = (void **)&dispatch;
@@ -127,14 +105,14 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
         if (ours[i] == NULL || theirs[i] == NULL)
             ours[i] = theirs[i];
     rs_log(RS_LOG_INFO, "layer loaded: policy %s, tile %zu",
-           rs_the_layer.settings.transform ? "asta" : "off", rs_the_layer.settings.tile);
-    if (rs_report_wanted()) {
+           rs_policy_name(rs_the_layer.settings.policy), rs_the_layer.settings.tile);
+    if (rs_report_wanted() || rs_timing_wanted()) {
         /* The report asks the driver for times at the end: the loader stays, also if the program
          * closes it. */
         if (dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
             rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
         loaded_by = getpid();
-        atexit(write_report_at_exit);
+        atexit(write_at_exit);
     }
     return &dispatch;
 }

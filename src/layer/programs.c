@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "layer/knowledge.h"
 #include "layer/report.h"
 
 #include <stdlib.h>
@@ -154,7 +155,7 @@ static cl_int CL_API_CALL release_program(cl_program handle)
 /* Why no rewriting is worth trying, or NULL. */
 static const char *reason_to_leave(const rs_program *program)
 {
-    if (!rs_the_layer.settings.transform)
+    if (rs_the_layer.settings.policy == RS_POLICY_OFF)
         return "the policy is off";
     if (rs_the_layer.frozen != NULL)
         return rs_the_layer.frozen;
@@ -334,6 +335,7 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
         forget_rewriting(program);
         free(program->options);
         program->options = strdup(options != NULL ? options : "");
+        program->hash = rs_knowledge_hash(program->source, program->options);
         program->device = device_of_build(handle, device_count, devices);
         /* Headers must be read as they are now, and from the present folder; all else can wait for
          * a kernel. */

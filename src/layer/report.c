@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "layer/timing.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,18 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct {
-    cl_event event;
-    rs_kernel_facts *facts; /* NULL: a conversion */
-} open_event;
-
 static struct {
-    open_event *open; /* in the order of their commands */
-    size_t open_count;
-    size_t open_capacity;
-    size_t marshal_count;
-    size_t marshal_bytes;
-    double marshal_seconds;
     json_t *notes;
     json_t *devices;
 } report;
@@ -64,88 +54,6 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
         return;
     free(facts->held_reason);
     facts->held_reason = strdup(reason);
-}
-
-/* ---- times ---- */
-
-static double seconds_of(cl_event event)
-{
-    cl_ulong start = 0, end = 0;
-    if (rs_driver()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start,
-                                             &start, NULL) != CL_SUCCESS ||
-        rs_driver()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                             NULL) != CL_SUCCESS ||
-        end < start)
-        return 0;
-    return (double)(end - start) * 1e-9;
-}
-
-/* Closes one event: true when it needs no more looking at. */
-static bool close_event(const open_event *open)
-{
-    cl_int status = CL_QUEUED;
-    if (rs_driver()->clGetEventInfo(open->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                    &status, NULL) == CL_SUCCESS &&
-        status > CL_COMPLETE)
-        return false;
-    double seconds = status == CL_COMPLETE ? seconds_of(open->event) : 0;
-    if (open->facts != NULL)
-        open->facts->seconds += seconds;
-    else
-        report.marshal_seconds += seconds;
-    rs_driver()->clReleaseEvent(open->event);
-    return true;
-}
-
-void rs_report_harvest(void)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < report.open_count; i++)
-        if (!close_event(&report.open[i]))
-            report.open[kept++] = report.open[i];
-    report.open_count = kept;
-}
-
-static void keep_open(cl_event event, rs_kernel_facts *facts)
-{
-    if (report.open_count == report.open_capacity)
-        rs_report_harvest();
-    /* Still more than half full: the program runs far ahead of the device. */
-    if (report.open_count >= report.open_capacity / 2) {
-        size_t capacity = report.open_capacity == 0 ? 256 : report.open_capacity * 2;
-        open_event *larger = realloc(report.open, capacity * sizeof *larger);
-        if (larger != NULL) {
-            report.open = larger;
-            report.open_capacity = capacity;
-        }
-    }
-    if (report.open_count < report.open_capacity)
-        report.open[report.open_count++] = (open_event){event, facts};
-    else
-        rs_driver()->clReleaseEvent(event); /* no memory: its time is lost */
-}
-
-void rs_report_launch(rs_kernel_facts *facts, cl_event event)
-{
-    keep_open(event, facts);
-}
-
-void rs_report_marshal(cl_event event, size_t bytes)
-{
-    report.marshal_count++;
-    report.marshal_bytes += bytes;
-    if (rs_report_times())
-        keep_open(event, NULL);
-    else
-        rs_driver()->clReleaseEvent(event);
-}
-
-bool rs_report_holds(cl_event event)
-{
-    for (size_t i = 0; i < report.open_count; i++)
-        if (report.open[i].event == event)
-            return true;
-    return false;
 }
 
 /* ---- what to tell ---- */
@@ -208,25 +116,45 @@ static json_t *arguments_of(const rs_kernel_facts *facts)
     return arguments;
 }
 
+/* What policy auto chose, and from what: seconds are those of the last launch's work-items. */
+static json_t *describe_policy(const rs_known_kernel *known)
+{
+    const rs_policy_knowledge *k = &known->knowledge;
+    return json_pack("{s:s, s:s, s:b, s:f, s:f, s:f, s:I, s:I, s:b}", "choice",
+                     known->last_rewritten ? "rewritten" : "own", "reason", known->reason,
+                     "measured", k->own.count > 0 && k->moved.count > 0, "predicted_ratio",
+                     k->predicted_ratio, "own_seconds", rs_policy_time(&k->own) * known->work_items,
+                     "rewritten_seconds", rs_policy_time(&k->moved) * known->work_items,
+                     "bytes_to_convert", (json_int_t)known->bytes_to_convert, "usual_run",
+                     (json_int_t)k->usual_run, "from_wisdom", known->from_wisdom);
+}
+
+static json_t *describe_kernel(const rs_kernel_facts *facts)
+{
+    json_t *kernel = json_pack(
+        "{s:s, s:i, s:I, s:I, s:f, s:f, s:o}", "name", facts->name, "program",
+        (int)facts->program_number, "launches", (json_int_t)facts->launches, "transformed_launches",
+        (json_int_t)facts->transformed_launches, "seconds", facts->seconds, "transformed_seconds",
+        facts->transformed_seconds, "arguments", arguments_of(facts));
+    if (facts->held_reason != NULL)
+        json_object_set_new(kernel, "held_reason", json_string(facts->held_reason));
+    if (facts->known != NULL && facts->known->reason != NULL)
+        json_object_set_new(kernel, "policy", describe_policy(facts->known));
+    return kernel;
+}
+
 static json_t *describe(void)
 {
     json_t *kernels = json_array();
-    for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next) {
-        json_t *kernel =
-            json_pack("{s:s, s:i, s:I, s:I, s:f, s:o}", "name", facts->name, "program",
-                      (int)facts->program_number, "launches", (json_int_t)facts->launches,
-                      "transformed_launches", (json_int_t)facts->transformed_launches, "seconds",
-                      facts->seconds, "arguments", arguments_of(facts));
-        if (facts->held_reason != NULL)
-            json_object_set_new(kernel, "held_reason", json_string(facts->held_reason));
-        json_array_append_new(kernels, kernel);
-    }
-    return json_pack("{s:i, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f}, s:O?}", "process",
-                     (int)getpid(), "policy", rs_the_layer.settings.transform ? "asta" : "off",
-                     "tile", (json_int_t)rs_the_layer.settings.tile, "devices", report.devices,
-                     "kernels", kernels, "marshal", "count", (json_int_t)report.marshal_count,
-                     "bytes", (json_int_t)report.marshal_bytes, "seconds", report.marshal_seconds,
-                     "notes", report.notes);
+    rs_conversion_sums sums = rs_timing_conversions();
+    for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
+        json_array_append_new(kernels, describe_kernel(facts));
+    return json_pack("{s:i, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f}, s:O?, s:o}", "process",
+                     (int)getpid(), "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
+                     (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
+                     kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
+                     (json_int_t)sums.bytes, "seconds", sums.seconds, "notes", report.notes,
+                     "timeline", rs_timing_line());
 }
 
 void rs_report_write(void)
@@ -234,7 +162,7 @@ void rs_report_write(void)
     if (!rs_report_wanted())
         return;
     rs_layer_lock();
-    rs_report_harvest();
+    rs_timing_harvest();
     json_t *description = describe();
     char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
     rs_text path = RS_TEXT_EMPTY;

@@ -2,9 +2,6 @@
  * What the layer tells: launches and seconds of each kernel, what was transformed or kept and why,
  * and what the conversions cost. Written as JSON, one file a process, into the folder that
  * `restride run` gave.
- *
- * Seconds come from profiling events. An event that is still running is kept and looked at again at
- * points where the program waits anyway, and at the end of the process.
  */
 #ifndef RS_LAYER_REPORT_H
 #define RS_LAYER_REPORT_H
@@ -22,16 +19,6 @@ rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name);
 /* Notes why a launch used the program's own kernel: the buffer of which argument, and what about
  * it. The facts may be NULL. */
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason);
-
-/* Takes over one reference to the event of a launch, or of a conversion of `bytes` bytes. */
-void rs_report_launch(rs_kernel_facts *facts, cl_event event);
-void rs_report_marshal(cl_event event, size_t bytes);
-
-/* Looks at the events that are still open; called where the program has waited. */
-void rs_report_harvest(void);
-
-/* Whether the layer itself holds a reference to an event. */
-bool rs_report_holds(cl_event event);
 
 /* A sentence for the report, once each (a program that could not be rewritten, a freeze). */
 void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);

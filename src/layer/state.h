@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef enum { RS_POLICY_AUTO, RS_POLICY_ASTA, RS_POLICY_SOA, RS_POLICY_OFF } rs_policy;
+
 /* One layout that buffers of a context can be in: a record in tiles of T, with the kernels that
  * convert. */
 typedef struct rs_residence {
@@ -70,6 +72,10 @@ typedef struct {
     cl_event ready;                /* the last conversion; commands on other queues wait for it */
     rs_queue *ready_queue;         /* in-order queue of that conversion, or NULL */
     rs_users users;
+    /* Launches that wanted this buffer in another layout since something else needed AoS, and how
+     * many there were the time before. */
+    size_t run, previous_run;
+    struct rs_known_kernel *last_wanted; /* by which kernel */
 } rs_buffer;
 
 /* What the report says of one kernel. Owned by the report, which outlives the program's objects. */
@@ -79,7 +85,9 @@ typedef struct rs_kernel_facts {
     size_t launches;
     size_t transformed_launches;
     double seconds;
-    json_t *arguments;    /* array, as in the report */
+    double transformed_seconds;    /* of them, in the rewritten form */
+    struct rs_known_kernel *known; /* what policy auto chose by, or NULL */
+    json_t *arguments;             /* array, as in the report */
     char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
     size_t held_argument; /* whose buffer was the reason */
     struct rs_kernel_facts *next;
@@ -96,7 +104,8 @@ typedef struct {
     bool prepared;       /* rewriting was tried since the last build */
     char *left;          /* why the whole program stays as it is, or NULL */
     char *options;
-    cl_device_id device; /* the one it was built for; NULL when several */
+    cl_device_id device;     /* the one it was built for; NULL when several */
+    unsigned long long hash; /* of source and options */
     cl_program rewritten;
     json_t *kernels; /* of the rewriter's reply */
 } rs_program;
@@ -107,6 +116,8 @@ typedef struct {
     size_t count_index; /* of the added argument that takes the number of records */
     size_t tile;
     rs_record record;
+    size_t used_bytes; /* of each record; 0: unknown */
+    bool scattered;    /* neighbouring work-items do not use neighbouring records */
 } rs_target;
 
 typedef struct {
@@ -124,11 +135,14 @@ typedef struct {
     size_t target_count;
     rs_target *targets;
     rs_kernel_facts *facts;
+    rs_policy policy;
+    struct rs_known_kernel *known; /* on the device of the last launch, or NULL */
+    cl_device_id known_device;
 } rs_kernel;
 
 typedef struct {
-    bool transform; /* policy asta; false: off */
-    size_t tile;
+    rs_policy policy;
+    size_t tile;               /* 0: SoA */
     const char *report_folder; /* NULL: no report */
     bool report_times;         /* the report wants seconds, so queues get profiling */
     const char *rewriter; /* path of the restride-rewrite program; NULL: nothing can be rewritten */
@@ -151,6 +165,13 @@ static inline const cl_icd_dispatch *rs_driver(void)
     return &rs_the_layer.target;
 }
 
+/* "auto", "asta", "soa", "off"; the second is false for any other name. */
+const char *rs_policy_name(rs_policy policy);
+bool rs_policy_of_name(rs_policy *policy, const char *name);
+
+/* Reads the settings from the environment (settings.c). */
+void rs_layer_read_settings(void);
+
 void rs_layer_lock(void);
 void rs_layer_unlock(void);
 
@@ -166,6 +187,9 @@ rs_kernel *rs_kernel_find(cl_kernel handle);
 rs_context *rs_context_of(cl_context handle);
 rs_queue *rs_queue_of(cl_command_queue handle);
 
+/* The rewritten argument of that index, or NULL. */
+const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);
+
 /* Frees what the layer holds in a context once the program has let go of it and of its buffers. */
 void rs_context_trim(rs_context *context);
 
@@ -175,5 +199,6 @@ void rs_layer_add_buffers(cl_icd_dispatch *table);
 void rs_layer_add_transfers(cl_icd_dispatch *table);
 void rs_layer_add_programs(cl_icd_dispatch *table);
 void rs_layer_add_kernels(cl_icd_dispatch *table);
+void rs_layer_add_launches(cl_icd_dispatch *table);
 
 #endif

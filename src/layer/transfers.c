@@ -7,7 +7,7 @@
  * other threads may have to enqueue what it waits for.
  */
 #include "layer/coherence.h"
-#include "layer/report.h"
+#include "layer/timing.h"
 
 /* Ends a command whose blocking form was asked for: `mine` is its event. */
 static cl_int end_blocking(rs_command *command, cl_int error, cl_bool blocking, cl_event mine,
@@ -22,7 +22,7 @@ static cl_int end_blocking(rs_command *command, cl_int error, cl_bool blocking, 
         error = rs_driver()->clWaitForEvents(1, &mine);
         rs_driver()->clReleaseEvent(mine);
         rs_layer_lock();
-        rs_report_harvest();
+        rs_timing_harvest();
         rs_layer_unlock();
         return error;
     }
@@ -43,8 +43,11 @@ static bool covers_all(cl_mem handle, size_t offset, size_t size)
 static void set_residence(cl_mem handle, const rs_residence *residence)
 {
     rs_buffer *buffer = rs_buffer_find(handle);
-    if (buffer != NULL)
-        buffer->residence = residence;
+    if (buffer == NULL)
+        return;
+    buffer->residence = residence;
+    if (residence == NULL)
+        rs_buffer_end_run(buffer);
 }
 
 static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,

@@ -82,8 +82,9 @@ static void test_every_kind_of_call(void **state)
     (void)state;
     static const int tiles[] = {16, 32, 64, 7};
     for (int i = 0; i < 4; i++) {
-        int status = run("%s run --tile %d --report %s -- %s %s %d 500", RESTRIDE_PROGRAM, tiles[i],
-                         report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 1);
+        int status =
+            run("%s run --policy asta --tile %d --report %s -- %s %s %d 500", RESTRIDE_PROGRAM,
+                tiles[i], report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 1);
         if (exit_status(status) != 0)
             fail_msg("T = %d: %s", tiles[i], errors());
         json_t *loaded = report();
@@ -108,8 +109,9 @@ static void test_small_buffers(void **state)
     (void)state;
     static const int counts[] = {129, 160, 192};
     for (int i = 0; i < 3; i++) {
-        int status = run("%s run --tile 128 --report %s -- %s %s %d 200 %d", RESTRIDE_PROGRAM,
-                         report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 10, counts[i]);
+        int status =
+            run("%s run --policy asta --tile 128 --report %s -- %s %s %d 200 %d", RESTRIDE_PROGRAM,
+                report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 10, counts[i]);
         if (exit_status(status) != 0)
             fail_msg("%d cells: %s", counts[i], errors());
     }
@@ -121,8 +123,8 @@ static void test_commands_that_wait(void **state)
     (void)state;
     static const char *const cases[] = {"abandoned", "held-back", "shared", "callback", "header"};
     for (int i = 0; i < 5; i++) {
-        int status = run("%s run --report %s -- timeout 60 %s %s", RESTRIDE_PROGRAM, report_path,
-                         WAITS_PROGRAM, cases[i]);
+        int status = run("%s run --policy asta --report %s -- timeout 60 %s %s", RESTRIDE_PROGRAM,
+                         report_path, WAITS_PROGRAM, cases[i]);
         if (exit_status(status) != 0)
             fail_msg("%s: status %d: %s", cases[i], exit_status(status), errors());
     }
@@ -144,8 +146,8 @@ static void test_policy_off_changes_nothing(void **state)
 static void test_tile_too_large_for_the_device(void **state)
 {
     (void)state;
-    int status = run("%s run --tile 1048576 --report %s -- %s %s 1 200", RESTRIDE_PROGRAM,
-                     report_path, CALLS_PROGRAM, CALLS_KERNELS);
+    int status = run("%s run --policy asta --tile 1048576 --report %s -- %s %s 1 200",
+                     RESTRIDE_PROGRAM, report_path, CALLS_PROGRAM, CALLS_KERNELS);
     assert_int_equal(exit_status(status), 0);
     json_t *loaded = report();
     json_t *bump = kernel_of(loaded, "bump");
@@ -191,8 +193,10 @@ static void test_bad_usage(void **state)
     (void)state;
     assert_int_equal(exit_status(run("%s run", RESTRIDE_PROGRAM)), 2);
     assert_int_equal(exit_status(run("%s run --policy soon -- true", RESTRIDE_PROGRAM)), 2);
-    assert_int_equal(exit_status(run("%s run --tile 0 -- true", RESTRIDE_PROGRAM)), 2);
-    assert_int_equal(exit_status(run("%s run --tile -3 -- true", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --policy asta --tile 0 -- true", RESTRIDE_PROGRAM)),
+                     2);
+    assert_int_equal(exit_status(run("%s run --policy asta --tile -3 -- true", RESTRIDE_PROGRAM)),
+                     2);
     assert_int_equal(exit_status(run("%s run --report r.txt -- true", RESTRIDE_PROGRAM)), 2);
 }
 

@@ -1,0 +1,227 @@
+/* What the layer has learned of kernels on devices: see knowledge.h. */
+#include "layer/knowledge.h"
+
+#include "base/log.h"
+#include "transpose/wisdom_file.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One device's conversions: bytes and seconds of those that were timed. */
+typedef struct known_device {
+    cl_device_id handle;
+    char name[256];
+    bool is_cpu;
+    double bytes, seconds;
+    double remembered_rate; /* bytes a second; 0: unknown */
+    struct known_device *next;
+} known_device;
+
+static struct {
+    json_t *records; /* of the wisdom; NULL before it was read, or without any */
+    bool read;
+    char *path;
+    rs_known_kernel *kernels;
+    known_device *devices;
+} known;
+
+/* Bytes a second that are converted on a device of which nothing is known: rather too few, for a
+ * conversion too late costs less than one that is never paid back. */
+static const double unknown_rate[] = {[false] = 100e9, [true] = 2e9};
+
+enum { LEAST_MEASURED_BYTES = 1 << 20 };
+
+unsigned long long rs_knowledge_hash(const char *source, const char *options)
+{
+    unsigned long long hash = 14695981039346656037ull; /* FNV-1a */
+    const char *const parts[] = {source, options};
+    for (size_t part = 0; part < 2; part++) {
+        for (const char *at = parts[part]; at != NULL && *at != '\0'; at++)
+            hash = (hash ^ (unsigned char)*at) * 1099511628211ull;
+        hash *= 1099511628211ull; /* between the parts */
+    }
+    return hash;
+}
+
+/* ---- wisdom ---- */
+
+static void read_wisdom(void)
+{
+    if (known.read)
+        return;
+    known.read = true;
+    if (rs_wisdom_file_path(&known.path) != RESTRIDE_OK || known.path == NULL)
+        return;
+    if (rs_wisdom_file_read(known.path, false, &known.records) != RESTRIDE_OK)
+        rs_log(RS_LOG_INFO, "%s", restride_last_error());
+}
+
+static const json_t *remembered(const json_t *problem)
+{
+    size_t i;
+    json_t *record;
+    read_wisdom();
+    json_array_foreach(known.records, i, record)
+    {
+        if (json_equal(json_object_get(record, "problem"), problem))
+            return record;
+    }
+    return NULL;
+}
+
+static json_t *problem_of_kernel(const rs_known_kernel *kernel)
+{
+    return json_pack("{s:s, s:o, s:s, s:s, s:I}", "engine", "layer", "source",
+                     json_sprintf("%016llx", kernel->source), "kernel", kernel->name, "device",
+                     kernel->device, "tile", (json_int_t)kernel->tile);
+}
+
+static json_t *problem_of_device(const known_device *device)
+{
+    return json_pack("{s:s, s:s}", "engine", "layer conversions", "device", device->name);
+}
+
+static void fill_times(rs_policy_times *times, const json_t *record, const char *key)
+{
+    double seconds = json_number_value(json_object_get(record, key));
+    for (int i = 0; i < RS_POLICY_SAMPLES; i++)
+        rs_policy_add_time(times, seconds, 1);
+}
+
+/* ---- devices ---- */
+
+static known_device *find_device(cl_device_id handle)
+{
+    known_device *device = known.devices;
+    while (device != NULL && device->handle != handle)
+        device = device->next;
+    if (device != NULL)
+        return device;
+    device = calloc(1, sizeof *device);
+    if (device == NULL)
+        return NULL;
+    cl_device_type type = 0;
+    device->handle = handle;
+    rs_driver()->clGetDeviceInfo(handle, CL_DEVICE_NAME, sizeof device->name - 1, device->name,
+                                 NULL);
+    rs_driver()->clGetDeviceInfo(handle, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    device->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    json_t *problem = problem_of_device(device);
+    double seconds = json_number_value(json_object_get(remembered(problem), "seconds"));
+    json_decref(problem);
+    if (seconds > 0)
+        device->remembered_rate = 1e9 / seconds; /* its seconds are those of 1e9 bytes */
+    device->next = known.devices;
+    known.devices = device;
+    return device;
+}
+
+bool rs_device_is_cpu(cl_device_id handle)
+{
+    const known_device *device = find_device(handle);
+    return device != NULL && device->is_cpu;
+}
+
+static double rate_of(const known_device *device)
+{
+    if (device->seconds > 0)
+        return device->bytes / device->seconds;
+    return device->remembered_rate > 0 ? device->remembered_rate : unknown_rate[device->is_cpu];
+}
+
+double rs_knowledge_conversion_seconds(cl_device_id handle, size_t bytes)
+{
+    const known_device *device = find_device(handle);
+    return device != NULL ? (double)bytes / rate_of(device) : 1e9;
+}
+
+void rs_knowledge_add_conversion(cl_device_id handle, size_t bytes, double seconds)
+{
+    known_device *device = find_device(handle);
+    /* Small ones would say more of the launch than of the bytes. */
+    if (device == NULL || seconds <= 0 || bytes < LEAST_MEASURED_BYTES)
+        return;
+    device->bytes += (double)bytes;
+    device->seconds += seconds;
+}
+
+/* ---- kernels ---- */
+
+rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name,
+                                      cl_device_id handle, size_t tile)
+{
+    const known_device *device = find_device(handle);
+    rs_known_kernel *kernel = known.kernels;
+    if (device == NULL)
+        return NULL;
+    while (kernel != NULL &&
+           !(kernel->source == source && kernel->tile == tile && strcmp(kernel->name, name) == 0 &&
+             strcmp(kernel->device, device->name) == 0))
+        kernel = kernel->next;
+    if (kernel != NULL)
+        return kernel;
+    kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL)
+        return NULL;
+    *kernel = (rs_known_kernel){.source = source,
+                                .name = strdup(name),
+                                .device = strdup(device->name),
+                                .tile = tile,
+                                .knowledge = {.predicted_ratio = 1}};
+    json_t *problem = problem_of_kernel(kernel);
+    if (problem == NULL) {
+        free(kernel->name);
+        free(kernel->device);
+        free(kernel);
+        return NULL;
+    }
+    const json_t *record = remembered(problem);
+    json_decref(problem);
+    fill_times(&kernel->knowledge.own, record, "planner_seconds");
+    fill_times(&kernel->knowledge.moved, record, "seconds");
+    json_int_t run = json_integer_value(json_object_get(record, "launches"));
+    kernel->knowledge.usual_run = run > 0 ? (size_t)run : 0;
+    kernel->from_wisdom = record != NULL;
+    kernel->next = known.kernels;
+    known.kernels = kernel;
+    return kernel;
+}
+
+/* ---- saving ---- */
+
+/* The form of all wisdom: `seconds` is the choice's, `planner_seconds` what it is compared with. */
+static json_t *describe_kernel(const rs_known_kernel *kernel)
+{
+    const rs_policy_knowledge *k = &kernel->knowledge;
+    double own = rs_policy_time(&k->own), moved = rs_policy_time(&k->moved);
+    if (own <= 0 || moved <= 0)
+        return NULL;
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem", problem_of_kernel(kernel),
+                     "method", "kernel", "tile_rows", (json_int_t)kernel->tile, "tile_cols",
+                     (json_int_t)0, "seconds", moved, "planner_seconds", own, "launches",
+                     (json_int_t)k->usual_run);
+}
+
+static json_t *describe_device(const known_device *device)
+{
+    if (device->seconds <= 0)
+        return NULL;
+    double seconds = 1e9 * device->seconds / device->bytes;
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem", problem_of_device(device),
+                     "method", "conversion of 1e9 bytes", "tile_rows", (json_int_t)0, "tile_cols",
+                     (json_int_t)0, "seconds", seconds, "planner_seconds", seconds);
+}
+
+void rs_knowledge_save(void)
+{
+    json_t *records = json_array();
+    for (const rs_known_kernel *kernel = known.kernels; kernel != NULL; kernel = kernel->next)
+        json_array_append_new(records, describe_kernel(kernel));
+    for (const known_device *device = known.devices; device != NULL; device = device->next)
+        json_array_append_new(records, describe_device(device));
+    if (known.path != NULL && json_array_size(records) > 0 &&
+        rs_wisdom_file_merge(known.path, records, true) != RESTRIDE_OK)
+        rs_log(RS_LOG_INFO, "%s", restride_last_error());
+    json_decref(records);
+}

@@ -1,0 +1,43 @@
+/*
+ * What the layer has learned of kernels on devices: the times that policy auto decides by, kept in
+ * the file of wisdom (transpose/wisdom_file.h) from run to run. A kernel is known by its name, a
+ * hash of its source and options, its device and the layout; conversions by their device.
+ */
+#ifndef RS_LAYER_KNOWLEDGE_H
+#define RS_LAYER_KNOWLEDGE_H
+
+#include "layer/policy.h"
+#include "layer/state.h"
+
+/* The entry of a kernel on a device, read from wisdom or new; NULL when memory is short. Valid to
+ * the end of the process. */
+typedef struct rs_known_kernel {
+    unsigned long long source; /* hash */
+    char *name;
+    char *device;
+    size_t tile;
+    rs_policy_knowledge knowledge;
+    const char *reason; /* of the last decision; NULL: there was none */
+    bool last_rewritten;
+    double work_items;       /* of the last launch */
+    size_t bytes_to_convert; /* of its buffers */
+    unsigned waits;          /* how often a launch has waited for the time of the one before */
+    bool from_wisdom;
+    struct rs_known_kernel *next;
+} rs_known_kernel;
+
+rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name,
+                                      cl_device_id device, size_t tile);
+
+unsigned long long rs_knowledge_hash(const char *source, const char *options);
+
+/* Seconds that the conversion of so many bytes takes on a device, and what a measured one took. */
+double rs_knowledge_conversion_seconds(cl_device_id device, size_t bytes);
+void rs_knowledge_add_conversion(cl_device_id device, size_t bytes, double seconds);
+
+bool rs_device_is_cpu(cl_device_id device);
+
+/* Adds what this process has learned to the wisdom; called at its end. */
+void rs_knowledge_save(void);
+
+#endif

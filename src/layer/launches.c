@@ -1,0 +1,404 @@
+/*
+ * Launches: each chooses between the program's own kernel and the rewritten one. The rewritten one
+ * is launched only when every buffer that it wants in another layout can be had in it, and the
+ * policy wants it; otherwise all buffers are brought to AoS and the program's own kernel runs.
+ */
+#include "base/log.h"
+#include "layer/coherence.h"
+#include "layer/knowledge.h"
+#include "layer/report.h"
+#include "layer/timing.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAXIMUM_TARGETS = 64 };
+
+typedef struct {
+    rs_kernel *kernel;
+    rs_known_kernel *known; /* NULL: no policy to ask */
+    double work_items;
+    const rs_residence *residences[MAXIMUM_TARGETS]; /* of each target, when `rewritten` */
+    bool rewritten;
+    bool by_policy; /* the program's own kernel by choice: its buffers could be had otherwise */
+} launch;
+
+/* ---- what stands in the way ---- */
+
+/* Whether another argument of the kernel reads the same buffer in another layout. */
+static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, cl_mem buffer)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const rs_target *other = rs_kernel_target(kernel, i);
+        if (kernel->arguments[i].buffer != buffer || other == wanted)
+            continue;
+        if (other == NULL || other->tile != wanted->tile ||
+            !rs_record_equal(&other->record, &wanted->record))
+            return true;
+    }
+    return false;
+}
+
+/* Why this argument's buffer cannot be had in the wanted layout; NULL when nothing is known to
+ * stand in the way. */
+static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_target *wanted)
+{
+    cl_mem handle = kernel->arguments[wanted->index].buffer;
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (buffer == NULL)
+        return "the argument is not a buffer that the layer knows";
+    if (seen_otherwise(kernel, wanted, handle))
+        return "the buffer is also bound to an argument with another layout";
+    if (buffer->context->handle != queue->context)
+        return "the buffer is of another context than the queue";
+    if (buffer->pinned != NULL)
+        return buffer->pinned;
+    if (buffer->map_count > 0)
+        return "the buffer is mapped while the kernel is launched";
+    if (buffer->size < wanted->record.size)
+        return "the buffer is smaller than one structure";
+    return NULL;
+}
+
+static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue)
+{
+    const char *why = rs_the_layer.frozen;
+    size_t i = 0;
+    if (kernel->target_count > MAXIMUM_TARGETS)
+        why = "the kernel has too many arguments to follow";
+    for (; why == NULL && i < kernel->target_count; i++)
+        why = obstacle(kernel, queue, &kernel->targets[i]);
+    if (why != NULL)
+        rs_report_hold(kernel->facts, i > 0 ? kernel->targets[i - 1].index : 0, why);
+    return why != NULL;
+}
+
+/* ---- what the policy says ---- */
+
+static rs_buffer *target_buffer(const rs_kernel *kernel, size_t target)
+{
+    return rs_buffer_find(kernel->arguments[kernel->targets[target].index].buffer);
+}
+
+/* Whether an earlier argument has the same buffer. */
+static bool seen_before(const rs_kernel *kernel, size_t target)
+{
+    for (size_t i = 0; i < target; i++)
+        if (target_buffer(kernel, i) == target_buffer(kernel, target))
+            return true;
+    return false;
+}
+
+/* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
+static double predict(const rs_kernel *kernel, cl_device_id device)
+{
+    double bytes = 0, faster = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        double ratio = target->scattered
+                           ? 1
+                           : rs_policy_predict(rs_device_is_cpu(device), target->record.size,
+                                               target->used_bytes);
+        bytes += (double)buffer->size;
+        faster += (double)buffer->size / ratio;
+    }
+    return faster > 0 ? bytes / faster : 1;
+}
+
+static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device)
+{
+    if (kernel->known != NULL && kernel->known_device == device)
+        return kernel->known;
+    kernel->known_device = device;
+    kernel->known = rs_known_kernel_find(kernel->program->hash, kernel->facts->name, device,
+                                         kernel->targets[0].tile);
+    if (kernel->known != NULL)
+        kernel->known->knowledge.predicted_ratio = predict(kernel, device);
+    return kernel->known;
+}
+
+static bool in_layout(const rs_buffer *buffer, const rs_target *target)
+{
+    return buffer->residence != NULL && buffer->residence->tile == target->tile &&
+           rs_record_equal(&buffer->residence->record, &target->record);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The conversions that either form needs, and how long the layout has been wanted. */
+static rs_policy_launch describe_launch(const launch *choice, cl_device_id device)
+{
+    const rs_kernel *kernel = choice->kernel;
+    rs_policy_launch described = {
+        .work_items = choice->work_items, .run = (size_t)-1, .previous_run = (size_t)-1};
+    choice->known->bytes_to_convert = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        if (seen_before(kernel, i))
+            continue;
+        double seconds = rs_knowledge_conversion_seconds(device, buffer->size);
+        if (buffer->residence != NULL)
+            described.back_seconds += seconds;
+        if (!in_layout(buffer, &kernel->targets[i]))
+            described.there_seconds += buffer->residence != NULL ? 2 * seconds : seconds;
+        described.run = smaller(described.run, buffer->run);
+        described.previous_run = smaller(described.previous_run, buffer->previous_run);
+        choice->known->bytes_to_convert += buffer->size;
+    }
+    return described;
+}
+
+static bool policy_wants(launch *choice, const rs_queue *queue)
+{
+    rs_kernel *kernel = choice->kernel;
+    if (kernel->policy != RS_POLICY_AUTO)
+        return true;
+    choice->known = known_on(kernel, queue->device);
+    if (choice->known == NULL)
+        return false;
+    rs_policy_launch described = describe_launch(choice, queue->device);
+    rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
+    choice->known->reason = decision.reason;
+    choice->known->last_rewritten = decision.rewritten;
+    choice->known->work_items = choice->work_items;
+    choice->by_policy = !decision.rewritten;
+    kernel->facts->known = choice->known;
+    if (!decision.rewritten)
+        rs_report_hold(kernel->facts, kernel->targets[0].index, decision.reason);
+    return decision.rewritten;
+}
+
+/* Builds the conversions, if they are new. */
+static bool find_residences(launch *choice, const rs_queue *queue)
+{
+    rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *wanted = &kernel->targets[i];
+        const char *why = NULL;
+        choice->residences[i] = rs_residence_find(target_buffer(kernel, i)->context, queue->device,
+                                                  &wanted->record, wanted->tile, &why);
+        if (choice->residences[i] == NULL) {
+            rs_report_hold(kernel->facts, wanted->index, why);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void choose(launch *choice, const rs_queue *queue)
+{
+    rs_kernel *kernel = choice->kernel;
+    if (kernel == NULL || kernel->rewritten == NULL || kernel->facts == NULL || queue == NULL ||
+        has_obstacle(kernel, queue))
+        return;
+    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, queue);
+}
+
+/* ---- waiting for the time of the launch before ---- */
+
+enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
+
+static const double longest_wait = 2;
+
+static bool is_complete(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                NULL);
+    return status <= CL_COMPLETE;
+}
+
+/* Sleeps until the event is complete; false after a while, for it may depend on something that the
+ * program does later. */
+static bool wait_a_while(cl_event event)
+{
+    double waited = 0;
+    long sleep = SHORTEST_SLEEP;
+    for (; !is_complete(event); waited += (double)sleep * 1e-9) {
+        const struct timespec pause = {0, sleep};
+        if (waited > longest_wait)
+            return false;
+        nanosleep(&pause, NULL);
+        sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
+    }
+    return true;
+}
+
+static bool is_undecided(const rs_known_kernel *known)
+{
+    const rs_policy_knowledge *k = &known->knowledge;
+    return known->waits < MOST_WAITS && rs_the_layer.frozen == NULL &&
+           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 2) &&
+           rs_policy_wants_time(k, known->last_rewritten);
+}
+
+/*
+ * A program that enqueues all its launches at once would be over before the first time is known. So
+ * the first few launches of a kernel whose layout is not decided wait for the one before. Called
+ * without the lock: a callback of the program may need it.
+ */
+static void await_times(cl_command_queue queue, cl_kernel handle)
+{
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
+    cl_event event = NULL;
+    if (known != NULL && is_undecided(known)) {
+        event = rs_timing_open_launch(known);
+        known->waits++;
+    }
+    rs_layer_unlock();
+    if (event == NULL)
+        return;
+    bool complete = rs_driver()->clFlush(queue) == CL_SUCCESS && wait_a_while(event);
+    rs_driver()->clReleaseEvent(event);
+    rs_layer_lock();
+    if (!complete)
+        known->waits = MOST_WAITS;
+    rs_timing_harvest();
+    rs_layer_unlock();
+}
+
+/* ---- launching ---- */
+
+/* Brings every buffer of the launch into place. */
+static void place_buffers(const launch *choice, rs_command *command)
+{
+    rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
+        const rs_target *wanted = rs_kernel_target(kernel, i);
+        command->keeps_run = wanted != NULL && choice->by_policy;
+        rs_command_use(command, kernel->arguments[i].buffer,
+                       wanted != NULL && choice->rewritten
+                           ? choice->residences[wanted - kernel->targets]
+                           : NULL);
+    }
+}
+
+static cl_int set_counts(const rs_kernel *kernel)
+{
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < kernel->target_count && error == CL_SUCCESS; i++) {
+        const rs_target *wanted = &kernel->targets[i];
+        cl_ulong count = target_buffer(kernel, i)->size / wanted->record.size;
+        error = rs_driver()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
+                                            sizeof count, &count);
+    }
+    return error;
+}
+
+/* The program's parameters of one launch. */
+typedef struct {
+    cl_uint dimensions;
+    const size_t *offset, *global, *local;
+} range;
+
+static cl_int enqueue(rs_command *command, const launch *choice, cl_command_queue queue,
+                      cl_kernel handle, const range *r, cl_event *event)
+{
+    place_buffers(choice, command);
+    cl_int error = command->error;
+    if (error == CL_SUCCESS && choice->rewritten)
+        error = set_counts(choice->kernel);
+    if (error != CL_SUCCESS)
+        return error;
+    return rs_driver()->clEnqueueNDRangeKernel(
+        queue, choice->rewritten ? choice->kernel->rewritten : handle, r->dimensions, r->offset,
+        r->global, r->local, command->wait_count, command->wait_list, event);
+}
+
+static void note_launch(const launch *choice)
+{
+    rs_kernel *kernel = choice->kernel;
+    if (kernel == NULL || kernel->facts == NULL)
+        return;
+    kernel->facts->launches++;
+    kernel->facts->transformed_launches += choice->rewritten;
+    for (size_t i = 0; (choice->rewritten || choice->by_policy) && i < kernel->target_count; i++) {
+        rs_buffer *buffer = target_buffer(kernel, i);
+        if (buffer == NULL || seen_before(kernel, i))
+            continue;
+        buffer->run++;
+        buffer->last_wanted = choice->known;
+    }
+}
+
+static double count_work_items(cl_uint dimensions, const size_t *global)
+{
+    double count = 1;
+    for (cl_uint i = 0; global != NULL && i < dimensions; i++)
+        count *= (double)global[i];
+    return count;
+}
+
+/* Whether this launch needs an event of ours. */
+static bool is_timed(const launch *choice, const rs_queue *queue)
+{
+    if (choice->kernel == NULL || choice->kernel->facts == NULL || queue == NULL ||
+        !queue->profiling)
+        return false;
+    return rs_report_times() ||
+           (choice->known != NULL &&
+            rs_policy_wants_time(&choice->known->knowledge, choice->rewritten));
+}
+
+static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle,
+                                        cl_uint dimensions, const size_t *offset,
+                                        const size_t *global, const size_t *local,
+                                        cl_uint wait_count, const cl_event *wait_list,
+                                        cl_event *event)
+{
+    const range parameters = {dimensions, offset, global, local};
+    rs_command command;
+    launch choice = {.work_items = count_work_items(dimensions, global)};
+    cl_event mine = NULL;
+    await_times(queue, handle);
+    rs_command_begin(&command, queue, wait_count, wait_list);
+    choice.kernel = rs_kernel_find(handle);
+    choose(&choice, command.queue);
+    bool timed = is_timed(&choice, command.queue);
+    cl_event *out = timed ? &mine : event;
+
+    cl_int error = enqueue(&command, &choice, queue, handle, &parameters, out);
+    if (error != CL_SUCCESS && choice.rewritten && command.error == CL_SUCCESS) {
+        rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
+        rs_report_hold(choice.kernel->facts, 0,
+                       "the device refused to launch the rewritten kernel");
+        choice.rewritten = false;
+        error = enqueue(&command, &choice, queue, handle, &parameters, out);
+    }
+    if (error == CL_SUCCESS)
+        note_launch(&choice);
+    if (error == CL_SUCCESS && timed) {
+        if (event != NULL) {
+            *event = mine;
+            rs_driver()->clRetainEvent(mine);
+        }
+        rs_timing_take(&(rs_timed){.event = mine,
+                                   .facts = choice.kernel->facts,
+                                   .known = choice.known,
+                                   .rewritten = choice.rewritten,
+                                   .work_items = choice.work_items,
+                                   .device = command.queue->device});
+    }
+    rs_command_end(&command);
+    return error;
+}
+
+static cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
+                                       const cl_event *wait_list, cl_event *event)
+{
+    static const size_t one = 1;
+    return enqueue_range(queue, kernel, 1, NULL, &one, &one, wait_count, wait_list, event);
+}
+
+void rs_layer_add_launches(cl_icd_dispatch *table)
+{
+    table->clEnqueueNDRangeKernel = enqueue_range;
+    table->clEnqueueTask = enqueue_task;
+}

@@ -1,0 +1,132 @@
+/* Policy auto: see policy.h. */
+#include "layer/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CACHE_LINE = 64,     /* of a CPU */
+    TRIALS_TO_TRUST = 2, /* the first run of a kernel may be slow for reasons of its own */
+    LEAST_OWN_SAMPLES = 1
+};
+
+/* Below this the rewritten form is not worth the risk of a trial. */
+static const double worthwhile_ratio = 1.1;
+
+/* ---- times ---- */
+
+void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items)
+{
+    if (seconds <= 0 || work_items <= 0)
+        return;
+    times->seconds[times->count % RS_POLICY_SAMPLES] = seconds / work_items;
+    times->count++;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+double rs_policy_time(const rs_policy_times *times)
+{
+    double sorted[RS_POLICY_SAMPLES];
+    size_t count = times->count < RS_POLICY_SAMPLES ? times->count : RS_POLICY_SAMPLES;
+    if (count == 0)
+        return 0;
+    memcpy(sorted, times->seconds, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare);
+    return sorted[(count - 1) / 2];
+}
+
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten)
+{
+    return known->predicted_ratio >= worthwhile_ratio &&
+           (rewritten ? known->moved.count : known->own.count) < RS_POLICY_SAMPLES;
+}
+
+/* ---- prediction ---- */
+
+/* Kernels that use whole structures, on one NVIDIA H100 (docs/performance.md): how many times
+ * faster from tiles. Up to five words neighbouring work-items share their lines well enough. */
+static const struct {
+    double bytes, ratio;
+} whole_records[] = {{20, 1.0}, {32, 2.8}, {64, 4.6}, {76, 5.1}, {128, 6.6}, {256, 6.9}};
+enum { WHOLE_RECORDS = sizeof whole_records / sizeof whole_records[0] };
+
+static double ratio_of_whole(double bytes)
+{
+    if (bytes <= whole_records[0].bytes)
+        return 1;
+    for (size_t i = 1; i < WHOLE_RECORDS; i++) {
+        double from = whole_records[i - 1].bytes, to = whole_records[i].bytes;
+        if (bytes <= to)
+            return whole_records[i - 1].ratio +
+                   (whole_records[i].ratio - whole_records[i - 1].ratio) * (bytes - from) /
+                       (to - from);
+    }
+    return whole_records[WHOLE_RECORDS - 1].ratio;
+}
+
+double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes)
+{
+    if (record_bytes == 0)
+        return 1;
+    if (used_bytes == 0 || used_bytes > record_bytes)
+        used_bytes = record_bytes;
+    double unused = (double)record_bytes / (double)used_bytes;
+    /* A CPU's thread walks through a structure's lines one after the other: only lines that are
+     * fetched for a small part of them are lost. */
+    if (is_cpu)
+        return record_bytes > CACHE_LINE && unused >= 4 ? unused / 2 : 1;
+    return ratio_of_whole((double)record_bytes) * sqrt(unused);
+}
+
+/* ---- decision ---- */
+
+static size_t expected_launches(const rs_policy_knowledge *known, const rs_policy_launch *launch)
+{
+    size_t usual = launch->previous_run > 0 ? launch->previous_run : known->usual_run;
+    size_t rest = usual > launch->run ? usual - launch->run : 0;
+    size_t expected = rest > launch->run ? rest : launch->run;
+    return expected > 0 ? expected : 1;
+}
+
+/* Seconds a work-item of the rewritten form: as measured, else as predicted; the better of the two
+ * while the measurement is young. */
+static double time_moved(const rs_policy_knowledge *known)
+{
+    double predicted = rs_policy_time(&known->own) / known->predicted_ratio;
+    double measured = rs_policy_time(&known->moved);
+    if (known->moved.count == 0)
+        return predicted;
+    return known->moved.count < TRIALS_TO_TRUST && predicted < measured ? predicted : measured;
+}
+
+rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
+                                    const rs_policy_launch *launch)
+{
+    bool in_place = launch->there_seconds <= 0 && launch->back_seconds > 0;
+    if (known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
+        return (rs_policy_decision){false, "by its structures and this device, nothing is to be "
+                                           "gained from another layout"};
+    if (known->own.count < LEAST_OWN_SAMPLES)
+        return in_place ? (rs_policy_decision){true, "the buffers are in this layout already"}
+                        : (rs_policy_decision){false, "its time in the program's own layout is not "
+                                                      "known yet"};
+    double own = rs_policy_time(&known->own) * launch->work_items;
+    double moved = time_moved(known) * launch->work_items;
+    double launches = (double)expected_launches(known, launch);
+    /* What is converted must be converted back one day; what is converted already has been paid. */
+    double cost_moved = launches * moved + 2 * launch->there_seconds;
+    double cost_own = launches * own + launch->back_seconds;
+    if (cost_moved < cost_own)
+        return (rs_policy_decision){true, known->moved.count > 0 ? "measured to be faster"
+                                                                 : "predicted to be faster"};
+    if (own > moved)
+        return (rs_policy_decision){false, "the gain would not pay for the conversions: too few "
+                                           "launches between other uses of its buffers"};
+    return (rs_policy_decision){false, "measured to be no faster in another layout"};
+}

@@ -1,0 +1,70 @@
+/*
+ * Policy auto: whether the next launch of a kernel uses the program's own form or the rewritten one
+ * (Sung thesis, chapter 5, leaves this to the user).
+ *
+ *  1. From the size of the structures, the bytes of them that are used, and the kind of device,
+ *     it predicts how many times faster the rewritten form runs. Where nothing is to be gained,
+ *     nothing is tried.
+ *  2. The program's own form is timed first. The rewritten form is tried as soon as the gain, as
+ *     predicted, would pay for the conversions.
+ *  3. Both times known, they alone decide, and wisdom keeps them.
+ *
+ * How long a layout will be of use is not known. It is expected to be of use for as many launches
+ * as it has already been wanted, or as it was the time before: so the conversions never cost more
+ * than about what waiting for them has already cost, and a buffer that is launched on once is
+ * converted only if that one launch pays for it.
+ *
+ * Nothing here calls OpenCL. All seconds come in as arguments, so that tests can make them up.
+ */
+#ifndef RS_LAYER_POLICY_H
+#define RS_LAYER_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { RS_POLICY_SAMPLES = 5 };
+
+/* Seconds a work-item, of the last few launches. */
+typedef struct {
+    double seconds[RS_POLICY_SAMPLES];
+    size_t count; /* of all launches that were timed */
+} rs_policy_times;
+
+/* What is known of one kernel on one device. */
+typedef struct {
+    rs_policy_times own;
+    rs_policy_times moved;  /* of the rewritten form */
+    double predicted_ratio; /* own / moved; 1: nothing to gain */
+    size_t usual_run; /* launches until something else needed the buffers in AoS; 0: unknown */
+} rs_policy_knowledge;
+
+/* One launch to be decided. */
+typedef struct {
+    double work_items;
+    double there_seconds; /* conversions before the rewritten form can run */
+    double back_seconds;  /* conversions before the program's own form can run */
+    size_t run;           /* launches so far that wanted the layout, this one not counted */
+    size_t previous_run;  /* the same, the time before; 0: there was none */
+} rs_policy_launch;
+
+typedef struct {
+    bool rewritten;
+    const char *reason; /* a constant string */
+} rs_policy_decision;
+
+void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items);
+
+/* The median of the last samples; 0 when there is none. */
+double rs_policy_time(const rs_policy_times *times);
+
+/* How many times faster a kernel is that reads `used_bytes` of each record of `record_bytes` from
+ * tiles. 1 where that is nothing. */
+double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes);
+
+/* Whether the next launch is of use as a measurement. */
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten);
+
+rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
+                                    const rs_policy_launch *launch);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * The layer's settings, from the environment that `restride run` prepares:
+ *   RESTRIDE_POLICY         auto, asta, soa or off
+ *   RESTRIDE_TILE           T
+ *   RESTRIDE_REWRITER       path of the restride-rewrite program
+ *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
+ *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
+ */
+#include "layer/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_TILE = 32, MAXIMUM_TILE = 1 << 20 };
+
+static const char *const policy_names[] = {
+    [RS_POLICY_AUTO] = "auto",
+    [RS_POLICY_ASTA] = "asta",
+    [RS_POLICY_SOA] = "soa",
+    [RS_POLICY_OFF] = "off",
+};
+enum { POLICIES = sizeof policy_names / sizeof policy_names[0] };
+
+const char *rs_policy_name(rs_policy policy)
+{
+    return policy_names[policy];
+}
+
+bool rs_policy_of_name(rs_policy *policy, const char *name)
+{
+    for (int i = 0; i < POLICIES; i++)
+        if (strcmp(policy_names[i], name) == 0) {
+            *policy = (rs_policy)i;
+            return true;
+        }
+    return false;
+}
+
+static size_t tile_of(const char *text)
+{
+    long wanted = text != NULL ? strtol(text, NULL, 10) : 0;
+    return wanted >= 1 && wanted <= MAXIMUM_TILE ? (size_t)wanted : DEFAULT_TILE;
+}
+
+void rs_layer_read_settings(void)
+{
+    rs_layer_settings *settings = &rs_the_layer.settings;
+    const char *policy = getenv("RESTRIDE_POLICY");
+    if (policy == NULL || !rs_policy_of_name(&settings->policy, policy))
+        settings->policy = RS_POLICY_AUTO;
+    settings->tile = tile_of(getenv("RESTRIDE_TILE"));
+    settings->rewriter = getenv("RESTRIDE_REWRITER");
+    settings->report_folder = getenv("RESTRIDE_REPORT_FOLDER");
+    settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
+    if (settings->rewriter == NULL)
+        settings->policy = RS_POLICY_OFF;
+}

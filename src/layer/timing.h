@@ -1,0 +1,52 @@
+/*
+ * Times of launches and conversions, by profiling events: for the report, and for policy auto. An
+ * event that is still running is kept and looked at again at points where the program waits anyway,
+ * and at the end of the process.
+ */
+#ifndef RS_LAYER_TIMING_H
+#define RS_LAYER_TIMING_H
+
+#include "layer/knowledge.h"
+#include "layer/state.h"
+
+typedef struct {
+    cl_event event;
+    rs_kernel_facts *facts; /* NULL: a conversion */
+    rs_known_kernel *known; /* takes the time of a launch; may be NULL */
+    bool rewritten;         /* the launch */
+    bool back;              /* the conversion: to AoS */
+    double work_items;      /* of the launch */
+    size_t bytes;           /* of the conversion */
+    cl_device_id device;
+} rs_timed;
+
+/* Whether any times are wanted, so that queues need profiling. */
+bool rs_timing_wanted(void);
+
+/* Takes over one reference to the event. */
+void rs_timing_take(const rs_timed *timed);
+
+/* Looks at the events that are still open. */
+void rs_timing_harvest(void);
+
+/* Whether the layer itself holds a reference to an event. */
+bool rs_timing_holds(cl_event event);
+
+/* An open event of a kernel's launches, the latest, with a reference for the caller; NULL when all
+ * are closed. */
+cl_event rs_timing_open_launch(const rs_known_kernel *known);
+
+/* Conversions so far. */
+typedef struct {
+    size_t count;
+    size_t bytes;
+    double seconds;
+} rs_conversion_sums;
+
+rs_conversion_sums rs_timing_conversions(void);
+
+/* What ran when: an array of {kernel (name) or conversion ("there", "back"), start, seconds}, start
+ * in seconds after the first; the first few thousand. A new reference. */
+json_t *rs_timing_line(void);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * An OpenCL layer that makes the device below it a GPU whose kernels take made-up times, so that
+ * what is decided by measuring can be tested: the profiling times of a launch are those that
+ * MADE_UP_TIMES gives for its kernel,
+ *
+ *     MADE_UP_TIMES="grow 100 20, aos_to_asta 50 50, asta_to_aos 50 50"
+ *
+ * in microseconds: of the first kernel of that name, and of any that has more arguments than the
+ * first (a rewritten one). Everything else goes through.
+ */
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { EVENTS = 65536, NAMES = 16 };
+
+static cl_icd_dispatch ours;
+static const cl_icd_dispatch *below;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static cl_ulong clock_now = 1000;
+
+/* By the event's place in memory; later events replace earlier ones at the same address. */
+static struct {
+    cl_event event;
+    cl_ulong start, end;
+} timed[EVENTS];
+static size_t timed_count;
+
+static struct {
+    char name[64];
+    cl_uint arguments;
+} first_of_name[NAMES];
+
+static cl_uint arguments_of_first(const char *name, cl_uint arguments)
+{
+    for (int i = 0; i < NAMES; i++) {
+        if (first_of_name[i].name[0] == '\0') {
+            snprintf(first_of_name[i].name, sizeof first_of_name[i].name, "%s", name);
+            first_of_name[i].arguments = arguments;
+        }
+        if (strcmp(first_of_name[i].name, name) == 0)
+            return first_of_name[i].arguments;
+    }
+    return arguments;
+}
+
+/* 0 when no time is made up for it. */
+static cl_ulong nanoseconds_of(const char *name, cl_uint arguments)
+{
+    const char *times = getenv("MADE_UP_TIMES");
+    size_t length = strlen(name);
+    while (times != NULL && *times != '\0') {
+        double first, others;
+        times += strspn(times, ", ");
+        if (strncmp(times, name, length) == 0 && times[length] == ' ' &&
+            sscanf(times + length, "%lf %lf", &first, &others) == 2)
+            return (cl_ulong)(1000 *
+                              (arguments > arguments_of_first(name, arguments) ? others : first));
+        times += strcspn(times, ",");
+    }
+    return 0;
+}
+
+static void note(cl_event event, cl_kernel kernel)
+{
+    char name[64] = "";
+    cl_uint arguments = 0;
+    below->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    below->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL);
+    cl_ulong taken = nanoseconds_of(name, arguments);
+    pthread_mutex_lock(&mutex);
+    if (taken > 0) {
+        timed[timed_count % EVENTS].event = event;
+        timed[timed_count % EVENTS].start = clock_now;
+        timed[timed_count++ % EVENTS].end = clock_now + taken;
+    }
+    clock_now += taken;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* The program's own kernels are made before their rewritten forms. */
+static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *error)
+{
+    cl_uint arguments = 0;
+    cl_kernel kernel = below->clCreateKernel(program, name, error);
+    if (kernel != NULL && below->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments,
+                                                 &arguments, NULL) == CL_SUCCESS) {
+        pthread_mutex_lock(&mutex);
+        arguments_of_first(name, arguments);
+        pthread_mutex_unlock(&mutex);
+    }
+    return kernel;
+}
+
+static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                  const size_t *offset, const size_t *global, const size_t *local,
+                                  cl_uint wait_count, const cl_event *wait_list, cl_event *event)
+{
+    cl_int error = below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
+                                                 wait_count, wait_list, event);
+    if (error == CL_SUCCESS && event != NULL)
+        note(*event, kernel);
+    return error;
+}
+
+static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info name,
+                                             size_t value_size, void *value, size_t *value_size_ret)
+{
+    cl_int error = below->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
+    if (error != CL_SUCCESS || value == NULL)
+        return error;
+    pthread_mutex_lock(&mutex);
+    for (size_t i = timed_count; i-- > 0 && i + EVENTS > timed_count;)
+        if (timed[i % EVENTS].event == event) {
+            cl_ulong *time = value;
+            if (name == CL_PROFILING_COMMAND_END)
+                *time = timed[i % EVENTS].end;
+            else
+                *time = timed[i % EVENTS].start;
+            break;
+        }
+    pthread_mutex_unlock(&mutex);
+    return error;
+}
+
+static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info name,
+                                          size_t value_size, void *value, size_t *value_size_ret)
+{
+    cl_int error = below->clGetDeviceInfo(device, name, value_size, value, value_size_ret);
+    if (error == CL_SUCCESS && name == CL_DEVICE_TYPE && value != NULL)
+        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    return error;
+}
+
+EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
+                                           size_t *value_size_ret)
+{
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    if (name != CL_LAYER_API_VERSION || value_size < sizeof version || value == NULL)
+        return CL_INVALID_VALUE;
+    memcpy(value, &version, sizeof version);
+    if (value_size_ret != NULL)
+        *value_size_ret = sizeof version;
+    return CL_SUCCESS;
+}
+
+EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispatch *target,
+                                        cl_uint *entry_count_ret, const cl_icd_dispatch **table)
+{
+    size_t given = entry_count * sizeof(void *);
+    below = target;
+    memcpy(&ours, target, given < sizeof ours ? given : sizeof ours);
+    ours.clCreateKernel = create_kernel;
+    ours.clEnqueueNDRangeKernel = enqueue;
+    ours.clGetEventProfilingInfo = get_profiling_info;
+    ours.clGetDeviceInfo = get_device_info;
+    *table = &ours;
+    *entry_count_ret = (cl_uint)(sizeof ours / sizeof(void *));
+    return CL_SUCCESS;
+}

@@ -1,0 +1,180 @@
+/*
+ * An OpenCL program that carries out the commands its argument spells, on one buffer of structures
+ * of 16 floats:
+ *
+ *   w  writes the whole buffer      l  launches on it            r  reads all of it
+ *   p  writes a part                s  launches a kernel that    q  reads a part
+ *   m  maps a part and writes it       takes it as floats        f  waits for everything
+ *
+ * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected.
+ */
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLOATS = 16 };
+
+typedef struct {
+    float f[FLOATS];
+} item;
+
+static const char source[] =
+    "typedef struct { float f[16]; } item;\n"
+    "__kernel void grow(__global item *items)\n"
+    "{ size_t i = get_global_id(0); for (int k = 0; k < 16; k++) items[i].f[k] += (float)k; }\n"
+    "__kernel void plain(__global float *all) { all[get_global_id(0) * 16] *= 0.5f; }\n";
+
+static cl_context context;
+static cl_command_queue queue;
+static cl_kernel grow, plain;
+static cl_mem buffer;
+static item *model, *scratch;
+static size_t count = 1000;
+static float next;
+
+static void check(cl_int error, const char *what)
+{
+    if (error == CL_SUCCESS)
+        return;
+    fprintf(stderr, "%s failed (%d)\n", what, error);
+    exit(1);
+}
+
+static void set_up(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int error;
+    const char *text = source;
+    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(error, "clCreateContext");
+    queue = clCreateCommandQueue(context, device, 0, &error);
+    check(error, "clCreateCommandQueue");
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    check(error, "clCreateProgramWithSource");
+    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
+    grow = clCreateKernel(program, "grow", &error);
+    check(error, "clCreateKernel");
+    plain = clCreateKernel(program, "plain", &error);
+    check(error, "clCreateKernel");
+    model = calloc(count, sizeof(item));
+    scratch = calloc(count, sizeof(item));
+    buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof(item),
+                            model, &error);
+    check(error, "clCreateBuffer");
+    check(clSetKernelArg(grow, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    check(clSetKernelArg(plain, 0, sizeof buffer, &buffer), "clSetKernelArg");
+}
+
+static void launch(cl_kernel kernel)
+{
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL),
+          "clEnqueueNDRangeKernel");
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < FLOATS; k++)
+            if (kernel == grow)
+                model[i].f[k] += (float)k;
+    for (size_t i = 0; kernel == plain && i < count; i++)
+        model[i].f[0] *= 0.5f;
+}
+
+static void fill(item *items, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        for (int k = 0; k < FLOATS; k++)
+            items[i].f[k] = next++;
+    if (next > 1e6f)
+        next = 0;
+}
+
+static void write_items(size_t first, size_t end)
+{
+    fill(model, first, end);
+    check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, first * sizeof(item),
+                               (end - first) * sizeof(item), model + first, 0, NULL, NULL),
+          "clEnqueueWriteBuffer");
+}
+
+static void compare(const item *got, size_t first, size_t end)
+{
+    if (memcmp(got, model + first, (end - first) * sizeof(item)) != 0) {
+        fprintf(stderr, "bytes differ\n");
+        exit(1);
+    }
+}
+
+static void read_items(size_t first, size_t end)
+{
+    check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, first * sizeof(item),
+                              (end - first) * sizeof(item), scratch, 0, NULL, NULL),
+          "clEnqueueReadBuffer");
+    compare(scratch, first, end);
+}
+
+static void map_items(size_t first, size_t end)
+{
+    cl_int error;
+    item *mapped =
+        clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, first * sizeof(item),
+                           (end - first) * sizeof(item), 0, NULL, NULL, &error);
+    check(error, "clEnqueueMapBuffer");
+    compare(mapped, first, end);
+    fill(model, first, end);
+    memcpy(mapped, model + first, (end - first) * sizeof(item));
+    check(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+}
+
+static void carry_out(char command)
+{
+    size_t first = count / 3, end = first + 5;
+    switch (command) {
+    case 'w':
+        write_items(0, count);
+        break;
+    case 'p':
+        write_items(first, end);
+        break;
+    case 'm':
+        map_items(first, end);
+        break;
+    case 'l':
+        launch(grow);
+        break;
+    case 's':
+        launch(plain);
+        break;
+    case 'r':
+        read_items(0, count);
+        break;
+    case 'q':
+        read_items(first, end);
+        break;
+    case 'f':
+        check(clFinish(queue), "clFinish");
+        break;
+    default:
+        fprintf(stderr, "unknown command %c\n", command);
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    if (argc > 2)
+        count = strtoul(argv[2], NULL, 10);
+    set_up();
+    for (const char *command = argv[1]; *command != '\0'; command++)
+        carry_out(*command);
+    read_items(0, count);
+    clReleaseMemObject(buffer);
+    clReleaseKernel(grow);
+    clReleaseKernel(plain);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    return 0;
+}

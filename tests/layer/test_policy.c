@@ -1,0 +1,301 @@
+/*
+ * Policy auto, by itself with times that are made up, and in the layer on a made-up GPU: it
+ * converts only what pays, measures, keeps the better, remembers it, and never changes a result.
+ */
+#include "cmocka_all.h"
+
+#include "layer/policy.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- by itself ---- */
+
+static rs_policy_knowledge knowing(double own, double moved, double ratio)
+{
+    rs_policy_knowledge known = {.predicted_ratio = ratio};
+    for (int i = 0; i < RS_POLICY_SAMPLES; i++) {
+        rs_policy_add_time(&known.own, own, 1);
+        rs_policy_add_time(&known.moved, moved, 1);
+    }
+    return known;
+}
+
+static bool chooses(const rs_policy_knowledge *known, rs_policy_launch launch)
+{
+    if (launch.work_items <= 0)
+        launch.work_items = 1;
+    rs_policy_decision decision = rs_policy_decide(known, &launch);
+    assert_non_null(decision.reason);
+    return decision.rewritten;
+}
+
+static void test_median_of_the_last_samples(void **state)
+{
+    (void)state;
+    rs_policy_times times = {.count = 0};
+    assert_true(rs_policy_time(&times) == 0);
+    const double seconds[] = {1000, 30, 10, 20, 40, 50};
+    for (int i = 0; i < 6; i++)
+        rs_policy_add_time(&times, seconds[i], 10);
+    assert_true(fabs(rs_policy_time(&times) - 3) < 1e-12); /* of 1, 2, 3, 4, 5: 1000 is gone */
+    rs_policy_add_time(&times, 0, 10);
+    assert_int_equal(times.count, 6);
+}
+
+static void test_predictions(void **state)
+{
+    (void)state;
+    static const struct {
+        bool is_cpu;
+        size_t record, used;
+        double least, most;
+    } cases[] = {
+        {false, 16, 0, 1, 1},   {false, 20, 20, 1, 1},    {false, 32, 0, 2.5, 3},
+        {false, 64, 64, 4, 5},  {false, 80, 0, 4.7, 5.5}, {false, 128, 0, 6, 7},
+        {false, 1000, 0, 6, 7}, {false, 32, 4, 6, 10},    {false, 20, 4, 2, 3},
+        {true, 64, 0, 1, 1},    {true, 128, 128, 1, 1},   {true, 32, 4, 1, 1},
+        {true, 256, 8, 2, 20},  {false, 0, 0, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double ratio = rs_policy_predict(cases[i].is_cpu, cases[i].record, cases[i].used);
+        if (ratio < cases[i].least || ratio > cases[i].most)
+            fail_msg("%zu of %zu bytes: %f", cases[i].used, cases[i].record, ratio);
+    }
+}
+
+static void test_own_form_is_timed_first(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = {.predicted_ratio = 4};
+    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1e-9}));
+    assert_true(rs_policy_wants_time(&known, false));
+    /* Buffers that another kernel has had converted are used as they are. */
+    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+    known.predicted_ratio = 1;
+    assert_false(rs_policy_wants_time(&known, false));
+    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+}
+
+static void test_conversions_must_be_paid_back(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = knowing(4, 1, 4); /* 3 s a launch are gained */
+    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 1.4}));
+    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1.6}));
+    /* After as many launches as would have paid for it, and when it was so the last time. */
+    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 6}));
+    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 7}));
+    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10, .previous_run = 7}));
+    assert_false(
+        chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 5, .previous_run = 7}));
+    known.usual_run = 20;
+    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10}));
+    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .previous_run = 1}));
+}
+
+static void test_measurement_goes_before_prediction(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = knowing(1, 1.2, 5);
+    assert_false(chooses(&known, (rs_policy_launch){.run = 1000}));
+    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1000}));
+    /* What is in another layout stays there if to go back costs more than it brings. */
+    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.3, .run = 1}));
+    /* One slow first run is no measurement yet. */
+    known = (rs_policy_knowledge){.predicted_ratio = 4};
+    rs_policy_add_time(&known.own, 1, 1);
+    rs_policy_add_time(&known.moved, 5, 1);
+    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1}));
+    rs_policy_add_time(&known.moved, 5, 1);
+    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 10}));
+}
+
+static void test_times_count_by_work_item(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = knowing(4, 1, 4);
+    assert_false(chooses(&known, (rs_policy_launch){.work_items = 0.1, .there_seconds = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.work_items = 10, .there_seconds = 1}));
+}
+
+/* ---- in the layer ---- */
+
+static char folder[] = "/tmp/restride-policy-XXXXXX";
+
+static int run_program(const char *times, const char *options, const char *arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cd %s && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' %s%s %s run %s "
+             "--report report.json -- %s %s 2>errors",
+             folder, folder, times, times[0] != '\0' ? "OPENCL_LAYERS=" : "",
+             times[0] != '\0' ? MADE_UP_GPU : "", RESTRIDE_PROGRAM, options, SEQUENCE_PROGRAM,
+             arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static json_t *load_report(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/report.json", folder);
+    json_t *report = json_load_file(path, 0, NULL);
+    assert_non_null(report);
+    return report;
+}
+
+typedef struct {
+    long launches, transformed, conversions;
+    char reason[256];
+} outcome;
+
+static void forget(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/wisdom.json", folder);
+    unlink(path);
+}
+
+static outcome run(const char *times, const char *options, const char *arguments)
+{
+    outcome seen = {0};
+    assert_int_equal(run_program(times, options, arguments), 0);
+    json_t *report = load_report();
+    size_t i;
+    json_t *kernel;
+    seen.conversions =
+        (long)json_integer_value(json_object_get(json_object_get(report, "marshal"), "count"));
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        if (strcmp(json_string_value(json_object_get(kernel, "name")), "grow") != 0)
+            continue;
+        const json_t *policy = json_object_get(kernel, "policy");
+        const char *reason = json_string_value(json_object_get(policy, "reason"));
+        seen.launches = (long)json_integer_value(json_object_get(kernel, "launches"));
+        seen.transformed =
+            (long)json_integer_value(json_object_get(kernel, "transformed_launches"));
+        snprintf(seen.reason, sizeof seen.reason, "%s", reason != NULL ? reason : "");
+    }
+    json_decref(report);
+    return seen;
+}
+
+#define FAST "grow 100 20, aos_to_asta 30 30, asta_to_aos 30 30"
+#define SLOW "grow 100 300, aos_to_asta 30 30, asta_to_aos 30 30"
+#define DEAR "grow 100 20, aos_to_asta 3000 3000, asta_to_aos 3000 3000"
+#define LARGE " 32768" /* records: 2 MiB, so that conversions count as measured */
+
+static void test_cpu_stays_as_it_is(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run("", "", "wllllllllllllr");
+    assert_int_equal(seen.launches, 12);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+    assert_non_null(strstr(seen.reason, "nothing is to be gained"));
+}
+
+static void test_faster_form_is_kept_and_remembered(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(FAST, "", "wllllllllllllr" LARGE);
+    assert_int_equal(seen.launches, 12);
+    assert_in_range(seen.transformed, 8, 11); /* the first is in the program's own layout */
+    assert_int_equal(seen.conversions, 2);
+    assert_non_null(strstr(seen.reason, "measured to be faster"));
+    seen = run(FAST, "", "wllllllllllllr" LARGE);
+    assert_int_equal(seen.transformed, 12);
+    /* 80 us are gained, 60 paid. */
+    seen = run(FAST, "", "wlr" LARGE);
+    assert_int_equal(seen.transformed, 1);
+}
+
+static void test_slower_form_is_left(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(SLOW, "", "wlllllllllllllllllllr" LARGE);
+    assert_in_range(seen.transformed, 1, 4);
+    assert_int_equal(seen.conversions, 2);
+    assert_non_null(strstr(seen.reason, "measured to be no faster"));
+    seen = run(SLOW, "", "wlllllllllllllllllllr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+}
+
+static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
+{
+    (void)state;
+    forget();
+    /* Learns what a conversion costs. */
+    outcome seen = run(DEAR, "", "wlllllllllllllr" LARGE);
+    assert_in_range(seen.transformed, 1, 12);
+    seen = run(DEAR, "", "wlrwlrwlrwlrwlr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+    assert_non_null(strstr(seen.reason, "would not pay"));
+    assert_int_equal(seen.conversions, 0);
+}
+
+/* Another use between two launches takes the layout away each time. */
+static void test_uses_in_between_count(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(DEAR, "", "wlslslslslslslslslslslslslslslslslslslslslr" LARGE);
+    assert_in_range(seen.transformed, 0, 2);
+}
+
+static void test_forced_policies(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(SLOW, "--policy asta", "wlllr" LARGE);
+    assert_int_equal(seen.transformed, 3);
+    seen = run(FAST, "--policy off", "wlllr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json", "errors"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_median_of_the_last_samples),
+        cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_own_form_is_timed_first),
+        cmocka_unit_test(test_conversions_must_be_paid_back),
+        cmocka_unit_test(test_measurement_goes_before_prediction),
+        cmocka_unit_test(test_times_count_by_work_item),
+        cmocka_unit_test(test_cpu_stays_as_it_is),
+        cmocka_unit_test(test_faster_form_is_kept_and_remembered),
+        cmocka_unit_test(test_slower_form_is_left),
+        cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
+        cmocka_unit_test(test_uses_in_between_count),
+        cmocka_unit_test(test_forced_policies),
+    };
+    return cmocka_run_group_tests(tests, make_folder, clean_up);
+}
