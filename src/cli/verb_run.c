@@ -7,6 +7,7 @@
 #include "cli/parts.h"
 #include "cli/process.h"
 #include "cli/run_report.h"
+#include "config/config.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,6 +30,8 @@ static const char help[] =
     "counted;\n"
     "                      asta: all that is understood; off: nothing\n"
     "  --tile T            neighbouring structures in a tile (default 32)\n"
+    "  --config FILE       policies and layouts by kernel and argument; docs/rewriting.md has the "
+    "form\n"
     "  --report FILE       write a report, FILE.html for people or FILE.json for programs; may be\n"
     "                      given twice; kernel times are then measured\n"
     "  --baseline FILE     compare with FILE.json, the report of an earlier run (with --policy "
@@ -44,7 +47,9 @@ enum { MAXIMUM_REPORTS = 4 };
 
 typedef struct {
     const char *policy;
+    bool policy_given;
     size_t tile;
+    json_t *config; /* NULL: none */
     const char *reports[MAXIMUM_REPORTS];
     int report_count;
     const char *baseline;
@@ -67,17 +72,50 @@ static bool is_policy(const char *word)
     return false;
 }
 
+/* The options of the configuration, where the command line does not say otherwise. */
+static int check_config(run_options *options, const char *section, const json_t *values)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)values, key, value)
+    {
+        const char *word = json_string_value(value);
+        if (strcmp(key, "policy") != 0 || word == NULL)
+            return rs_cli_fail(RS_EXIT_USAGE, "run",
+                               "The configuration's option \"%s\" is unknown; policy is the one "
+                               "there is.",
+                               key);
+        if (!is_policy(word))
+            return rs_cli_fail(RS_EXIT_USAGE, "run",
+                               "In the configuration, policy takes auto, asta or off, not \"%s\".",
+                               word);
+        if (section == NULL && !options->policy_given)
+            options->policy = word;
+    }
+    return -1;
+}
+
+static int follow_config(run_options *options)
+{
+    const char *kernel;
+    json_t *values;
+    int usage = check_config(options, NULL, json_object_get(options->config, "options"));
+    json_object_foreach(json_object_get(options->config, "kernels"), kernel, values)
+    {
+        if (usage < 0)
+            usage = check_config(options, kernel, values);
+    }
+    return usage;
+}
+
 /* Returns -1 to go on, or the exit status. */
 static int read_options(int argc, char **argv, run_options *options)
 {
     static const struct option names[] = {
-        {"policy", required_argument, NULL, 'p'},
-        {"tile", required_argument, NULL, 't'},
-        {"report", required_argument, NULL, 'r'},
-        {"baseline", required_argument, NULL, 'b'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"policy", required_argument, NULL, 'p'},   {"tile", required_argument, NULL, 't'},
+        {"config", required_argument, NULL, 'c'},   {"report", required_argument, NULL, 'r'},
+        {"baseline", required_argument, NULL, 'b'}, {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     *options = (run_options){.policy = "auto", .tile = 32};
     optind = 1;
@@ -92,6 +130,12 @@ static int read_options(int argc, char **argv, run_options *options)
                 return rs_cli_fail(RS_EXIT_USAGE, "run",
                                    "--policy takes auto, asta or off, not \"%s\".", optarg);
             options->policy = optarg;
+            options->policy_given = true;
+            break;
+        case 'c':
+            json_decref(options->config);
+            if (rs_config_read(optarg, &options->config) != RESTRIDE_OK)
+                return rs_cli_fail_last(RS_EXIT_USAGE, "run");
             break;
         case 't':
             errno = 0;
@@ -124,7 +168,7 @@ static int read_options(int argc, char **argv, run_options *options)
         return rs_cli_fail(RS_EXIT_USAGE, "run",
                            "No program was named; write restride run -- PROGRAM.");
     options->program = argv + optind;
-    return -1;
+    return follow_config(options);
 }
 
 /* ---- what the program is going to need ---- */
@@ -153,6 +197,10 @@ static void prepare_environment(const run_options *options, const char *folder)
         setenv("OPENCL_LAYERS", list.data, 1);
         setenv("RESTRIDE_POLICY", options->policy, 1);
         setenv("RESTRIDE_TILE", tile.data, 1);
+        char *config = options->config != NULL ? json_dumps(options->config, JSON_COMPACT) : NULL;
+        if (config != NULL)
+            setenv("RESTRIDE_CONFIG", config, 1);
+        free(config);
         setenv("RESTRIDE_REWRITER", rewriter, 1);
         setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
         if (options->report_count > 0)
@@ -229,8 +277,10 @@ int rs_verb_run(int argc, char **argv)
 {
     run_options options;
     int usage = read_options(argc, argv, &options);
-    if (usage >= 0)
+    if (usage >= 0) {
+        json_decref(options.config);
         return usage;
+    }
     bool told = reports_writable(&options);
     const char *temporary = getenv("TMPDIR");
     rs_text folder = RS_TEXT_EMPTY;

@@ -22,10 +22,14 @@ static void free_targets(rs_kernel *kernel)
 /* What the rewriter saw of how the argument is used; it may not say. */
 static void read_access(rs_target *target, const json_t *access)
 {
-    const char *pattern = json_string_value(json_object_get(access, "pattern"));
+    const json_t *places = json_object_get(access, "accesses");
     json_int_t used = json_integer_value(json_object_get(access, "bytes_used"));
     target->used_bytes = used > 0 ? (size_t)used : 0;
-    target->scattered = pattern != NULL && strcmp(pattern, "unit") != 0;
+    target->regular = (size_t)json_integer_value(json_object_get(places, "unit"));
+    target->irregular = (size_t)(json_integer_value(json_object_get(places, "strided")) +
+                                 json_integer_value(json_object_get(places, "other")));
+    if (places == NULL)
+        target->regular = 1;
 }
 
 /* The rewritten arguments of a kernel, from the rewriter's reply. */
@@ -98,7 +102,7 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
         rs_program_prepare(kernel->program);
         kernel->program->live_kernels++;
         kernel->facts = rs_report_kernel(kernel->program->number, name);
-        kernel->policy = rs_the_layer.settings.policy;
+        kernel->policy = rs_policy_of_kernel(name);
         if (kernel->program->left != NULL)
             rs_report_hold(kernel->facts, 0, kernel->program->left);
         add_rewritten(kernel, name);

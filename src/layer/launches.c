@@ -65,6 +65,8 @@ static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue)
 {
     const char *why = rs_the_layer.frozen;
     size_t i = 0;
+    if (kernel->policy == RS_POLICY_OFF)
+        why = "the configuration keeps this kernel as it is";
     if (kernel->target_count > MAXIMUM_TARGETS)
         why = "the kernel has too many arguments to follow";
     for (; why == NULL && i < kernel->target_count; i++)
@@ -91,20 +93,24 @@ static bool seen_before(const rs_kernel *kernel, size_t target)
 }
 
 /* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
-static double predict(const rs_kernel *kernel, cl_device_id device)
+static void predict(const rs_kernel *kernel, cl_device_id device, rs_policy_knowledge *knowledge)
 {
     double bytes = 0, faster = 0;
+    size_t regular = 0, irregular = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
-        const rs_buffer *buffer = target_buffer(kernel, i);
-        double ratio = target->scattered
-                           ? 1
-                           : rs_policy_predict(rs_device_is_cpu(device), target->record.size,
-                                               target->used_bytes);
-        bytes += (double)buffer->size;
-        faster += (double)buffer->size / ratio;
+        double size = (double)target_buffer(kernel, i)->size;
+        bool one_for_all = target->regular + target->irregular == 0;
+        double ratio = one_for_all ? 1
+                                   : rs_policy_predict(rs_device_is_cpu(device),
+                                                       target->record.size, target->used_bytes);
+        bytes += size;
+        faster += size / ratio;
+        regular += target->regular;
+        irregular += target->irregular;
     }
-    return faster > 0 ? bytes / faster : 1;
+    knowledge->predicted_ratio = faster > 0 ? bytes / faster : 1;
+    knowledge->is_unsure = irregular > regular;
 }
 
 static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device)
@@ -115,7 +121,7 @@ static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device)
     kernel->known = rs_known_kernel_find(kernel->program->hash, kernel->facts->name, device,
                                          kernel->targets[0].tile);
     if (kernel->known != NULL)
-        kernel->known->knowledge.predicted_ratio = predict(kernel, device);
+        predict(kernel, device, &kernel->known->knowledge);
     return kernel->known;
 }
 

@@ -14,6 +14,9 @@ enum {
 /* Below this the rewritten form is not worth the risk of a trial. */
 static const double worthwhile_ratio = 1.1;
 
+/* Of a kernel's time so far: what a trial that may fail can cost. */
+static const double affordable_part = 0.04;
+
 /* ---- times ---- */
 
 void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items)
@@ -119,6 +122,10 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     double own = rs_policy_time(&known->own) * launch->work_items;
     double moved = time_moved(known) * launch->work_items;
     double launches = (double)expected_launches(known, launch);
+    if (known->moved.count == 0 && known->is_unsure && !in_place &&
+        2 * (launch->there_seconds + own) > affordable_part * (double)launch->run * own)
+        return (rs_policy_decision){false, "its accesses are irregular, and a trial would cost too "
+                                           "much so far"};
     /* What is converted must be converted back one day; what is converted already has been paid. */
     double cost_moved = launches * moved + 2 * launch->there_seconds;
     double cost_own = launches * own + launch->back_seconds;

@@ -6,7 +6,8 @@
  *     it predicts how many times faster the rewritten form runs. Where nothing is to be gained,
  *     nothing is tried.
  *  2. The program's own form is timed first. The rewritten form is tried as soon as the gain, as
- *     predicted, would pay for the conversions.
+ *     predicted, would pay for the conversions; where the prediction is unsure, once a trial
+ *     costs little against the time that the kernel has taken so far.
  *  3. Both times known, they alone decide, and wisdom keeps them.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
@@ -35,6 +36,7 @@ typedef struct {
     rs_policy_times own;
     rs_policy_times moved;  /* of the rewritten form */
     double predicted_ratio; /* own / moved; 1: nothing to gain */
+    bool is_unsure;         /* most accesses are irregular: a trial may well fail */
     size_t usual_run; /* launches until something else needed the buffers in AoS; 0: unknown */
 } rs_policy_knowledge;
 

@@ -190,6 +190,8 @@ static json_t *ask_rewriter(const rs_program *program)
                                 json_sprintf("program-%u.cl", program->number), "options",
                                 program->options, "address_bits", (int)address_bits, "tile",
                                 (json_int_t)rs_the_layer.settings.tile, "macros");
+    if (rs_the_layer.settings.config != NULL)
+        json_object_set(request, "config", rs_the_layer.settings.config);
     json_t *reply = NULL;
     for (int round = 0; request != NULL && round < ROUNDS; round++) {
         json_decref(reply);

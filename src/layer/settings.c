@@ -2,6 +2,7 @@
  * The layer's settings, from the environment that `restride run` prepares:
  *   RESTRIDE_POLICY         auto, asta, soa or off
  *   RESTRIDE_TILE           T
+ *   RESTRIDE_CONFIG         what a configuration file says, as JSON (config/config.h)
  *   RESTRIDE_REWRITER       path of the restride-rewrite program
  *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
  *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
@@ -42,6 +43,23 @@ static size_t tile_of(const char *text)
     return wanted >= 1 && wanted <= MAXIMUM_TILE ? (size_t)wanted : DEFAULT_TILE;
 }
 
+/* The policy that the configuration names for a kernel, else the one for all; the command line has
+ * put its own into RESTRIDE_POLICY. */
+rs_policy rs_policy_of_kernel(const char *kernel)
+{
+    const rs_layer_settings *settings = &rs_the_layer.settings;
+    const json_t *kernels = json_object_get(settings->config, "kernels");
+    const char *const sections[] = {kernel, "*"};
+    rs_policy policy = settings->policy;
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        const json_t *section = json_object_get(kernels, sections[i]);
+        const char *name = json_string_value(json_object_get(section, "policy"));
+        if (name != NULL && rs_policy_of_name(&policy, name))
+            break;
+    }
+    return policy;
+}
+
 void rs_layer_read_settings(void)
 {
     rs_layer_settings *settings = &rs_the_layer.settings;
@@ -50,6 +68,8 @@ void rs_layer_read_settings(void)
         settings->policy = RS_POLICY_AUTO;
     settings->tile = tile_of(getenv("RESTRIDE_TILE"));
     settings->rewriter = getenv("RESTRIDE_REWRITER");
+    const char *config = getenv("RESTRIDE_CONFIG");
+    settings->config = config != NULL ? json_loads(config, 0, NULL) : NULL;
     settings->report_folder = getenv("RESTRIDE_REPORT_FOLDER");
     settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
     if (settings->rewriter == NULL)

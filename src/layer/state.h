@@ -117,7 +117,9 @@ typedef struct {
     size_t tile;
     rs_record record;
     size_t used_bytes; /* of each record; 0: unknown */
-    bool scattered;    /* neighbouring work-items do not use neighbouring records */
+    /* In how many places neighbouring work-items use neighbouring records, and in how many others
+     * that are not one record for all (rewrite/pattern.h). */
+    size_t regular, irregular;
 } rs_target;
 
 typedef struct {
@@ -142,9 +144,10 @@ typedef struct {
 
 typedef struct {
     rs_policy policy;
-    size_t tile;               /* 0: SoA */
+    size_t tile;
     const char *report_folder; /* NULL: no report */
     bool report_times;         /* the report wants seconds, so queues get profiling */
+    json_t *config;            /* NULL: none */
     const char *rewriter; /* path of the restride-rewrite program; NULL: nothing can be rewritten */
 } rs_layer_settings;
 
@@ -168,6 +171,8 @@ static inline const cl_icd_dispatch *rs_driver(void)
 /* "auto", "asta", "soa", "off"; the second is false for any other name. */
 const char *rs_policy_name(rs_policy policy);
 bool rs_policy_of_name(rs_policy *policy, const char *name);
+
+rs_policy rs_policy_of_kernel(const char *kernel);
 
 /* Reads the settings from the environment (settings.c). */
 void rs_layer_read_settings(void);

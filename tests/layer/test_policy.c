@@ -124,6 +124,16 @@ static void test_times_count_by_work_item(void **state)
     assert_true(chooses(&known, (rs_policy_launch){.work_items = 10, .there_seconds = 1}));
 }
 
+static void test_unsure_trials_wait(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = {.predicted_ratio = 4, .is_unsure = true};
+    rs_policy_add_time(&known.own, 1, 1);
+    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90}));
+    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 110}));
+    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1}));
+}
+
 /* ---- in the layer ---- */
 
 static char folder[] = "/tmp/restride-policy-XXXXXX";
@@ -263,10 +273,41 @@ static void test_forced_policies(void **state)
     assert_int_equal(seen.transformed, 0);
 }
 
+static void write_config(const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/config.ini", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_configuration(void **state)
+{
+    (void)state;
+    forget();
+    write_config("[grow]\n.policy = asta\n");
+    assert_int_equal(run(SLOW, "--config config.ini", "wlllr" LARGE).transformed, 3);
+    write_config("policy = asta\n[grow]\n.policy = off\n");
+    assert_int_equal(run(FAST, "--config config.ini", "wlllr" LARGE).transformed, 0);
+    write_config("policy = asta\n");
+    assert_int_equal(run(SLOW, "--config config.ini", "wlllr" LARGE).transformed, 3);
+    assert_int_equal(run(SLOW, "--config config.ini --policy off", "wlllr" LARGE).transformed, 0);
+    write_config("policy = asta\n[grow]\nitems = i f\n");
+    assert_int_equal(run(FAST, "--config config.ini", "wlllr" LARGE).transformed, 0);
+    static const char *const wrong[] = {"policy = soon\n", "[grow]\n.speed = 3\n", "[grow\n"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_config(wrong[i]);
+        assert_int_equal(run_program("", "--config config.ini", "w"), 2);
+    }
+}
+
 static int clean_up(void **state)
 {
     (void)state;
-    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json", "errors"};
+    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json", "errors",
+                                        "config.ini"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -289,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_own_form_is_timed_first),
         cmocka_unit_test(test_conversions_must_be_paid_back),
         cmocka_unit_test(test_measurement_goes_before_prediction),
+        cmocka_unit_test(test_unsure_trials_wait),
         cmocka_unit_test(test_times_count_by_work_item),
         cmocka_unit_test(test_cpu_stays_as_it_is),
         cmocka_unit_test(test_faster_form_is_kept_and_remembered),
@@ -296,6 +338,9 @@ int main(void)
         cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
         cmocka_unit_test(test_uses_in_between_count),
         cmocka_unit_test(test_forced_policies),
+#ifdef HAVE_CONFIG
+        cmocka_unit_test(test_configuration),
+#endif
     };
     return cmocka_run_group_tests(tests, make_folder, clean_up);
 }
