@@ -4,6 +4,7 @@
 #define RESTRIDE_RESTRIDE_H
 
 #include "restride/engine.h"
+#include "restride/irregular.h"
 #include "restride/layout.h"
 #include "restride/plan.h"
 #include "restride/status.h"

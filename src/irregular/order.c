@@ -1,0 +1,92 @@
+/*
+ * Positions sorted by key: a stable radix sort from the least digit, on several threads. Each digit
+ * is one pass over pairs of key and position; a thread counts and moves its own part, so the parts
+ * stay in order. Memory: two pairs an entry.
+ */
+#include "base/arithmetic.h"
+#include "engine/host/team.h"
+#include "irregular/irregular.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+typedef struct {
+    size_t key;
+    size_t position;
+} pair;
+
+typedef struct {
+    const pair *from;
+    pair *to;
+    size_t count;
+    unsigned shift;
+    size_t (*places)[DIGITS]; /* a row for each thread */
+} pass;
+
+static size_t digit(const pass *work, size_t i)
+{
+    return work->from[i].key >> work->shift & (DIGITS - 1);
+}
+
+/* Counts become places: first by digit, then by thread. */
+static void sum(const pass *work, size_t members)
+{
+    size_t place = 0;
+    for (size_t d = 0; d < DIGITS; d++)
+        for (size_t m = 0; m < members; m++) {
+            size_t count = work->places[m][d];
+            work->places[m][d] = place;
+            place += count;
+        }
+}
+
+static void move(void *context, const rs_host_member *member)
+{
+    const pass *work = context;
+    size_t begin, end;
+    rs_host_team_share(member, work->count, &begin, &end);
+    size_t *places = work->places[member->index];
+    memset(places, 0, sizeof work->places[0]);
+    for (size_t i = begin; i < end; i++)
+        places[digit(work, i)]++;
+    rs_host_team_wait(member);
+    if (member->index == 0)
+        sum(work, member->count);
+    rs_host_team_wait(member);
+    for (size_t i = begin; i < end; i++)
+        work->to[places[digit(work, i)]++] = work->from[i];
+}
+
+restride_status rs_order_by_key(size_t order[], const size_t keys[], size_t count, size_t most_key,
+                                size_t processors)
+{
+    size_t bytes;
+    if (!rs_size_multiply(count, 2 * sizeof(pair), &bytes))
+        return rs_fail_memory("sorting the references");
+    pair *pairs = malloc(bytes);
+    size_t(*places)[DIGITS] = malloc(processors * sizeof *places);
+    if (pairs == NULL || places == NULL) {
+        free(places);
+        free(pairs);
+        return rs_fail_memory("sorting the references");
+    }
+    pair *from = pairs;
+    pair *to = pairs + count;
+    for (size_t i = 0; i < count; i++)
+        from[i] = (pair){keys[i], i};
+    for (unsigned shift = 0; shift < 8 * sizeof most_key && most_key >> shift > 0;
+         shift += DIGIT_BITS) {
+        pass work = {from, to, count, shift, places};
+        rs_host_team_run(processors, move, &work);
+        pair *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    for (size_t i = 0; i < count; i++)
+        order[i] = from[i].position;
+    free(places);
+    free(pairs);
+    return RESTRIDE_OK;
+}

@@ -1,0 +1,433 @@
+/* The public half: checks what is asked, lets the methods compete, and applies the winner. */
+#include "base/arithmetic.h"
+#include "engine/host/team.h"
+#include "irregular/irregular.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    size_t index_bytes;
+    size_t objects;
+    size_t object_bytes;
+    rs_arrangement arrangement;
+    restride_irregular_facts facts;
+} planned_reference;
+
+struct restride_irregular {
+    restride_irregular_method method;
+    size_t threads;
+    size_t count;
+    size_t processors;
+    size_t *order; /* NULL: the threads stay */
+    planned_reference reference[RS_MOST_REFERENCES];
+};
+
+typedef struct {
+    restride_irregular_method method;
+    const char *name;
+    bool moves_threads;
+    restride_status (*arrange)(rs_arrangement *arrangement, const rs_reads *reads, size_t budget);
+} method_row;
+
+/* Of methods that do equally well the first is taken. */
+static const method_row methods[] = {
+    {RESTRIDE_IRREGULAR_PARTIAL, "Partial duplication", false, rs_duplicate_part},
+    {RESTRIDE_IRREGULAR_APPROXIMATION, "Approximation", true, rs_approximate},
+    {RESTRIDE_IRREGULAR_PADDING, "Padding", true, rs_pad},
+    {RESTRIDE_IRREGULAR_DUPLICATION, "Duplication", false, rs_duplicate},
+};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+/* What is asked, checked; the references with their indices as size_t. */
+typedef struct {
+    const restride_launch *launch;
+    const restride_reference *references;
+    size_t count;
+    restride_irregular_options options;
+    rs_reads reads[RS_MOST_REFERENCES];
+    size_t before[RS_MOST_REFERENCES];
+} request;
+
+static size_t processors(const restride_irregular_options *options)
+{
+    enum { MOST = 256 };
+    long found = options->processors > 0 ? options->processors : sysconf(_SC_NPROCESSORS_ONLN);
+    return found < 1 ? 1 : found > MOST ? MOST : (size_t)found;
+}
+
+static restride_status check_launch(const restride_launch *launch, size_t count)
+{
+    if (launch == NULL || launch->threads == 0 || count == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "There is nothing to reorder: give at least one thread and one reference.");
+    if (count > RS_MOST_REFERENCES)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "A plan takes at most %d references, not %zu; make two plans.",
+                       RS_MOST_REFERENCES, count);
+    if (launch->warp == 0 || launch->warp > RS_MOST_WARP)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "A warp of %zu threads is not possible; give 1 to %d.", launch->warp,
+                       RS_MOST_WARP);
+    if (launch->segment_bytes == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "A memory segment of 0 bytes is not possible; give 32 for today's GPUs.");
+    return RESTRIDE_OK;
+}
+
+/* No method makes more slots than this product counts; the sizes after it need no more checks. */
+static bool sizes_fit(const restride_launch *launch, const restride_reference *reference)
+{
+    size_t warps = launch->threads / launch->warp + 1;
+    size_t slots, gaps;
+    return rs_size_multiply(warps, launch->segment_bytes, &gaps) &&
+           rs_size_add(launch->threads, launch->warp, &slots) &&
+           rs_size_add(slots, reference->objects, &slots) && rs_size_add(slots, gaps, &slots) &&
+           rs_size_multiply(slots, 2 * sizeof(size_t), &gaps) &&
+           rs_size_multiply(slots, reference->object_bytes, &slots);
+}
+
+static restride_status check_reference(const restride_launch *launch,
+                                       const restride_reference *reference, size_t number)
+{
+    if (reference->index == NULL || (reference->index_bytes != 4 && reference->index_bytes != 8))
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "Reference %zu has no index array of 4- or 8-byte integers.", number);
+    if (reference->objects == 0 || reference->object_bytes == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "Reference %zu has an empty array: give the number and the size of its "
+                       "objects.",
+                       number);
+    if (!sizes_fit(launch, reference))
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "Reference %zu, with %zu objects of %zu bytes, is too large for this "
+                       "machine's sizes.",
+                       number, reference->objects, reference->object_bytes);
+    return RESTRIDE_OK;
+}
+
+static size_t read_index(const restride_reference *reference, size_t t)
+{
+    if (reference->index_bytes == 4)
+        return ((const uint32_t *)reference->index)[t];
+    return (size_t)((const uint64_t *)reference->index)[t];
+}
+
+static restride_status take_reference(request *asked, size_t number)
+{
+    const restride_reference *reference = &asked->references[number];
+    const restride_launch *launch = asked->launch;
+    restride_status status = check_reference(launch, reference, number);
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t *object = malloc(launch->threads * sizeof *object);
+    if (object == NULL)
+        return rs_fail_memory("the index array");
+    asked->reads[number] = (rs_reads){
+        object,       launch->threads,       reference->objects,         reference->object_bytes,
+        launch->warp, launch->segment_bytes, processors(&asked->options)};
+    for (size_t t = 0; t < launch->threads; t++) {
+        object[t] = read_index(reference, t);
+        if (object[t] >= reference->objects)
+            return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                           "Thread %zu of reference %zu reads object %zu, but there are only %zu; "
+                           "mend the index array.",
+                           t, number, object[t], reference->objects);
+    }
+    asked->before[number] = rs_count_transactions(&asked->reads[number], object);
+    return RESTRIDE_OK;
+}
+
+static void plan_reference(restride_irregular *plan, const request *asked, size_t r,
+                           rs_arrangement *arrangement)
+{
+    planned_reference *planned = &plan->reference[r];
+    *planned = (planned_reference){.index_bytes = asked->references[r].index_bytes,
+                                   .objects = asked->reads[r].objects,
+                                   .object_bytes = asked->reads[r].object_bytes,
+                                   .arrangement = *arrangement};
+    planned->facts.transactions_before = asked->before[r];
+    planned->facts.transactions_after = rs_count_transactions(&asked->reads[r], arrangement->index);
+    planned->facts.transactions_bound = arrangement->bound;
+    planned->facts.extra_bytes = arrangement->extra * asked->reads[r].object_bytes;
+}
+
+/* One budget for all: those first in the list take what they need. */
+static size_t budget_for(const restride_irregular *plan, const request *asked, size_t r)
+{
+    if (asked->options.extra_bytes == 0)
+        return SIZE_MAX;
+    size_t left = asked->options.extra_bytes;
+    for (size_t i = 0; i < asked->count; i++)
+        left -= plan->reference[i].facts.extra_bytes;
+    return left / asked->reads[r].object_bytes;
+}
+
+/* Arranges all references: in their threads' order, or in that of the leader. */
+static restride_status arrange(restride_irregular *plan, const request *asked,
+                               const method_row *method, size_t leader)
+{
+    *plan = (restride_irregular){.method = method->method,
+                                 .threads = asked->launch->threads,
+                                 .count = asked->count,
+                                 .processors = processors(&asked->options)};
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; status == RESTRIDE_OK && i < asked->count; i++) {
+        size_t r = (leader + i) % asked->count;
+        const rs_reads *reads = &asked->reads[r];
+        rs_arrangement arrangement;
+        if (method->moves_threads && i > 0)
+            status = rs_follow(&arrangement, reads, plan->order);
+        else
+            status = method->arrange(&arrangement, reads, budget_for(plan, asked, r));
+        if (status != RESTRIDE_OK)
+            break;
+        if (arrangement.order != NULL)
+            plan->order = arrangement.order;
+        arrangement.order = NULL;
+        plan_reference(plan, asked, r, &arrangement);
+    }
+    return status;
+}
+
+static void clear(restride_irregular *plan)
+{
+    free(plan->order);
+    for (size_t r = 0; r < RS_MOST_REFERENCES; r++)
+        rs_arrangement_free(&plan->reference[r].arrangement);
+    *plan = (restride_irregular){0};
+}
+
+static size_t total(const restride_irregular *plan, bool of_bytes)
+{
+    size_t sum = 0;
+    for (size_t r = 0; r < plan->count; r++)
+        sum += of_bytes ? plan->reference[r].facts.extra_bytes
+                        : plan->reference[r].facts.transactions_after;
+    return sum;
+}
+
+static bool is_better(const restride_irregular *plan, const restride_irregular *best)
+{
+    if (best->count == 0)
+        return true;
+    size_t own = total(plan, false);
+    size_t other = total(best, false);
+    return own < other || (own == other && total(plan, true) < total(best, true));
+}
+
+static bool is_asked_for(const method_row *method, const restride_irregular_options *options)
+{
+    if (options->method != RESTRIDE_IRREGULAR_AUTO)
+        return method->method == options->method;
+    return !method->moves_threads || options->keep_threads == 0;
+}
+
+static restride_status compete(restride_irregular *best, const request *asked)
+{
+    for (size_t m = 0; m < METHODS; m++)
+        for (size_t leader = 0; is_asked_for(&methods[m], &asked->options) && leader < asked->count;
+             leader++) {
+            restride_irregular plan;
+            restride_status status = arrange(&plan, asked, &methods[m], leader);
+            if (status == RESTRIDE_OK && is_better(&plan, best)) {
+                clear(best);
+                *best = plan;
+            } else {
+                clear(&plan);
+            }
+            bool optional = asked->options.method == RESTRIDE_IRREGULAR_AUTO || leader > 0;
+            if (status != RESTRIDE_OK && !(status == RESTRIDE_UNSUPPORTED && optional))
+                return status;
+            if (!methods[m].moves_threads)
+                break;
+        }
+    return RESTRIDE_OK;
+}
+
+/* Launches that repay the random reads and the writes of gather, and the new index array. */
+static size_t break_even(const planned_reference *planned, const rs_reads *reads)
+{
+    const restride_irregular_facts *facts = &planned->facts;
+    if (facts->transactions_after >= facts->transactions_before)
+        return SIZE_MAX;
+    size_t filled = 0;
+    for (size_t s = 0; s < planned->arrangement.slots; s++)
+        filled += planned->arrangement.source[s] != RS_EMPTY_SLOT;
+    size_t index = reads->threads * planned->index_bytes / reads->segment_bytes + 1;
+    size_t cost =
+        filled * rs_segments(reads, 1) + rs_segments(reads, planned->arrangement.slots) + 2 * index;
+    size_t saved = facts->transactions_before - facts->transactions_after;
+    return cost / saved + (cost % saved > 0);
+}
+
+static restride_status complete_facts(restride_irregular *plan, const request *asked)
+{
+    for (size_t r = 0; r < plan->count; r++) {
+        restride_irregular_facts *facts = &plan->reference[r].facts;
+        if (plan->order == NULL) {
+            facts->transactions_best = rs_best_in_order(&asked->reads[r]);
+        } else {
+            restride_status status =
+                rs_best_in_any_order(&asked->reads[r], &facts->transactions_best);
+            if (status != RESTRIDE_OK)
+                return status;
+        }
+        facts->break_even = break_even(&plan->reference[r], &asked->reads[r]);
+    }
+    return RESTRIDE_OK;
+}
+
+static restride_status check_options(const restride_irregular_options *options)
+{
+    for (size_t m = 0; m < METHODS; m++)
+        if (methods[m].method == options->method) {
+            if (methods[m].moves_threads && options->keep_threads != 0)
+                return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                               "%s moves threads, which must stay here; choose a method of "
+                               "duplication.",
+                               methods[m].name);
+            return RESTRIDE_OK;
+        }
+    return options->method == RESTRIDE_IRREGULAR_AUTO
+               ? RESTRIDE_OK
+               : rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                         "%d is not a method of reordering; use one of restride/irregular.h.",
+                         (int)options->method);
+}
+
+static restride_status make(restride_irregular *plan, request *asked)
+{
+    restride_status status = check_options(&asked->options);
+    for (size_t r = 0; status == RESTRIDE_OK && r < asked->count; r++)
+        status = take_reference(asked, r);
+    if (status == RESTRIDE_OK)
+        status = compete(plan, asked);
+    if (status == RESTRIDE_OK)
+        status = complete_facts(plan, asked);
+    for (size_t r = 0; r < asked->count; r++)
+        free((size_t *)asked->reads[r].object);
+    return status;
+}
+
+restride_status restride_irregular_plan(restride_irregular **plan, const restride_launch *launch,
+                                        const restride_reference references[], size_t count,
+                                        const restride_irregular_options *options)
+{
+    if (plan == NULL || references == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "A plan needs references and a place to be stored.");
+    *plan = NULL;
+    restride_status status = check_launch(launch, count);
+    if (status != RESTRIDE_OK)
+        return status;
+    request asked = {.launch = launch, .references = references, .count = count};
+    if (options != NULL)
+        asked.options = *options;
+    restride_irregular *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rs_fail_memory("the plan");
+    status = make(made, &asked);
+    if (status != RESTRIDE_OK) {
+        restride_irregular_destroy(made);
+        return status;
+    }
+    *plan = made;
+    return RESTRIDE_OK;
+}
+
+void restride_irregular_destroy(restride_irregular *plan)
+{
+    if (plan == NULL)
+        return;
+    clear(plan);
+    free(plan);
+}
+
+restride_irregular_method restride_irregular_plan_method(const restride_irregular *plan)
+{
+    return plan->method;
+}
+
+int restride_irregular_moves_threads(const restride_irregular *plan)
+{
+    return plan->order != NULL;
+}
+
+restride_irregular_facts restride_irregular_plan_facts(const restride_irregular *plan,
+                                                       size_t reference)
+{
+    return plan->reference[reference].facts;
+}
+
+size_t restride_irregular_slots(const restride_irregular *plan, size_t reference)
+{
+    return plan->reference[reference].arrangement.slots;
+}
+
+void restride_irregular_order(const restride_irregular *plan, size_t order[])
+{
+    for (size_t t = 0; t < plan->threads; t++)
+        order[t] = plan->order == NULL ? t : plan->order[t];
+}
+
+restride_status restride_irregular_index(const restride_irregular *plan, size_t reference,
+                                         void *index)
+{
+    const planned_reference *planned = &plan->reference[reference];
+    const rs_arrangement *arrangement = &planned->arrangement;
+    if (planned->index_bytes == 4 && arrangement->slots - 1 > UINT32_MAX)
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "Reference %zu has %zu slots, more than 4 bytes can number; give an index "
+                       "array of 8-byte integers.",
+                       reference, arrangement->slots);
+    for (size_t t = 0; t < plan->threads; t++)
+        if (planned->index_bytes == 4)
+            ((uint32_t *)index)[t] = (uint32_t)arrangement->index[t];
+        else
+            ((uint64_t *)index)[t] = arrangement->index[t];
+    return RESTRIDE_OK;
+}
+
+/* Bytes on their way into the slots. */
+typedef struct {
+    const planned_reference *planned;
+    const unsigned char *array;
+    unsigned char *slots;
+} gathering;
+
+static void gather_part(void *context, const rs_host_member *member)
+{
+    const gathering *work = context;
+    size_t bytes = work->planned->object_bytes;
+    const size_t *source = work->planned->arrangement.source;
+    size_t begin, end;
+    rs_host_team_share(member, work->planned->arrangement.slots, &begin, &end);
+    for (size_t s = begin; s < end; s++)
+        if (source[s] == RS_EMPTY_SLOT)
+            memset(work->slots + s * bytes, 0, bytes);
+        else
+            memcpy(work->slots + s * bytes, work->array + source[s] * bytes, bytes);
+}
+
+void restride_irregular_gather(const restride_irregular *plan, size_t reference, const void *array,
+                               void *slots)
+{
+    gathering work = {&plan->reference[reference], array, slots};
+    rs_host_team_run(plan->processors, gather_part, &work);
+}
+
+void restride_irregular_scatter(const restride_irregular *plan, size_t reference, const void *slots,
+                                void *array)
+{
+    const planned_reference *planned = &plan->reference[reference];
+    size_t bytes = planned->object_bytes;
+    const unsigned char *from = slots;
+    unsigned char *to = array;
+    for (size_t s = planned->arrangement.slots; s-- > 0;)
+        if (planned->arrangement.source[s] != RS_EMPTY_SLOT)
+            memcpy(to + planned->arrangement.source[s] * bytes, from + s * bytes, bytes);
+}
