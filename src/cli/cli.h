@@ -13,6 +13,7 @@ enum { RS_EXIT_DONE = 0, RS_EXIT_FAILED = 1, RS_EXIT_USAGE = 2 };
 int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
 int rs_verb_doctor(int argc, char **argv);
+int rs_verb_reorder(int argc, char **argv);
 int rs_verb_rewrite(int argc, char **argv);
 int rs_verb_run(int argc, char **argv);
 int rs_verb_show(int argc, char **argv);

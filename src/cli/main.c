@@ -20,6 +20,7 @@ static const verb verbs[] = {
     {"show", rs_verb_show, "draw a layout as text or SVG"},
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
     {"convert", rs_verb_convert, "change the layout of the array in a file, in place"},
+    {"reorder", rs_verb_reorder, "find an order of data and threads for A[P[t]]"},
     {"bench", rs_verb_bench, "measure conversions on this machine"},
     {"tune", rs_verb_tune, "measure plans for a matrix and keep the fastest"},
     {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},
