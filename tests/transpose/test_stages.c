@@ -164,6 +164,25 @@ static void test_join_split(void **state)
     restride_engine_destroy(engine);
 }
 
+static void check_tile(size_t unit, size_t rows, size_t cols, size_t edge, size_t source_gap,
+                       size_t target_gap, uint64_t seed)
+{
+    size_t source_stride = cols * unit + source_gap;
+    size_t target_stride = rows * unit + target_gap;
+    guarded_buffer source = guarded_create(rows * source_stride, seed % 64, seed);
+    guarded_buffer target = guarded_create(cols * target_stride, seed % 61, seed + 1);
+    rs_host_tile tile = rs_host_tile_choose(unit, edge);
+    rs_host_tile_transpose(&tile, source.bytes, source_stride, target.bytes, target_stride, rows,
+                           cols);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t col = 0; col < cols; col++)
+            assert_memory_equal(target.bytes + col * target_stride + row * unit,
+                                source.bytes + row * source_stride + col * unit, unit);
+    assert_true(guarded_intact(&source) && guarded_intact(&target));
+    guarded_free(&source);
+    guarded_free(&target);
+}
+
 /* Every version of a tile that this processor has agrees with the definition, at any stride. */
 static void test_tiles(void **state)
 {
@@ -171,31 +190,34 @@ static void test_tiles(void **state)
     uint64_t seed = 3;
     for (int i = 0; i < 2000; i++) {
         size_t unit = units[test_random(&seed, UNIT_COUNT)];
-        size_t rows = 1 + test_random(&seed, 50);
-        size_t cols = 1 + test_random(&seed, 50);
-        size_t source_stride = cols * unit + test_random(&seed, 9);
-        size_t target_stride = rows * unit + test_random(&seed, 9);
-        guarded_buffer source = guarded_create(rows * source_stride, seed % 64, seed);
-        guarded_buffer target = guarded_create(cols * target_stride, seed % 61, seed + 1);
-        rs_host_tile tile = rs_host_tile_choose(unit, 1 + test_random(&seed, 20));
-        rs_host_tile_transpose(&tile, source.bytes, source_stride, target.bytes, target_stride,
-                               rows, cols);
-        for (size_t row = 0; row < rows; row++)
-            for (size_t col = 0; col < cols; col++)
-                assert_memory_equal(target.bytes + col * target_stride + row * unit,
-                                    source.bytes + row * source_stride + col * unit, unit);
-        assert_true(guarded_intact(&source) && guarded_intact(&target));
-        guarded_free(&source);
-        guarded_free(&target);
+        size_t rows = 1 + test_random(&seed, unit == 1 ? 200 : 50);
+        size_t cols = 1 + test_random(&seed, unit == 1 ? 200 : 50);
+        size_t edge = 1 + test_random(&seed, unit == 1 ? 100 : 20);
+        size_t source_gap = test_random(&seed, 9);
+        check_tile(unit, rows, cols, edge, source_gap, test_random(&seed, 9), seed);
+    }
+}
+
+/* Dense structures of a few members, which have loops of their own, and arrays at any stride. */
+static void test_slim(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    for (int i = 0; i < 1000; i++) {
+        size_t unit = units[test_random(&seed, UNIT_COUNT)];
+        size_t count = 1 + test_random(&seed, 9);
+        size_t length = count + test_random(&seed, 100);
+        size_t gap = test_random(&seed, 2) * 3;
+        check_tile(unit, length, count, count, 0, gap, seed);
+        check_tile(unit, count, length, count, gap, 0, seed);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_join_split),
-        cmocka_unit_test(test_small_chips),
+        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_slim),
+        cmocka_unit_test(test_join_split), cmocka_unit_test(test_small_chips),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,45 +57,106 @@ DEFINE_TILE(move_4_avx2, AVX2, uint32_t, 8)
 DEFINE_TILE(move_8_avx2, AVX2, uint64_t, 4)
 DEFINE_TILE(move_4_avx512, AVX512, uint32_t, 16)
 DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
+
+/*
+ * Bytes: 16 columns of 64 rows are 16 vectors. Each is loaded from four rows, whose bytes of one
+ * column a permutation brings side by side; then words of four bytes are transposed.
+ */
+#define AVX512_BYTES __attribute__((target("avx512f,avx512bw,avx512vbmi,prefer-vector-width=512")))
+typedef uint8_t bytes_16 __attribute__((vector_size(16)));
+typedef uint8_t bytes_32 __attribute__((vector_size(32)));
+typedef uint8_t bytes_64 __attribute__((vector_size(64)));
+#define ALL_OF_TWO LOW_16_BYTES(0), LOW_16_BYTES(16)
+#define LOW_16_BYTES(k)                                                                            \
+    LOW_4_BYTES(k), LOW_4_BYTES((k) + 4), LOW_4_BYTES((k) + 8), LOW_4_BYTES((k) + 12)
+#define LOW_4_BYTES(k) (k), (k) + 1, (k) + 2, (k) + 3
+#define BYTES_OF_COLUMN(c) (c), (c) + 16, (c) + 32, (c) + 48
+#define BYTES_OF_COLUMNS(c)                                                                        \
+    BYTES_OF_COLUMN(c), BYTES_OF_COLUMN((c) + 1), BYTES_OF_COLUMN((c) + 2), BYTES_OF_COLUMN((c) + 3)
+
+AVX512_BYTES static inline void load_four_rows(const unsigned char *source, size_t source_stride,
+                                               unsigned char words[64])
+{
+    bytes_16 row[4];
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++)
+        memcpy(&row[i], source + i * source_stride, sizeof row[i]);
+    bytes_32 upper = __builtin_shufflevector(row[0], row[1], ALL_OF_TWO);
+    bytes_32 lower = __builtin_shufflevector(row[2], row[3], ALL_OF_TWO);
+    bytes_64 columns =
+        __builtin_shufflevector(upper, lower, BYTES_OF_COLUMNS(0), BYTES_OF_COLUMNS(4),
+                                BYTES_OF_COLUMNS(8), BYTES_OF_COLUMNS(12));
+    memcpy(words, &columns, sizeof columns);
+}
+
+AVX512_BYTES static void move_1_avx512(const unsigned char *source, size_t source_stride,
+                                       unsigned char *target, size_t target_stride)
+{
+    unsigned char words[16][64];
+    for (size_t col = 0; col < 64; col += 16) {
+        const unsigned char *rows = source + col;
+        _Pragma("GCC unroll 1") for (size_t i = 0; i < 16; i++, rows += 4 * source_stride)
+            load_four_rows(rows, source_stride, words[i]);
+        move_4_avx512(words[0], sizeof words[0], target + col * target_stride, target_stride);
+    }
+}
 #endif
 
+typedef struct {
+    size_t unit;
+    size_t edge;
+    const char *name;
+    rs_host_tile_move *move;
+} known_tile;
+
 /* Smaller edges first: the last line that fits is taken. */
-static const rs_host_tile portable[] = {
+static const known_tile portable[] = {
     {1, 8, "portable", move_1_by_8}, {1, 16, "portable", move_1}, {2, 4, "portable", move_2_by_4},
     {2, 8, "portable", move_2},      {4, 4, "portable", move_4},  {8, 2, "portable", move_8},
 };
 
 #ifdef __x86_64__
-static const rs_host_tile avx2[] = {
+static const known_tile avx2[] = {
     {4, 8, "avx2", move_4_avx2},
     {8, 4, "avx2", move_8_avx2},
 };
 
-static const rs_host_tile avx512[] = {
+static const known_tile avx512[] = {
     {4, 16, "avx512", move_4_avx512},
     {8, 8, "avx512", move_8_avx512},
 };
+
+static const known_tile avx512_bytes[] = {
+    {1, 64, "avx512vbmi", move_1_avx512},
+};
 #endif
 
-static void overwrite(rs_host_tile *tile, const rs_host_tile *table, size_t count, size_t edge)
+static void overwrite(rs_host_tile *tile, const known_tile *table, size_t count, size_t edge)
 {
     for (size_t i = 0; i < count; i++)
-        if (table[i].unit == tile->unit && table[i].edge <= edge)
-            *tile = table[i];
+        if (table[i].unit == tile->unit && table[i].edge <= edge) {
+            tile->edge = table[i].edge;
+            tile->name = table[i].name;
+            tile->move = table[i].move;
+        }
 }
 
 #define OVERWRITE(tile, table, edge) overwrite(tile, table, sizeof(table) / sizeof(table)[0], edge)
 
 rs_host_tile rs_host_tile_choose(size_t unit, size_t edge)
 {
-    rs_host_tile tile = {unit, 0, "portable", NULL};
+    rs_host_tile tile = {.unit = unit, .name = "portable"};
     OVERWRITE(&tile, portable, edge);
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2"))
         OVERWRITE(&tile, avx2, edge);
     if (__builtin_cpu_supports("avx512f"))
         OVERWRITE(&tile, avx512, edge);
+    if (__builtin_cpu_supports("avx512vbmi"))
+        OVERWRITE(&tile, avx512_bytes, edge);
 #endif
+    tile.slim = rs_host_slim_choose(unit, edge);
+    if (tile.slim.count != 0)
+        tile.name = tile.slim.name;
     return tile;
 }
 
@@ -134,54 +195,19 @@ static void move_rest(const unsigned char *source, size_t source_stride, unsigne
 #undef MOVE_SINGLY
 }
 
-/*
- * Between a dense array of structures of a few members and as many arrays. With everything but the
- * length constant the compiler loads whole vectors and shuffles them.
- */
-static inline void move_apart(const unsigned char *restrict source, unsigned char *restrict target,
-                              size_t target_stride, size_t length, size_t count, size_t unit)
-{
-    for (size_t i = 0; i < length; i++)
-        for (size_t j = 0; j < count; j++)
-            memcpy(target + j * target_stride + i * unit, source + (i * count + j) * unit, unit);
-}
-
-static inline void move_together(const unsigned char *restrict source, size_t source_stride,
-                                 unsigned char *restrict target, size_t length, size_t count,
-                                 size_t unit)
-{
-    for (size_t i = 0; i < length; i++)
-        for (size_t j = 0; j < count; j++)
-            memcpy(target + (i * count + j) * unit, source + j * source_stride + i * unit, unit);
-}
-
 /* Whether the block was dense and slim, and has been moved. */
-static bool move_slim(const unsigned char *source, size_t source_stride, unsigned char *target,
-                      size_t target_stride, size_t rows, size_t cols, size_t unit)
+static bool move_slim(const rs_host_slim *slim, const unsigned char *source, size_t source_stride,
+                      unsigned char *target, size_t target_stride, size_t rows, size_t cols)
 {
-    enum { UNITS = 100 }; /* more than the largest unit below */
-    bool apart = cols < rows && source_stride == cols * unit;
-    bool together = rows < cols && target_stride == rows * unit;
-    if ((!apart && !together) || unit >= UNITS)
+    bool apart = cols == slim->count && rows > cols && source_stride == cols * slim->unit;
+    bool together = rows == slim->count && cols > rows && target_stride == rows * slim->unit;
+    if ((!apart && !together) || (apart ? rows : cols) < slim->least)
         return false;
-#define MOVE_SLIM(count, constant)                                                                 \
-    case (count)*UNITS + (constant):                                                               \
-        if (apart)                                                                                 \
-            move_apart(source, target, target_stride, rows, count, constant);                      \
-        else                                                                                       \
-            move_together(source, source_stride, target, cols, count, constant);                   \
-        return true
-    switch ((apart ? cols : rows) * UNITS + unit) {
-        MOVE_SLIM(2, 4);
-        MOVE_SLIM(3, 4);
-        MOVE_SLIM(5, 4);
-        MOVE_SLIM(6, 4);
-        MOVE_SLIM(7, 4);
-        MOVE_SLIM(3, 8);
-    default:
-        return false;
-    }
-#undef MOVE_SLIM
+    if (apart)
+        slim->apart(source, target, target_stride, rows);
+    else
+        slim->together(source, source_stride, target, cols);
+    return true;
 }
 
 /* Without tiles, small squares keep the lines of both sides in the first-level cache. */
@@ -194,7 +220,7 @@ void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *sourc
     size_t unit = tile->unit;
     size_t edge = tile->edge != 0 ? tile->edge : SINGLE_EDGE;
     /* A block narrower than a tile has lines enough for long runs along its other side. */
-    if (move_slim(source, source_stride, target, target_stride, rows, cols, unit))
+    if (move_slim(&tile->slim, source, source_stride, target, target_stride, rows, cols))
         return;
     if (rows < edge || cols < edge) {
         move_rest(source, source_stride, target, target_stride, rows, cols, unit);

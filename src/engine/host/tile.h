@@ -5,14 +5,19 @@
 #ifndef RS_ENGINE_HOST_TILE_H
 #define RS_ENGINE_HOST_TILE_H
 
+#include "engine/host/slim.h"
+
 #include <stddef.h>
+
+typedef void rs_host_tile_move(const unsigned char *source, size_t source_stride,
+                               unsigned char *target, size_t target_stride);
 
 typedef struct {
     size_t unit; /* bytes of an element */
     size_t edge; /* elements along one side of a tile; 0: no tiles for this size */
     const char *name;
-    void (*move)(const unsigned char *source, size_t source_stride, unsigned char *target,
-                 size_t target_stride);
+    rs_host_tile_move *move;
+    rs_host_slim slim; /* for blocks whose shorter side it suits */
 } rs_host_tile;
 
 /* The fastest tile on this processor for elements of `unit` bytes in blocks whose shorter side has

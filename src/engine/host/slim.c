@@ -1,0 +1,210 @@
+/*
+ * Arrays of structures of a few members; see slim.h. Two kinds of loops:
+ *
+ * Plain ones with everything but the length constant, which the compiler turns into loads of whole
+ * vectors and shuffles where it knows how: 2 and 3 members, best with AVX2.
+ *
+ * Shuffled ones, for 5 to 7 members: n structures are `count` vectors, and so are their arrays. A
+ * result takes its elements from one vector after the other, by shuffles of two vectors, so
+ * count - 1 shuffles a result; that needs instructions which choose any element of two vectors.
+ */
+#include "engine/host/slim.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* ---- plain loops ---- */
+
+#define DEFINE_PLAIN_APART(suffix, attribute, unit, count)                                         \
+    attribute static void apart_##suffix(const unsigned char *restrict structures,                 \
+                                         unsigned char *restrict arrays, size_t stride,            \
+                                         size_t length)                                            \
+    {                                                                                              \
+        for (size_t i = 0; i < length; i++)                                                        \
+            for (size_t j = 0; j < (count); j++)                                                   \
+                memcpy(arrays + j * stride + i * (unit), structures + (i * (count) + j) * (unit),  \
+                       unit);                                                                      \
+    }
+#define DEFINE_PLAIN_TOGETHER(suffix, attribute, unit, count)                                      \
+    attribute static void together_##suffix(const unsigned char *restrict arrays, size_t stride,   \
+                                            unsigned char *restrict structures, size_t length)     \
+    {                                                                                              \
+        for (size_t i = 0; i < length; i++)                                                        \
+            for (size_t j = 0; j < (count); j++)                                                   \
+                memcpy(structures + (i * (count) + j) * (unit), arrays + j * stride + i * (unit),  \
+                       unit);                                                                      \
+    }
+
+#define DEFINE_PLAIN(suffix, attribute, unit, count)                                               \
+    DEFINE_PLAIN_APART(suffix, attribute, unit, count)                                             \
+    DEFINE_PLAIN_TOGETHER(suffix, attribute, unit, count)
+
+/* ---- shuffled loops ---- */
+
+enum { LANES = 16 };
+
+/*
+ * Lane t of array j is element p = j + t * count of the structures, in vector p / LANES. The first
+ * shuffle takes what is in vectors 0 and 1 (any lane where there is nothing yet), a later one keeps
+ * lane t or takes it from vector `from`.
+ */
+#define APART_FIRST(count, j, t) ((j) + (t) * (count) < 2 * LANES ? (j) + (t) * (count) : 0)
+#define APART_LATER(count, j, from, t)                                                             \
+    (((j) + (t) * (count)) / LANES == (from) ? LANES + ((j) + (t) * (count)) % LANES : (t))
+
+/* Lane t of vector j of the structures is member p % count of structure p / count, with p = j *
+ * LANES + t. */
+#define TOGETHER_FIRST(count, j, t)                                                                \
+    (((j)*LANES + (t)) % (count) < 2                                                               \
+         ? ((j)*LANES + (t)) % (count)*LANES + ((j)*LANES + (t)) / (count)                         \
+         : 0)
+#define TOGETHER_LATER(count, j, from, t)                                                          \
+    (((j)*LANES + (t)) % (count) == (from) ? LANES + ((j)*LANES + (t)) / (count) : (t))
+
+#define LANES_4(lane, t, ...)                                                                      \
+    lane(__VA_ARGS__, (t)), lane(__VA_ARGS__, (t) + 1), lane(__VA_ARGS__, (t) + 2),                \
+        lane(__VA_ARGS__, (t) + 3)
+#define ALL_LANES(lane, ...)                                                                       \
+    LANES_4(lane, 0, __VA_ARGS__), LANES_4(lane, 4, __VA_ARGS__), LANES_4(lane, 8, __VA_ARGS__),   \
+        LANES_4(lane, 12, __VA_ARGS__)
+
+#define FIRST(kind, count, j)                                                                      \
+    __builtin_shufflevector(in[0], in[1], ALL_LANES(kind##_FIRST, count, j))
+#define LATER_3(kind, count, j)                                                                    \
+    __builtin_shufflevector(FIRST(kind, count, j), in[2], ALL_LANES(kind##_LATER, count, j, 2))
+#define LATER_4(kind, count, j)                                                                    \
+    __builtin_shufflevector(LATER_3(kind, count, j), in[3], ALL_LANES(kind##_LATER, count, j, 3))
+#define LATER_5(kind, count, j)                                                                    \
+    __builtin_shufflevector(LATER_4(kind, count, j), in[4], ALL_LANES(kind##_LATER, count, j, 4))
+#define LATER_6(kind, count, j)                                                                    \
+    __builtin_shufflevector(LATER_5(kind, count, j), in[5], ALL_LANES(kind##_LATER, count, j, 5))
+#define LATER_7(kind, count, j)                                                                    \
+    __builtin_shufflevector(LATER_6(kind, count, j), in[6], ALL_LANES(kind##_LATER, count, j, 6))
+
+#define RESULTS_5(result, kind)                                                                    \
+    result(kind, 5, 0);                                                                            \
+    result(kind, 5, 1);                                                                            \
+    result(kind, 5, 2);                                                                            \
+    result(kind, 5, 3);                                                                            \
+    result(kind, 5, 4)
+#define RESULTS_6(result, kind)                                                                    \
+    result(kind, 6, 0);                                                                            \
+    result(kind, 6, 1);                                                                            \
+    result(kind, 6, 2);                                                                            \
+    result(kind, 6, 3);                                                                            \
+    result(kind, 6, 4);                                                                            \
+    result(kind, 6, 5)
+#define RESULTS_7(result, kind)                                                                    \
+    result(kind, 7, 0);                                                                            \
+    result(kind, 7, 1);                                                                            \
+    result(kind, 7, 2);                                                                            \
+    result(kind, 7, 3);                                                                            \
+    result(kind, 7, 4);                                                                            \
+    result(kind, 7, 5);                                                                            \
+    result(kind, 7, 6)
+
+#define RESULT(kind, count, j) out[j] = LATER_##count(kind, count, j)
+
+/* The last vectors overlap those before rather than be shorter. */
+#define DEFINE_SHUFFLED_APART(suffix, attribute, element, count)                                   \
+    attribute static void apart_##suffix(const unsigned char *restrict structures,                 \
+                                         unsigned char *restrict arrays, size_t stride,            \
+                                         size_t length)                                            \
+    {                                                                                              \
+        typedef element vector __attribute__((vector_size(sizeof(element) * LANES)));              \
+        for (size_t k = 0; k < length; k += LANES) {                                               \
+            size_t i = k + LANES > length ? length - LANES : k;                                    \
+            vector in[count];                                                                      \
+            vector out[count];                                                                     \
+            _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++) memcpy(                   \
+                &in[j], structures + (i * (count) + j * LANES) * sizeof(element), sizeof(vector)); \
+            RESULTS_##count(RESULT, APART);                                                        \
+            _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
+                memcpy(arrays + j * stride + i * sizeof(element), &out[j], sizeof(vector));        \
+        }                                                                                          \
+    }
+#define DEFINE_SHUFFLED_TOGETHER(suffix, attribute, element, count)                                \
+    attribute static void together_##suffix(const unsigned char *restrict arrays, size_t stride,   \
+                                            unsigned char *restrict structures, size_t length)     \
+    {                                                                                              \
+        typedef element vector __attribute__((vector_size(sizeof(element) * LANES)));              \
+        for (size_t k = 0; k < length; k += LANES) {                                               \
+            size_t i = k + LANES > length ? length - LANES : k;                                    \
+            vector in[count];                                                                      \
+            vector out[count];                                                                     \
+            _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
+                memcpy(&in[j], arrays + j * stride + i * sizeof(element), sizeof(vector));         \
+            RESULTS_##count(RESULT, TOGETHER);                                                     \
+            _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
+                memcpy(structures + (i * (count) + j * LANES) * sizeof(element), &out[j],          \
+                       sizeof(vector));                                                            \
+        }                                                                                          \
+    }
+
+#define DEFINE_SHUFFLED(suffix, attribute, element, count)                                         \
+    DEFINE_SHUFFLED_APART(suffix, attribute, element, count)                                       \
+    DEFINE_SHUFFLED_TOGETHER(suffix, attribute, element, count)
+
+/* ---- versions ---- */
+
+DEFINE_PLAIN(2, , 4, 2)
+DEFINE_PLAIN(3, , 4, 3)
+DEFINE_PLAIN(5, , 4, 5)
+DEFINE_PLAIN(6, , 4, 6)
+DEFINE_PLAIN(7, , 4, 7)
+DEFINE_PLAIN(3_of_8, , 8, 3)
+#ifdef __x86_64__
+#define AVX2 __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
+DEFINE_PLAIN(2_avx2, AVX2, 4, 2)
+DEFINE_PLAIN(3_avx2, AVX2, 4, 3)
+DEFINE_SHUFFLED(5_avx512, AVX512, uint32_t, 5)
+DEFINE_SHUFFLED(6_avx512, AVX512, uint32_t, 6)
+DEFINE_SHUFFLED(7_avx512, AVX512, uint32_t, 7)
+#endif
+
+static const rs_host_slim portable[] = {
+    {4, 2, 1, "portable", apart_2, together_2},
+    {4, 3, 1, "portable", apart_3, together_3},
+    {4, 5, 1, "portable", apart_5, together_5},
+    {4, 6, 1, "portable", apart_6, together_6},
+    {4, 7, 1, "portable", apart_7, together_7},
+    {8, 3, 1, "portable", apart_3_of_8, together_3_of_8},
+};
+
+#ifdef __x86_64__
+static const rs_host_slim avx2[] = {
+    {4, 2, 1, "avx2", apart_2_avx2, together_2_avx2},
+    {4, 3, 1, "avx2", apart_3_avx2, together_3_avx2},
+};
+
+static const rs_host_slim avx512[] = {
+    {4, 5, LANES, "avx512", apart_5_avx512, together_5_avx512},
+    {4, 6, LANES, "avx512", apart_6_avx512, together_6_avx512},
+    {4, 7, LANES, "avx512", apart_7_avx512, together_7_avx512},
+};
+#endif
+
+static void overwrite(rs_host_slim *slim, const rs_host_slim *table, size_t lines, size_t unit,
+                      size_t count)
+{
+    for (size_t i = 0; i < lines; i++)
+        if (table[i].unit == unit && table[i].count == count)
+            *slim = table[i];
+}
+
+#define OVERWRITE(slim, table, unit, count)                                                        \
+    overwrite(slim, table, sizeof(table) / sizeof(table)[0], unit, count)
+
+rs_host_slim rs_host_slim_choose(size_t unit, size_t count)
+{
+    rs_host_slim slim = {0};
+    OVERWRITE(&slim, portable, unit, count);
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        OVERWRITE(&slim, avx2, unit, count);
+    if (__builtin_cpu_supports("avx512f"))
+        OVERWRITE(&slim, avx512, unit, count);
+#endif
+    return slim;
+}
