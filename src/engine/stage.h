@@ -118,6 +118,7 @@ typedef struct {
 /* What a planner must know to cut a matrix for an engine. */
 typedef struct {
     size_t chip_bytes; /* a block that is no larger passes through the chip at full speed */
+    size_t group_bytes; /* on a device: what one group of work-items holds on chip; else 0 */
     size_t line_bytes; /* the shortest run that moves at full speed */
     size_t workers;
     /* A device: blocks larger than the chip are refused, smaller ones take no scratch memory, and

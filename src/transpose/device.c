@@ -30,7 +30,12 @@ enum {
     MOST_PANEL = 64,
     REGISTER_BYTES = 160, /* of a row, in each of MOST_ITEMS work-items */
     REGISTER_VALUES = 64,
-    MOST_ITEMS = 1024
+    MOST_ITEMS = 1024,
+    MOST_GRANULES = 65535, /* of a block */
+    MEMBER_BYTES = 8,      /* of a granule's entry in a table */
+    PART_BYTES = 48,       /* of a part's entries */
+    SIZE_WIDTH_BITS = 63,
+    LAUNCH_BYTES = 6 << 20
 };
 
 /* ---- costs: the weights were fitted to measurements on one GPU (docs/performance.md) ---- */
@@ -114,6 +119,45 @@ static double columns_cost(const rs_transpose_task *task, const rs_engine_traits
     return runs_cost(task->tile * task->unit + 1, traits);
 }
 
+/* Rows of unequal members pass through local memory, granule by granule; places have 16 bits. */
+static double zip_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                       size_t scratch_limit)
+{
+    size_t granule = 16;
+    for (size_t i = 0; i < task->piece_count; i++)
+        granule = rs_size_gcd(granule, task->pieces[i].unit);
+    size_t row = task->cols / granule;
+    if (task->cols > traits->chip_bytes / task->rows || row > MOST_GRANULES / task->rows ||
+        row * MEMBER_BYTES > scratch_limit)
+        return RS_COST_IMPOSSIBLE;
+    return 1.1 + 2 / (double)granule;
+}
+
+/* Swaps: two passes, when a part slides or changes places with another. */
+static double reorder_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                           size_t scratch_limit)
+{
+    (void)traits;
+    size_t levels = 1;
+    while (levels < SIZE_WIDTH_BITS && (size_t)1 << levels < task->piece_count)
+        levels++;
+    return task->piece_count * levels * PART_BYTES <= scratch_limit ? 2 : RS_COST_IMPOSSIBLE;
+}
+
+/* Each launch moves what the scratch memory has besides the tails; an idle device could move
+ * LAUNCH_BYTES meanwhile. */
+static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                         size_t scratch_limit)
+{
+    (void)traits;
+    size_t tails = task->rows * task->tail * task->unit;
+    if (tails > scratch_limit / 2)
+        return RS_COST_IMPOSSIBLE;
+    double bytes = (double)task->outer * (double)task->rows * (double)(task->cols * task->unit);
+    double launches = 2 * bytes / (double)(scratch_limit - tails) + 2;
+    return 1.5 + launches * LAUNCH_BYTES / bytes;
+}
+
 double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                       size_t scratch_limit)
 {
@@ -123,6 +167,9 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
         [RS_TRANSPOSE_SQUARE] = square_cost,   [RS_TRANSPOSE_TILES] = tiles_cost,
         [RS_TRANSPOSE_REVERSE] = chains_cost,  [RS_TRANSPOSE_SHUFFLE_ROWS] = rows_cost,
         [RS_TRANSPOSE_ROTATE] = rotation_cost, [RS_TRANSPOSE_SHUFFLE_COLUMNS] = columns_cost,
+        [RS_TRANSPOSE_UNZIP] = zip_cost,       [RS_TRANSPOSE_ZIP] = zip_cost,
+        [RS_TRANSPOSE_REORDER] = reorder_cost, [RS_TRANSPOSE_JOIN] = tails_cost,
+        [RS_TRANSPOSE_SPLIT] = tails_cost,
     };
     return costs[task->method] == NULL ? RS_COST_IMPOSSIBLE
                                        : costs[task->method](task, traits, scratch_limit);
@@ -133,10 +180,8 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
 void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers)
 {
     const rs_matrices *m = problem->matrices;
-    if (!problem->traits.chip_only)
-        return;
     size_t divisor = rs_size_gcd(m->rows, m->cols);
-    for (size_t tile = 2; tile <= divisor && tile * tile <= problem->traits.chip_bytes / m->unit;
+    for (size_t tile = 2; tile <= divisor && tile * tile <= problem->traits.group_bytes / m->unit;
          tile++)
         if (divisor % tile == 0)
             offers->take(offers, method, (rs_tiles){tile, tile});

@@ -98,7 +98,8 @@ static void join_rest(rs_sequence *s, const job *j, size_t full, size_t rest)
 /* As many rows as the chip holds, or somewhat fewer when those divide the number of rows. */
 static size_t rows_of_block(const rs_sequence *s, const job *j)
 {
-    size_t most = s->traits.chip_bytes / j->row_bytes;
+    size_t chip = s->traits.group_bytes != 0 ? s->traits.group_bytes : s->traits.chip_bytes;
+    size_t most = chip / j->row_bytes;
     if (most > j->rows / 2)
         most = j->rows / 2;
     for (size_t rows = most; rows > most / 4 && rows > 1; rows--)

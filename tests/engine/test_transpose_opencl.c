@@ -322,13 +322,8 @@ static void test_refusals(void **state)
 {
     (void)state;
     rs_stage *stage;
-    rs_transpose_task task = {.method = RS_TRANSPOSE_JOIN,
-                              .outer = 1,
-                              .count = 1,
-                              .rows = 4,
-                              .cols = 4,
-                              .tail = 1,
-                              .unit = 4};
+    rs_transpose_task task = {
+        .method = RS_TRANSPOSE_FUSED, .outer = 1, .count = 1, .rows = 4, .cols = 4, .unit = 4};
     assert_int_equal(engine->operations->create_transpose(engine, &task, 1 << 20, &stage),
                      RESTRIDE_UNSUPPORTED);
     assert_null(stage);

@@ -39,15 +39,3 @@
 #define INCREMENT(pointer) atomic_inc(pointer)
 #define UNROLL _Pragma("unroll")
 #define UNROLL_4 _Pragma("unroll 4")
-
-/* ceil(2^32 / divisor), and 0 for a divisor of 1. */
-FUNCTION uint small_magic(uint divisor)
-{
-    return 0xFFFFFFFFu / divisor + 1;
-}
-
-/* number / divisor for numbers and divisors below 2^16. */
-FUNCTION uint divide_small(uint number, uint magic)
-{
-    return magic == 0 ? number : MULTIPLY_HIGH_32(number, magic);
-}

@@ -14,109 +14,115 @@ enum {
     SCRATCH_BYTES = 7 << 17
 };
 
-/* Told apart from stages of transposition by having no method. */
-typedef struct {
-    rs_opencl_stage stage; /* without a method */
-    rs_opencl_marshal *marshal;
-    size_t count;
-    rs_marshal_direction direction;
-} marshal_stage;
-
-static const rs_opencl_method *const methods[] = {
-    [RS_TRANSPOSE_PANELS] = &rs_opencl_panels,
-    [RS_TRANSPOSE_CHAINS] = &rs_opencl_chains,
-    [RS_TRANSPOSE_SQUARE] = &rs_opencl_square,
-    [RS_TRANSPOSE_TILES] = &rs_opencl_tiles,
-    [RS_TRANSPOSE_REVERSE] = &rs_opencl_reverse,
-    [RS_TRANSPOSE_SHUFFLE_ROWS] = &rs_opencl_shuffle_rows,
-    [RS_TRANSPOSE_ROTATE] = &rs_opencl_rotate,
-    [RS_TRANSPOSE_SHUFFLE_COLUMNS] = &rs_opencl_shuffle_columns,
-};
-enum { METHODS = sizeof methods / sizeof methods[0] };
-
 static rs_engine_traits traits(const restride_engine *base)
 {
     const rs_opencl_engine *engine = (const rs_opencl_engine *)base;
-    return (rs_engine_traits){.chip_bytes = engine->local_bytes,
+    return (rs_engine_traits){.chip_bytes = engine->common.local_bytes,
+                              .group_bytes = engine->common.local_bytes,
                               .line_bytes = LINE_BYTES,
-                              .workers = engine->units,
+                              .workers = engine->common.units,
                               .chip_only = true,
                               .scratch_parts = SCRATCH_PARTS,
                               .scratch_bytes = SCRATCH_BYTES};
 }
+
+/* ---- marshaling: kernels of its own (marshal.h), a stage like all others ---- */
+
+typedef struct {
+    rs_opencl_marshal *marshal;
+    size_t count;
+    rs_marshal_direction direction;
+} marshal_plan;
+
+static restride_status enqueue_marshal(const marshal_plan *plan, rs_device_sequence *sequence,
+                                       cl_mem buffer)
+{
+    const rs_opencl_engine *engine = (const rs_opencl_engine *)sequence->engine;
+    cl_event event = NULL;
+    restride_status status = rs_opencl_marshal_enqueue(
+        plan->marshal, engine->queue, buffer, plan->count, plan->direction, 0, NULL, &event);
+    sequence->last = event;
+    return status;
+}
+
+static void forget_marshal(rs_device_stage *stage)
+{
+    marshal_plan *plan = stage->plan;
+    if (plan != NULL)
+        rs_opencl_marshal_destroy(plan->marshal);
+    free(plan);
+}
+
+static const rs_device_method marshalling = {"010!", "BS", NULL, NULL, forget_marshal};
 
 static restride_status create_marshal(restride_engine *base, const rs_marshal_task *task,
                                       rs_stage **created)
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
     *created = NULL;
-    marshal_stage *stage = calloc(1, sizeof *stage);
-    if (stage == NULL)
-        return rs_fail_memory("a stage");
-    stage->stage.base.engine = base;
-    stage->count = task->count;
-    stage->direction = task->direction;
-    restride_status status = rs_opencl_marshal_create(&stage->marshal, engine->api, engine->context,
-                                                      engine->device, task->record, task->tile);
-    if (status != RESTRIDE_OK) {
+    rs_device_stage *stage = calloc(1, sizeof *stage);
+    marshal_plan *plan = calloc(1, sizeof *plan);
+    if (stage == NULL || plan == NULL) {
         free(stage);
-        return status;
+        free(plan);
+        return rs_fail_memory("a stage");
     }
-    *created = &stage->stage.base;
-    return RESTRIDE_OK;
+    *plan = (marshal_plan){.count = task->count, .direction = task->direction};
+    stage->base.engine = base;
+    stage->method = &marshalling;
+    stage->plan = plan;
+    restride_status status = rs_opencl_marshal_create(&plan->marshal, engine->api, engine->context,
+                                                      engine->device, task->record, task->tile);
+    if (status == RESTRIDE_OK)
+        *created = &stage->base;
+    else
+        rs_device_destroy_stage(stage);
+    return status;
 }
 
-/* The largest word that divides an element and every distance between elements. */
-static size_t choose_word(const rs_transpose_task *task)
+static json_t *describe_marshal(const marshal_plan *plan)
 {
-    size_t word = 16;
-    while (task->unit % word != 0 || task->offset % word != 0 ||
-           (task->outer > 1 && task->pitch % word != 0) ||
-           (task->repeats > 1 && task->repeat_pitch % word != 0))
-        word /= 2;
-    return word;
+    const rs_marshal_shape *shape = rs_opencl_marshal_shape(plan->marshal);
+    const rs_named_number numbers[] = {
+        {"tile", shape->tile},
+        {"record_bytes", shape->record_bytes},
+        {"tiles_per_work_group", shape->tiles},
+        {"work_items", shape->work_items},
+        {"vector_bytes", shape->components * shape->granule},
+        {"local_bytes", shape->local_bytes},
+    };
+    json_t *object = json_pack("{s:s, s:s, s:s}", "name", "010!", "method", "BS", "direction",
+                               plan->direction == RS_AOS_TO_ASTA ? "AoS to ASTA" : "ASTA to AoS");
+    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
-static void destroy_stage(rs_stage *base)
+/* ---- stages ---- */
+
+static void destroy_stage(rs_stage *stage)
 {
-    rs_opencl_stage *stage = (rs_opencl_stage *)base;
-    if (stage->method == NULL)
-        rs_opencl_marshal_destroy(((marshal_stage *)base)->marshal);
-    if (stage->method != NULL && stage->method->forget != NULL)
-        stage->method->forget(stage);
-    for (int i = 0; i < RS_OPENCL_MOST_KERNELS; i++)
-        if (stage->kernels[i] != NULL)
-            rs_opencl_engine_of(stage)->api->clReleaseKernel(stage->kernels[i]);
-    free(stage);
+    rs_device_destroy_stage((rs_device_stage *)stage);
 }
 
 static restride_status create_transpose(restride_engine *base, const rs_transpose_task *task,
                                         size_t scratch_limit, rs_stage **created)
 {
     *created = NULL;
-    if ((size_t)task->method >= METHODS || methods[task->method] == NULL)
+    const rs_device_method *method = rs_device_find_method(task->method);
+    if (method == NULL)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The OpenCL engine has no such stage (number %d); choose another method.",
                        (int)task->method);
-    rs_opencl_stage *stage = calloc(1, sizeof *stage);
-    if (stage == NULL)
-        return rs_fail_memory("a stage");
-    stage->base.engine = base;
-    stage->method = methods[task->method];
-    stage->task = *task;
-    stage->word = choose_word(task);
-    restride_status status = stage->method->prepare(stage, scratch_limit);
-    if (status != RESTRIDE_OK) {
-        destroy_stage(&stage->base);
-        return status;
-    }
-    *created = &stage->base;
-    return RESTRIDE_OK;
+    rs_device_stage *stage;
+    restride_status status =
+        rs_device_create_stage((rs_device_engine *)base, method, task, scratch_limit, &stage);
+    if (status == RESTRIDE_OK)
+        *created = &stage->base;
+    return status;
 }
 
 static size_t scratch_bytes(const rs_stage *base, size_t *kept)
 {
-    const rs_opencl_stage *stage = (const rs_opencl_stage *)base;
+    const rs_device_stage *stage = (const rs_device_stage *)base;
     *kept = stage->kept_bytes;
     return stage->scratch_bytes;
 }
@@ -177,61 +183,23 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
 {
     (void)progress;
-    const rs_opencl_stage *stage = (const rs_opencl_stage *)base;
-    rs_opencl_sequence sequence = {rs_opencl_engine_of(stage), NULL, CL_SUCCESS};
-    if (stage->method != NULL) {
-        rs_opencl_stage one = *stage;
-        for (size_t i = 0; i == 0 || i < stage->task.repeats; i++) {
-            stage->method->enqueue(&one, &sequence, (cl_mem)buffer, (cl_mem)scratch);
-            one.task.offset += stage->task.repeat_pitch;
-        }
-    } else {
-        const marshal_stage *marshal = (const marshal_stage *)base;
-        restride_status status =
-            rs_opencl_marshal_enqueue(marshal->marshal, sequence.engine->queue, (cl_mem)buffer,
-                                      marshal->count, marshal->direction, 0, NULL, &sequence.last);
-        if (status != RESTRIDE_OK)
-            return status;
-    }
-    return rs_opencl_finish(&sequence, "converting the buffer, whose content is undefined now");
-}
-
-static json_t *describe_marshal(const marshal_stage *stage)
-{
-    const rs_marshal_shape *shape = rs_opencl_marshal_shape(stage->marshal);
-    const rs_named_number numbers[] = {
-        {"tile", shape->tile},
-        {"record_bytes", shape->record_bytes},
-        {"tiles_per_work_group", shape->tiles},
-        {"work_items", shape->work_items},
-        {"vector_bytes", shape->components * shape->granule},
-        {"local_bytes", shape->local_bytes},
-    };
-    json_t *object = json_pack("{s:s, s:s, s:s}", "name", "010!", "method", "BS", "direction",
-                               stage->direction == RS_AOS_TO_ASTA ? "AoS to ASTA" : "ASTA to AoS");
-    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
+    rs_device_sequence sequence = {(rs_device_engine *)base->engine, NULL, CL_SUCCESS};
+    const rs_device_stage *stage = (const rs_device_stage *)base;
+    restride_status status = RESTRIDE_OK;
+    if (stage->method == &marshalling)
+        status = enqueue_marshal(stage->plan, &sequence, (cl_mem)buffer);
+    else
+        rs_device_enqueue_stage(stage, &sequence, buffer, scratch);
+    if (status != RESTRIDE_OK)
+        return status;
+    return rs_device_finish(&sequence, "converting the buffer, whose content is undefined now");
 }
 
 static json_t *describe_stage(const rs_stage *base)
 {
-    const rs_opencl_stage *stage = (const rs_opencl_stage *)base;
-    if (stage->method == NULL)
-        return describe_marshal((const marshal_stage *)base);
-    const rs_transpose_task *task = &stage->task;
-    const rs_named_number numbers[] = {
-        {"blocks", task->outer * task->count},
-        {"rows", task->rows},
-        {"cols", task->cols},
-        {"tile", task->tile},
-        {"element_bytes", task->unit},
-        {"word_bytes", stage->word},
-        {"work_items", stage->items},
-        {"scratch_bytes", stage->scratch_bytes},
-        {"kept_bytes", stage->kept_bytes},
-    };
-    json_t *object =
-        json_pack("{s:s, s:s}", "name", stage->method->elementary, "method", stage->method->name);
-    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
+    const rs_device_stage *stage = (const rs_device_stage *)base;
+    return stage->method == &marshalling ? describe_marshal(stage->plan)
+                                         : rs_device_describe_stage(stage);
 }
 
 static json_t *describe_device(const restride_engine *base)
@@ -278,7 +246,8 @@ static cl_int read_device(rs_opencl_engine *engine)
     } questions[] = {
         {CL_DEVICE_NAME, sizeof engine->device_name, engine->device_name},
         {CL_DEVICE_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes},
-        {CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof engine->work_items, &engine->work_items},
+        {CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof engine->common.work_items,
+         &engine->common.work_items},
         {CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units},
     };
     cl_int code = CL_SUCCESS;
@@ -286,8 +255,9 @@ static cl_int read_device(rs_opencl_engine *engine)
         code = engine->api->clGetDeviceInfo(engine->device, questions[i].what, questions[i].size,
                                             questions[i].value, NULL);
     local_bytes -= local_bytes < DRIVER_LOCAL_BYTES ? local_bytes : DRIVER_LOCAL_BYTES;
-    engine->local_bytes = local_bytes < MOST_LOCAL_BYTES ? (size_t)local_bytes : MOST_LOCAL_BYTES;
-    engine->units = units;
+    engine->common.local_bytes =
+        local_bytes < MOST_LOCAL_BYTES ? (size_t)local_bytes : MOST_LOCAL_BYTES;
+    engine->common.units = units;
     return code;
 }
 
@@ -306,7 +276,8 @@ restride_status restride_engine_create_opencl(restride_engine **engine, cl_comma
         free(created);
         return rs_fail_memory("an engine");
     }
-    created->base.operations = &operations;
+    created->common.base.operations = &operations;
+    created->common.device = &rs_opencl_device_operations;
     created->api = api;
     created->queue = queue;
     cl_int code = api->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof created->context,
@@ -323,6 +294,6 @@ restride_status restride_engine_create_opencl(restride_engine **engine, cl_comma
         free(created);
         return rs_opencl_fail(code, "asking a command queue for its device");
     }
-    *engine = &created->base;
+    *engine = &created->common.base;
     return RESTRIDE_OK;
 }

@@ -9,31 +9,13 @@
 #include <string.h>
 
 extern const char rs_opencl_prelude[];
-extern const char rs_opencl_blocks_kernels[];
-extern const char rs_opencl_chains_kernels[];
-extern const char rs_opencl_shuffles_kernels[];
-
-static const char *const sources[] = {
-    [RS_KERNELS_BLOCKS] = rs_opencl_blocks_kernels,
-    [RS_KERNELS_CHAINS] = rs_opencl_chains_kernels,
-    [RS_KERNELS_SHUFFLES] = rs_opencl_shuffles_kernels,
-};
 
 struct rs_opencl_program {
     rs_opencl_program *next;
-    rs_opencl_source source;
+    rs_device_source source;
     char *options;
     cl_program program;
 };
-
-const char *rs_opencl_word_type(size_t bytes)
-{
-    static const char *const types[] = {"uchar", "ushort", "uint", "ulong", "uint4"};
-    int index = 0;
-    while (bytes >>= 1)
-        index++;
-    return types[index];
-}
 
 static restride_status fail_build(const rs_opencl_engine *engine, cl_program program, cl_int code)
 {
@@ -52,9 +34,10 @@ static restride_status fail_build(const rs_opencl_engine *engine, cl_program pro
 static restride_status build(rs_opencl_engine *engine, rs_opencl_program *made)
 {
     const cl_icd_dispatch *api = engine->api;
-    const char *texts[] = {rs_opencl_prelude, sources[made->source]};
+    const char *texts[] = {rs_opencl_prelude, rs_device_division_functions,
+                           rs_device_sources[made->source]};
     cl_int code;
-    made->program = api->clCreateProgramWithSource(engine->context, 2, texts, NULL, &code);
+    made->program = api->clCreateProgramWithSource(engine->context, 3, texts, NULL, &code);
     if (code != CL_SUCCESS)
         return rs_opencl_fail(code, "creating a program of transposition");
     code = api->clBuildProgram(made->program, 1, &engine->device, made->options, NULL, NULL);
@@ -72,7 +55,7 @@ static void forget_program(const rs_opencl_engine *engine, rs_opencl_program *pr
 }
 
 /* The caller holds the mutex. */
-static restride_status find_program(rs_opencl_engine *engine, rs_opencl_source source,
+static restride_status find_program(rs_opencl_engine *engine, rs_device_source source,
                                     const char *options, cl_program *program)
 {
     for (rs_opencl_program *p = engine->programs; p != NULL; p = p->next)
@@ -98,10 +81,11 @@ static restride_status find_program(rs_opencl_engine *engine, rs_opencl_source s
     return RESTRIDE_OK;
 }
 
-restride_status rs_opencl_create_kernels(rs_opencl_engine *engine, rs_opencl_source source,
-                                         const char *options, const char *const names[],
-                                         size_t count, cl_kernel kernels[])
+static restride_status create_kernels(rs_device_engine *base, rs_device_source source,
+                                      const char *options, const char *const names[], size_t count,
+                                      rs_device_kernel kernels[])
 {
+    rs_opencl_engine *engine = (rs_opencl_engine *)base;
     cl_program program = NULL;
     pthread_mutex_lock(&engine->mutex);
     restride_status status = find_program(engine, source, options, &program);
@@ -115,6 +99,11 @@ restride_status rs_opencl_create_kernels(rs_opencl_engine *engine, rs_opencl_sou
     return status;
 }
 
+static void destroy_kernel(rs_device_engine *base, rs_device_kernel kernel)
+{
+    ((rs_opencl_engine *)base)->api->clReleaseKernel((cl_kernel)kernel);
+}
+
 void rs_opencl_forget_programs(rs_opencl_engine *engine)
 {
     while (engine->programs != NULL) {
@@ -124,42 +113,102 @@ void rs_opencl_forget_programs(rs_opencl_engine *engine)
     }
 }
 
-/* A kernel's arguments are not thread-safe between setting and enqueuing, hence the mutex. */
-void rs_opencl_launch(rs_opencl_sequence *sequence, cl_kernel kernel,
-                      const rs_opencl_argument *arguments, size_t count, size_t groups,
-                      size_t groups_2, size_t items)
+/* ---- memory ---- */
+
+static restride_status allocate(rs_device_engine *base, size_t bytes, rs_device_memory *memory)
 {
-    rs_opencl_engine *engine = sequence->engine;
+    rs_opencl_engine *engine = (rs_opencl_engine *)base;
+    cl_int code;
+    *memory = engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    return code == CL_SUCCESS ? RESTRIDE_OK
+                              : rs_opencl_fail(code, "allocating the tables of a transposition");
+}
+
+static void release(rs_device_engine *base, rs_device_memory memory)
+{
+    ((rs_opencl_engine *)base)->api->clReleaseMemObject((cl_mem)memory);
+}
+
+static restride_status write_memory(rs_device_engine *base, rs_device_memory to, const void *from,
+                                    size_t bytes, const char *doing)
+{
+    rs_opencl_engine *engine = (rs_opencl_engine *)base;
+    cl_int code = engine->api->clEnqueueWriteBuffer(engine->queue, (cl_mem)to, CL_TRUE, 0, bytes,
+                                                    from, 0, NULL, NULL);
+    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, doing);
+}
+
+static restride_status read_memory(rs_device_engine *base, void *to, rs_device_memory from,
+                                   size_t bytes, const char *doing)
+{
+    rs_opencl_engine *engine = (rs_opencl_engine *)base;
+    cl_int code = engine->api->clEnqueueReadBuffer(engine->queue, (cl_mem)from, CL_TRUE, 0, bytes,
+                                                   to, 0, NULL, NULL);
+    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, doing);
+}
+
+static restride_status copy_memory(rs_device_engine *base, rs_device_memory to,
+                                   rs_device_memory from, size_t bytes, const char *doing)
+{
+    rs_opencl_engine *engine = (rs_opencl_engine *)base;
+    cl_event event;
+    cl_int code = engine->api->clEnqueueCopyBuffer(engine->queue, (cl_mem)from, (cl_mem)to, 0, 0,
+                                                   bytes, 0, NULL, &event);
+    rs_device_sequence sequence = {base, code == CL_SUCCESS ? event : NULL, code};
+    return rs_device_finish(&sequence, doing);
+}
+
+/* ---- launches ---- */
+
+/* A kernel's arguments are not thread-safe between setting and enqueuing, hence the mutex. */
+static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
+                   const rs_device_argument *arguments, size_t count, size_t groups,
+                   size_t groups_2, size_t items)
+{
+    rs_opencl_engine *engine = (rs_opencl_engine *)sequence->engine;
     const cl_icd_dispatch *api = engine->api;
-    if (sequence->code != CL_SUCCESS || groups == 0 || groups_2 == 0)
-        return;
     const size_t global[] = {groups * items, groups_2};
     const size_t local[] = {items, 1};
+    cl_event before = sequence->last;
     cl_event event = NULL;
     pthread_mutex_lock(&engine->mutex);
     for (cl_uint i = 0; i < count && sequence->code == CL_SUCCESS; i++)
-        sequence->code = api->clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+        sequence->code =
+            api->clSetKernelArg((cl_kernel)kernel, i, arguments[i].size, arguments[i].value);
     if (sequence->code == CL_SUCCESS)
-        sequence->code = api->clEnqueueNDRangeKernel(
-            engine->queue, kernel, 2, NULL, global, local, sequence->last != NULL,
-            sequence->last != NULL ? &sequence->last : NULL, &event);
+        sequence->code =
+            api->clEnqueueNDRangeKernel(engine->queue, (cl_kernel)kernel, 2, NULL, global, local,
+                                        before != NULL, before != NULL ? &before : NULL, &event);
     pthread_mutex_unlock(&engine->mutex);
     if (sequence->code != CL_SUCCESS)
         return;
-    if (sequence->last != NULL)
-        api->clReleaseEvent(sequence->last);
+    if (before != NULL)
+        api->clReleaseEvent(before);
     sequence->last = event;
 }
 
-restride_status rs_opencl_finish(rs_opencl_sequence *sequence, const char *doing)
+static restride_status finish(rs_device_sequence *sequence, const char *doing)
 {
-    const cl_icd_dispatch *api = sequence->engine->api;
-    if (sequence->last != NULL) {
-        cl_int code = api->clWaitForEvents(1, &sequence->last);
-        api->clReleaseEvent(sequence->last);
+    const cl_icd_dispatch *api = ((rs_opencl_engine *)sequence->engine)->api;
+    cl_event last = sequence->last;
+    if (last != NULL) {
+        cl_int code = api->clWaitForEvents(1, &last);
+        api->clReleaseEvent(last);
         sequence->last = NULL;
         if (sequence->code == CL_SUCCESS)
             sequence->code = code;
     }
     return sequence->code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(sequence->code, doing);
 }
+
+const rs_device_operations rs_opencl_device_operations = {
+    .create_kernels = create_kernels,
+    .destroy_kernel = destroy_kernel,
+    .allocate = allocate,
+    .release = release,
+    .write = write_memory,
+    .read = read_memory,
+    .copy = copy_memory,
+    .launch = launch,
+    .finish = finish,
+};

@@ -3,7 +3,7 @@
  * their own places, and the square. src/engine/kernels/blocks.cl has the kernels. No scratch
  * memory.
  */
-#include "engine/opencl/opencl.h"
+#include "engine/device/device.h"
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ enum {
     SQUARE_BYTES = 40 << 10
 };
 
-static size_t element_words(const rs_opencl_stage *stage)
+static size_t element_words(const rs_device_stage *stage)
 {
     return stage->task.unit / stage->word;
 }
@@ -26,40 +26,40 @@ static size_t choose_pitch(size_t rows, size_t row_words, size_t word, size_t lo
     return rows * odd * word <= local_bytes ? odd : row_words;
 }
 
-static restride_status refuse(const rs_opencl_stage *stage, size_t rows, size_t cols)
+static restride_status refuse(const rs_device_stage *stage, size_t rows, size_t cols)
 {
     return rs_fail(RESTRIDE_DEVICE_LIMIT,
                    "A block of %zu x %zu elements of %zu bytes does not fit into the device's %zu "
                    "bytes of local memory; take a smaller block.",
-                   rows, cols, stage->task.unit, rs_opencl_engine_of(stage)->local_bytes);
+                   rows, cols, stage->task.unit, rs_device_engine_of(stage)->local_bytes);
 }
 
-static bool block_fits(const rs_opencl_stage *stage, size_t rows, size_t cols)
+static bool block_fits(const rs_device_stage *stage, size_t rows, size_t cols)
 {
-    size_t most = rs_opencl_engine_of(stage)->local_bytes;
-    if (most / stage->word > RS_OPENCL_MOST_BLOCK_WORDS)
-        most = RS_OPENCL_MOST_BLOCK_WORDS * stage->word;
+    size_t most = rs_device_engine_of(stage)->local_bytes;
+    if (most / stage->word > RS_DEVICE_MOST_BLOCK_WORDS)
+        most = RS_DEVICE_MOST_BLOCK_WORDS * stage->word;
     return rows <= most / stage->task.unit && cols <= most / stage->task.unit / rows;
 }
 
-static restride_status create_kernel(rs_opencl_stage *stage, const char *name, size_t edge)
+static restride_status create_kernel(rs_device_stage *stage, const char *name, size_t edge)
 {
     char options[128];
     snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu -D EDGE=%zu",
-             rs_opencl_word_type(stage->word), element_words(stage), edge);
-    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_BLOCKS, options, &name,
+             rs_device_word_type(stage->word), element_words(stage), edge);
+    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_BLOCKS, options, &name,
                                     1, stage->kernels);
 }
 
-static size_t choose_items(const rs_opencl_stage *stage)
+static size_t choose_items(const rs_device_stage *stage)
 {
-    size_t most = rs_opencl_engine_of(stage)->work_items;
+    size_t most = rs_device_engine_of(stage)->work_items;
     return most < GROUP_ITEMS ? most : GROUP_ITEMS;
 }
 
 /* ---- panels ---- */
 
-static size_t blocks_a_group(const rs_opencl_stage *stage)
+static size_t blocks_a_group(const rs_device_stage *stage)
 {
     const rs_transpose_task *task = &stage->task;
     size_t blocks = GROUP_BYTES / (task->rows * task->cols * task->unit);
@@ -67,7 +67,7 @@ static size_t blocks_a_group(const rs_opencl_stage *stage)
     return blocks > 1 ? blocks : 1;
 }
 
-static restride_status prepare_panels(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_panels(rs_device_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     rs_transpose_task *task = &stage->task;
@@ -82,23 +82,23 @@ static restride_status prepare_panels(rs_opencl_stage *stage, size_t scratch_lim
     return create_kernel(stage, "panels", 1);
 }
 
-static void enqueue_panels(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
-                           cl_mem buffer, cl_mem scratch)
+static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *sequence,
+                           rs_device_memory buffer, rs_device_memory scratch)
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
     size_t words = element_words(stage);
-    cl_uint blocks = (cl_uint)blocks_a_group(stage);
-    cl_uint rows = (cl_uint)task->rows;
-    cl_uint cols = (cl_uint)task->cols;
-    cl_uint pitch = (cl_uint)choose_pitch(blocks * task->rows, task->cols * words, stage->word,
-                                          rs_opencl_engine_of(stage)->local_bytes);
-    cl_ulong matrix_words = task->pitch / stage->word;
-    cl_ulong count = task->count;
-    size_t groups = rs_opencl_groups(task->count, blocks);
-    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
-        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
-        const rs_opencl_argument arguments[] = {
+    uint32_t blocks = (uint32_t)blocks_a_group(stage);
+    uint32_t rows = (uint32_t)task->rows;
+    uint32_t cols = (uint32_t)task->cols;
+    uint32_t pitch = (uint32_t)choose_pitch(blocks * task->rows, task->cols * words, stage->word,
+                                            rs_device_engine_of(stage)->local_bytes);
+    uint64_t matrix_words = task->pitch / stage->word;
+    uint64_t count = task->count;
+    size_t groups = rs_device_groups(task->count, blocks);
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        const rs_device_argument arguments[] = {
             RS_ARGUMENT(buffer),
             RS_ARGUMENT(first),
             RS_ARGUMENT(matrix_words),
@@ -110,19 +110,19 @@ static void enqueue_panels(const rs_opencl_stage *stage, rs_opencl_sequence *seq
             RS_LOCAL_MEMORY((size_t)blocks * rows * pitch * stage->word),
         };
         size_t left = task->outer - o;
-        rs_opencl_launch(
+        rs_device_launch(
             sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0], groups,
-            left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES, stage->items);
+            left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES, stage->items);
     }
 }
 
-const rs_opencl_method rs_opencl_panels = {"010!", "BS: blocks through local memory",
+const rs_device_method rs_device_panels = {"010!", "BS: blocks through local memory",
                                            prepare_panels, enqueue_panels, NULL};
 
 /* ---- tiles ---- */
 
 /* Tiles side by side that a group takes. */
-static size_t tiles_a_group(const rs_opencl_stage *stage)
+static size_t tiles_a_group(const rs_device_stage *stage)
 {
     const rs_transpose_task *task = &stage->task;
     size_t tile_bytes = task->tile * task->tile * task->unit;
@@ -132,7 +132,7 @@ static size_t tiles_a_group(const rs_opencl_stage *stage)
     return across > 1 ? across : 1;
 }
 
-static restride_status prepare_tiles(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_tiles(rs_device_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
@@ -142,24 +142,24 @@ static restride_status prepare_tiles(rs_opencl_stage *stage, size_t scratch_limi
     return create_kernel(stage, "tiles", 1);
 }
 
-static void enqueue_tiles(const rs_opencl_stage *stage, rs_opencl_sequence *sequence, cl_mem buffer,
-                          cl_mem scratch)
+static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
+                          rs_device_memory buffer, rs_device_memory scratch)
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
     size_t words = element_words(stage);
-    cl_uint edge = (cl_uint)task->tile;
-    cl_uint across = (cl_uint)tiles_a_group(stage);
+    uint32_t edge = (uint32_t)task->tile;
+    uint32_t across = (uint32_t)tiles_a_group(stage);
     size_t strip_words = across * task->tile * words;
-    cl_uint pitch = (cl_uint)choose_pitch(task->tile, strip_words, stage->word,
-                                          rs_opencl_engine_of(stage)->local_bytes);
-    cl_ulong matrix_words = task->pitch / stage->word;
-    cl_ulong row_words = task->cols * words;
-    cl_ulong groups_a_row = rs_opencl_groups(task->cols / task->tile, across);
+    uint32_t pitch = (uint32_t)choose_pitch(task->tile, strip_words, stage->word,
+                                            rs_device_engine_of(stage)->local_bytes);
+    uint64_t matrix_words = task->pitch / stage->word;
+    uint64_t row_words = task->cols * words;
+    uint64_t groups_a_row = rs_device_groups(task->cols / task->tile, across);
     size_t groups = task->rows / task->tile * groups_a_row;
-    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
-        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
-        const rs_opencl_argument arguments[] = {
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        const rs_device_argument arguments[] = {
             RS_ARGUMENT(buffer),
             RS_ARGUMENT(first),
             RS_ARGUMENT(matrix_words),
@@ -171,25 +171,25 @@ static void enqueue_tiles(const rs_opencl_stage *stage, rs_opencl_sequence *sequ
             RS_LOCAL_MEMORY(edge * (size_t)pitch * stage->word),
         };
         size_t left = task->outer - o;
-        rs_opencl_launch(
+        rs_device_launch(
             sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0], groups,
-            left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES, stage->items);
+            left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES, stage->items);
     }
 }
 
-const rs_opencl_method rs_opencl_tiles = {"0100!0010!", "tiles transposed in their places",
+const rs_device_method rs_device_tiles = {"0100!0010!", "tiles transposed in their places",
                                           prepare_tiles, enqueue_tiles, NULL};
 
 /* ---- square ---- */
 
-static size_t pair_bytes(const rs_opencl_stage *stage, size_t edge)
+static size_t pair_bytes(const rs_device_stage *stage, size_t edge)
 {
     return 2 * edge * ((edge * element_words(stage)) | 1) * stage->word;
 }
 
-static size_t choose_edge(const rs_opencl_stage *stage)
+static size_t choose_edge(const rs_device_stage *stage)
 {
-    size_t local = rs_opencl_engine_of(stage)->local_bytes;
+    size_t local = rs_device_engine_of(stage)->local_bytes;
     size_t most = local < SQUARE_BYTES ? local : SQUARE_BYTES;
     size_t edge = MOST_EDGE;
     while (edge > 1 && pair_bytes(stage, edge) > most)
@@ -197,40 +197,40 @@ static size_t choose_edge(const rs_opencl_stage *stage)
     return edge;
 }
 
-static restride_status prepare_square(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_square(rs_device_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     size_t edge = choose_edge(stage);
-    if (pair_bytes(stage, edge) > rs_opencl_engine_of(stage)->local_bytes)
+    if (pair_bytes(stage, edge) > rs_device_engine_of(stage)->local_bytes)
         return refuse(stage, 2, 1);
     stage->task.tile = edge;
     stage->items = choose_items(stage);
     return create_kernel(stage, "square", edge);
 }
 
-static void enqueue_square(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
-                           cl_mem buffer, cl_mem scratch)
+static void enqueue_square(const rs_device_stage *stage, rs_device_sequence *sequence,
+                           rs_device_memory buffer, rs_device_memory scratch)
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    size_t along = rs_opencl_groups(task->rows, task->tile);
+    size_t along = rs_device_groups(task->rows, task->tile);
     along += along % 2;
-    cl_ulong side = task->rows;
-    cl_ulong width = along + 1;
-    cl_ulong matrix_words = task->pitch / stage->word;
-    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
-        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
-        const rs_opencl_argument arguments[] = {
+    uint64_t side = task->rows;
+    uint64_t width = along + 1;
+    uint64_t matrix_words = task->pitch / stage->word;
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        const rs_device_argument arguments[] = {
             RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words),
             RS_ARGUMENT(side),   RS_ARGUMENT(width), RS_LOCAL_MEMORY(pair_bytes(stage, task->tile)),
         };
         size_t left = task->outer - o;
-        rs_opencl_launch(sequence, stage->kernels[0], arguments,
+        rs_device_launch(sequence, stage->kernels[0], arguments,
                          sizeof arguments / sizeof arguments[0], width * (along / 2),
-                         left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES,
+                         left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES,
                          stage->items);
     }
 }
 
-const rs_opencl_method rs_opencl_square = {"square", "mirror tiles change places", prepare_square,
+const rs_device_method rs_device_square = {"square", "mirror tiles change places", prepare_square,
                                            enqueue_square, NULL};

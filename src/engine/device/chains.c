@@ -8,8 +8,7 @@
  * again in every run.
  */
 #include "base/arithmetic.h"
-#include "engine/opencl/error.h"
-#include "engine/opencl/opencl.h"
+#include "engine/device/device.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -37,56 +36,55 @@ static const char *const kernel_names[KERNELS] = {"find_starts", "measure_walks"
                                                   "save_ends",   "move_pieces",   "move_cycles"};
 
 typedef struct {
-    cl_ulong shape[SHAPE_NUMBERS]; /* total, a, b, c, magic of a, magic of b */
+    uint64_t shape[SHAPE_NUMBERS]; /* total, a, b, c, magic of a, magic of b */
     bool columns;                  /* COLUMNS, not REVERSE */
     bool wide;                     /* positions of 64 bits */
-    cl_uint words;                 /* of a super-element; of a panel's row */
-    cl_uint split;                 /* of those a work-item has */
-    cl_uint row_words;             /* COLUMNS */
-    cl_uint threshold;
-    cl_uint short_length;
+    uint32_t words;                /* of a super-element; of a panel's row */
+    uint32_t split;                /* of those a work-item has */
+    uint32_t row_words;            /* COLUMNS */
+    uint32_t threshold;
+    uint32_t short_length;
     size_t piece_length;
-    cl_uint pieces;
-    cl_mem piece_starts;
-    cl_mem piece_ends;
-    cl_ulong leader_count; /* short cycles; positions to look at when they are not listed */
-    cl_uint listed;
-    cl_mem leaders; /* NULL when they are not listed */
+    uint32_t pieces;
+    rs_device_memory piece_starts;
+    rs_device_memory piece_ends;
+    uint64_t leader_count; /* short cycles; positions to look at when they are not listed */
+    uint32_t listed;
+    rs_device_memory leaders; /* NULL when they are not listed */
 } chain_plan;
 
 /* ---- memory on the device ---- */
 
-static void release(const rs_opencl_engine *engine, cl_mem memory)
+static void release(rs_device_engine *engine, rs_device_memory memory)
 {
     if (memory != NULL)
-        engine->api->clReleaseMemObject(memory);
+        engine->device->release(engine, memory);
 }
 
-static restride_status allocate(rs_opencl_engine *engine, size_t count, size_t size, cl_mem *memory)
+static restride_status allocate(rs_device_engine *engine, size_t count, size_t size,
+                                rs_device_memory *memory)
 {
     size_t bytes;
-    cl_int code = CL_INVALID_BUFFER_SIZE;
     *memory = NULL;
-    if (rs_size_multiply(count, size, &bytes))
-        *memory = engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE,
-                                              bytes > 0 ? bytes : 1, NULL, &code);
-    return code == CL_SUCCESS ? RESTRIDE_OK
-                              : rs_opencl_fail(code, "allocating the tables of a transposition");
+    if (!rs_size_multiply(count, size, &bytes))
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "The tables of a transposition have more bytes than a size can hold.");
+    return engine->device->allocate(engine, bytes > 0 ? bytes : 1, memory);
 }
 
 static size_t position_bytes(const chain_plan *plan)
 {
-    return plan->wide ? sizeof(cl_ulong) : sizeof(cl_uint);
+    return plan->wide ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
 /* ---- arguments ---- */
 
 typedef struct {
-    rs_opencl_argument list[MOST_ARGUMENTS];
+    rs_device_argument list[MOST_ARGUMENTS];
     size_t count;
 } arguments;
 
-static void add(arguments *to, rs_opencl_argument argument)
+static void add(arguments *to, rs_device_argument argument)
 {
     to->list[to->count++] = argument;
 }
@@ -108,22 +106,22 @@ static void add_place(arguments *to, const chain_plan *plan)
 
 /* What planning has on the device for a while. */
 typedef struct {
-    rs_opencl_stage *stage;
+    rs_device_stage *stage;
     chain_plan *plan;
     size_t limit;
-    cl_mem counts;
-    cl_mem starts;
-    cl_mem lengths;
-    cl_mem firsts;
-    cl_mem found_leaders;
-    cl_uint starts_capacity;
-    cl_uint leaders_capacity;
-    cl_uint found[2]; /* starts of walks, leaders */
+    rs_device_memory counts;
+    rs_device_memory starts;
+    rs_device_memory lengths;
+    rs_device_memory firsts;
+    rs_device_memory found_leaders;
+    uint32_t starts_capacity;
+    uint32_t leaders_capacity;
+    uint32_t found[2]; /* starts of walks, leaders */
 } planning;
 
-static rs_opencl_engine *engine_of(const planning *p)
+static rs_device_engine *engine_of(const planning *p)
 {
-    return rs_opencl_engine_of(p->stage);
+    return rs_device_engine_of(p->stage);
 }
 
 static size_t items_of(const planning *p, size_t wanted)
@@ -132,13 +130,13 @@ static size_t items_of(const planning *p, size_t wanted)
     return wanted < most ? wanted : most;
 }
 
-static size_t super_element_bytes(const rs_opencl_stage *stage, const chain_plan *plan)
+static size_t super_element_bytes(const rs_device_stage *stage, const chain_plan *plan)
 {
     return plan->words * stage->word;
 }
 
 /* Bytes that a piece takes: what it saves in each matrix, and its place in the tables. */
-static size_t piece_bytes(const rs_opencl_stage *stage, const chain_plan *plan)
+static size_t piece_bytes(const rs_device_stage *stage, const chain_plan *plan)
 {
     return stage->task.outer * super_element_bytes(stage, plan) + 2 * position_bytes(plan);
 }
@@ -152,7 +150,7 @@ static size_t most_pieces(const planning *p)
 /* A whole number of batches of loads, and the last move, which loads nothing. */
 static size_t round_piece(size_t length)
 {
-    return rs_opencl_groups(length, BATCH) * BATCH + 1;
+    return rs_device_groups(length, BATCH) * BATCH + 1;
 }
 
 /* Long pieces where there is much to move, short ones where there is little, and as long as the
@@ -170,32 +168,29 @@ static void choose_piece_length(const planning *p)
         length = least < UINT32_MAX / 16 ? (size_t)least : UINT32_MAX / 16;
     p->plan->piece_length = round_piece(length - 1);
     double walk = (double)WALK_PIECES * (double)p->plan->piece_length;
-    p->plan->short_length = (cl_uint)(SHORT_PIECES * p->plan->piece_length);
+    p->plan->short_length = (uint32_t)(SHORT_PIECES * p->plan->piece_length);
     /* When all is shorter than a walk, cuts would only cost. */
-    p->plan->threshold = walk > (double)total ? 0 : (cl_uint)(4294967296.0 / walk);
+    p->plan->threshold = walk > (double)total ? 0 : (uint32_t)(4294967296.0 / walk);
     if (p->plan->threshold == 0 && p->plan->piece_length >= total)
         p->plan->short_length = UINT32_MAX;
 }
 
-static restride_status read_back(const planning *p, cl_mem from, void *to, size_t bytes)
+static restride_status read_back(const planning *p, rs_device_memory from, void *to, size_t bytes)
 {
-    cl_int code = engine_of(p)->api->clEnqueueReadBuffer(engine_of(p)->queue, from, CL_TRUE, 0,
-                                                         bytes, to, 0, NULL, NULL);
-    return code == CL_SUCCESS ? RESTRIDE_OK
-                              : rs_opencl_fail(code, "reading the cycles of a transposition");
+    return engine_of(p)->device->read(engine_of(p), to, from, bytes,
+                                      "reading the cycles of a transposition");
 }
 
-static restride_status write_to(const planning *p, const void *from, cl_mem to, size_t bytes)
+static restride_status write_to(const planning *p, const void *from, rs_device_memory to,
+                                size_t bytes)
 {
-    cl_int code = engine_of(p)->api->clEnqueueWriteBuffer(engine_of(p)->queue, to, CL_TRUE, 0,
-                                                          bytes, from, 0, NULL, NULL);
-    return code == CL_SUCCESS ? RESTRIDE_OK
-                              : rs_opencl_fail(code, "writing the cycles of a transposition");
+    return engine_of(p)->device->write(engine_of(p), to, from, bytes,
+                                       "writing the cycles of a transposition");
 }
 
 static restride_status find_starts(planning *p)
 {
-    static const cl_uint zeros[2] = {0, 0};
+    static const uint32_t zeros[2] = {0, 0};
     restride_status status = write_to(p, zeros, p->counts, sizeof zeros);
     if (status != RESTRIDE_OK)
         return status;
@@ -209,25 +204,25 @@ static restride_status find_starts(planning *p)
     add(&list, RS_ARGUMENT(p->plan->short_length));
     add_shape(&list, p->plan);
     size_t items = items_of(p, GROUP_ITEMS);
-    rs_opencl_sequence sequence = {engine_of(p), NULL, CL_SUCCESS};
-    rs_opencl_launch(&sequence, p->stage->kernels[FIND_STARTS], list.list, list.count,
-                     rs_opencl_groups((size_t)p->plan->shape[0], items), 1, items);
-    status = rs_opencl_finish(&sequence, "looking for the cycles of a transposition");
+    rs_device_sequence sequence = {engine_of(p), NULL, 0};
+    rs_device_launch(&sequence, p->stage->kernels[FIND_STARTS], list.list, list.count,
+                     rs_device_groups((size_t)p->plan->shape[0], items), 1, items);
+    status = rs_device_finish(&sequence, "looking for the cycles of a transposition");
     return status == RESTRIDE_OK ? read_back(p, p->counts, p->found, sizeof p->found) : status;
 }
 
 /* Finds them a second time when there was no room for all. */
 static restride_status list_starts(planning *p)
 {
-    rs_opencl_engine *engine = engine_of(p);
+    rs_device_engine *engine = engine_of(p);
     size_t position = position_bytes(p->plan);
     size_t total = (size_t)p->plan->shape[0];
     size_t leaders = p->limit / LEADER_PARTS / position;
     leaders = leaders < total / 2 ? leaders : total / 2;
-    p->leaders_capacity = leaders < UINT32_MAX / 2 ? (cl_uint)leaders : UINT32_MAX / 2;
+    p->leaders_capacity = leaders < UINT32_MAX / 2 ? (uint32_t)leaders : UINT32_MAX / 2;
     size_t walks = total / 4096 * (p->plan->threshold / 524288 + 1) + 4096;
-    p->starts_capacity = walks < UINT32_MAX / 2 ? (cl_uint)walks : UINT32_MAX / 2;
-    restride_status status = allocate(engine, 2, sizeof(cl_uint), &p->counts);
+    p->starts_capacity = walks < UINT32_MAX / 2 ? (uint32_t)walks : UINT32_MAX / 2;
+    restride_status status = allocate(engine, 2, sizeof(uint32_t), &p->counts);
     if (status == RESTRIDE_OK)
         status = allocate(engine, p->leaders_capacity, position, &p->found_leaders);
     for (int attempt = 0; attempt < 2 && status == RESTRIDE_OK; attempt++) {
@@ -246,7 +241,7 @@ static restride_status list_starts(planning *p)
 /* Keeps the list of leaders if it is complete. */
 static restride_status keep_leaders(planning *p)
 {
-    rs_opencl_engine *engine = engine_of(p);
+    rs_device_engine *engine = engine_of(p);
     chain_plan *plan = p->plan;
     plan->listed = p->found[1] <= p->leaders_capacity;
     plan->leader_count = p->found[1];
@@ -258,27 +253,24 @@ static restride_status keep_leaders(planning *p)
     restride_status status = allocate(engine, p->found[1], position_bytes(plan), &plan->leaders);
     if (status != RESTRIDE_OK)
         return status;
-    cl_event event;
-    cl_int code = engine->api->clEnqueueCopyBuffer(engine->queue, p->found_leaders, plan->leaders,
-                                                   0, 0, bytes, 0, NULL, &event);
-    rs_opencl_sequence sequence = {engine, code == CL_SUCCESS ? event : NULL, code};
-    return rs_opencl_finish(&sequence, "keeping the cycles of a transposition");
+    return engine->device->copy(engine, plan->leaders, p->found_leaders, bytes,
+                                "keeping the cycles of a transposition");
 }
 
 /* The number of pieces of all walks, whose lengths become the numbers of their first pieces. */
-static size_t number_pieces(cl_uint *firsts, const cl_uint *lengths, size_t count,
+static size_t number_pieces(uint32_t *firsts, const uint32_t *lengths, size_t count,
                             size_t piece_length)
 {
     size_t pieces = 0;
     for (size_t i = 0; i < count; i++) {
-        firsts[i] = (cl_uint)pieces;
-        pieces += rs_opencl_groups(lengths[i], piece_length);
+        firsts[i] = (uint32_t)pieces;
+        pieces += rs_device_groups(lengths[i], piece_length);
     }
     return pieces;
 }
 
 /* Longer pieces until they fit into the limit; a walk has at least one. */
-static size_t fit_pieces(const planning *p, cl_uint *firsts, const cl_uint *lengths)
+static size_t fit_pieces(const planning *p, uint32_t *firsts, const uint32_t *lengths)
 {
     size_t most = most_pieces(p);
     for (;;) {
@@ -291,7 +283,7 @@ static size_t fit_pieces(const planning *p, cl_uint *firsts, const cl_uint *leng
 
 static restride_status measure_walks(planning *p)
 {
-    restride_status status = allocate(engine_of(p), p->found[0], sizeof(cl_uint), &p->lengths);
+    restride_status status = allocate(engine_of(p), p->found[0], sizeof(uint32_t), &p->lengths);
     if (status != RESTRIDE_OK)
         return status;
     arguments list = {.count = 0};
@@ -301,16 +293,16 @@ static restride_status measure_walks(planning *p)
     add(&list, RS_ARGUMENT(p->plan->threshold));
     add_shape(&list, p->plan);
     size_t items = items_of(p, WALK_ITEMS);
-    rs_opencl_sequence sequence = {engine_of(p), NULL, CL_SUCCESS};
-    rs_opencl_launch(&sequence, p->stage->kernels[MEASURE_WALKS], list.list, list.count,
-                     rs_opencl_groups(p->found[0], items), 1, items);
-    return rs_opencl_finish(&sequence, "measuring the cycles of a transposition");
+    rs_device_sequence sequence = {engine_of(p), NULL, 0};
+    rs_device_launch(&sequence, p->stage->kernels[MEASURE_WALKS], list.list, list.count,
+                     rs_device_groups(p->found[0], items), 1, items);
+    return rs_device_finish(&sequence, "measuring the cycles of a transposition");
 }
 
 static restride_status cut_walks(planning *p)
 {
     chain_plan *plan = p->plan;
-    cl_uint piece_length = (cl_uint)plan->piece_length;
+    uint32_t piece_length = (uint32_t)plan->piece_length;
     restride_status status =
         allocate(engine_of(p), plan->pieces, position_bytes(plan), &plan->piece_starts);
     if (status == RESTRIDE_OK)
@@ -327,25 +319,25 @@ static restride_status cut_walks(planning *p)
     add(&list, RS_ARGUMENT(plan->threshold));
     add_shape(&list, plan);
     size_t items = items_of(p, WALK_ITEMS);
-    rs_opencl_sequence sequence = {engine_of(p), NULL, CL_SUCCESS};
-    rs_opencl_launch(&sequence, p->stage->kernels[CUT_WALKS], list.list, list.count,
-                     rs_opencl_groups(p->found[0], items), 1, items);
-    return rs_opencl_finish(&sequence, "cutting the cycles of a transposition");
+    rs_device_sequence sequence = {engine_of(p), NULL, 0};
+    rs_device_launch(&sequence, p->stage->kernels[CUT_WALKS], list.list, list.count,
+                     rs_device_groups(p->found[0], items), 1, items);
+    return rs_device_finish(&sequence, "cutting the cycles of a transposition");
 }
 
 static restride_status make_pieces(planning *p)
 {
-    size_t bytes = p->found[0] * sizeof(cl_uint);
-    cl_uint *lengths = malloc(2 * bytes);
+    size_t bytes = p->found[0] * sizeof(uint32_t);
+    uint32_t *lengths = malloc(2 * bytes);
     if (lengths == NULL)
         return rs_fail_memory("the cycles of a transposition");
-    cl_uint *firsts = lengths + p->found[0];
+    uint32_t *firsts = lengths + p->found[0];
     restride_status status = measure_walks(p);
     if (status == RESTRIDE_OK)
         status = read_back(p, p->lengths, lengths, bytes);
     if (status == RESTRIDE_OK) {
-        p->plan->pieces = (cl_uint)fit_pieces(p, firsts, lengths);
-        status = allocate(engine_of(p), p->found[0], sizeof(cl_uint), &p->firsts);
+        p->plan->pieces = (uint32_t)fit_pieces(p, firsts, lengths);
+        status = allocate(engine_of(p), p->found[0], sizeof(uint32_t), &p->firsts);
     }
     if (status == RESTRIDE_OK)
         status = write_to(p, firsts, p->firsts, bytes);
@@ -374,27 +366,28 @@ static restride_status plan_pieces(planning *p)
         status = keep_leaders(p);
     if (status == RESTRIDE_OK && p->found[0] != 0)
         status = make_pieces(p);
-    const cl_mem passing[] = {p->counts, p->starts, p->lengths, p->firsts, p->found_leaders};
+    const rs_device_memory passing[] = {p->counts, p->starts, p->lengths, p->firsts,
+                                        p->found_leaders};
     for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++)
         release(engine_of(p), passing[i]);
     return status;
 }
 
-static restride_status create_kernels(rs_opencl_stage *stage, const chain_plan *plan)
+static restride_status create_kernels(rs_device_stage *stage, const chain_plan *plan)
 {
     char options[160];
     snprintf(options, sizeof options,
              "-D WORD=%s -D POSITION=%s -D TEAM=%d -D SPLIT=%u -D BATCH=%d -D %s",
-             rs_opencl_word_type(stage->word), plan->wide ? "ulong -D WIDE" : "uint", TEAM,
+             rs_device_word_type(stage->word), plan->wide ? "ulong -D WIDE" : "uint", TEAM,
              plan->split, BATCH,
              !plan->columns               ? "REVERSE"
              : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
                                           : "COLUMNS");
-    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_CHAINS, options,
+    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_CHAINS, options,
                                     kernel_names, KERNELS, stage->kernels);
 }
 
-static restride_status prepare(rs_opencl_stage *stage, const chain_plan *shape, size_t limit)
+static restride_status prepare(rs_device_stage *stage, const chain_plan *shape, size_t limit)
 {
     chain_plan *plan = malloc(sizeof *plan);
     if (plan == NULL)
@@ -412,42 +405,41 @@ static restride_status prepare(rs_opencl_stage *stage, const chain_plan *shape, 
     return status;
 }
 
-static cl_ulong magic(size_t divisor, bool wide)
+static uint64_t magic(size_t divisor, bool wide)
 {
     return wide ? UINT64_MAX / divisor : UINT32_MAX / divisor;
 }
 
-static restride_status prepare_reversal(rs_opencl_stage *stage, size_t middle, size_t limit)
+static restride_status prepare_reversal(rs_device_stage *stage, size_t middle, size_t limit)
 {
     const rs_transpose_task *task = &stage->task;
     size_t total = task->rows * middle * task->cols;
     size_t words = task->unit / stage->word;
     if (words > UINT32_MAX)
         return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "Elements of %zu bytes are longer than the OpenCL engine moves at once.",
-                       task->unit);
+                       "Elements of %zu bytes are longer than a device moves at once.", task->unit);
     bool wide = total > UINT32_MAX;
     const chain_plan shape = {
         .shape = {total, task->rows, middle, task->cols, magic(task->rows, wide),
                   magic(middle, wide)},
         .wide = wide,
-        .words = (cl_uint)words,
+        .words = (uint32_t)words,
         .split = 1,
     };
     return prepare(stage, &shape, limit);
 }
 
-static restride_status prepare_chains(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_chains(rs_device_stage *stage, size_t scratch_limit)
 {
     return prepare_reversal(stage, 1, scratch_limit);
 }
 
-static restride_status prepare_reverse(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_reverse(rs_device_stage *stage, size_t scratch_limit)
 {
     return prepare_reversal(stage, stage->task.tile, scratch_limit);
 }
 
-static restride_status prepare_columns(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
     if (stage->word != task->unit)
@@ -456,15 +448,15 @@ static restride_status prepare_columns(rs_opencl_stage *stage, size_t scratch_li
                        "another method.",
                        task->unit, task->offset);
     size_t panel = task->tile;
-    size_t panels = rs_opencl_groups(task->cols, panel);
+    size_t panels = rs_device_groups(task->cols, panel);
     const chain_plan shape = {
         .shape = {task->rows * panels, task->rows, task->factor, task->shift,
                   magic(task->rows, true), magic(task->rows, false)},
         .columns = true,
         .wide = panels > UINT32_MAX / task->rows,
-        .words = (cl_uint)panel,
-        .split = panel % (2 * TEAM) == 0 ? (cl_uint)(panel / TEAM) : 1,
-        .row_words = (cl_uint)task->cols,
+        .words = (uint32_t)panel,
+        .split = panel % (2 * TEAM) == 0 ? (uint32_t)(panel / TEAM) : 1,
+        .row_words = (uint32_t)task->cols,
     };
     return prepare(stage, &shape, scratch_limit);
 }
@@ -475,29 +467,31 @@ static restride_status prepare_columns(rs_opencl_stage *stage, size_t scratch_li
 static size_t count_items(const chain_plan *plan, size_t super_elements)
 {
     size_t lanes = plan->words / plan->split;
-    size_t teams = lanes <= TEAM ? rs_opencl_groups(super_elements, TEAM / lanes)
-                                 : super_elements * rs_opencl_groups(lanes, TEAM);
+    size_t teams = lanes <= TEAM ? rs_device_groups(super_elements, TEAM / lanes)
+                                 : super_elements * rs_device_groups(lanes, TEAM);
     return teams * TEAM;
 }
 
 /* One step for some matrices; the arguments before the shape's are the step's own. */
-static void launch_step(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
-                        cl_kernel kernel, arguments *list, size_t super_elements, size_t matrices)
+static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequence,
+                        rs_device_kernel kernel, arguments *list, size_t super_elements,
+                        size_t matrices)
 {
     const chain_plan *plan = stage->plan;
     add_place(list, plan);
     add_shape(list, plan);
-    rs_opencl_launch(sequence, kernel, list->list, list->count,
-                     rs_opencl_groups(count_items(plan, super_elements), stage->items), matrices,
+    rs_device_launch(sequence, kernel, list->list, list->count,
+                     rs_device_groups(count_items(plan, super_elements), stage->items), matrices,
                      stage->items);
 }
 
-static void enqueue_matrices(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
-                             cl_mem buffer, cl_mem scratch, size_t outer, size_t matrices)
+static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *sequence,
+                             rs_device_memory buffer, rs_device_memory scratch, size_t outer,
+                             size_t matrices)
 {
     const chain_plan *plan = stage->plan;
-    cl_ulong first = (stage->task.offset + outer * stage->task.pitch) / stage->word;
-    cl_ulong matrix_words = stage->task.pitch / stage->word;
+    uint64_t first = (stage->task.offset + outer * stage->task.pitch) / stage->word;
+    uint64_t matrix_words = stage->task.pitch / stage->word;
     const arguments matrix = {{RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words)},
                               3};
     if (plan->pieces != 0) {
@@ -525,30 +519,30 @@ static void enqueue_matrices(const rs_opencl_stage *stage, rs_opencl_sequence *s
     }
 }
 
-static void enqueue(const rs_opencl_stage *stage, rs_opencl_sequence *sequence, cl_mem buffer,
-                    cl_mem scratch)
+static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
+                    rs_device_memory buffer, rs_device_memory scratch)
 {
-    for (size_t o = 0; o < stage->task.outer; o += RS_OPENCL_MOST_MATRICES) {
+    for (size_t o = 0; o < stage->task.outer; o += RS_DEVICE_MOST_MATRICES) {
         size_t left = stage->task.outer - o;
         enqueue_matrices(stage, sequence, buffer, scratch, o,
-                         left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES);
+                         left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES);
     }
 }
 
-static void forget(rs_opencl_stage *stage)
+static void forget(rs_device_stage *stage)
 {
     chain_plan *plan = stage->plan;
     if (plan == NULL)
         return;
-    const cl_mem kept[] = {plan->piece_starts, plan->piece_ends, plan->leaders};
+    const rs_device_memory kept[] = {plan->piece_starts, plan->piece_ends, plan->leaders};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-        release(rs_opencl_engine_of(stage), kept[i]);
+        release(rs_device_engine_of(stage), kept[i]);
     free(plan);
 }
 
-const rs_opencl_method rs_opencl_chains = {"100!", "planned chains", prepare_chains, enqueue,
+const rs_device_method rs_device_chains = {"100!", "planned chains", prepare_chains, enqueue,
                                            forget};
-const rs_opencl_method rs_opencl_reverse = {"210!", "planned chains", prepare_reverse, enqueue,
+const rs_device_method rs_device_reverse = {"210!", "planned chains", prepare_reverse, enqueue,
                                             forget};
-const rs_opencl_method rs_opencl_shuffle_columns = {
+const rs_device_method rs_device_shuffle_columns = {
     "column shuffle", "planned chains of rows of panels", prepare_columns, enqueue, forget};

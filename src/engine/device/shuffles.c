@@ -3,7 +3,7 @@
  * (Catanzaro, Keller and Garland 2014). src/engine/kernels/shuffles.cl has the kernels. Scratch:
  * none for rows; for the rotation what strips need of each other, within the limit.
  */
-#include "engine/opencl/opencl.h"
+#include "engine/device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
     MOST_LAUNCHES = 8
 };
 
-static restride_status refuse_unit(const rs_opencl_stage *stage)
+static restride_status refuse_unit(const rs_device_stage *stage)
 {
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "Elements of %zu bytes at offset %zu are not words of the device; use another "
@@ -43,26 +43,26 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static row_shape choose_row(const rs_opencl_stage *stage)
+static row_shape choose_row(const rs_device_stage *stage)
 {
-    const rs_opencl_engine *engine = rs_opencl_engine_of(stage);
+    const rs_device_engine *engine = rs_device_engine_of(stage);
     size_t cols = stage->task.cols;
     size_t best = smaller(ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
     size_t most = smaller(MOST_ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
-    size_t parts = rs_opencl_groups(cols, engine->local_bytes / stage->word);
-    row_shape shape = {LEAST_ROW_ITEMS, 0, rs_opencl_groups(cols, parts)};
+    size_t parts = rs_device_groups(cols, engine->local_bytes / stage->word);
+    row_shape shape = {LEAST_ROW_ITEMS, 0, rs_device_groups(cols, parts)};
     while (shape.items < MOST_ROW_ITEMS && cols > shape.items * best)
         shape.items *= 2;
     while (shape.items > engine->work_items)
         shape.items /= 2;
-    size_t values = rs_opencl_groups(cols, shape.items);
+    size_t values = rs_device_groups(cols, shape.items);
     values += (4 - values % 4) % 4; /* fewer programs */
     if (values <= most)
         shape.values = values;
     return shape;
 }
 
-static restride_status prepare_rows(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_rows(rs_device_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     if (stage->word != stage->task.unit)
@@ -76,41 +76,41 @@ static restride_status prepare_rows(rs_opencl_stage *stage, size_t scratch_limit
     char options[128];
     snprintf(options, sizeof options,
              "-D WORD=%s -D VALUES=%zu -D PANEL=32 -D STEP=32 -D ITEMS=%zu",
-             rs_opencl_word_type(stage->word), shape.values, shape.items);
+             rs_device_word_type(stage->word), shape.values, shape.items);
     static const char *const name = "shuffle_rows";
     stage->items = shape.items;
-    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_SHUFFLES, options, &name,
+    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_SHUFFLES, options, &name,
                                     1, stage->kernels);
 }
 
-static void enqueue_rows(const rs_opencl_stage *stage, rs_opencl_sequence *sequence, cl_mem buffer,
-                         cl_mem scratch)
+static void enqueue_rows(const rs_device_stage *stage, rs_device_sequence *sequence,
+                         rs_device_memory buffer, rs_device_memory scratch)
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
     const row_shape shape = choose_row(stage);
-    cl_ulong matrix_words = task->pitch / stage->word;
-    cl_uint cols = (cl_uint)task->cols;
-    cl_ulong row_factor = task->shift;
-    cl_uint factor = (cl_uint)task->factor;
-    cl_uint step = (cl_uint)(shape.items * task->factor % task->cols);
-    cl_uint part = (cl_uint)shape.part;
-    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
-        cl_ulong first = (task->offset + o * task->pitch) / stage->word;
-        const rs_opencl_argument arguments[] = {
+    uint64_t matrix_words = task->pitch / stage->word;
+    uint32_t cols = (uint32_t)task->cols;
+    uint64_t row_factor = task->shift;
+    uint32_t factor = (uint32_t)task->factor;
+    uint32_t step = (uint32_t)(shape.items * task->factor % task->cols);
+    uint32_t part = (uint32_t)shape.part;
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        const rs_device_argument arguments[] = {
             RS_ARGUMENT(buffer), RS_ARGUMENT(first),      RS_ARGUMENT(matrix_words),
             RS_ARGUMENT(cols),   RS_ARGUMENT(row_factor), RS_ARGUMENT(factor),
             RS_ARGUMENT(step),   RS_ARGUMENT(part),       RS_LOCAL_MEMORY(shape.part * stage->word),
         };
         size_t left = task->outer - o;
-        rs_opencl_launch(sequence, stage->kernels[0], arguments,
+        rs_device_launch(sequence, stage->kernels[0], arguments,
                          sizeof arguments / sizeof arguments[0], task->rows,
-                         left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES,
+                         left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES,
                          stage->items);
     }
 }
 
-const rs_opencl_method rs_opencl_shuffle_rows = {"row shuffle", "rows through registers",
+const rs_device_method rs_device_shuffle_rows = {"row shuffle", "rows through registers",
                                                  prepare_rows, enqueue_rows, NULL};
 
 /* ---- rotation ---- */
@@ -122,37 +122,37 @@ typedef struct {
     size_t strip_bytes;
 } rotation_shape;
 
-static size_t window_bytes(const rs_opencl_stage *stage, size_t step)
+static size_t window_bytes(const rs_device_stage *stage, size_t step)
 {
     return (stage->task.tile + step) * (stage->task.tile + 1) * stage->word;
 }
 
 /* Rows that a group writes at once. */
-static size_t rotation_step(const rs_opencl_stage *stage)
+static size_t rotation_step(const rs_device_stage *stage)
 {
     size_t panel = stage->task.tile;
-    bool fits = window_bytes(stage, MOST_STEP) <= rs_opencl_engine_of(stage)->local_bytes;
+    bool fits = window_bytes(stage, MOST_STEP) <= rs_device_engine_of(stage)->local_bytes;
     return panel % MOST_STEP == 0 && fits ? MOST_STEP : LEAST_PANEL;
 }
 
 /* Panels at once and strips of each, so that as few rows as possible are passed one after the other
  * in whole waves of groups. */
-static rotation_shape choose_rotation(const rs_opencl_stage *stage, size_t limit)
+static rotation_shape choose_rotation(const rs_device_stage *stage, size_t limit)
 {
     const rs_transpose_task *task = &stage->task;
-    rotation_shape shape = {.panels = rs_opencl_groups(task->cols, task->tile),
+    rotation_shape shape = {.panels = rs_device_groups(task->cols, task->tile),
                             .strip_bytes =
                                 task->tile * (task->tile - 1) / 2 * stage->word * task->outer};
-    size_t wave = rs_opencl_engine_of(stage)->units * GROUPS_A_UNIT;
+    size_t wave = rs_device_engine_of(stage)->units * GROUPS_A_UNIT;
     size_t most = task->rows / (task->tile + 1);
     size_t room = limit / shape.strip_bytes; /* strips that have scratch memory at the same time */
     double best = 0;
     for (size_t launches = 1; launches <= MOST_LAUNCHES && launches <= shape.panels; launches++) {
-        size_t at_once = rs_opencl_groups(shape.panels, launches);
+        size_t at_once = rs_device_groups(shape.panels, launches);
         size_t strips = smaller(room / at_once, most);
         if (strips == 0)
             continue;
-        double waves = (double)(launches * rs_opencl_groups(at_once * strips, wave));
+        double waves = (double)(launches * rs_device_groups(at_once * strips, wave));
         if (best == 0 || waves / (double)strips < best) {
             best = waves / (double)strips;
             shape.at_once = at_once;
@@ -166,14 +166,14 @@ static rotation_shape choose_rotation(const rs_opencl_stage *stage, size_t limit
     return shape;
 }
 
-static restride_status prepare_rotation(rs_opencl_stage *stage, size_t scratch_limit)
+static restride_status prepare_rotation(rs_device_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
     if (stage->word != task->unit)
         return refuse_unit(stage);
     if (task->rows < task->tile || task->tile % LEAST_PANEL != 0 ||
-        window_bytes(stage, LEAST_PANEL) > rs_opencl_engine_of(stage)->local_bytes ||
-        rs_opencl_engine_of(stage)->work_items < ROTATE_ITEMS)
+        window_bytes(stage, LEAST_PANEL) > rs_device_engine_of(stage)->local_bytes ||
+        rs_device_engine_of(stage)->work_items < ROTATE_ITEMS)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "Panels of %zu columns of %zu rows are not rotated on this device; use "
                        "another method.",
@@ -191,22 +191,22 @@ static restride_status prepare_rotation(rs_opencl_stage *stage, size_t scratch_l
     stage->scratch_bytes = shape->at_once * shape->strips * shape->strip_bytes;
     char options[128];
     snprintf(options, sizeof options, "-D WORD=%s -D VALUES=1 -D PANEL=%zu -D STEP=%zu -D ITEMS=%d",
-             rs_opencl_word_type(stage->word), task->tile, rotation_step(stage), ROTATE_ITEMS);
+             rs_device_word_type(stage->word), task->tile, rotation_step(stage), ROTATE_ITEMS);
     static const char *const names[] = {"save_strips", "rotate_columns"};
     stage->items = ROTATE_ITEMS;
-    return rs_opencl_create_kernels(rs_opencl_engine_of(stage), RS_KERNELS_SHUFFLES, options, names,
+    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_SHUFFLES, options, names,
                                     2, stage->kernels);
 }
 
-static void enqueue_panels(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
-                           cl_mem buffer, cl_mem scratch, size_t first_matrix, size_t matrices,
-                           size_t first_panel, size_t panels, size_t strips)
+static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *sequence,
+                           rs_device_memory buffer, rs_device_memory scratch, size_t first_matrix,
+                           size_t matrices, size_t first_panel, size_t panels, size_t strips)
 {
     const rs_transpose_task *task = &stage->task;
-    cl_ulong first = (task->offset + first_matrix * task->pitch) / stage->word;
-    cl_ulong numbers[] = {task->pitch / stage->word, task->rows, task->cols, first_panel};
-    cl_uint counts[] = {(cl_uint)panels, (cl_uint)strips, task->backward};
-    const rs_opencl_argument arguments[] = {
+    uint64_t first = (task->offset + first_matrix * task->pitch) / stage->word;
+    uint64_t numbers[] = {task->pitch / stage->word, task->rows, task->cols, first_panel};
+    uint32_t counts[] = {(uint32_t)panels, (uint32_t)strips, task->backward};
+    const rs_device_argument arguments[] = {
         RS_ARGUMENT(buffer),
         RS_ARGUMENT(scratch),
         RS_ARGUMENT(first),
@@ -220,20 +220,20 @@ static void enqueue_panels(const rs_opencl_stage *stage, rs_opencl_sequence *seq
         RS_LOCAL_MEMORY(window_bytes(stage, rotation_step(stage))),
     };
     size_t count = sizeof arguments / sizeof arguments[0];
-    rs_opencl_launch(sequence, stage->kernels[0], arguments, count - 1, panels * strips, matrices,
+    rs_device_launch(sequence, stage->kernels[0], arguments, count - 1, panels * strips, matrices,
                      stage->items);
-    rs_opencl_launch(sequence, stage->kernels[1], arguments, count, panels * strips, matrices,
+    rs_device_launch(sequence, stage->kernels[1], arguments, count, panels * strips, matrices,
                      stage->items);
 }
 
-static void enqueue_rotation(const rs_opencl_stage *stage, rs_opencl_sequence *sequence,
-                             cl_mem buffer, cl_mem scratch)
+static void enqueue_rotation(const rs_device_stage *stage, rs_device_sequence *sequence,
+                             rs_device_memory buffer, rs_device_memory scratch)
 {
     const rs_transpose_task *task = &stage->task;
     const rotation_shape *shape = stage->plan;
-    for (size_t o = 0; o < task->outer; o += RS_OPENCL_MOST_MATRICES) {
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
         size_t left = task->outer - o;
-        size_t matrices = left < RS_OPENCL_MOST_MATRICES ? left : RS_OPENCL_MOST_MATRICES;
+        size_t matrices = left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES;
         for (size_t panel = 0; panel < shape->panels; panel += shape->at_once) {
             size_t panels = shape->panels - panel;
             enqueue_panels(stage, sequence, buffer, scratch, o, matrices, panel,
@@ -242,10 +242,10 @@ static void enqueue_rotation(const rs_opencl_stage *stage, rs_opencl_sequence *s
     }
 }
 
-static void forget_rotation(rs_opencl_stage *stage)
+static void forget_rotation(rs_device_stage *stage)
 {
     free(stage->plan);
 }
 
-const rs_opencl_method rs_opencl_rotate = {"column rotation", "panels in strips", prepare_rotation,
+const rs_device_method rs_device_rotate = {"column rotation", "panels in strips", prepare_rotation,
                                            enqueue_rotation, forget_rotation};

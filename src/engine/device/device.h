@@ -1,0 +1,185 @@
+/*
+ * Stages that every device runs in the same way: their kernels (src/engine/kernels/) are written in
+ * a dialect that OpenCL C and CUDA C both understand. Each family of kernels is a file here that
+ * prepares stages (sizes, programs, tables, scratch memory) and enqueues them; the engines behind
+ * it, OpenCL's and CUDA's, know how to build, allocate and launch.
+ */
+#ifndef RS_ENGINE_DEVICE_DEVICE_H
+#define RS_ENGINE_DEVICE_DEVICE_H
+
+#include "base/status.h"
+#include "engine/stage.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef void *rs_device_memory; /* a cl_mem, or an address on a CUDA device */
+typedef void *rs_device_kernel;
+
+typedef struct rs_device_operations rs_device_operations;
+
+/* The structures of the engines begin with this one. */
+typedef struct {
+    restride_engine base;
+    const rs_device_operations *device;
+    size_t local_bytes; /* that a group may take */
+    size_t work_items;  /* of a group, at most */
+    size_t units;       /* compute units */
+} rs_device_engine;
+
+/* Commands that run one after the other. The first that fails ends it. */
+typedef struct {
+    rs_device_engine *engine;
+    void *last; /* the engine's own; NULL before the first */
+    int code;   /* of the engine's interface; 0: no failure */
+} rs_device_sequence;
+
+typedef struct {
+    size_t size;
+    const void *value; /* NULL: local memory of that size */
+} rs_device_argument;
+
+typedef enum {
+    RS_KERNELS_BLOCKS,
+    RS_KERNELS_CHAINS,
+    RS_KERNELS_SHUFFLES,
+    RS_KERNELS_MOVES
+} rs_device_source;
+
+extern const char *const rs_device_sources[];
+extern const char rs_device_division_functions[]; /* before each of them */
+
+struct rs_device_operations {
+    /* Creates kernels of a source built with `options`, "-D NAME=VALUE -D NAME"; the program is
+     * built at its first use and kept. Those created are in `kernels` even after an error. */
+    restride_status (*create_kernels)(rs_device_engine *engine, rs_device_source source,
+                                      const char *options, const char *const names[], size_t count,
+                                      rs_device_kernel kernels[]);
+    void (*destroy_kernel)(rs_device_engine *engine, rs_device_kernel kernel);
+
+    restride_status (*allocate)(rs_device_engine *engine, size_t bytes, rs_device_memory *memory);
+    void (*release)(rs_device_engine *engine, rs_device_memory memory);
+
+    /* Each waits until it is done. `doing` is for the sentence. */
+    restride_status (*write)(rs_device_engine *engine, rs_device_memory to, const void *from,
+                             size_t bytes, const char *doing);
+    restride_status (*read)(rs_device_engine *engine, void *to, rs_device_memory from, size_t bytes,
+                            const char *doing);
+    restride_status (*copy)(rs_device_engine *engine, rs_device_memory to, rs_device_memory from,
+                            size_t bytes, const char *doing);
+
+    /* Launches groups x groups_2 groups of `items` work-items; neither is 0. */
+    void (*launch)(rs_device_sequence *sequence, rs_device_kernel kernel,
+                   const rs_device_argument *arguments, size_t count, size_t groups,
+                   size_t groups_2, size_t items);
+
+    /* Waits for the last command. */
+    restride_status (*finish)(rs_device_sequence *sequence, const char *doing);
+};
+
+/* ---- stages ---- */
+
+enum { RS_DEVICE_MOST_KERNELS = 6 };
+
+typedef struct rs_device_method rs_device_method;
+
+typedef struct {
+    rs_stage base;
+    const rs_device_method *method;
+    rs_transpose_task task; /* without its pieces */
+    size_t word;            /* bytes of what a work-item moves at once */
+    rs_device_kernel kernels[RS_DEVICE_MOST_KERNELS];
+    size_t items; /* work-items of a group */
+    size_t scratch_bytes;
+    size_t kept_bytes;
+    void *plan; /* the method's own; freed by its `forget` */
+} rs_device_stage;
+
+struct rs_device_method {
+    const char *elementary; /* the thesis's name */
+    const char *name;
+    /* `stage->task` has its pieces for as long as this takes. */
+    restride_status (*prepare)(rs_device_stage *stage, size_t scratch_limit);
+    void (*enqueue)(const rs_device_stage *stage, rs_device_sequence *sequence,
+                    rs_device_memory buffer, rs_device_memory scratch);
+    void (*forget)(rs_device_stage *stage); /* NULL where there is nothing to free */
+};
+
+extern const rs_device_method rs_device_panels;
+extern const rs_device_method rs_device_tiles;
+extern const rs_device_method rs_device_square;
+extern const rs_device_method rs_device_chains;
+extern const rs_device_method rs_device_reverse;
+extern const rs_device_method rs_device_shuffle_rows;
+extern const rs_device_method rs_device_rotate;
+extern const rs_device_method rs_device_shuffle_columns;
+extern const rs_device_method rs_device_zip;
+extern const rs_device_method rs_device_unzip;
+extern const rs_device_method rs_device_reorder;
+extern const rs_device_method rs_device_join;
+extern const rs_device_method rs_device_split;
+
+/* NULL when there is none for stages of that kind. */
+const rs_device_method *rs_device_find_method(rs_transpose_method method);
+
+restride_status rs_device_create_stage(rs_device_engine *engine, const rs_device_method *method,
+                                       const rs_transpose_task *task, size_t scratch_limit,
+                                       rs_device_stage **created);
+
+/* With its repeats. */
+void rs_device_enqueue_stage(const rs_device_stage *stage, rs_device_sequence *sequence,
+                             rs_device_memory buffer, rs_device_memory scratch);
+json_t *rs_device_describe_stage(const rs_device_stage *stage);
+void rs_device_destroy_stage(rs_device_stage *stage);
+
+/* ---- helpers ---- */
+
+/* The most words along a side of a block: what the kernels' short division can take. */
+enum { RS_DEVICE_MOST_BLOCK_WORDS = 65535 };
+
+/* Matrices that one launch takes in its second dimension; the others follow in further launches. */
+enum { RS_DEVICE_MOST_MATRICES = 32768 };
+
+#define RS_ARGUMENT(variable) ((rs_device_argument){sizeof(variable), &(variable)})
+#define RS_LOCAL_MEMORY(bytes) ((rs_device_argument){(bytes), NULL})
+
+static inline rs_device_engine *rs_device_engine_of(const rs_device_stage *stage)
+{
+    return (rs_device_engine *)stage->base.engine;
+}
+
+static inline size_t rs_device_groups(size_t work, size_t each)
+{
+    return work / each + (work % each != 0);
+}
+
+/* None when there are no groups, or the sequence has failed. */
+static inline void rs_device_launch(rs_device_sequence *sequence, rs_device_kernel kernel,
+                                    const rs_device_argument *arguments, size_t count,
+                                    size_t groups, size_t groups_2, size_t items)
+{
+    if (sequence->code == 0 && groups != 0 && groups_2 != 0)
+        sequence->engine->device->launch(sequence, kernel, arguments, count, groups, groups_2,
+                                         items);
+}
+
+static inline restride_status rs_device_finish(rs_device_sequence *sequence, const char *doing)
+{
+    return sequence->engine->device->finish(sequence, doing);
+}
+
+static inline restride_status rs_device_create_kernels(rs_device_engine *engine,
+                                                       rs_device_source source, const char *options,
+                                                       const char *const names[], size_t count,
+                                                       rs_device_kernel kernels[])
+{
+    return engine->device->create_kernels(engine, source, options, names, count, kernels);
+}
+
+/* The type of a word: 1, 2, 4, 8 or 16 bytes. */
+const char *rs_device_word_type(size_t bytes);
+
+/* The largest word that divides a number of bytes and every distance between matrices. */
+size_t rs_device_choose_word(const rs_transpose_task *task, size_t bytes);
+
+#endif

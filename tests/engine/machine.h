@@ -1,0 +1,31 @@
+/* A device of the tests, whatever its interface: an engine, and buffers with canaries behind them.
+ */
+#ifndef RS_TESTS_ENGINE_MACHINE_H
+#define RS_TESTS_ENGINE_MACHINE_H
+
+#include "engine/stage.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    restride_engine *engine;
+    /* A buffer of the engine's kind with `size` bytes and a canary behind them. */
+    void *(*create)(const unsigned char *bytes, size_t size);
+    /* False when the canary changed. */
+    bool (*read)(void *buffer, unsigned char *bytes, size_t size);
+    void (*destroy)(void *buffer);
+} test_machine;
+
+/*
+ * Each compares element by element with the definition, and fails the test: `count` random stages
+ * of each of UNZIP, ZIP, REORDER, JOIN and SPLIT; `count` random permutations of axes; `count`
+ * random pairs of layouts and, unless `reduced`, a list of chosen ones.
+ */
+void machine_test_stages(const test_machine *machine, uint64_t seed, size_t count);
+void machine_test_permutations(const test_machine *machine, uint64_t seed, size_t count);
+void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t count,
+                              bool reduced);
+
+#endif
