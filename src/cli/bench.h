@@ -3,10 +3,21 @@
 #ifndef RS_CLI_BENCH_H
 #define RS_CLI_BENCH_H
 
+#include <stdbool.h>
+
 /* AoS and ASTA on an OpenCL device; only built with OpenCL. */
 int rs_bench_marshal(int argc, char **argv);
 
 /* In-place transposition on any engine beside a copy of the same bytes. */
 int rs_bench_transpose(int argc, char **argv);
+
+/* Matrices in host memory, transposed in place through a device. */
+int rs_bench_offload(int argc, char **argv);
+
+/* AoS in host memory that becomes ASTA on the way to a device, and back. */
+int rs_bench_transfer(int argc, char **argv);
+
+/* Whether --help or -h is among the arguments. */
+bool rs_bench_wants_help(int argc, char **argv);
 
 #endif

@@ -9,6 +9,8 @@ static const char usage[] =
     "usage: restride bench MEASUREMENT [OPTIONS]...\n"
     "\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
+    "  offload     matrices in host memory, transposed in place through a device\n"
+    "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
     "  transpose   in-place transposition on the host or a device, beside a copy there\n"
     "\n"
     "Each has options of its own: restride bench MEASUREMENT --help. All print JSON with --json.\n"
@@ -24,8 +26,18 @@ static const struct {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"marshal", rs_bench_marshal},
 #endif
+    {"offload", rs_bench_offload},
+    {"transfer", rs_bench_transfer},
     {"transpose", rs_bench_transpose},
 };
+
+bool rs_bench_wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
 
 int rs_verb_bench(int argc, char **argv)
 {
@@ -36,11 +48,10 @@ int rs_verb_bench(int argc, char **argv)
     for (size_t i = 0; i < sizeof measurements / sizeof measurements[0]; i++)
         if (strcmp(argv[1], measurements[i].name) == 0)
             return measurements[i].run(argc - 1, argv + 1);
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_bench_wants_help(argc, argv)) {
+        fputs(usage, stdout);
+        return RS_EXIT_DONE;
+    }
     return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                        "\"%s\" cannot be measured here; restride bench --help says what can.",
                        argv[1]);

@@ -17,18 +17,34 @@ check_transpose() {
     [ "$(grep -c '"verified": true' out)" -eq 3 ] || complain "not all shapes are verified"
 }
 
+check_transfers() {
+    expect 0 "$restride" bench offload --engine "$1" --shape 128x96 --shape 33x40 --parts 2,4 --repeat 1 --json
+    says out '"overlap": "both"'
+    says out '"overlap": "back"'
+    says out '"speedup"'
+    expect 0 "$restride" bench transfer --engine "$1" --words 5,8 --bytes 20K --chunk 4K --repeat 1 --json
+    [ "$(grep -c '"verified": true' out)" -eq 2 ] || complain "not all records are verified"
+    expect 0 "$restride" bench transfer --engine "$1" --pageable --bytes 20K --chunk 4K --repeat 1
+}
+
 check_transpose host
 expect 2 "$restride" bench transpose --engine steam --shape 2x3
 says err '^restride bench: --engine cannot be "steam"'
+expect 2 "$restride" bench offload --engine host --shape 2x3
+expect 2 "$restride" bench offload
+says err "Which shape"
+expect 2 "$restride" bench transfer --words 8,0
 for engine in opencl cuda; do
     expect 1 "$restride" bench transpose --engine $engine --device "no such device" --shape 2x3
     says err '^restride bench: (No|There is no|This build has no) '
 done
 if a_device opencl; then
     check_transpose opencl
+    check_transfers opencl
 fi
 if [ -n "$emulated" ]; then
     export LD_LIBRARY_PATH=$emulated EMULATED_FOLDER=$emulated XDG_CACHE_HOME=$emulated/cache
     check_transpose cuda
+    check_transfers cuda
 fi
 finish

@@ -1,0 +1,320 @@
+/* restride bench offload: matrices in host memory, transposed in place through a device. */
+#include "base/arithmetic.h"
+#include "cli/bench.h"
+#include "cli/bench_device.h"
+#include "cli/cli.h"
+#include "cli/engines.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "restride/transfer.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride bench offload --shape RxC [OPTIONS]...\n"
+    "\n"
+    "Times the transposition of a matrix in host memory, in place, through a device: with nothing\n"
+    "at the same time (none), with the last stages beside the way back (back; Sung 2014, section "
+    "6),\n"
+    "and with both ways of the bus at once (both). GB/s are 2 x bytes / time, ways included. "
+    "Every\n"
+    "element is checked.\n"
+    "\n"
+    "  --engine ENGINE    opencl (default) or cuda\n"
+    "  --device DEVICE    its number, or a part of its name (default: the first GPU)\n"
+    "  --shape RxC        rows x columns; may be given several times\n"
+    "  --type TYPE        u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
+    "  --parts LIST       parts under way by themselves, for example 4,8,16 (default: chosen)\n"
+    "  --repeat N         the median of N runs (default: 5)\n"
+    "  --pageable         ordinary host memory in place of pinned memory\n"
+    "  --json             prints JSON\n"
+    "\n"
+    "Example:\n"
+    "  restride bench offload --shape 7200x1800 --parts 2,4,8\n";
+
+enum { DEFAULT_REPEAT = 5, MOST_REPEAT = 1000, MOST_SHAPES = 32, MOST_PARTS = 16 };
+
+typedef struct {
+    const char *engine;
+    const char *device;
+    size_t shapes[MOST_SHAPES][2];
+    size_t shape_count;
+    const char *type;
+    size_t unit;
+    size_t parts[MOST_PARTS];
+    int parts_count;
+    size_t repeat;
+    bool pageable;
+    bool json;
+} offload_options;
+
+static bool read_shape(offload_options *options, const char *text)
+{
+    size_t *sides = options->shapes[options->shape_count];
+    int count;
+    size_t elements;
+    if (options->shape_count == MOST_SHAPES || !rs_cli_read_list(text, 'x', 2, sides, &count) ||
+        count != 2 || !rs_size_multiply(sides[0], sides[1], &elements) || elements == 0)
+        return false;
+    options->shape_count++;
+    return true;
+}
+
+static bool take_option(offload_options *options, int option, const char *value)
+{
+    switch (option) {
+    case 'e':
+        options->engine = value;
+        return strcmp(value, "host") != 0 && rs_cli_is_engine(value);
+    case 'd':
+        options->device = value;
+        return true;
+    case 's':
+        return read_shape(options, value);
+    case 't':
+        options->type = value;
+        return rs_cli_read_type(value, &options->unit) && options->unit > 0;
+    case 'q':
+        return rs_cli_read_list(value, ',', MOST_PARTS, options->parts, &options->parts_count);
+    case 'n':
+        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
+               options->repeat <= MOST_REPEAT;
+    case 'p':
+        options->pageable = true;
+        return true;
+    default:
+        options->json = true;
+        return true;
+    }
+}
+
+static int read_options(int argc, char **argv, offload_options *options)
+{
+    static const struct option names[] = {
+        {"engine", required_argument, NULL, 'e'},
+        {"device", required_argument, NULL, 'd'},
+        {"shape", required_argument, NULL, 's'},
+        {"type", required_argument, NULL, 't'},
+        {"parts", required_argument, NULL, 'q'},
+        {"repeat", required_argument, NULL, 'n'},
+        {"pageable", no_argument, NULL, 'p'},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
+    };
+    *options = (offload_options){
+        .engine = "opencl", .type = "f32", .unit = 4, .parts_count = 1, .repeat = DEFAULT_REPEAT};
+    optind = 1;
+    int option;
+    int index = 0;
+    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+        if (option == '?')
+            return RS_EXIT_USAGE;
+        if (!take_option(options, option, optarg))
+            return rs_cli_fail(RS_EXIT_USAGE, "bench",
+                               "--%s cannot be \"%s\"; see restride bench offload --help.",
+                               names[index].name, optarg);
+    }
+    if (optind < argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
+                           argv[optind]);
+    if (options->shape_count == 0)
+        return rs_cli_fail(RS_EXIT_USAGE, "bench", "Which shape? For example --shape 7200x1800.");
+    return RS_EXIT_DONE;
+}
+
+/* ---- measuring ---- */
+
+typedef struct {
+    const offload_options *options;
+    restride_engine *engine;
+    size_t rows;
+    size_t cols;
+    size_t bytes;
+    unsigned char *matrix;
+    double up_seconds; /* of a plain copy */
+    double down_seconds;
+    double none_seconds; /* without overlap: what the others are compared with */
+    json_t *results;
+} shape_bench;
+
+static const char *const overlap_names[] = {"chosen", "none", "back", "both"};
+
+/* Plain copies of the same bytes, both ways. */
+static restride_status time_bus(shape_bench *b)
+{
+    rs_transfer *transfer;
+    void *buffer = NULL;
+    double up[DEFAULT_REPEAT];
+    double down[DEFAULT_REPEAT];
+    restride_status status = rs_transfer_open(b->engine, &transfer);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = transfer->operations->allocate(transfer, b->bytes, &buffer);
+    for (int i = -1; i < DEFAULT_REPEAT && status == RESTRIDE_OK; i++) {
+        int place = i < 0 ? 0 : i; /* the first warms up */
+        double start = rs_cli_now();
+        status = rs_bench_upload(transfer, buffer, b->matrix, b->bytes);
+        double middle = rs_cli_now();
+        if (status == RESTRIDE_OK)
+            status = rs_bench_download(transfer, b->matrix, buffer, b->bytes);
+        up[place] = middle - start;
+        down[place] = rs_cli_now() - middle;
+    }
+    b->up_seconds = rs_bench_median(up, DEFAULT_REPEAT);
+    b->down_seconds = rs_bench_median(down, DEFAULT_REPEAT);
+    transfer->operations->release(transfer, buffer);
+    transfer->operations->close(transfer);
+    return status;
+}
+
+static restride_status time_offload(const shape_bench *b, restride_offload *offload,
+                                    double *seconds)
+{
+    size_t unit = b->options->unit;
+    double *times = calloc(b->options->repeat, sizeof *times);
+    if (times == NULL)
+        return rs_fail_memory("the times of a benchmark");
+    rs_bench_fill(b->matrix, b->rows * b->cols, unit);
+    restride_status status = restride_offload_run(offload, b->matrix);
+    if (status == RESTRIDE_OK)
+        status = rs_bench_verify(b->matrix, b->rows, b->cols, unit, 1);
+    for (size_t i = 0; i < b->options->repeat && status == RESTRIDE_OK; i++) {
+        double start = rs_cli_now();
+        status = restride_offload_run(offload, b->matrix);
+        times[i] = rs_cli_now() - start;
+    }
+    *seconds = rs_bench_median(times, b->options->repeat);
+    free(times);
+    return status;
+}
+
+static double gigabytes_a_second(double bytes, double seconds)
+{
+    return seconds > 0 ? bytes / seconds * 1e-9 : 0;
+}
+
+static void report(const shape_bench *b, const restride_offload *offload, double seconds)
+{
+    const char *overlap = overlap_names[restride_offload_overlap(offload)];
+    size_t parts = restride_offload_parts(offload);
+    double bytes = (double)b->bytes;
+    double rate = gigabytes_a_second(2 * bytes, seconds);
+    double speedup = b->none_seconds / seconds;
+    if (b->options->json) {
+        json_array_append_new(
+            b->results,
+            json_pack("{s:I, s:I, s:s, s:I, s:b, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "rows",
+                      (json_int_t)b->rows, "cols", (json_int_t)b->cols, "type", b->options->type,
+                      "bytes", (json_int_t)b->bytes, "pinned", !b->options->pageable, "overlap",
+                      overlap, "parts", (json_int_t)parts, "seconds", seconds, "gbps", rate,
+                      "up_gbps", gigabytes_a_second(bytes, b->up_seconds), "down_gbps",
+                      gigabytes_a_second(bytes, b->down_seconds), "speedup", speedup, "verified",
+                      1));
+        return;
+    }
+    printf("%10zu x %-10zu %5s %8s %6zu %9.2f %9.2f %9.2f %9.2f %8.2f\n", b->rows, b->cols,
+           b->options->type, overlap, parts, 1e3 * seconds, rate,
+           gigabytes_a_second(bytes, b->up_seconds), gigabytes_a_second(bytes, b->down_seconds),
+           speedup);
+    fflush(stdout);
+}
+
+/* An overlap that does not suit the shape is left out. */
+static restride_status measure(shape_bench *b, restride_overlap overlap, size_t parts)
+{
+    const restride_offload_options wanted = {overlap, parts};
+    restride_offload *offload;
+    double seconds = 0;
+    restride_status status = restride_offload_transpose(&offload, b->engine, b->rows, b->cols,
+                                                        b->options->unit, &wanted);
+    if (status == RESTRIDE_UNSUPPORTED && overlap != RESTRIDE_OVERLAP_NONE)
+        return RESTRIDE_OK;
+    if (status != RESTRIDE_OK)
+        return status;
+    status = time_offload(b, offload, &seconds);
+    if (overlap == RESTRIDE_OVERLAP_NONE)
+        b->none_seconds = seconds;
+    if (status == RESTRIDE_OK)
+        report(b, offload, seconds);
+    restride_offload_destroy(offload);
+    return status;
+}
+
+static restride_status measure_overlaps(shape_bench *b)
+{
+    restride_status status = time_bus(b);
+    if (status == RESTRIDE_OK)
+        status = measure(b, RESTRIDE_OVERLAP_NONE, 0);
+    for (int overlap = RESTRIDE_OVERLAP_BACK; overlap <= RESTRIDE_OVERLAP_BOTH; overlap++)
+        for (int q = 0; q < b->options->parts_count && status == RESTRIDE_OK; q++)
+            status = measure(b, (restride_overlap)overlap, b->options->parts[q]);
+    return status;
+}
+
+static restride_status measure_shape(const offload_options *options, restride_engine *engine,
+                                     const size_t sides[2], json_t *results)
+{
+    shape_bench b = {.options = options,
+                     .engine = engine,
+                     .rows = sides[0],
+                     .cols = sides[1],
+                     .results = results};
+    if (!rs_size_multiply(sides[0] * sides[1], options->unit, &b.bytes))
+        return rs_fail(RESTRIDE_OVERFLOW, "%zu x %zu elements are more than memory.", sides[0],
+                       sides[1]);
+    restride_host_memory *memory = NULL;
+    restride_status status = RESTRIDE_OK;
+    if (options->pageable) {
+        b.matrix = malloc(b.bytes);
+        status = b.matrix != NULL ? RESTRIDE_OK : rs_fail_memory("the matrix");
+    } else {
+        status = restride_host_memory_create(&memory, engine, b.bytes);
+        b.matrix = status == RESTRIDE_OK ? restride_host_memory_pointer(memory) : NULL;
+    }
+    if (status == RESTRIDE_OK)
+        status = measure_overlaps(&b);
+    if (options->pageable)
+        free(b.matrix);
+    restride_host_memory_destroy(memory);
+    return status;
+}
+
+int rs_bench_offload(int argc, char **argv)
+{
+    if (rs_bench_wants_help(argc, argv)) {
+        fputs(usage, stdout);
+        return RS_EXIT_DONE;
+    }
+    offload_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    restride_engine *engine;
+    if (rs_cli_open_engine(&engine, options.engine, options.device, 0) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
+    json_t *results = json_array();
+    if (!options.json)
+        printf("%23s %5s %8s %6s %9s %9s %9s %9s %8s\n", "shape", "type", "overlap", "parts", "ms",
+               "GB/s", "up GB/s", "down GB/s", "speed-up");
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < options.shape_count && status == RESTRIDE_OK; i++)
+        status = measure_shape(&options, engine, options.shapes[i], results);
+    if (status != RESTRIDE_OK) {
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
+    } else if (options.json) {
+        json_t *report = json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
+                                   engine->operations->describe_device(engine), "repeat",
+                                   (json_int_t)options.repeat, "results", results);
+        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+        putchar('\n');
+        json_decref(report);
+    }
+    json_decref(results);
+    restride_engine_destroy(engine);
+    return exit_status;
+}

@@ -1,0 +1,77 @@
+/* See panels.h. */
+#include "transfer/panels.h"
+
+#include "base/arithmetic.h"
+
+enum { LINE_BYTES = 128, LEAST_ROW_BYTES = 512, MOST_PANELS = 256 };
+
+/*
+ * With P panels nothing is sent back until the first has come, 1/P of the time T that the bus takes
+ * one way, and the matrix comes in P^2 / 2 pieces, each of which costs a call. T / P + c P^2 / 2 is
+ * least where P^3 is T / c.
+ */
+static size_t best_count(double bytes)
+{
+    const double bus_bytes_a_second = 50e9;
+    const double seconds_a_piece = 5e-6;
+    double pieces = bytes / bus_bytes_a_second / seconds_a_piece;
+    size_t count = 2;
+    while (count < MOST_PANELS && (double)(count * count * count) < pieces)
+        count++;
+    return count;
+}
+
+static size_t at_most(size_t value, size_t most)
+{
+    return value < most ? value : most;
+}
+
+rs_panels rs_panels_cut(size_t rows, size_t cols, size_t unit, size_t wanted)
+{
+    rs_panels panels = {.rows = rows, .cols = cols, .unit = unit};
+    size_t count = wanted != 0 ? wanted : best_count((double)rows * (double)cols * (double)unit);
+    count = at_most(at_most(count, MOST_PANELS), cols);
+    size_t width = cols / count + (cols % count != 0);
+    size_t line = LINE_BYTES / rs_size_gcd(LINE_BYTES, unit); /* elements of whole lines */
+    if (width >= line)
+        width = (width + line - 1) / line * line;
+    size_t least = LEAST_ROW_BYTES / unit + 1;
+    if (wanted == 0 && width < least)
+        width = least;
+    panels.width = at_most(width, cols);
+    panels.count = cols / panels.width + (cols % panels.width != 0);
+    return panels;
+}
+
+bool rs_panels_cut_evenly(rs_panels *panels, size_t rows, size_t cols, size_t unit, size_t wanted,
+                          size_t alignment)
+{
+    size_t goal = wanted != 0 ? wanted : best_count((double)rows * (double)cols * (double)unit);
+    size_t best = 0;
+    for (size_t count = 2; count <= MOST_PANELS && count <= cols; count++) {
+        size_t distance = count > goal ? count - goal : goal - count;
+        size_t best_distance = best > goal ? best - goal : goal - best;
+        if (cols % count == 0 && cols / count * rows * unit % alignment == 0 &&
+            (best == 0 || distance < best_distance))
+            best = count;
+    }
+    if (best != 0)
+        *panels = (rs_panels){rows, cols, unit, cols / best, best};
+    return best != 0;
+}
+
+size_t rs_panels_begin(const rs_panels *panels, size_t k)
+{
+    return k * panels->width;
+}
+
+size_t rs_panels_end(const rs_panels *panels, size_t k)
+{
+    return at_most((k + 1) * panels->width, panels->cols);
+}
+
+size_t rs_panels_rows_below(const rs_panels *panels, size_t k)
+{
+    size_t elements = rs_panels_end(panels, k) * panels->rows;
+    return elements / panels->cols + (elements % panels->cols != 0);
+}
