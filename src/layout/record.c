@@ -20,10 +20,16 @@ static size_t power_of_two_factor(size_t value)
     return value == 0 ? SIZE_MAX / 2 + 1 : value & (~value + 1);
 }
 
+/* More come of damaged descriptions alone, and would fill the memory. */
+enum { MOST_LEAVES = 1 << 20 };
+
 static restride_status append(rs_record *record, rs_leaf leaf)
 {
-    if (record->leaf_count >= SIZE_MAX / 2 / sizeof *record->leaves)
-        return rs_fail_memory("a structure's members");
+    if (record->leaf_count == MOST_LEAVES)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "A structure with more than %d members, padding included, is not "
+                       "supported; leave out what is not converted.",
+                       MOST_LEAVES);
     /* The capacity is the next power of two, so it need not be stored. */
     if ((record->leaf_count & (record->leaf_count - 1)) == 0) {
         size_t capacity = record->leaf_count == 0 ? 1 : record->leaf_count * 2;

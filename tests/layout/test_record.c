@@ -77,6 +77,16 @@ static void test_odd_sizes_need_only_their_power_of_two(void **state)
     rs_record_free(&record);
 }
 
+static void test_padding_without_end_is_refused(void **state)
+{
+    (void)state;
+    rs_record record = {0};
+    assert_int_equal(rs_record_add_leaf(&record, "a", 0, 1), RESTRIDE_OK);
+    assert_int_equal(rs_record_complete(&record, (size_t)1 << 40, 1), RESTRIDE_UNSUPPORTED);
+    assert_non_null(strstr(restride_last_error(), "padding included"));
+    rs_record_free(&record);
+}
+
 static void test_completing_twice_changes_nothing(void **state)
 {
     (void)state;
@@ -159,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_gaps_become_aligned_padding),
         cmocka_unit_test(test_padding_is_no_larger_than_the_alignment),
         cmocka_unit_test(test_odd_sizes_need_only_their_power_of_two),
+        cmocka_unit_test(test_padding_without_end_is_refused),
         cmocka_unit_test(test_completing_twice_changes_nothing),
         cmocka_unit_test(test_equality_ignores_names_alone),
         cmocka_unit_test(test_refusals_name_the_leaf),
