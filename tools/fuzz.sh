@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS] fuzzes the readers of foreign text, each for SECONDS (default: 10), with clang's libFuzzer and the
+# fuzz.sh [SECONDS] fuzzes the readers of foreign bytes, each for SECONDS (default: 10), with clang's libFuzzer and the
 # address and undefined-behaviour sanitizers. It starts from fuzz/corpus and leaves that as it is; what breaks is written
 # to build-fuzz/. Ends with status 77 where clang or libFuzzer is missing.
 set -euo pipefail
@@ -8,7 +8,8 @@ seconds=${1:-10}
 build=${BUILD:-build}-fuzz
 mkdir -p "$build"
 
-flags=(-std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -Iinclude -Isrc)
+flags=(-std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -Wno-ignored-attributes
+    -Iinclude -Isrc)
 if ! clang "${flags[@]}" -x c - -o "$build/probe" 2>"$build/probe.log" <<<'#include <stddef.h>
 int LLVMFuzzerTestOneInput(const unsigned char *b, size_t n); int LLVMFuzzerTestOneInput(const unsigned char *b, size_t n) { return b == 0 && n != 0; }'; then
     echo "fuzz: clang with libFuzzer is missing (Debian: clang libclang-rt-dev)"
@@ -34,6 +35,8 @@ base=(src/base/arithmetic.c src/base/status.c src/base/text.c)
 layout=(src/layout/accessor.c src/layout/cursor.c src/layout/layout.c src/layout/members.c src/layout/parse.c src/layout/record.c)
 fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/file/npy_type.c
 fuzz layout "${base[@]}" "${layout[@]}"
+fuzz journal "${base[@]}" src/engine/host/tile.c src/file/change.c src/file/file.c src/file/journal.c src/file/journal_format.c \
+    src/file/journaled.c src/file/steps*.c
 fuzz config "${base[@]}" "${layout[@]}" src/config/config.c -linih -ljansson
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
 if [ -n "$libclang" ]; then

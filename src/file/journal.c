@@ -1,7 +1,7 @@
 /*
- * The journal's file; see journal.h. All numbers are those of the machine that wrote it.
+ * The journal's file; see journal.h, and journal_format.h for its bytes.
  *
- *     head     magic, identity of the changed file, sizes, purpose, plan, checksum
+ *     head     magic, version, identity of the changed file, sizes, purpose, plan, checksum
  *     slot 0   a record: its head, ranges, payload, carried bytes
  *     slot 1
  *     stash
@@ -9,9 +9,11 @@
 #include "file/journal.h"
 #include "base/arithmetic.h"
 #include "base/text.h"
+#include "file/journal_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,85 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 4096, MOST_HEAD_BYTES = 16 << 20 };
-
-static const char head_magic[16] = "restride-jrnl-1";
-static const uint64_t record_magic = 0x7265636F72642D31;
-
-typedef struct {
-    char magic[16];
-    uint64_t checksum; /* of what follows, purpose and plan included */
-    uint64_t identity; /* of this journal; its records carry it */
-    uint64_t inode;    /* of the changed file; device numbers may change when a machine starts */
-    uint64_t file_bytes;
-    uint64_t ranges;
-    uint64_t payload;
-    uint64_t carried;
-    uint64_t stash_bytes;
-    uint64_t purpose_bytes;
-    uint64_t plan_bytes;
-} head;
-
-typedef struct {
-    uint64_t magic;
-    uint64_t checksum; /* of all that follows */
-    uint64_t identity;
-    uint64_t sequence; /* from 1; odd ones lie in slot 1 */
-    uint64_t range_count;
-    uint64_t payload_bytes;
-    uint64_t carried_bytes;
-    rs_journal_cursor next;
-} record_head;
-
 struct rs_journal {
     rs_file log;
     const rs_file *file;
     char *path;
     rs_journal_contents contents;
+    rs_journal_places places;
     uint64_t identity;
-    uint64_t sequence; /* of the latest record */
+    uint64_t sequence;  /* of the latest record */
+    uint64_t stash_sum; /* of what has been written there */
     rs_journal_step step;
+    unsigned char *front; /* of a record: its head and ranges as bytes */
 };
-
-/* ---- checksums ---- */
-
-static uint64_t mix(uint64_t sum, uint64_t word)
-{
-    sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
-    return sum ^ sum >> 32;
-}
-
-static uint64_t add_to_checksum(uint64_t sum, const void *bytes, size_t count)
-{
-    const unsigned char *next = bytes;
-    uint64_t word;
-    sum = mix(sum, count);
-    for (; count >= sizeof word; count -= sizeof word, next += sizeof word) {
-        memcpy(&word, next, sizeof word);
-        sum = mix(sum, word);
-    }
-    word = 0;
-    if (count > 0)
-        memcpy(&word, next, count);
-    return mix(sum, word);
-}
-
-static uint64_t checksum_of_head(const head *h, const char *purpose, const void *plan)
-{
-    size_t skipped = offsetof(head, identity);
-    uint64_t sum = add_to_checksum(1, (const char *)h + skipped, sizeof *h - skipped);
-    sum = add_to_checksum(sum, purpose, h->purpose_bytes);
-    return add_to_checksum(sum, plan, h->plan_bytes);
-}
-
-static uint64_t checksum_of_record(const record_head *h, const rs_journal_step *step)
-{
-    size_t skipped = offsetof(record_head, identity);
-    uint64_t sum = add_to_checksum(2, (const char *)h + skipped, sizeof *h - skipped);
-    sum = add_to_checksum(sum, step->ranges, step->range_count * sizeof *step->ranges);
-    sum = add_to_checksum(sum, step->payload, step->payload_bytes);
-    return add_to_checksum(sum, step->carried, step->carried_bytes);
-}
 
 /* ---- steps ---- */
 
@@ -109,8 +44,8 @@ bool rs_journal_step_fits(const rs_journal_step *step, size_t length)
 
 unsigned char *rs_journal_step_add(rs_journal_step *step, size_t offset, size_t length)
 {
-    rs_journal_range *last = step->ranges + step->range_count - 1;
-    if (step->range_count > 0 && last->offset + last->length == offset)
+    rs_journal_range *last = step->range_count > 0 ? &step->ranges[step->range_count - 1] : NULL;
+    if (last != NULL && last->offset + last->length == offset)
         last->length += length;
     else
         step->ranges[step->range_count++] = (rs_journal_range){offset, length};
@@ -125,13 +60,17 @@ void rs_journal_step_clear(rs_journal_step *step)
     step->payload_bytes = 0;
 }
 
-static restride_status allocate_step(rs_journal_step *step, const rs_journal_capacity *capacity)
+static restride_status allocate_step(rs_journal *journal)
 {
+    const rs_journal_capacity *capacity = &journal->contents.capacity;
+    rs_journal_step *step = &journal->step;
     *step = (rs_journal_step){.capacity = *capacity};
-    step->ranges = calloc(capacity->ranges, sizeof *step->ranges);
-    step->payload = malloc(capacity->payload);
+    step->ranges = calloc(capacity->ranges + 1, sizeof *step->ranges);
+    step->payload = malloc(capacity->payload + 1);
     step->carried = malloc(capacity->carried + 1);
-    if (step->ranges == NULL || step->payload == NULL || step->carried == NULL)
+    journal->front = malloc(RS_JOURNAL_RECORD_BYTES + capacity->ranges * RS_JOURNAL_RANGE_BYTES);
+    if (step->ranges == NULL || step->payload == NULL || step->carried == NULL ||
+        journal->front == NULL)
         return rs_fail_memory("a step of the journal");
     return RESTRIDE_OK;
 }
@@ -148,32 +87,6 @@ static restride_status apply(const rs_journal *journal)
         contents += step->ranges[i].length;
     }
     return rs_file_sync(journal->file);
-}
-
-/* ---- places in the journal ---- */
-
-static size_t head_bytes(const rs_journal_contents *contents)
-{
-    size_t bytes = sizeof(head) + strlen(contents->purpose) + contents->plan_bytes;
-    return bytes + (PAGE_BYTES - bytes % PAGE_BYTES) % PAGE_BYTES;
-}
-
-static size_t slot_bytes(const rs_journal_contents *contents)
-{
-    const rs_journal_capacity *c = &contents->capacity;
-    size_t bytes =
-        sizeof(record_head) + c->ranges * sizeof(rs_journal_range) + c->payload + c->carried;
-    return bytes + (PAGE_BYTES - bytes % PAGE_BYTES) % PAGE_BYTES;
-}
-
-static size_t slot_offset(const rs_journal *journal, uint64_t sequence)
-{
-    return head_bytes(&journal->contents) + (sequence % 2) * slot_bytes(&journal->contents);
-}
-
-static size_t stash_offset(const rs_journal *journal)
-{
-    return slot_offset(journal, 1) + slot_bytes(&journal->contents);
 }
 
 /* ---- making a journal ---- */
@@ -214,7 +127,7 @@ static restride_status copy_contents(rs_journal *journal, const rs_journal_conte
     journal->contents.plan = copy_bytes(contents->plan, contents->plan_bytes);
     if (journal->contents.purpose == NULL || journal->contents.plan == NULL)
         return rs_fail_memory("a journal");
-    return allocate_step(&journal->step, &contents->capacity);
+    return allocate_step(journal);
 }
 
 static restride_status identify(const rs_file *file, uint64_t *inode)
@@ -226,26 +139,36 @@ static restride_status identify(const rs_file *file, uint64_t *inode)
     return RESTRIDE_OK;
 }
 
-static restride_status write_head(rs_journal *journal)
+static restride_status describe(const rs_journal *journal, rs_journal_head *head)
 {
     const rs_journal_contents *c = &journal->contents;
-    head h = {.identity = journal->identity,
-              .file_bytes = journal->file->bytes,
-              .ranges = c->capacity.ranges,
-              .payload = c->capacity.payload,
-              .carried = c->capacity.carried,
-              .stash_bytes = c->stash_bytes,
-              .purpose_bytes = strlen(c->purpose),
-              .plan_bytes = c->plan_bytes};
-    memcpy(h.magic, head_magic, sizeof h.magic);
-    restride_status status = identify(journal->file, &h.inode);
-    h.checksum = checksum_of_head(&h, c->purpose, c->plan);
+    *head = (rs_journal_head){.version = RS_JOURNAL_VERSION,
+                              .identity = journal->identity,
+                              .file_bytes = journal->file->bytes,
+                              .ranges = c->capacity.ranges,
+                              .payload = c->capacity.payload,
+                              .carried = c->capacity.carried,
+                              .stash_bytes = c->stash_bytes,
+                              .purpose_bytes = strlen(c->purpose),
+                              .plan_bytes = c->plan_bytes};
+    return identify(journal->file, &head->inode);
+}
+
+static restride_status write_head(rs_journal *journal, rs_journal_head *head)
+{
+    const rs_journal_contents *c = &journal->contents;
+    unsigned char front[RS_JOURNAL_HEAD_BYTES];
+    size_t place = sizeof front;
+    rs_journal_write_head(head, front);
+    head->checksum =
+        rs_journal_head_sum(front, c->purpose, head->purpose_bytes, c->plan, c->plan_bytes);
+    rs_journal_write_head(head, front);
+    restride_status status = rs_file_write(&journal->log, 0, front, sizeof front);
     if (status == RESTRIDE_OK)
-        status = rs_file_write(&journal->log, 0, &h, sizeof h);
+        status = rs_file_write(&journal->log, place, c->purpose, head->purpose_bytes);
+    place += head->purpose_bytes;
     if (status == RESTRIDE_OK)
-        status = rs_file_write(&journal->log, sizeof h, c->purpose, h.purpose_bytes);
-    if (status == RESTRIDE_OK)
-        status = rs_file_write(&journal->log, sizeof h + h.purpose_bytes, c->plan, h.plan_bytes);
+        status = rs_file_write(&journal->log, place, c->plan, c->plan_bytes);
     return status;
 }
 
@@ -271,8 +194,9 @@ static restride_status sync_folder(const char *path)
 
 static restride_status reserve(rs_journal *journal)
 {
-    size_t bytes = stash_offset(journal) + journal->contents.stash_bytes;
-    int reason = posix_fallocate(journal->log.descriptor, 0, (off_t)bytes);
+    size_t bytes = journal->places.end;
+    int reason =
+        bytes > INT64_MAX ? EFBIG : posix_fallocate(journal->log.descriptor, 0, (off_t)bytes);
     if (reason != 0)
         return rs_fail(
             RESTRIDE_IO,
@@ -286,14 +210,21 @@ static restride_status reserve(rs_journal *journal)
 /* Under a name of its own until it is complete. */
 static restride_status make_file(rs_journal *journal, const char *temporary)
 {
+    rs_journal_head head;
+    restride_status status = describe(journal, &head);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (!rs_journal_find_places(&head, &journal->places))
+        return rs_fail(RESTRIDE_OVERFLOW, "The journal %s would have more bytes than a size holds.",
+                       journal->path);
     unlink(temporary); /* of a process that was killed and had the same number */
     journal->log.descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (journal->log.descriptor < 0)
         return rs_fail(RESTRIDE_IO, "The journal %s could not be made: %s; nothing was changed.",
                        journal->path, strerror(errno));
-    restride_status status = reserve(journal);
+    status = reserve(journal);
     if (status == RESTRIDE_OK)
-        status = write_head(journal);
+        status = write_head(journal, &head);
     if (status == RESTRIDE_OK)
         status = rs_file_sync(&journal->log);
     if (status == RESTRIDE_OK && rename(temporary, journal->path) != 0)
@@ -308,7 +239,7 @@ static uint64_t new_identity(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
-    return mix(mix((uint64_t)time.tv_sec, (uint64_t)time.tv_nsec), (uint64_t)getpid());
+    return (uint64_t)time.tv_sec << 32 ^ (uint64_t)time.tv_nsec << 2 ^ (uint64_t)getpid() << 16;
 }
 
 restride_status rs_journal_create(rs_journal **journal, const char *path, const rs_file *file,
@@ -345,54 +276,70 @@ static restride_status fail_foreign(const rs_journal *journal)
                    "%s exists and is no journal of Restride; give another name.", journal->path);
 }
 
-static restride_status read_contents(rs_journal *journal, const head *h)
+static restride_status fail_damaged(const rs_journal *journal)
 {
-    const rs_journal_contents contents = {
-        .plan_bytes = h->plan_bytes,
-        .capacity = {h->ranges, h->payload, h->carried},
-        .stash_bytes = h->stash_bytes,
+    return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                   "The journal %s is damaged, so the change that it belongs to cannot go on.",
+                   journal->path);
+}
+
+static restride_status read_contents(rs_journal *journal, const rs_journal_head *head)
+{
+    journal->contents = (rs_journal_contents){
+        .plan_bytes = head->plan_bytes,
+        .capacity = {head->ranges, head->payload, head->carried},
+        .stash_bytes = head->stash_bytes,
     };
-    journal->contents = contents;
-    journal->identity = h->identity;
-    journal->contents.purpose = calloc(1, h->purpose_bytes + 1);
-    journal->contents.plan = calloc(1, h->plan_bytes + 1);
-    if (journal->contents.purpose == NULL || journal->contents.plan == NULL)
+    rs_journal_contents *c = &journal->contents;
+    journal->identity = head->identity;
+    c->purpose = calloc(1, head->purpose_bytes + 1);
+    c->plan = calloc(1, head->plan_bytes + 1);
+    if (c->purpose == NULL || c->plan == NULL)
         return rs_fail_memory("a journal");
     restride_status status =
-        rs_file_read(&journal->log, sizeof *h, journal->contents.purpose, h->purpose_bytes);
+        rs_file_read(&journal->log, RS_JOURNAL_HEAD_BYTES, c->purpose, head->purpose_bytes);
     if (status == RESTRIDE_OK)
-        status = rs_file_read(&journal->log, sizeof *h + h->purpose_bytes, journal->contents.plan,
-                              h->plan_bytes);
+        status = rs_file_read(&journal->log, RS_JOURNAL_HEAD_BYTES + head->purpose_bytes, c->plan,
+                              head->plan_bytes);
     return status;
 }
 
-static restride_status read_head(rs_journal *journal, head *h)
+/* The counts must make up the journal's own size, so nothing larger than it is allocated. */
+static restride_status read_head(rs_journal *journal, rs_journal_head *head)
 {
-    if (journal->log.bytes < sizeof *h)
+    unsigned char front[RS_JOURNAL_HEAD_BYTES];
+    if (journal->log.bytes < sizeof front)
         return fail_foreign(journal);
-    restride_status status = rs_file_read(&journal->log, 0, h, sizeof *h);
+    restride_status status = rs_file_read(&journal->log, 0, front, sizeof front);
     if (status != RESTRIDE_OK)
         return status;
-    if (memcmp(h->magic, head_magic, sizeof h->magic) != 0 || h->purpose_bytes > MOST_HEAD_BYTES ||
-        h->plan_bytes > MOST_HEAD_BYTES)
+    if (!rs_journal_read_head(head, front))
         return fail_foreign(journal);
-    status = read_contents(journal, h);
-    if (status != RESTRIDE_OK)
-        return status;
-    if (h->checksum != checksum_of_head(h, journal->contents.purpose, journal->contents.plan))
+    if (head->version != RS_JOURNAL_VERSION)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The journal %s is damaged, so the change that it belongs to cannot go on.",
-                       journal->path);
-    return allocate_step(&journal->step, &journal->contents.capacity);
+                       "The journal %s has format %" PRIu64 ", and this version of Restride reads "
+                       "format %d; finish the change with the version that began it.",
+                       journal->path, head->version, RS_JOURNAL_VERSION);
+    if (!rs_journal_find_places(head, &journal->places) ||
+        journal->places.end != journal->log.bytes)
+        return fail_damaged(journal);
+    status = read_contents(journal, head);
+    const rs_journal_contents *c = &journal->contents;
+    if (status == RESTRIDE_OK &&
+        head->checksum !=
+            rs_journal_head_sum(front, c->purpose, head->purpose_bytes, c->plan, c->plan_bytes))
+        status = fail_damaged(journal);
+    return status == RESTRIDE_OK ? allocate_step(journal) : status;
 }
 
-static restride_status check_owner(const rs_journal *journal, const head *h, const char *purpose)
+static restride_status check_owner(const rs_journal *journal, const rs_journal_head *head,
+                                   const char *purpose)
 {
     uint64_t inode = 0;
     restride_status status = identify(journal->file, &inode);
     if (status != RESTRIDE_OK)
         return status;
-    if (inode != h->inode || journal->file->bytes != h->file_bytes)
+    if (inode != head->inode || journal->file->bytes != head->file_bytes)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The journal %s belongs to another file than %s; nothing was changed.",
                        journal->path, journal->file->path);
@@ -404,62 +351,122 @@ static restride_status check_owner(const rs_journal *journal, const head *h, con
     return RESTRIDE_OK;
 }
 
+/* What a slot holds; only a record that is whole counts. */
+typedef struct {
+    bool blank;        /* never written to */
+    uint64_t sequence; /* of a whole record, or 0 */
+    uint64_t stash_sum;
+} slot_state;
+
 /* Whether the record's head is plausible, so that the rest may be read. */
-static bool plausible(const rs_journal *journal, const record_head *h, uint64_t slot)
+static bool plausible(const rs_journal *journal, const rs_journal_record *r, uint64_t slot)
 {
     const rs_journal_capacity *capacity = &journal->contents.capacity;
-    return h->magic == record_magic && h->identity == journal->identity &&
-           h->sequence % 2 == slot && h->range_count <= capacity->ranges &&
-           h->payload_bytes <= capacity->payload && h->carried_bytes <= capacity->carried;
+    return r->magic == rs_journal_record_magic && r->identity == journal->identity &&
+           r->sequence % 2 == slot && r->range_count <= capacity->ranges &&
+           r->payload_bytes <= capacity->payload && r->carried_bytes <= capacity->carried;
 }
 
-/* Reads the record of a slot into the step, if it is whole; its sequence, or 0. */
-static restride_status read_record(rs_journal *journal, uint64_t slot, uint64_t *sequence)
+static bool is_blank(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+/* The rest of a record, into the step. */
+static restride_status read_step(rs_journal *journal, const rs_journal_record *r, size_t offset)
 {
     rs_journal_step *step = &journal->step;
-    record_head h;
-    size_t offset = slot_offset(journal, slot);
-    *sequence = 0;
-    restride_status status = rs_file_read(&journal->log, offset, &h, sizeof h);
-    if (status != RESTRIDE_OK || !plausible(journal, &h, slot))
-        return status;
-    step->range_count = h.range_count;
-    step->payload_bytes = h.payload_bytes;
-    step->carried_bytes = h.carried_bytes;
-    step->next = h.next;
-    size_t range_bytes = h.range_count * sizeof *step->ranges;
-    offset += sizeof h;
-    status = rs_file_read(&journal->log, offset, step->ranges, range_bytes);
+    size_t range_bytes = r->range_count * RS_JOURNAL_RANGE_BYTES;
+    unsigned char *ranges = journal->front + RS_JOURNAL_RECORD_BYTES;
+    step->range_count = r->range_count;
+    step->payload_bytes = r->payload_bytes;
+    step->carried_bytes = r->carried_bytes;
+    step->next = r->next;
+    restride_status status = rs_file_read(&journal->log, offset, ranges, range_bytes);
+    rs_journal_read_ranges(step->ranges, status == RESTRIDE_OK ? r->range_count : 0, ranges);
     offset += range_bytes;
     if (status == RESTRIDE_OK)
-        status = rs_file_read(&journal->log, offset, step->payload, h.payload_bytes);
-    offset += h.payload_bytes;
+        status = rs_file_read(&journal->log, offset, step->payload, r->payload_bytes);
+    offset += r->payload_bytes;
     if (status == RESTRIDE_OK)
-        status = rs_file_read(&journal->log, offset, step->carried, h.carried_bytes);
-    if (status == RESTRIDE_OK && h.checksum == checksum_of_record(&h, step))
-        *sequence = h.sequence;
+        status = rs_file_read(&journal->log, offset, step->carried, r->carried_bytes);
     return status;
 }
 
-/* The later of the two records that are whole. */
+/* Reads the record of a slot into the step, if it is whole. */
+static restride_status read_slot(rs_journal *journal, uint64_t slot, slot_state *state)
+{
+    const rs_journal_step *step = &journal->step;
+    rs_journal_record r;
+    size_t offset = journal->places.slots[slot];
+    *state = (slot_state){0};
+    restride_status status =
+        rs_file_read(&journal->log, offset, journal->front, RS_JOURNAL_RECORD_BYTES);
+    if (status != RESTRIDE_OK)
+        return status;
+    state->blank = is_blank(journal->front, RS_JOURNAL_RECORD_BYTES);
+    rs_journal_read_record(&r, journal->front);
+    if (!plausible(journal, &r, slot))
+        return RESTRIDE_OK;
+    status = read_step(journal, &r, offset + RS_JOURNAL_RECORD_BYTES);
+    if (status == RESTRIDE_OK &&
+        r.checksum ==
+            rs_journal_record_sum(journal->front,
+                                  RS_JOURNAL_RECORD_BYTES + r.range_count * RS_JOURNAL_RANGE_BYTES,
+                                  step->payload, r.payload_bytes, step->carried, r.carried_bytes))
+        *state = (slot_state){.sequence = r.sequence, .stash_sum = r.stash_sum};
+    return status;
+}
+
+/* Whether the ranges lie in the file and are as long as their contents. */
+static bool ranges_fit(const rs_journal *journal)
+{
+    const rs_journal_step *step = &journal->step;
+    size_t sum = 0;
+    for (size_t i = 0; i < step->range_count; i++) {
+        size_t end;
+        const rs_journal_range *range = &step->ranges[i];
+        if (!rs_size_add(range->offset, range->length, &end) || end > journal->file->bytes ||
+            range->length > step->payload_bytes - sum)
+            return false;
+        sum += range->length;
+    }
+    return sum == step->payload_bytes;
+}
+
+static void begin_at_first_step(rs_journal *journal)
+{
+    rs_journal_step_clear(&journal->step);
+    journal->step.carried_bytes = 0;
+    journal->step.next = (rs_journal_cursor){0};
+}
+
+/*
+ * The later of the two records that are whole. The first one lies in slot 1: where none is whole
+ * and slot 0 has been written to, a record is lost that had been on the disk.
+ */
 static restride_status recover(rs_journal *journal)
 {
-    uint64_t sequences[2];
+    slot_state states[2];
     for (uint64_t slot = 0; slot < 2; slot++) {
-        restride_status status = read_record(journal, slot, &sequences[slot]);
+        restride_status status = read_slot(journal, slot, &states[slot]);
         if (status != RESTRIDE_OK)
             return status;
     }
-    uint64_t latest = sequences[1] > sequences[0];
-    journal->sequence = sequences[latest];
-    if (journal->sequence == 0) {
-        rs_journal_step_clear(&journal->step);
-        journal->step.carried_bytes = 0;
-        journal->step.next = (rs_journal_cursor){0};
-        return RESTRIDE_OK;
+    uint64_t latest = states[1].sequence > states[0].sequence;
+    if (states[latest].sequence == 0) {
+        begin_at_first_step(journal);
+        return states[0].blank ? RESTRIDE_OK : fail_damaged(journal);
     }
-    restride_status status = read_record(journal, latest, &journal->sequence);
-    return status == RESTRIDE_OK ? apply(journal) : status;
+    restride_status status = read_slot(journal, latest, &states[latest]);
+    if (status == RESTRIDE_OK && (states[latest].sequence == 0 || !ranges_fit(journal)))
+        status = fail_damaged(journal);
+    journal->sequence = states[latest].sequence;
+    journal->stash_sum = states[latest].stash_sum;
+    return status;
 }
 
 static restride_status open_file(rs_journal *journal, const char *purpose)
@@ -468,10 +475,10 @@ static restride_status open_file(rs_journal *journal, const char *purpose)
     if (fstat(journal->log.descriptor, &status) != 0 || !S_ISREG(status.st_mode))
         return fail_foreign(journal);
     journal->log.bytes = (size_t)status.st_size;
-    head h;
-    restride_status result = read_head(journal, &h);
+    rs_journal_head head;
+    restride_status result = read_head(journal, &head);
     if (result == RESTRIDE_OK)
-        result = check_owner(journal, &h, purpose);
+        result = check_owner(journal, &head, purpose);
     return result == RESTRIDE_OK ? recover(journal) : result;
 }
 
@@ -512,24 +519,37 @@ rs_journal_step *rs_journal_step_of(rs_journal *journal)
     return &journal->step;
 }
 
+restride_status rs_journal_repeat(const rs_journal *journal)
+{
+    return apply(journal);
+}
+
+restride_status rs_journal_fail_damaged(const rs_journal *journal)
+{
+    return fail_damaged(journal);
+}
+
 static restride_status write_record(rs_journal *journal)
 {
     const rs_journal_step *step = &journal->step;
-    record_head h = {.magic = record_magic,
-                     .identity = journal->identity,
-                     .sequence = journal->sequence + 1,
-                     .range_count = step->range_count,
-                     .payload_bytes = step->payload_bytes,
-                     .carried_bytes = step->carried_bytes,
-                     .next = step->next};
-    h.checksum = checksum_of_record(&h, step);
-    size_t range_bytes = step->range_count * sizeof *step->ranges;
-    size_t offset = slot_offset(journal, h.sequence);
-    restride_status status = rs_file_write(&journal->log, offset, &h, sizeof h);
-    offset += sizeof h;
-    if (status == RESTRIDE_OK)
-        status = rs_file_write(&journal->log, offset, step->ranges, range_bytes);
-    offset += range_bytes;
+    rs_journal_record r = {.magic = rs_journal_record_magic,
+                           .identity = journal->identity,
+                           .sequence = journal->sequence + 1,
+                           .range_count = step->range_count,
+                           .payload_bytes = step->payload_bytes,
+                           .carried_bytes = step->carried_bytes,
+                           .stash_sum = journal->stash_sum,
+                           .next = step->next};
+    unsigned char *front = journal->front;
+    size_t front_bytes = RS_JOURNAL_RECORD_BYTES + step->range_count * RS_JOURNAL_RANGE_BYTES;
+    rs_journal_write_ranges(step->ranges, step->range_count, front + RS_JOURNAL_RECORD_BYTES);
+    rs_journal_write_record(&r, front);
+    r.checksum = rs_journal_record_sum(front, front_bytes, step->payload, step->payload_bytes,
+                                       step->carried, step->carried_bytes);
+    rs_journal_write_record(&r, front);
+    size_t offset = journal->places.slots[r.sequence % 2];
+    restride_status status = rs_file_write(&journal->log, offset, front, front_bytes);
+    offset += front_bytes;
     if (status == RESTRIDE_OK)
         status = rs_file_write(&journal->log, offset, step->payload, step->payload_bytes);
     offset += step->payload_bytes;
@@ -547,15 +567,38 @@ restride_status rs_journal_commit(rs_journal *journal)
     return apply(journal);
 }
 
-restride_status rs_journal_write_stash(rs_journal *journal, const void *bytes, size_t count)
+restride_status rs_journal_write_stash(rs_journal *journal, size_t offset, const void *bytes,
+                                       size_t count)
 {
-    restride_status status = rs_file_write(&journal->log, stash_offset(journal), bytes, count);
+    if (offset == 0)
+        journal->stash_sum = 0;
+    journal->stash_sum += rs_journal_stash_sum(offset, bytes, count);
+    restride_status status =
+        rs_file_write(&journal->log, journal->places.stash + offset, bytes, count);
     return status == RESTRIDE_OK ? rs_file_sync(&journal->log) : status;
 }
 
-restride_status rs_journal_read_stash(const rs_journal *journal, void *bytes, size_t count)
+restride_status rs_journal_read_stash(const rs_journal *journal, size_t offset, void *bytes,
+                                      size_t count)
 {
-    return rs_file_read(&journal->log, stash_offset(journal), bytes, count);
+    return rs_file_read(&journal->log, journal->places.stash + offset, bytes, count);
+}
+
+restride_status rs_journal_check_stash(const rs_journal *journal, size_t count)
+{
+    enum { PART_BYTES = 64 << 10 };
+    unsigned char *part = malloc(PART_BYTES);
+    uint64_t sum = 0;
+    if (part == NULL)
+        return rs_fail_memory("a part of the journal");
+    restride_status status = RESTRIDE_OK;
+    for (size_t offset = 0; offset < count && status == RESTRIDE_OK; offset += PART_BYTES) {
+        size_t bytes = count - offset < PART_BYTES ? count - offset : PART_BYTES;
+        status = rs_journal_read_stash(journal, offset, part, bytes);
+        sum += status == RESTRIDE_OK ? rs_journal_stash_sum(offset, part, bytes) : 0;
+    }
+    free(part);
+    return status == RESTRIDE_OK && sum != journal->stash_sum ? fail_damaged(journal) : status;
 }
 
 restride_status rs_journal_remove(rs_journal *journal)
@@ -573,6 +616,7 @@ void rs_journal_close(rs_journal *journal)
     if (journal == NULL)
         return;
     rs_file_close(&journal->log);
+    free(journal->front);
     free(journal->step.ranges);
     free(journal->step.payload);
     free(journal->step.carried);

@@ -80,10 +80,10 @@ restride_status rs_journal_create(rs_journal **journal, const char *path, const 
                                   const rs_journal_contents *contents);
 
 /*
- * Opens a journal, writes the ranges of its latest step again, and gives that step; a journal
- * without steps gives an empty one. *journal is NULL, without an error, when there is no file at
- * `path`. A file that is no journal, or a journal of another file or purpose, is refused
- * (RESTRIDE_INVALID_ARGUMENT).
+ * Opens a journal and reads its latest step, whose ranges lie in the file; a journal without steps
+ * gives an empty one. Nothing is written yet. *journal is NULL, without an error, when there is no
+ * file at `path`. A file that is no journal, a journal of another file, purpose or format, and one
+ * that is damaged are refused (RESTRIDE_INVALID_ARGUMENT).
  */
 restride_status rs_journal_open(rs_journal **journal, const char *path, const rs_file *file,
                                 const char *purpose);
@@ -93,13 +93,27 @@ const rs_journal_contents *rs_journal_contents_of(const rs_journal *journal);
 /* The step that is written next; after rs_journal_open() the latest one. */
 rs_journal_step *rs_journal_step_of(rs_journal *journal);
 
+/* Writes the ranges of the step that was read when the journal was opened into the file again. */
+restride_status rs_journal_repeat(const rs_journal *journal);
+
+/* For whoever finds that plan and step do not belong together: RESTRIDE_INVALID_ARGUMENT. */
+restride_status rs_journal_fail_damaged(const rs_journal *journal);
+
 /* Commits the step. After an error the journal can still be resumed. */
 restride_status rs_journal_commit(rs_journal *journal);
 
-/* The stash, on disk when the function returns. It may be overwritten when a step of a new stage
- * has been committed. */
-restride_status rs_journal_write_stash(rs_journal *journal, const void *bytes, size_t count);
-restride_status rs_journal_read_stash(const rs_journal *journal, void *bytes, size_t count);
+/*
+ * The stash, or a part of it from `offset` on, a multiple of 8 as every part's length but the
+ * last's; on disk when the function returns. What is written at 0 begins a new stash. It may be
+ * overwritten when a step of a new stage has been committed.
+ */
+restride_status rs_journal_write_stash(rs_journal *journal, size_t offset, const void *bytes,
+                                       size_t count);
+restride_status rs_journal_read_stash(const rs_journal *journal, size_t offset, void *bytes,
+                                      size_t count);
+
+/* Whether the first `count` bytes of the stash are what the latest step found there. */
+restride_status rs_journal_check_stash(const rs_journal *journal, size_t count);
 
 /* Removes the journal from the disk, when the change is complete. */
 restride_status rs_journal_remove(rs_journal *journal);

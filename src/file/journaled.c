@@ -1,5 +1,6 @@
 /* Plans through a journal; see journaled.h, and journal.h for how a step is made safe. */
 #include "file/journaled.h"
+#include "file/change.h"
 #include "file/steps.h"
 #include "transpose/plan.h"
 
@@ -8,104 +9,12 @@
 
 enum { STEP_BYTES = 16 << 20 };
 
-/* What the journal keeps of a change; behind it come the tasks, their pieces and the header. */
-typedef struct {
-    size_t offset;
-    size_t bytes; /* of the array */
-    size_t task_count;
-    size_t piece_count;
-    size_t header_bytes;
-} kept;
-
-typedef struct {
-    kept k;
-    rs_transpose_task *tasks;
-    const unsigned char *header;
-} change;
-
-/*
- * The stages of C2R and R2C have no steps of their own, and together they are one transposition,
- * for which the steps of 100! serve. False for a stage that is thereby done.
- */
-static bool replace_shuffles(const rs_transpose_task *task, rs_transpose_task *replaced)
-{
-    *replaced = *task;
-    replaced->pieces = NULL;
-    switch (task->method) {
-    case RS_TRANSPOSE_C2R_ROTATE:
-    case RS_TRANSPOSE_C2R_ROWS:
-    case RS_TRANSPOSE_R2C_ROTATE:
-    case RS_TRANSPOSE_R2C_ROWS:
-        return false;
-    case RS_TRANSPOSE_C2R_COLUMNS:
-        replaced->method = RS_TRANSPOSE_CHAINS;
-        return true;
-    case RS_TRANSPOSE_R2C_COLUMNS:
-        replaced->method = RS_TRANSPOSE_CHAINS;
-        replaced->rows = task->cols;
-        replaced->cols = task->rows;
-        return true;
-    default:
-        return true;
-    }
-}
-
-static void *put(char **place, const void *bytes, size_t count)
-{
-    void *start = *place;
-    if (count > 0)
-        memcpy(start, bytes, count);
-    *place += count;
-    return start;
-}
-
-static restride_status keep(const rs_journaled_change *given, rs_journal_contents *contents)
-{
-    const restride_plan *p = given->plan;
-    kept k = {given->offset, p->bytes, 0, 0, given->header_bytes};
-    rs_transpose_task replaced;
-    for (size_t i = 0; i < p->stage_count; i++) {
-        k.task_count += replace_shuffles(&p->tasks[i], &replaced);
-        k.piece_count += p->tasks[i].piece_count;
-    }
-    contents->plan_bytes = sizeof k + k.task_count * sizeof replaced +
-                           k.piece_count * sizeof(rs_piece) + k.header_bytes;
-    contents->plan = malloc(contents->plan_bytes);
-    if (contents->plan == NULL)
-        return rs_fail_memory("a plan");
-    char *place = contents->plan;
-    put(&place, &k, sizeof k);
-    for (size_t i = 0; i < p->stage_count; i++)
-        if (replace_shuffles(&p->tasks[i], &replaced))
-            put(&place, &replaced, sizeof replaced);
-    for (size_t i = 0; i < p->stage_count; i++)
-        put(&place, p->tasks[i].pieces, p->tasks[i].piece_count * sizeof(rs_piece));
-    put(&place, given->header, k.header_bytes);
-    return RESTRIDE_OK;
-}
-
-/* The tasks point to their pieces again, which lie behind them. */
-static change find_change(const rs_journal_contents *contents)
-{
-    change c;
-    char *plan = contents->plan;
-    memcpy(&c.k, plan, sizeof c.k);
-    c.tasks = (rs_transpose_task *)(void *)(plan + sizeof c.k);
-    const rs_piece *pieces = (const rs_piece *)(c.tasks + c.k.task_count);
-    c.header = (const unsigned char *)(pieces + c.k.piece_count);
-    for (size_t i = 0; i < c.k.task_count; i++) {
-        c.tasks[i].pieces = pieces;
-        pieces += c.tasks[i].piece_count;
-    }
-    return c;
-}
-
 /* ---- the run ---- */
 
 typedef struct {
     const rs_journaled *how;
     rs_journal *journal;
-    change change;
+    const rs_change *change;
     const unsigned char *array;
 } run;
 
@@ -127,7 +36,7 @@ static void tell(const run *r)
     const restride_run_options *options = &r->how->run;
     if (options->progress != NULL)
         options->progress(options->context, rs_journal_step_of(r->journal)->next.done,
-                          r->change.k.bytes * r->change.k.task_count);
+                          r->change->bytes * r->change->task_count);
 }
 
 static restride_status run_stage(const run *r, size_t stage)
@@ -135,7 +44,7 @@ static restride_status run_stage(const run *r, size_t stage)
     rs_steps steps;
     bool finished = false;
     restride_status status =
-        rs_steps_begin(&steps, &r->change.tasks[stage], r->array, r->change.k.offset, r->journal);
+        rs_steps_begin(&steps, &r->change->tasks[stage], r->array, r->change->offset, r->journal);
     while (status == RESTRIDE_OK && !finished) {
         if (stopped(r)) {
             status = fail_stopped(r);
@@ -156,62 +65,135 @@ static restride_status run_header(const run *r)
 {
     rs_journal_step *step = rs_journal_step_of(r->journal);
     rs_journal_step_clear(step);
-    memcpy(rs_journal_step_add(step, 0, r->change.k.header_bytes), r->change.header,
-           r->change.k.header_bytes);
+    memcpy(rs_journal_step_add(step, 0, r->change->header_bytes), r->change->header,
+           r->change->header_bytes);
     step->next.stage++;
     return rs_journal_commit(r->journal);
 }
 
-static restride_status run_change(const rs_journaled *how, rs_journal *journal)
+/* Whether the step that was read is one of this change. */
+static restride_status check_step(const rs_change *change, rs_journal *journal)
 {
-    run r = {how, journal, find_change(rs_journal_contents_of(journal)), NULL};
+    const rs_journal_step *latest = rs_journal_step_of(journal);
+    const rs_journal_cursor *next = &latest->next;
+    if (next->stage < change->task_count && next->done / change->task_count <= change->bytes)
+        return rs_steps_check(&change->tasks[next->stage], journal);
+    bool complete = next->stage >= change->task_count && next->stage - change->task_count <= 1 &&
+                    latest->carried_bytes == 0;
+    return complete ? RESTRIDE_OK : rs_journal_fail_damaged(journal);
+}
+
+static restride_status run_change(const rs_journaled *how, rs_journal *journal,
+                                  const rs_change *change)
+{
+    run r = {how, journal, change, NULL};
     const rs_journal_cursor *next = &rs_journal_step_of(journal)->next;
     void *array;
-    restride_status status = rs_file_map(how->file, r.change.k.offset, &array);
+    restride_status status = rs_file_map(how->file, change->offset, &array);
     if (status != RESTRIDE_OK)
         return status;
     r.array = array;
-    while (status == RESTRIDE_OK && next->stage < r.change.k.task_count)
+    while (status == RESTRIDE_OK && next->stage < change->task_count)
         status = run_stage(&r, next->stage);
-    if (status == RESTRIDE_OK && next->stage == r.change.k.task_count &&
-        r.change.k.header_bytes > 0)
+    if (status == RESTRIDE_OK && next->stage == change->task_count && change->header_bytes > 0)
         status = run_header(&r);
     return status == RESTRIDE_OK ? rs_journal_remove(journal) : status;
 }
 
 /* ---- making and resuming ---- */
 
-static restride_status measure(const rs_journaled *how, rs_journal_contents *contents)
+static void measure(const rs_journaled *how, const rs_change *change, rs_journal_contents *contents)
 {
-    const change c = find_change(contents);
     size_t step_bytes = how->step_bytes != 0 ? how->step_bytes : STEP_BYTES;
-    contents->capacity = (rs_journal_capacity){1, c.k.header_bytes + 1, 0};
-    for (size_t i = 0; i < c.k.task_count; i++) {
-        if (!rs_steps_known(&c.tasks[i]))
+    contents->capacity = (rs_journal_capacity){1, change->header_bytes + 1, 0};
+    for (size_t i = 0; i < change->task_count; i++)
+        rs_steps_measure(&change->tasks[i], step_bytes, &contents->capacity,
+                         &contents->stash_bytes);
+}
+
+static restride_status check_stages(const rs_journaled *how, const rs_change *change)
+{
+    for (size_t i = 0; i < change->task_count; i++)
+        if (!rs_steps_suit(&change->tasks[i], change->bytes))
             return rs_fail(RESTRIDE_UNSUPPORTED,
                            "Stage %zu of the plan for %s cannot be taken in steps; leave out the "
                            "journal.",
                            i + 1, how->file->path);
-        rs_steps_measure(&c.tasks[i], step_bytes, &contents->capacity, &contents->stash_bytes);
-    }
     return RESTRIDE_OK;
+}
+
+static restride_status make_change(const rs_journaled_change *given, rs_change *change)
+{
+    restride_status status = rs_change_make(change, given->plan->tasks, given->plan->stage_count);
+    change->offset = given->offset;
+    change->bytes = given->plan->bytes;
+    if (status != RESTRIDE_OK || given->header_bytes == 0)
+        return status;
+    change->header = malloc(given->header_bytes);
+    if (change->header == NULL)
+        return rs_fail_memory("a header");
+    change->header_bytes = given->header_bytes;
+    memcpy(change->header, given->header, given->header_bytes);
+    return RESTRIDE_OK;
+}
+
+/* The journal of a change; *journal is NULL after an error. */
+static restride_status create(const rs_journaled *how, const rs_change *change,
+                              rs_journal **journal)
+{
+    rs_journal_contents contents = {.purpose = (char *)(uintptr_t)how->purpose};
+    *journal = NULL;
+    restride_status status = check_stages(how, change);
+    if (status != RESTRIDE_OK)
+        return status;
+    measure(how, change, &contents);
+    status = rs_change_write(change, &contents.plan, &contents.plan_bytes);
+    if (status == RESTRIDE_OK)
+        status = rs_file_fill_holes(how->file);
+    if (status == RESTRIDE_OK)
+        status = rs_journal_create(journal, how->journal, how->file, &contents);
+    free(contents.plan);
+    return status;
 }
 
 restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_change *given)
 {
-    rs_journal_contents contents = {.purpose = (char *)(uintptr_t)how->purpose};
+    rs_change change;
     rs_journal *journal = NULL;
-    restride_status status = keep(given, &contents);
+    restride_status status = make_change(given, &change);
     if (status == RESTRIDE_OK)
-        status = measure(how, &contents);
+        status = create(how, &change, &journal);
     if (status == RESTRIDE_OK)
-        status = rs_file_fill_holes(how->file);
-    if (status == RESTRIDE_OK)
-        status = rs_journal_create(&journal, how->journal, how->file, &contents);
-    free(contents.plan);
-    if (status == RESTRIDE_OK)
-        status = run_change(how, journal);
+        status = run_change(how, journal, &change);
     rs_journal_close(journal);
+    rs_change_free(&change);
+    return status;
+}
+
+static bool has_room(const rs_journal_contents *contents, const rs_change *change)
+{
+    for (size_t i = 0; i < change->task_count; i++)
+        if (!rs_steps_fit(&change->tasks[i], &contents->capacity, contents->stash_bytes))
+            return false;
+    return contents->capacity.ranges > 0 && change->header_bytes <= contents->capacity.payload;
+}
+
+/* Checks everything that was read before the first byte of the file changes. */
+static restride_status resume(const rs_journaled *how, rs_journal *journal)
+{
+    const rs_journal_contents *contents = rs_journal_contents_of(journal);
+    rs_change change;
+    restride_status status;
+    bool suits =
+        rs_change_read(&change, contents->plan, contents->plan_bytes, how->file->bytes, &status) &&
+        has_room(contents, &change);
+    if (status == RESTRIDE_OK)
+        status = suits ? check_step(&change, journal) : rs_journal_fail_damaged(journal);
+    if (status == RESTRIDE_OK)
+        status = rs_journal_repeat(journal);
+    if (status == RESTRIDE_OK)
+        status = run_change(how, journal, &change);
+    rs_change_free(&change);
     return status;
 }
 
@@ -221,7 +203,7 @@ restride_status rs_journaled_resume(const rs_journaled *how, bool *found)
     restride_status status = rs_journal_open(&journal, how->journal, how->file, how->purpose);
     *found = journal != NULL;
     if (status == RESTRIDE_OK && *found)
-        status = run_change(how, journal);
+        status = resume(how, journal);
     rs_journal_close(journal);
     return status;
 }

@@ -11,7 +11,7 @@ typedef struct {
     rs_file *file;       /* open for writing and not mapped */
     const char *journal; /* the path of the journal; best on another disk, but any will do */
     const char *purpose; /* the change in words; only the same words can resume it */
-    size_t step_bytes;   /* moved in a step; 0: 16 MiB. A block that is larger is one step. */
+    size_t step_bytes;   /* moved in a step; 0: 16 MiB. A block of up to 16 of them is one step. */
     restride_run_options run;
     const volatile sig_atomic_t *stop; /* the run ends between two steps when it is not 0 */
 } rs_journaled;

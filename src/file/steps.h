@@ -2,7 +2,8 @@
  * The stages of a transposition as steps of a journal (journal.h). A step holds the new contents of
  * some ranges, worked out from a file that no step since the last one has changed:
  *
- *     010!       some blocks; likewise zip, unzip, copy, and reorder of rows that memory holds
+ *     010!       some blocks, or a part of one that is longer than a step and passes through the
+ *                stash; likewise zip, unzip and reorder
  *     100!       some elements, one after the other along a cycle of the permutation
  *     square     some pairs of mirror tiles
  *     pad        some rows, last one first; the tails are stashed before
@@ -24,13 +25,22 @@ typedef struct {
     rs_journal_cursor at;
 } rs_steps;
 
-/* Whether a stage can be done in steps. */
-bool rs_steps_known(const rs_transpose_task *task);
+/* Whether a stage can be done in steps, and lies within an array of that size with all its numbers
+ * in order. The other functions take only such a stage. */
+bool rs_steps_suit(const rs_transpose_task *task, size_t array_bytes);
 
 /* Enlarges *capacity and *stash_bytes to what the steps of this stage need, when steps of about
  * `step_bytes` bytes are wanted. */
 void rs_steps_measure(const rs_transpose_task *task, size_t step_bytes,
                       rs_journal_capacity *capacity, size_t *stash_bytes);
+
+/* Whether a journal has room for the steps of a stage. */
+bool rs_steps_fit(const rs_transpose_task *task, const rs_journal_capacity *capacity,
+                  size_t stash_bytes);
+
+/* Whether the latest step of a journal is one of this stage, and the stash as it left it:
+ * RESTRIDE_INVALID_ARGUMENT otherwise. */
+restride_status rs_steps_check(const rs_transpose_task *task, rs_journal *journal);
 
 /* Goes on with a stage at a cursor, from its beginning or after any of its steps. The caller calls
  * rs_steps_end(), after an error too. */

@@ -9,6 +9,7 @@
  */
 #include "base/status.h"
 #include "cmocka_all.h"
+#include "file/journal_format.h"
 #include "file/journaled.h"
 #include "restride/restride.h"
 #include "transpose/plan.h"
@@ -263,6 +264,7 @@ static bool run_and_die(const test_change *c, int call, bool power, uint64_t see
     }
 
 static const rs_piece pieces[] = {{3, 2, 2}, {1, 4, 0}, {2, 8, 1}};
+static const rs_piece long_pieces[] = {{300, 1, 1}, {1, 100, 2}, {500, 2, 0}};
 
 static const test_change changes[] = {
     {"nothing", 12, 0, {{0}}, 0},
@@ -293,6 +295,8 @@ static const test_change changes[] = {
        .unit = 4}},
      350},
     {"copy", 2 * 900, 1, {TASK(COPY, 0, 2, 900, 1, 10, 30, 0, 3)}, 100},
+    {"long blocks", 2 * 900, 1, {TASK(COPY, 0, 2, 900, 1, 10, 30, 0, 3)}, 50},
+    {"long batch of blocks", 4 * 900, 1, {TASK(PANELS, 0, 2, 1800, 2, 10, 30, 0, 3)}, 50},
     {"PTTWAC", 900, 1, {TASK(PTTWAC, 0, 1, 900, 1, 10, 30, 0, 3)}, 100},
     {"repeated",
      3 * 500 + 2 * 1700,
@@ -350,6 +354,50 @@ static const test_change changes[] = {
        .pieces = pieces,
        .piece_count = 3}},
      700},
+    {"long pieces",
+     2 * 3 * 20 * 26,
+     3,
+     {{.method = RS_TRANSPOSE_UNZIP,
+       .outer = 2,
+       .pitch = 3 * 20 * 26,
+       .count = 3,
+       .rows = 20,
+       .cols = 26,
+       .unit = 1,
+       .pieces = pieces,
+       .piece_count = 3},
+      {.method = RS_TRANSPOSE_ZIP,
+       .outer = 1,
+       .pitch = 6 * 20 * 26,
+       .count = 5,
+       .rows = 24,
+       .cols = 26,
+       .unit = 1,
+       .pieces = pieces,
+       .piece_count = 3},
+      {.method = RS_TRANSPOSE_REORDER,
+       .outer = 60,
+       .pitch = 52,
+       .count = 1,
+       .rows = 1,
+       .cols = 26,
+       .unit = 1,
+       .pieces = pieces,
+       .piece_count = 3}},
+     31},
+    {"long rows",
+     2 * 1400,
+     1,
+     {{.method = RS_TRANSPOSE_REORDER,
+       .outer = 2,
+       .pitch = 1400,
+       .count = 1,
+       .rows = 1,
+       .cols = 1400,
+       .unit = 1,
+       .pieces = long_pieces,
+       .piece_count = 3}},
+     40},
     {"C2R",
      30 * 21 * 4,
      3,
@@ -514,6 +562,141 @@ static void test_damaged_head(void **state)
     }
 }
 
+static void write_byte(off_t place, unsigned char value)
+{
+    int descriptor = open(journal_path, O_RDWR);
+    put_back(descriptor, &value, 1, place);
+    close(descriptor);
+}
+
+static void test_other_version(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[8];
+    interrupt(c);
+    write_byte(16, RS_JOURNAL_VERSION + 1);
+    assert_refused(c, "test", "has format 2, and this version of Restride reads format 1");
+}
+
+/* A number that is not what was written, although the checksum fits. */
+static void forge(size_t place, uint64_t word)
+{
+    enum { MOST_HEAD = 8192 };
+    unsigned char front[MOST_HEAD];
+    rs_journal_head head;
+    int descriptor = open(journal_path, O_RDWR);
+    assert_true(pread(descriptor, front, sizeof front, 0) > RS_JOURNAL_HEAD_BYTES);
+    rs_journal_put_word(front + place, word);
+    assert_true(rs_journal_read_head(&head, front));
+    head.purpose_bytes = strlen("test");
+    unsigned char *plan = front + RS_JOURNAL_HEAD_BYTES + head.purpose_bytes;
+    head.checksum = rs_journal_head_sum(front, "test", head.purpose_bytes, plan, head.plan_bytes);
+    rs_journal_put_word(front + 24, head.checksum);
+    put_back(descriptor, front, sizeof front, 0);
+    close(descriptor);
+}
+
+/* Counts and sizes of the head and of the plan that lie, one by one. */
+static void test_forged_numbers(void **state)
+{
+    (void)state;
+    enum {
+        PLAN = RS_JOURNAL_HEAD_BYTES + 4,
+        WORD = RS_JOURNAL_WORD_BYTES,
+        TASK_AT = PLAN + 4 * WORD
+    };
+    static const size_t places[] = {
+        56,                  /* ranges */
+        64,                  /* payload */
+        72,                  /* carried */
+        80,                  /* stash */
+        PLAN,                /* offset of the array */
+        PLAN + WORD,         /* its bytes */
+        PLAN + 2 * WORD,     /* bytes of the header */
+        PLAN + 3 * WORD,     /* stages */
+        TASK_AT,             /* method */
+        TASK_AT + WORD,      /* offset */
+        TASK_AT + 2 * WORD,  /* outer */
+        TASK_AT + 4 * WORD,  /* count */
+        TASK_AT + 5 * WORD,  /* rows */
+        TASK_AT + 6 * WORD,  /* cols */
+        TASK_AT + 7 * WORD,  /* tail */
+        TASK_AT + 10 * WORD, /* unit */
+        TASK_AT + 11 * WORD, /* repeats */
+        TASK_AT + 13 * WORD, /* pieces */
+    };
+    const test_change *c = &changes[8];
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        for (int bits = 20; bits <= 63; bits += 43) {
+            interrupt(c);
+            forge(places[i], (uint64_t)1 << bits);
+            assert_refused(c, "test", "is damaged");
+        }
+}
+
+/* Neither of two records that had been written is whole any more. */
+static void test_lost_records(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[8];
+    interrupt(c);
+    unsigned char front[RS_JOURNAL_HEAD_BYTES];
+    rs_journal_head head;
+    rs_journal_places places;
+    int descriptor = open(journal_path, O_RDONLY);
+    assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
+    close(descriptor);
+    assert_true(rs_journal_read_head(&head, front));
+    assert_true(rs_journal_find_places(&head, &places));
+    for (int slot = 0; slot < 2; slot++)
+        write_byte((off_t)places.slots[slot] + 12, 0xA5);
+    assert_refused(c, "test", "is damaged");
+}
+
+/* What waits in the journal for its turn is not what was put there. */
+static void test_damaged_stash(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pad", "long blocks"};
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        const test_change *c = &changes[i];
+        if (strcmp(c->name, names[0]) != 0 && strcmp(c->name, names[1]) != 0)
+            continue;
+        interrupt(c);
+        unsigned char front[RS_JOURNAL_HEAD_BYTES];
+        rs_journal_head head;
+        rs_journal_places places;
+        int descriptor = open(journal_path, O_RDONLY);
+        assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
+        unsigned char value;
+        assert_true(rs_journal_read_head(&head, front));
+        assert_true(rs_journal_find_places(&head, &places));
+        assert_int_equal(pread(descriptor, &value, 1, (off_t)places.stash + 3), 1);
+        close(descriptor);
+        write_byte((off_t)places.stash + 3, value ^ 1);
+        bool found;
+        assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_INVALID_ARGUMENT);
+        assert_non_null(strstr(restride_last_error(), "is damaged"));
+        assert_int_equal(access(journal_path, F_OK), 0);
+    }
+}
+
+/* The bytes of a head are those of docs/journal.md on every machine. */
+static void test_format(void **state)
+{
+    (void)state;
+    const rs_journal_head head = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x0102030405060708};
+    unsigned char bytes[RS_JOURNAL_HEAD_BYTES];
+    rs_journal_write_head(&head, bytes);
+    assert_memory_equal(bytes, "restride-journal", 16);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(bytes[16 + 8 * i], i + 1);
+        assert_int_equal(bytes[16 + 8 * i + 7], 0);
+    }
+    assert_memory_equal(bytes + 96, "\x08\x07\x06\x05\x04\x03\x02\x01", 8);
+    assert_true(rs_journal_head_sum(bytes, "words", 5, "plan", 4) == 0x72168E832895A1CCU);
+}
+
 /* A journal that has no room on its disk, and one where none can be made. */
 static void test_no_journal(void **state)
 {
@@ -556,10 +739,13 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         most_calls = 1000;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undisturbed),  cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_power_lost),   cmocka_unit_test(test_power_lost_often),
-        cmocka_unit_test(test_stop),         cmocka_unit_test(test_wrong_journals),
-        cmocka_unit_test(test_damaged_head), cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_undisturbed),   cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_power_lost),    cmocka_unit_test(test_power_lost_often),
+        cmocka_unit_test(test_stop),          cmocka_unit_test(test_wrong_journals),
+        cmocka_unit_test(test_damaged_head),  cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_other_version), cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_lost_records),  cmocka_unit_test(test_damaged_stash),
+        cmocka_unit_test(test_format),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
