@@ -32,8 +32,8 @@ static void add_number(json_t *object, const char *key, const json_t *more)
 
 static void add_part(json_t *report, const json_t *part)
 {
-    static const char *const lists[] = {"devices", "kernels", "notes"};
-    static const char *const sums[] = {"count", "bytes", "seconds"};
+    static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
+    static const char *const sums[] = {"count", "bytes", "seconds", "parts", "part_bytes"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]));
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
@@ -48,11 +48,13 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     json_t *words = json_array();
     for (char **word = program; *word != NULL; word++)
         json_array_append_new(words, json_string_nocheck(*word));
-    json_t *report = json_pack(
-        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f}, s:[], s:i}", "restride",
-        RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile, "seconds",
-        result->seconds, "exit_status", result->exit_status, "signal", result->signal, "devices",
-        "kernels", "marshal", "count", 0, "bytes", 0, "seconds", 0.0, "notes", "processes", 0);
+    json_t *report =
+        json_pack("{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
+                  "s:[], s:[], s:i}",
+                  "restride", RS_VERSION, "program", words, "policy", policy, "tile",
+                  (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status,
+                  "signal", result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0,
+                  "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0);
     DIR *directory = report != NULL ? opendir(folder) : NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         rs_text path = RS_TEXT_EMPTY;

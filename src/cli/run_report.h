@@ -11,7 +11,10 @@
 /*
  * Reads every part in `folder` and removes it. The result has: restride, program[], policy, tile,
  * seconds, exit_status, signal, devices[], kernels[] {name, program, launches,
- * transformed_launches, seconds, arguments[]}, marshal {count, bytes, seconds}, notes[], processes.
+ * transformed_launches, seconds, transformed_seconds, policy, arguments[]}, marshal {count, bytes,
+ * seconds, parts, part_bytes}, timeline[], notes[], processes. `policy` is there when auto chose:
+ * {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert,
+ * usual_run, from_wisdom}.
  * NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,

@@ -30,6 +30,7 @@ static const char help[] =
     "counted;\n"
     "                      asta: all that is understood; off: nothing\n"
     "  --tile T            neighbouring structures in a tile (default 32)\n"
+    "  --device WORD       the program gets no device but cpu, gpu, or one with WORD in its name\n"
     "  --config FILE       policies and layouts by kernel and argument; docs/rewriting.md has the "
     "form\n"
     "  --report FILE       write a report, FILE.html for people or FILE.json for programs; may be\n"
@@ -53,6 +54,7 @@ typedef struct {
     const char *reports[MAXIMUM_REPORTS];
     int report_count;
     const char *baseline;
+    const char *device;
     bool quiet;
     char **program;
 } run_options;
@@ -112,10 +114,15 @@ static int follow_config(run_options *options)
 static int read_options(int argc, char **argv, run_options *options)
 {
     static const struct option names[] = {
-        {"policy", required_argument, NULL, 'p'},   {"tile", required_argument, NULL, 't'},
-        {"config", required_argument, NULL, 'c'},   {"report", required_argument, NULL, 'r'},
-        {"baseline", required_argument, NULL, 'b'}, {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"policy", required_argument, NULL, 'p'},
+        {"tile", required_argument, NULL, 't'},
+        {"device", required_argument, NULL, 'd'},
+        {"config", required_argument, NULL, 'c'},
+        {"report", required_argument, NULL, 'r'},
+        {"baseline", required_argument, NULL, 'b'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *options = (run_options){.policy = "auto", .tile = 32};
     optind = 1;
@@ -153,6 +160,9 @@ static int read_options(int argc, char **argv, run_options *options)
             if (options->report_count == MAXIMUM_REPORTS)
                 return rs_cli_fail(RS_EXIT_USAGE, "run", "--report was given too often.");
             options->reports[options->report_count++] = optarg;
+            break;
+        case 'd':
+            options->device = optarg;
             break;
         case 'b':
             options->baseline = optarg;
@@ -201,6 +211,8 @@ static void prepare_environment(const run_options *options, const char *folder)
         if (config != NULL)
             setenv("RESTRIDE_CONFIG", config, 1);
         free(config);
+        if (options->device != NULL)
+            setenv("RESTRIDE_DEVICE", options->device, 1);
         setenv("RESTRIDE_REWRITER", rewriter, 1);
         setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
         if (options->report_count > 0)

@@ -3,7 +3,7 @@
  * sub-buffers, images that view them). A buffer that kernels may not write cannot be converted in
  * place, so it is created writable; the program still sees the flags it asked for.
  */
-#include "layer/coherence.h"
+#include "layer/parts.h"
 #include "layer/report.h"
 
 #include <stdlib.h>
@@ -164,6 +164,14 @@ static cl_int CL_API_CALL get_mem_info(cl_mem handle, cl_mem_info name, size_t v
         /* "No flag" means read and write; the driver says so in its own way. */
         if (buffer != NULL && (buffer->program_flags & KERNEL_ACCESS) != 0)
             memcpy(value, &buffer->program_flags, sizeof buffer->program_flags);
+        rs_layer_unlock();
+    }
+    if (name == CL_MEM_MAP_COUNT && error == CL_SUCCESS && value != NULL) {
+        rs_layer_lock();
+        const rs_buffer *buffer = rs_buffer_find(handle);
+        for (const rs_map_part *map = buffer != NULL ? buffer->map_parts : NULL; map != NULL;
+             map = map->next)
+            ++*(cl_uint *)value;
         rs_layer_unlock();
     }
     return error;

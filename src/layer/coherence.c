@@ -3,6 +3,7 @@
 #include "layer/coherence.h"
 
 #include "base/log.h"
+#include "layer/parts.h"
 #include "layer/report.h"
 #include "layer/timing.h"
 
@@ -51,7 +52,7 @@ static bool same_layout(const rs_residence *a, const rs_residence *b)
 /* ---- wait lists ---- */
 
 /* Takes a reference to the event. */
-static void wait_for(rs_command *command, cl_event event)
+void rs_command_wait(rs_command *command, cl_event event)
 {
     if (command->wait_count + 1 > command->joined_capacity) {
         cl_uint capacity = command->wait_count * 2 + 8;
@@ -168,18 +169,23 @@ void rs_buffer_forget(rs_buffer *buffer)
     if (buffer->ready != NULL)
         rs_driver()->clReleaseEvent(buffer->ready);
     buffer->ready = NULL;
+    while (buffer->map_parts != NULL) {
+        rs_map_part *map = buffer->map_parts;
+        buffer->map_parts = map->next;
+        rs_driver()->clReleaseMemObject(map->scratch);
+        free(map);
+    }
 }
 
 /* ---- conversions ---- */
 
-/* Waits for everything that may still use the buffer's bytes in their present layout. */
-static void wait_for_users(rs_command *command, rs_buffer *buffer)
+void rs_command_own(rs_command *command, rs_buffer *buffer)
 {
     if (buffer->ready != NULL &&
         (buffer->ready_queue != command->queue || command->queue->out_of_order))
-        wait_for(command, buffer->ready);
+        rs_command_wait(command, buffer->ready);
     for (size_t i = 0; i < buffer->users.event_count; i++)
-        wait_for(command, buffer->users.events[i]);
+        rs_command_wait(command, buffer->users.events[i]);
     for (size_t i = 0; i < buffer->users.queue_count; i++) {
         rs_queue *user = buffer->users.queues[i];
         if (user == command->queue && !user->out_of_order)
@@ -190,9 +196,18 @@ static void wait_for_users(rs_command *command, rs_buffer *buffer)
             command->error = error;
             return;
         }
-        wait_for(command, marker);
+        rs_command_wait(command, marker);
         rs_driver()->clReleaseEvent(marker);
     }
+}
+
+void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, cl_event event)
+{
+    if (buffer->ready != NULL)
+        rs_driver()->clReleaseEvent(buffer->ready);
+    buffer->ready = event;
+    buffer->ready_queue = queue;
+    clear_users(&buffer->users);
 }
 
 static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
@@ -207,15 +222,11 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
         rs_report_note("A conversion failed: %s", restride_last_error());
         return CL_OUT_OF_RESOURCES;
     }
-    if (buffer->ready != NULL)
-        rs_driver()->clReleaseEvent(buffer->ready);
-    buffer->ready = event;
-    buffer->ready_queue = command->queue;
+    rs_buffer_changed(buffer, command->queue, event);
     buffer->residence = direction == RS_AOS_TO_ASTA ? residence : NULL;
-    clear_users(&buffer->users);
     /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
      * example, before the commands in front of them. */
-    wait_for(command, event);
+    rs_command_wait(command, event);
     rs_driver()->clRetainEvent(event);
     rs_timing_take(&(rs_timed){.event = event,
                                .back = direction == RS_ASTA_TO_AOS,
@@ -224,8 +235,7 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     return CL_SUCCESS;
 }
 
-/* The residence of the buffer's layout with kernels for the command's device. */
-static const rs_residence *on_device(const rs_buffer *buffer, cl_device_id device)
+const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id device)
 {
     const char *why;
     const rs_residence *residence = buffer->residence;
@@ -238,7 +248,7 @@ static void note_use(rs_command *command, rs_buffer *buffer)
 {
     if (buffer->ready != NULL &&
         (buffer->ready_queue != command->queue || command->queue->out_of_order))
-        wait_for(command, buffer->ready);
+        rs_command_wait(command, buffer->ready);
     if (!add_user(&buffer->users, command->queue))
         command->error = CL_OUT_OF_HOST_MEMORY;
 }
@@ -262,9 +272,9 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
     if (residence == NULL && !command->keeps_run)
         rs_buffer_end_run(buffer);
     if (!same_layout(buffer->residence, residence)) {
-        wait_for_users(command, buffer);
+        rs_command_own(command, buffer);
         if (command->error == CL_SUCCESS && buffer->residence != NULL) {
-            const rs_residence *present = on_device(buffer, command->queue->device);
+            const rs_residence *present = rs_residence_on_device(buffer, command->queue->device);
             command->error = present == NULL
                                  ? CL_OUT_OF_RESOURCES
                                  : enqueue_conversion(command, buffer, present, RS_ASTA_TO_AOS);
@@ -292,7 +302,7 @@ static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
             return error;
         rs_command command = {.queue = &own};
         rs_layer_lock();
-        wait_for_users(&command, buffer);
+        rs_command_own(&command, buffer);
         error = command.error;
         if (error == CL_SUCCESS)
             error = enqueue_conversion(&command, buffer, buffer->residence, RS_ASTA_TO_AOS);
@@ -332,14 +342,13 @@ cl_int rs_buffer_pin(cl_mem handle, const char *why)
     return error != CL_SUCCESS ? error : finished;
 }
 
-void rs_layer_freeze(const char *why)
+/* Brings every buffer back; done on return. Called without the lock. */
+void rs_layer_restore(void)
 {
     rs_layer_lock();
     size_t at = 0, count = 0;
     cl_event *events = calloc(rs_the_layer.buffers.count + 1, sizeof *events);
     rs_buffer *buffer;
-    if (rs_the_layer.frozen == NULL)
-        rs_the_layer.frozen = why;
     while ((buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL) {
         cl_event event = NULL;
         if (start_restoring(buffer, &event) != CL_SUCCESS)
@@ -353,4 +362,21 @@ void rs_layer_freeze(const char *why)
     for (size_t i = 0; i < count; i++)
         finish_restoring(events[i]);
     free(events);
+}
+
+void rs_layer_freeze(const char *why)
+{
+    rs_layer_lock();
+    if (rs_the_layer.frozen == NULL)
+        rs_the_layer.frozen = why;
+    rs_layer_unlock();
+    rs_layer_restore();
+}
+
+const char *rs_layer_frozen(void)
+{
+    if (rs_the_layer.frozen != NULL)
+        return rs_the_layer.frozen;
+    return rs_the_layer.user_events.count > 0 ? "the program holds commands back with user events"
+                                              : NULL;
 }

@@ -44,6 +44,19 @@ void rs_command_touch(rs_command *command, cl_mem buffer);
 
 void rs_command_end(rs_command *command);
 
+/* Lets the command wait for an event as well. */
+void rs_command_wait(rs_command *command, cl_event event);
+
+/* Before a command that changes a buffer's bytes behind other queues' backs, as a conversion does:
+ * it waits for everything that may still use them. After it: who comes later waits for `event`,
+ * which is taken over. */
+void rs_command_own(rs_command *command, rs_buffer *buffer);
+void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, cl_event event);
+
+/* The residence of a converted buffer's layout with kernels for a device; NULL when it cannot be
+ * had. */
+const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id device);
+
 /* The residence for a record and tile on a queue's device, its kernels built on first use; NULL
  * with a sentence (valid as long as the context) in *why. */
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
@@ -58,6 +71,12 @@ cl_int rs_buffer_pin(cl_mem handle, const char *why);
 
 /* The same for every buffer; from now on nothing is converted. */
 void rs_layer_freeze(const char *why);
+
+/* The same for every buffer, for now. */
+void rs_layer_restore(void);
+
+/* Why nothing may be converted now, or NULL. */
+const char *rs_layer_frozen(void);
 
 /* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
 void rs_buffer_end_run(rs_buffer *buffer);

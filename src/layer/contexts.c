@@ -40,7 +40,7 @@ void rs_context_trim(rs_context *context)
     free(context);
 }
 
-static cl_context new_context(cl_context handle)
+cl_context rs_new_context(cl_context handle)
 {
     if (handle == NULL)
         return NULL;
@@ -56,7 +56,7 @@ static cl_context CL_API_CALL create_context(const cl_context_properties *proper
                                                                        size_t, void *),
                                              void *data, cl_int *error)
 {
-    return new_context(
+    return rs_new_context(
         rs_driver()->clCreateContext(properties, device_count, devices, notify, data, error));
 }
 
@@ -65,7 +65,8 @@ create_context_from_type(const cl_context_properties *properties, cl_device_type
                          void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
                          void *data, cl_int *error)
 {
-    return new_context(rs_driver()->clCreateContextFromType(properties, type, notify, data, error));
+    return rs_new_context(
+        rs_driver()->clCreateContextFromType(properties, type, notify, data, error));
 }
 
 static cl_int CL_API_CALL retain_context(cl_context handle)
@@ -102,6 +103,7 @@ static rs_queue *new_queue(cl_command_queue handle, cl_context context, cl_devic
         rs_layer_freeze("there was not enough memory to follow a command queue");
         return NULL;
     }
+    rs_map_remove(&rs_the_layer.released, handle);
     queue->handle = handle;
     queue->references = 1;
     queue->context = context;
@@ -223,6 +225,9 @@ static cl_int CL_API_CALL release_queue(cl_command_queue handle)
     rs_queue *queue = rs_queue_find(handle);
     if (queue != NULL && --queue->references == 0) {
         rs_queue_retire(queue);
+        /* Without memory for it, the times that the program did not ask for are seen: harmless. */
+        if (queue->profiling_added)
+            rs_map_set(&rs_the_layer.released, handle, &rs_the_layer.released);
         rs_map_remove(&rs_the_layer.queues, handle);
         free(queue->program_list);
         free(queue);
@@ -274,7 +279,8 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
                                 NULL);
     rs_layer_lock();
     rs_queue *queue = rs_queue_find(handle);
-    bool hidden = queue != NULL && queue->profiling_added;
+    bool hidden = (queue != NULL && queue->profiling_added) ||
+                  rs_map_get(&rs_the_layer.released, handle) != NULL;
     rs_layer_unlock();
     if (hidden)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -299,12 +305,34 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
 /*
  * A command that waits for a user event can be abandoned, or held back for as long as the program
  * likes; a conversion in front of it would be too, and other queues' conversions would wait for it.
- * Programs with user events keep their layout.
+ * So all is in AoS while there is a user event without a status. Once it is complete, what waited
+ * for it runs by itself. After a command was abandoned, nothing is converted any more.
  */
 static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 {
-    rs_layer_freeze("the program holds commands back with user events");
-    return rs_driver()->clCreateUserEvent(context, error);
+    cl_event event = rs_driver()->clCreateUserEvent(context, error);
+    if (event == NULL)
+        return NULL;
+    rs_layer_lock();
+    bool followed = rs_map_set(&rs_the_layer.user_events, event, event);
+    rs_layer_unlock();
+    if (followed)
+        rs_layer_restore();
+    else
+        rs_layer_freeze("there was not enough memory to follow a user event");
+    return event;
+}
+
+static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
+{
+    cl_int error = rs_driver()->clSetUserEventStatus(event, status);
+    rs_layer_lock();
+    if (error == CL_SUCCESS && status < 0 && rs_the_layer.frozen == NULL)
+        rs_the_layer.frozen = "the program abandoned commands by a user event";
+    if (error == CL_SUCCESS)
+        rs_map_remove(&rs_the_layer.user_events, event);
+    rs_layer_unlock();
+    return error;
 }
 
 static void harvest(void)
@@ -342,6 +370,7 @@ void rs_layer_add_contexts(cl_icd_dispatch *table)
     table->clGetEventProfilingInfo = get_profiling_info;
     table->clGetEventInfo = get_event_info;
     table->clCreateUserEvent = create_user_event;
+    table->clSetUserEventStatus = set_user_event_status;
     table->clFinish = finish;
     table->clWaitForEvents = wait_for_events;
 }

@@ -143,7 +143,7 @@ static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_k
     return error;
 }
 
-/* A copy starts with the original's arguments, and has no rewritten form of its own. */
+/* A copy starts with the original's arguments, in both forms. */
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
 {
     cl_program program = NULL;
@@ -160,7 +160,9 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
                copy->argument_count * sizeof *copy->arguments);
         if (copy->rewritten != NULL)
             rs_driver()->clReleaseKernel(copy->rewritten);
-        copy->rewritten = NULL;
+        copy->rewritten = original->rewritten != NULL
+                              ? rs_driver()->clCloneKernel(original->rewritten, NULL)
+                              : NULL;
     }
     rs_layer_unlock();
     return handle;

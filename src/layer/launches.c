@@ -63,7 +63,7 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
 
 static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue)
 {
-    const char *why = rs_the_layer.frozen;
+    const char *why = rs_layer_frozen();
     size_t i = 0;
     if (kernel->policy == RS_POLICY_OFF)
         why = "the configuration keeps this kernel as it is";
@@ -238,7 +238,7 @@ static bool wait_a_while(cl_event event)
 static bool is_undecided(const rs_known_kernel *known)
 {
     const rs_policy_knowledge *k = &known->knowledge;
-    return known->waits < MOST_WAITS && rs_the_layer.frozen == NULL &&
+    return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
            (known->last_rewritten ? k->moved.count < 2 : k->own.count < 2) &&
            rs_policy_wants_time(k, known->last_rewritten);
 }

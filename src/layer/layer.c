@@ -92,6 +92,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     rs_layer_read_settings();
     memcpy(&rs_the_layer.target, target, given * sizeof(void *));
     rs_layer_add_contexts(&dispatch);
+    rs_layer_add_devices(&dispatch);
     rs_layer_add_buffers(&dispatch);
     rs_layer_add_transfers(&dispatch);
     rs_layer_add_programs(&dispatch);

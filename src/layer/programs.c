@@ -59,6 +59,21 @@ void rs_program_trim(rs_program *program)
     free(program);
 }
 
+/* The one device of a build, or NULL when there are several. */
+static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
+{
+    cl_device_id all[2] = {NULL, NULL};
+    size_t size = 0;
+    if (devices != NULL)
+        return count == 1 ? devices[0] : NULL;
+    if (rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
+        size != sizeof(cl_device_id) ||
+        rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
+            CL_SUCCESS)
+        return NULL;
+    return all[0];
+}
+
 /* ---- creation ---- */
 
 static char *join_source(cl_uint count, const char **strings, const size_t *lengths)
@@ -114,6 +129,34 @@ static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint c
     return handle;
 }
 
+static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_count,
+                                          const cl_device_id *devices, const char *options,
+                                          cl_uint header_count, const cl_program *headers,
+                                          const char **header_names,
+                                          void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL) {
+        free(program->options);
+        program->options = header_count == 0 ? strdup(options != NULL ? options : "") : NULL;
+        program->device = device_of_build(handle, device_count, devices);
+    }
+    rs_layer_unlock();
+    return rs_driver()->clCompileProgram(handle, device_count, devices, options, header_count,
+                                         headers, header_names, notify, data);
+}
+
+/* A program linked from one compiled source alone is that source, built with those options. */
+static void take_over_source(rs_program *linked, const rs_program *compiled)
+{
+    linked->source = strdup(compiled->source);
+    linked->options = strdup(compiled->options);
+    linked->unknown = NULL;
+    linked->device = compiled->device;
+    linked->hash = rs_knowledge_hash(linked->source, linked->options);
+}
+
 static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,
                                            const cl_device_id *devices, const char *options,
                                            cl_uint count, const cl_program *programs,
@@ -122,8 +165,16 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
 {
     cl_program handle = rs_driver()->clLinkProgram(context, device_count, devices, options, count,
                                                    programs, notify, data, error);
-    if (handle != NULL)
-        new_program(handle, context, NULL, "the program was compiled and linked in separate steps");
+    if (handle == NULL)
+        return NULL;
+    rs_layer_lock();
+    rs_program *linked = new_program(handle, context, NULL, "the program was linked from parts");
+    const rs_program *compiled = count == 1 ? rs_program_find(programs[0]) : NULL;
+    bool plain = options == NULL || options[0] == '\0';
+    if (linked != NULL && plain && compiled != NULL && compiled->source != NULL &&
+        compiled->options != NULL)
+        take_over_source(linked, compiled);
+    rs_layer_unlock();
     return handle;
 }
 
@@ -312,21 +363,6 @@ void rs_program_prepare(rs_program *program)
 
 /* ---- building ---- */
 
-/* The one device of a build, or NULL when there are several. */
-static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
-{
-    cl_device_id all[2] = {NULL, NULL};
-    size_t size = 0;
-    if (devices != NULL)
-        return count == 1 ? devices[0] : NULL;
-    if (rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
-        size != sizeof(cl_device_id) ||
-        rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
-            CL_SUCCESS)
-        return NULL;
-    return all[0];
-}
-
 static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
                                         const cl_device_id *devices, const char *options,
                                         void(CL_CALLBACK *notify)(cl_program, void *), void *data)
@@ -355,6 +391,7 @@ void rs_layer_add_programs(cl_icd_dispatch *table)
     table->clCreateProgramWithBinary = create_with_binary;
     table->clCreateProgramWithIL = create_with_il;
     table->clCreateProgramWithBuiltInKernels = create_with_built_in;
+    table->clCompileProgram = compile_program;
     table->clLinkProgram = link_program;
     table->clRetainProgram = retain_program;
     table->clReleaseProgram = release_program;

@@ -149,12 +149,13 @@ static json_t *describe(void)
     rs_conversion_sums sums = rs_timing_conversions();
     for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
         json_array_append_new(kernels, describe_kernel(facts));
-    return json_pack("{s:i, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f}, s:O?, s:o}", "process",
-                     (int)getpid(), "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
-                     (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
-                     kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
-                     (json_int_t)sums.bytes, "seconds", sums.seconds, "notes", report.notes,
-                     "timeline", rs_timing_line());
+    return json_pack(
+        "{s:i, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}", "process",
+        (int)getpid(), "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
+        (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels", kernels,
+        "marshal", "count", (json_int_t)sums.count, "bytes", (json_int_t)sums.bytes, "seconds",
+        sums.seconds, "parts", (json_int_t)sums.part_count, "part_bytes",
+        (json_int_t)sums.part_bytes, "notes", report.notes, "timeline", rs_timing_line());
 }
 
 void rs_report_write(void)

@@ -2,6 +2,7 @@
  * The layer's settings, from the environment that `restride run` prepares:
  *   RESTRIDE_POLICY         auto, asta, soa or off
  *   RESTRIDE_TILE           T
+ *   RESTRIDE_DEVICE         the device that the program gets: cpu, gpu or a part of its name
  *   RESTRIDE_CONFIG         what a configuration file says, as JSON (config/config.h)
  *   RESTRIDE_REWRITER       path of the restride-rewrite program
  *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
@@ -68,6 +69,7 @@ void rs_layer_read_settings(void)
         settings->policy = RS_POLICY_AUTO;
     settings->tile = tile_of(getenv("RESTRIDE_TILE"));
     settings->rewriter = getenv("RESTRIDE_REWRITER");
+    settings->device = getenv("RESTRIDE_DEVICE");
     const char *config = getenv("RESTRIDE_CONFIG");
     settings->config = config != NULL ? json_loads(config, 0, NULL) : NULL;
     settings->report_folder = getenv("RESTRIDE_REPORT_FOLDER");

@@ -68,6 +68,7 @@ typedef struct {
     cl_mem_flags program_flags;
     const char *pinned; /* why it stays AoS for good; NULL: it may be converted */
     unsigned map_count;
+    struct rs_map_part *map_parts; /* maps of which the program has a scratch buffer */
     const rs_residence *residence; /* NULL: AoS */
     cl_event ready;                /* the last conversion; commands on other queues wait for it */
     rs_queue *ready_queue;         /* in-order queue of that conversion, or NULL */
@@ -147,6 +148,7 @@ typedef struct {
     size_t tile;
     const char *report_folder; /* NULL: no report */
     bool report_times;         /* the report wants seconds, so queues get profiling */
+    const char *device;        /* the user's choice, see devices.c; NULL: the program's */
     json_t *config;            /* NULL: none */
     const char *rewriter; /* path of the restride-rewrite program; NULL: nothing can be rewritten */
 } rs_layer_settings;
@@ -156,6 +158,8 @@ typedef struct {
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, programs, kernels;
     const char *frozen; /* why nothing is converted any more, or NULL */
+    rs_map user_events; /* those without a status: nothing is converted as long as there is one */
+    rs_map released;    /* queues that hid their profiling, whose events may live on */
     unsigned program_count;
     rs_kernel_facts *facts;
 } rs_layer;
@@ -198,8 +202,12 @@ const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);
 /* Frees what the layer holds in a context once the program has let go of it and of its buffers. */
 void rs_context_trim(rs_context *context);
 
+/* Makes the record of a new context (NULL: nothing) and returns it. */
+cl_context rs_new_context(cl_context handle);
+
 /* Each room of the layer puts its functions into the dispatch table. */
 void rs_layer_add_contexts(cl_icd_dispatch *table);
+void rs_layer_add_devices(cl_icd_dispatch *table); /* after the contexts */
 void rs_layer_add_buffers(cl_icd_dispatch *table);
 void rs_layer_add_transfers(cl_icd_dispatch *table);
 void rs_layer_add_programs(cl_icd_dispatch *table);

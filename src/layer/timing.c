@@ -148,6 +148,12 @@ cl_event rs_timing_open_launch(const rs_known_kernel *known)
 
 /* ---- what the report says ---- */
 
+void rs_timing_count_part(size_t bytes)
+{
+    timing.conversions.part_count++;
+    timing.conversions.part_bytes += bytes;
+}
+
 rs_conversion_sums rs_timing_conversions(void)
 {
     return timing.conversions;

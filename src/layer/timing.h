@@ -41,7 +41,10 @@ typedef struct {
     size_t count;
     size_t bytes;
     double seconds;
+    size_t part_count, part_bytes; /* of parts.h; not in the sums above */
 } rs_conversion_sums;
+
+void rs_timing_count_part(size_t bytes);
 
 rs_conversion_sums rs_timing_conversions(void);
 

@@ -1,32 +1,41 @@
 /*
- * Commands that move a buffer's bytes. Each needs AoS (design section 8), with three exceptions
- * that need no conversion: a command that replaces every byte, a copy of a whole buffer onto
- * another of the same size (the copy has the same layout), and unmapping.
+ * Commands that move a buffer's bytes. Each needs AoS (design section 8): of a few bytes, their
+ * tiles alone (parts.h); of many, the whole buffer. Three need no conversion: a command that
+ * replaces every byte, a copy of a whole buffer onto another of the same size (the copy has the
+ * same layout), and unmapping.
  *
  * A blocking command is enqueued without blocking while the layer is locked, and waited for after:
  * other threads may have to enqueue what it waits for.
  */
-#include "layer/coherence.h"
+#include "layer/parts.h"
 #include "layer/timing.h"
 
-/* Ends a command whose blocking form was asked for: `mine` is its event. */
-static cl_int end_blocking(rs_command *command, cl_int error, cl_bool blocking, cl_event mine,
-                           cl_event *event)
+#include <stdlib.h>
+
+/* Ends a command; `mine` is its event, if the layer has asked for one: it goes to the program,
+ * which may not want it. */
+static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, cl_event mine,
+                          cl_event *event)
 {
-    if (blocking && error == CL_SUCCESS) {
-        if (event != NULL) {
-            *event = mine;
-            rs_driver()->clRetainEvent(mine);
-        }
+    if (mine == NULL || error != CL_SUCCESS) {
+        if (mine != NULL)
+            rs_driver()->clReleaseEvent(mine);
         rs_command_end(command);
+        return error;
+    }
+    if (event != NULL) {
+        *event = mine;
+        rs_driver()->clRetainEvent(mine);
+    }
+    rs_command_end(command);
+    if (blocking)
         error = rs_driver()->clWaitForEvents(1, &mine);
-        rs_driver()->clReleaseEvent(mine);
+    rs_driver()->clReleaseEvent(mine);
+    if (blocking) {
         rs_layer_lock();
         rs_timing_harvest();
         rs_layer_unlock();
-        return error;
     }
-    rs_command_end(command);
     return error;
 }
 
@@ -55,13 +64,38 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_
                                       const cl_event *wait_list, cl_event *event)
 {
     rs_command command;
+    rs_part part;
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_command_use(&command, buffer, NULL);
-    cl_int error = RS_CALL(command, clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, data,
+    cl_mem from = rs_part_reach(&command, buffer, &offset, size, RS_PART_READ, &part);
+    cl_int error = RS_CALL(command, clEnqueueReadBuffer(queue, from, CL_FALSE, offset, size, data,
                                                         command.wait_count, command.wait_list,
                                                         blocking ? &mine : event));
-    return end_blocking(&command, error, blocking, mine, event);
+    rs_part_close(&command, &part, NULL);
+    return end_command(&command, error, blocking, mine, event);
+}
+
+/* For a command that writes `size` bytes at *offset: what it is to write to. */
+static cl_mem reach_to_write(rs_command *command, cl_mem buffer, size_t *offset, size_t size,
+                             bool all, rs_part *part)
+{
+    *part = (rs_part){0};
+    if (!all)
+        return rs_part_reach(command, buffer, offset, size, RS_PART_WRITE, part);
+    rs_command_touch(command, buffer);
+    return buffer;
+}
+
+/* After a command that wrote to a part or to all of a buffer. */
+static cl_int finish_writing(rs_command *command, cl_int error, cl_mem buffer, bool all,
+                             rs_part *part, cl_event event)
+{
+    if (error == CL_SUCCESS && all)
+        set_residence(buffer, NULL);
+    if (error == CL_SUCCESS)
+        return rs_part_close(command, part, event);
+    rs_part_drop(part);
+    return error;
 }
 
 static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -70,20 +104,62 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
                                        cl_event *event)
 {
     rs_command command;
+    rs_part part;
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
     bool all = covers_all(buffer, offset, size);
-    if (all)
-        rs_command_touch(&command, buffer);
-    else
-        rs_command_use(&command, buffer, NULL);
-    cl_int error =
-        RS_CALL(command, clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, data,
-                                              command.wait_count, command.wait_list,
-                                              blocking ? &mine : event));
-    if (all && error == CL_SUCCESS)
-        set_residence(buffer, NULL);
-    return end_blocking(&command, error, blocking, mine, event);
+    cl_mem to = reach_to_write(&command, buffer, &offset, size, all, &part);
+    bool needs_event = blocking || part.scratch != NULL;
+    cl_int error = RS_CALL(command, clEnqueueWriteBuffer(queue, to, CL_FALSE, offset, size, data,
+                                                         command.wait_count, command.wait_list,
+                                                         needs_event ? &mine : event));
+    error = finish_writing(&command, error, buffer, all, &part, mine);
+    return end_command(&command, error, blocking, mine, event);
+}
+
+/* ---- rectangles ---- */
+
+/* A rectangle in a buffer, as OpenCL gives it. */
+typedef struct {
+    const size_t *origin, *region;
+    size_t row, slice; /* pitches in bytes, 0: as narrow as the region */
+} rectangle;
+
+/* The bytes from its first to its last; false when the driver is going to refuse it. */
+static bool span_of(const rectangle *r, size_t *offset, size_t *size)
+{
+    if (r->origin == NULL || r->region == NULL || r->region[0] == 0 || r->region[1] == 0 ||
+        r->region[2] == 0)
+        return false;
+    size_t row = r->row != 0 ? r->row : r->region[0];
+    size_t slice = r->slice != 0 ? r->slice : row * r->region[1];
+    *offset = r->origin[2] * slice + r->origin[1] * row + r->origin[0];
+    *size = (r->region[2] - 1) * slice + (r->region[1] - 1) * row + r->region[0];
+    return true;
+}
+
+/* Lets the command work on the rectangle's bytes alone, if they are few; `origin` becomes the
+ * rectangle's place in what is returned. */
+static cl_mem reach_rectangle(rs_command *command, cl_mem buffer, const rectangle *r,
+                              rs_part_use use, rs_part *part, size_t origin[3])
+{
+    size_t offset = 0, size = 0;
+    *part = (rs_part){0};
+    for (int i = 0; i < 3; i++)
+        origin[i] = r->origin != NULL ? r->origin[i] : 0;
+    if (!span_of(r, &offset, &size)) {
+        rs_command_use(command, buffer, NULL);
+        return buffer;
+    }
+    cl_mem reached = rs_part_reach(command, buffer, &offset, size, use, part);
+    if (part->scratch != NULL) {
+        size_t row = r->row != 0 ? r->row : r->region[0];
+        size_t slice = r->slice != 0 ? r->slice : row * r->region[1];
+        origin[2] = offset / slice;
+        origin[1] = offset % slice / row;
+        origin[0] = offset % slice % row;
+    }
+    return reached;
 }
 
 static cl_int CL_API_CALL read_buffer_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -93,16 +169,21 @@ static cl_int CL_API_CALL read_buffer_rect(cl_command_queue queue, cl_mem buffer
                                            void *data, cl_uint wait_count,
                                            const cl_event *wait_list, cl_event *event)
 {
+    const rectangle from = {buffer_origin, region, buffer_row, buffer_slice};
     rs_command command;
+    rs_part part;
+    size_t origin[3];
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_command_use(&command, buffer, NULL);
+    cl_mem reached = reach_rectangle(&command, buffer, &from, RS_PART_READ, &part, origin);
     cl_int error =
-        RS_CALL(command, clEnqueueReadBufferRect(queue, buffer, CL_FALSE, buffer_origin,
-                                                 host_origin, region, buffer_row, buffer_slice,
-                                                 host_row, host_slice, data, command.wait_count,
+        RS_CALL(command, clEnqueueReadBufferRect(queue, reached, CL_FALSE,
+                                                 buffer_origin != NULL ? origin : NULL, host_origin,
+                                                 region, buffer_row, buffer_slice, host_row,
+                                                 host_slice, data, command.wait_count,
                                                  command.wait_list, blocking ? &mine : event));
-    return end_blocking(&command, error, blocking, mine, event);
+    rs_part_close(&command, &part, NULL);
+    return end_command(&command, error, blocking, mine, event);
 }
 
 static cl_int CL_API_CALL write_buffer_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -112,17 +193,26 @@ static cl_int CL_API_CALL write_buffer_rect(cl_command_queue queue, cl_mem buffe
                                             const void *data, cl_uint wait_count,
                                             const cl_event *wait_list, cl_event *event)
 {
+    const rectangle to = {buffer_origin, region, buffer_row, buffer_slice};
     rs_command command;
+    rs_part part;
+    size_t origin[3];
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_command_use(&command, buffer, NULL);
+    cl_mem reached = reach_rectangle(&command, buffer, &to, RS_PART_WRITE, &part, origin);
+    /* Between the rows of the rectangle lie bytes that stay: a part is always fetched first. */
+    bool needs_event = blocking || part.scratch != NULL;
     cl_int error =
-        RS_CALL(command, clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, buffer_origin,
+        RS_CALL(command, clEnqueueWriteBufferRect(queue, reached, CL_FALSE,
+                                                  buffer_origin != NULL ? origin : NULL,
                                                   host_origin, region, buffer_row, buffer_slice,
                                                   host_row, host_slice, data, command.wait_count,
-                                                  command.wait_list, blocking ? &mine : event));
-    return end_blocking(&command, error, blocking, mine, event);
+                                                  command.wait_list, needs_event ? &mine : event));
+    error = finish_writing(&command, error, buffer, false, &part, mine);
+    return end_command(&command, error, blocking, mine, event);
 }
+
+/* ---- on the device ---- */
 
 static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
                                       size_t pattern_size, size_t offset, size_t size,
@@ -130,19 +220,31 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
                                       cl_event *event)
 {
     rs_command command;
+    rs_part part;
+    cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
     bool all = covers_all(buffer, offset, size);
-    if (all)
-        rs_command_touch(&command, buffer);
-    else
+    cl_mem to = reach_to_write(&command, buffer, &offset, size, all, &part);
+    if (part.scratch != NULL && pattern_size != 0 && offset % pattern_size != 0) {
+        /* A pattern may begin at its multiples only, and the tile begins elsewhere. */
+        offset += part.first;
+        rs_part_drop(&part);
         rs_command_use(&command, buffer, NULL);
-    cl_int error =
-        RS_CALL(command, clEnqueueFillBuffer(queue, buffer, pattern, pattern_size, offset, size,
-                                             command.wait_count, command.wait_list, event));
-    if (all && error == CL_SUCCESS)
-        set_residence(buffer, NULL);
-    rs_command_end(&command);
-    return error;
+        to = buffer;
+    }
+    cl_int error = RS_CALL(command, clEnqueueFillBuffer(queue, to, pattern, pattern_size, offset,
+                                                        size, command.wait_count, command.wait_list,
+                                                        part.scratch != NULL ? &mine : event));
+    error = finish_writing(&command, error, buffer, all, &part, mine);
+    return end_command(&command, error, CL_FALSE, mine, event);
+}
+
+/* Whether a copy of all bytes may take the layout along. */
+static bool copies_layout(cl_mem source, size_t source_offset, cl_mem destination, size_t size)
+{
+    const rs_buffer *from = rs_buffer_find(source), *to = rs_buffer_find(destination);
+    return from != NULL && covers_all(source, source_offset, size) && to->pinned == NULL &&
+           to->map_count == 0 && to->map_parts == NULL && to->context == from->context;
 }
 
 static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_mem destination,
@@ -151,29 +253,30 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
                                       cl_event *event)
 {
     rs_command command;
+    rs_part source_part = {0}, part = {0};
+    cl_mem from = source, to = destination;
+    cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_buffer *from = rs_buffer_find(source);
-    rs_buffer *to = rs_buffer_find(destination);
-    bool all = from != to && covers_all(destination, destination_offset, size);
-    bool same = all && covers_all(source, source_offset, size) && to->pinned == NULL &&
-                to->map_count == 0 && to->context == from->context;
-    if (same) {
+    bool all = source != destination && covers_all(destination, destination_offset, size);
+    bool same = all && copies_layout(source, source_offset, destination, size);
+    if (source == destination) {
+        rs_command_use(&command, source, NULL);
+    } else if (same) {
         rs_command_touch(&command, source);
         rs_command_touch(&command, destination);
     } else {
-        rs_command_use(&command, source, NULL);
-        if (all)
-            rs_command_touch(&command, destination);
-        else
-            rs_command_use(&command, destination, NULL);
+        from = rs_part_reach(&command, source, &source_offset, size, RS_PART_READ, &source_part);
+        to = reach_to_write(&command, destination, &destination_offset, size, all, &part);
     }
-    cl_int error = RS_CALL(
-        command, clEnqueueCopyBuffer(queue, source, destination, source_offset, destination_offset,
-                                     size, command.wait_count, command.wait_list, event));
-    if (all && error == CL_SUCCESS)
-        set_residence(destination, same ? from->residence : NULL);
-    rs_command_end(&command);
-    return error;
+    cl_int error =
+        RS_CALL(command, clEnqueueCopyBuffer(queue, from, to, source_offset, destination_offset,
+                                             size, command.wait_count, command.wait_list,
+                                             part.scratch != NULL ? &mine : event));
+    rs_part_drop(&source_part);
+    error = finish_writing(&command, error, destination, all, &part, mine);
+    if (same && error == CL_SUCCESS)
+        set_residence(destination, rs_buffer_find(source)->residence);
+    return end_command(&command, error, CL_FALSE, mine, event);
 }
 
 static cl_int CL_API_CALL copy_buffer_rect(cl_command_queue queue, cl_mem source,
@@ -184,17 +287,31 @@ static cl_int CL_API_CALL copy_buffer_rect(cl_command_queue queue, cl_mem source
                                            cl_uint wait_count, const cl_event *wait_list,
                                            cl_event *event)
 {
+    const rectangle read = {source_origin, region, source_row, source_slice};
+    const rectangle write = {destination_origin, region, destination_row, destination_slice};
     rs_command command;
+    rs_part source_part = {0}, part = {0};
+    size_t from_origin[3] = {0}, to_origin[3] = {0};
+    cl_mem from = source, to = destination;
+    cl_event mine = NULL;
+    bool apart = source != destination && source_origin != NULL && destination_origin != NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_command_use(&command, source, NULL);
-    rs_command_use(&command, destination, NULL);
+    if (apart) {
+        from = reach_rectangle(&command, source, &read, RS_PART_READ, &source_part, from_origin);
+        to = reach_rectangle(&command, destination, &write, RS_PART_WRITE, &part, to_origin);
+    } else {
+        rs_command_use(&command, source, NULL);
+        rs_command_use(&command, destination, NULL);
+    }
     cl_int error =
-        RS_CALL(command, clEnqueueCopyBufferRect(queue, source, destination, source_origin,
-                                                 destination_origin, region, source_row,
-                                                 source_slice, destination_row, destination_slice,
-                                                 command.wait_count, command.wait_list, event));
-    rs_command_end(&command);
-    return error;
+        RS_CALL(command, clEnqueueCopyBufferRect(
+                             queue, from, to, apart ? from_origin : source_origin,
+                             apart ? to_origin : destination_origin, region, source_row,
+                             source_slice, destination_row, destination_slice, command.wait_count,
+                             command.wait_list, part.scratch != NULL ? &mine : event));
+    rs_part_drop(&source_part);
+    error = finish_writing(&command, error, destination, false, &part, mine);
+    return end_command(&command, error, CL_FALSE, mine, event);
 }
 
 static cl_int CL_API_CALL copy_image_to_buffer(cl_command_queue queue, cl_mem image, cl_mem buffer,
@@ -227,28 +344,78 @@ static cl_int CL_API_CALL copy_buffer_to_image(cl_command_queue queue, cl_mem bu
     return error;
 }
 
+/* ---- maps ---- */
+
+enum { MAP_WRITES = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION };
+
 static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem handle, cl_bool blocking,
                                     cl_map_flags flags, size_t offset, size_t size,
                                     cl_uint wait_count, const cl_event *wait_list, cl_event *event,
                                     cl_int *error_ret)
 {
     rs_command command;
+    rs_part part;
     cl_event mine = NULL;
     void *mapped = NULL;
+    size_t place = offset;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_command_use(&command, handle, NULL);
+    cl_mem reached = rs_part_reach(&command, handle, &place, size, RS_PART_READ, &part);
     cl_int error = command.error;
     if (error == CL_SUCCESS)
-        mapped = rs_driver()->clEnqueueMapBuffer(queue, handle, CL_FALSE, flags, offset, size,
+        mapped = rs_driver()->clEnqueueMapBuffer(queue, reached, CL_FALSE, flags, place, size,
                                                  command.wait_count, command.wait_list,
                                                  blocking ? &mine : event, &error);
     rs_buffer *buffer = rs_buffer_find(handle);
-    if (error == CL_SUCCESS && buffer != NULL)
+    if (error == CL_SUCCESS && part.scratch != NULL) {
+        if (!rs_part_keep_mapped(&part, mapped, offset, size, (flags & MAP_WRITES) != 0))
+            error = CL_OUT_OF_HOST_MEMORY;
+    } else if (error == CL_SUCCESS && buffer != NULL) {
         buffer->map_count++;
-    error = end_blocking(&command, error, blocking, mine, event);
+    }
+    rs_part_drop(&part);
+    error = end_command(&command, error, blocking, mine, event);
     if (error_ret != NULL)
         *error_ret = error;
     return error == CL_SUCCESS ? mapped : NULL;
+}
+
+/* Puts the bytes of a map that was a part into the buffer, wherever that is by now: others may have
+ * changed its tiles meanwhile. */
+static cl_int copy_from_map(rs_command *command, rs_buffer *buffer, const rs_map_part *map,
+                            cl_event unmapped)
+{
+    rs_part part;
+    cl_event copied = NULL;
+    size_t offset = map->offset;
+    rs_command_wait(command, unmapped);
+    cl_mem to = rs_part_reach(command, buffer->handle, &offset, map->size, RS_PART_WRITE, &part);
+    if (part.scratch == NULL)
+        rs_command_own(command, buffer);
+    cl_int error =
+        RS_CALL(*command, clEnqueueCopyBuffer(command->queue->handle, map->scratch, to,
+                                              map->offset - map->first, offset, map->size,
+                                              command->wait_count, command->wait_list, &copied));
+    if (error == CL_SUCCESS && part.scratch == NULL) {
+        rs_driver()->clRetainEvent(copied);
+        rs_buffer_changed(buffer, command->queue, copied);
+    }
+    error = finish_writing(command, error, buffer->handle, false, &part, copied);
+    if (copied != NULL)
+        rs_driver()->clReleaseEvent(copied);
+    return error;
+}
+
+static cl_int unmap_part(rs_command *command, rs_buffer *buffer, rs_map_part *map, cl_event *event)
+{
+    cl_event mine = NULL;
+    cl_int error =
+        RS_CALL(*command, clEnqueueUnmapMemObject(command->queue->handle, map->scratch, map->mapped,
+                                                  command->wait_count, command->wait_list, &mine));
+    if (error == CL_SUCCESS && map->writes)
+        error = copy_from_map(command, buffer, map, mine);
+    rs_driver()->clReleaseMemObject(map->scratch);
+    free(map);
+    return end_command(command, error, CL_FALSE, mine, event);
 }
 
 static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem handle, void *mapped,
@@ -256,11 +423,15 @@ static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem handle, void *map
 {
     rs_command command;
     rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_map_part *map =
+        buffer != NULL && command.queue != NULL ? rs_part_of_map(buffer, mapped) : NULL;
+    if (map != NULL)
+        return unmap_part(&command, buffer, map, event);
     rs_command_touch(&command, handle);
     cl_int error =
         RS_CALL(command, clEnqueueUnmapMemObject(queue, handle, mapped, command.wait_count,
                                                  command.wait_list, event));
-    rs_buffer *buffer = rs_buffer_find(handle);
     if (error == CL_SUCCESS && buffer != NULL && buffer->map_count > 0)
         buffer->map_count--;
     rs_command_end(&command);

@@ -130,6 +130,85 @@ static void test_commands_that_wait(void **state)
     }
 }
 
+/* One case of cases.c each: how many launches must run in the other layout at least and at most,
+ * of all kernels. */
+static void test_cases(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *options;
+        long least, most;
+    } cases[] = {
+        {"user-event", "", 3, 3},
+        {"released-queue", "", 1, 1},
+        {"profiling", "", 1, 1},
+        {"kernels-in-program", "", 2, 2},
+        {"clone", "", 2, 2},
+        {"queries", "", 1, 1},
+        {"compile-and-link", "", 1, 1},
+        {"link-two", "", 0, 0},
+        {"binary", "", 2, 2},
+        {"il", "", 1, 1},
+        {"svm", "", 1, 1},
+        {"host-pointer", "", 0, 0},
+        {"image", "", 1, 1},
+        {"extension", "", 2, 2},
+        {"leak", "", 2, 2},
+        {"threads", "", 200, 200},
+        {"gpu-only", "--device cpu", 1, 1},
+        {"gpu-only", "--device PTHREAD", 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int status = exit_status(run("%s run --policy asta %s --report %s -- timeout 60 %s %s",
+                                     RESTRIDE_PROGRAM, cases[i].options, report_path, CASES_PROGRAM,
+                                     cases[i].name));
+        if (status == 77) {
+            print_message("%s: this device cannot\n", cases[i].name);
+            continue;
+        }
+        if (status != 0)
+            fail_msg("%s: status %d: %s", cases[i].name, status, errors());
+        size_t j;
+        long transformed = 0;
+        json_t *loaded = report(), *kernel;
+        json_array_foreach(json_object_get(loaded, "kernels"), j, kernel)
+        {
+            transformed += number_of(kernel, "transformed_launches");
+        }
+        if (transformed < cases[i].least || transformed > cases[i].most)
+            fail_msg("%s: %ld launches in the other layout", cases[i].name, transformed);
+        json_decref(loaded);
+    }
+    assert_int_not_equal(
+        exit_status(run("%s run --device gpu -- %s gpu-only", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
+}
+
+/* Partial transfers and maps convert their tiles alone; the buffer stays in its layout. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *commands;
+        long conversions, least_parts; /* of whole buffers and of parts */
+    } cases[] = {
+        {"wlqlqlqlr", 2, 3}, {"wlplplpqlr", 2, 7}, {"wlmlmqlr", 2, 7},
+        {"wlqslqsr", 4, 1},  {"wlr", 2, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int status = run("%s run --policy asta --report %s -- %s %s", RESTRIDE_PROGRAM, report_path,
+                         SEQUENCE_PROGRAM, cases[i].commands);
+        if (exit_status(status) != 0)
+            fail_msg("%s: %s", cases[i].commands, errors());
+        json_t *loaded = report();
+        json_t *marshal = json_object_get(loaded, "marshal");
+        if (number_of(marshal, "count") != cases[i].conversions ||
+            number_of(marshal, "parts") < cases[i].least_parts)
+            fail_msg("%s: %ld conversions, %ld parts", cases[i].commands,
+                     number_of(marshal, "count"), number_of(marshal, "parts"));
+        json_decref(loaded);
+    }
+}
+
 static void test_policy_off_changes_nothing(void **state)
 {
     (void)state;
@@ -230,6 +309,8 @@ int main(void)
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_small_buffers),
         cmocka_unit_test(test_commands_that_wait),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_policy_off_changes_nothing),
         cmocka_unit_test(test_tile_too_large_for_the_device),
         cmocka_unit_test(test_broken_rewriter),

@@ -1,0 +1,61 @@
+/*
+ * Parts: a command that touches few bytes of a converted buffer gets its tiles alone, in AoS, in a
+ * scratch buffer (the on-demand marshaling of Sung's thesis, section 5.5.3). A tile takes the same
+ * bytes in both layouts, so a range of whole tiles is copied out, converted, used, and, if the
+ * command writes, converted and copied back; the buffer itself stays as it is.
+ *
+ *     rs_part part = {0};
+ *     cl_mem reached = rs_part_reach(&command, buffer, &offset, size, RS_PART_WRITE, &part);
+ *     error = target->clEnqueueWrite...(reached, offset, ...)
+ *     error = rs_part_close(&command, &part, event);
+ *
+ * When the range is large, or the buffer is in AoS anyway, the whole buffer is brought to AoS and
+ * reached itself.
+ */
+#ifndef RS_LAYER_PARTS_H
+#define RS_LAYER_PARTS_H
+
+#include "layer/coherence.h"
+
+typedef enum { RS_PART_READ, RS_PART_WRITE } rs_part_use;
+
+typedef struct {
+    cl_mem scratch; /* NULL: the buffer itself was reached */
+    rs_buffer *buffer;
+    const rs_residence *residence;
+    size_t first, bytes; /* of the buffer */
+    size_t records;      /* in the part; behind them are bytes of no record */
+    rs_part_use use;
+} rs_part;
+
+/* What the command is to work on instead of `handle`; *offset becomes the offset there. */
+cl_mem rs_part_reach(rs_command *command, cl_mem handle, size_t *offset, size_t size,
+                     rs_part_use use, rs_part *part);
+
+/* After the command was enqueued: puts what it wrote back, after `event` of the command (may be
+ * NULL for a read), and lets the scratch buffer go. */
+cl_int rs_part_close(rs_command *command, rs_part *part, cl_event event);
+
+/* Lets the scratch buffer go, for a command that was not enqueued. */
+void rs_part_drop(rs_part *part);
+
+/* ---- maps ---- */
+
+/* A mapped part of a buffer. */
+typedef struct rs_map_part {
+    void *mapped;
+    cl_mem scratch;
+    size_t first;        /* byte of the buffer where the scratch starts */
+    size_t offset, size; /* what was mapped, in the buffer */
+    bool writes;
+    struct rs_map_part *next;
+} rs_map_part;
+
+/* Keeps the part of a map until it is unmapped; false when memory is short. */
+bool rs_part_keep_mapped(rs_part *part, void *mapped, size_t offset, size_t size, bool writes);
+
+/* Takes the record of a map out of its buffer; NULL when it is not one of a part. The caller frees
+ * it and releases its scratch buffer. */
+rs_map_part *rs_part_of_map(rs_buffer *buffer, const void *mapped);
+
+#endif

@@ -1,0 +1,456 @@
+/*
+ * An OpenCL program with one case for each unusual way to use the interface. Each knows its result;
+ * test_layer.c says which of them must run in another layout.
+ *
+ * usage: cases NAME; exit status 0 when the result is right, 77 when the device lacks something.
+ */
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    int a;
+    float b;
+    int c[2];
+} cell;
+
+enum { CELLS = 1000, LACKS = 77, THREADS = 4 };
+
+static const char source[] =
+    "typedef struct { int a; float b; int c[2]; } cell;\n"
+    "__kernel void add(__global cell *cells) { cells[get_global_id(0)].a += 1; }\n"
+    "__kernel void twice(__global cell *cells) { cells[get_global_id(0)].c[1] *= 2; }\n";
+
+static cl_platform_id platform;
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static cl_program program;
+static cl_mem cells;
+static cell expected[CELLS];
+
+static void check(int right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+static void done(cl_int error, const char *what)
+{
+    if (error != CL_SUCCESS)
+        fprintf(stderr, "error %d: ", error);
+    check(error == CL_SUCCESS, what);
+}
+
+static cl_mem make_cells(cl_mem_flags flags, void *host)
+{
+    cl_int error;
+    cl_mem made = clCreateBuffer(context, flags, sizeof expected, host, &error);
+    done(error, "clCreateBuffer");
+    return made;
+}
+
+static cl_kernel make_kernel(cl_program from, const char *name, cl_mem buffer)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(from, name, &error);
+    done(error, "clCreateKernel");
+    done(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    return kernel;
+}
+
+static void build(void)
+{
+    const char *text = source;
+    cl_int error;
+    program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(program, 1, &device, "-cl-kernel-arg-info", NULL, NULL), "clBuildProgram");
+}
+
+static void set_up(void)
+{
+    cl_int error;
+    done(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    done(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    done(error, "clCreateContext");
+    queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    done(error, "clCreateCommandQueueWithProperties");
+    for (int i = 0; i < CELLS; i++)
+        expected[i] = (cell){i, (float)i, {i * 3, i * 5}};
+    cells = make_cells(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, expected);
+    build();
+}
+
+static void launch_on(cl_command_queue on, cl_kernel kernel, cl_event wait, cl_event *event)
+{
+    size_t count = CELLS;
+    done(clEnqueueNDRangeKernel(on, kernel, 1, NULL, &count, NULL, wait != NULL,
+                                wait != NULL ? &wait : NULL, event),
+         "clEnqueueNDRangeKernel");
+}
+
+static void add_once(cl_kernel kernel)
+{
+    launch_on(queue, kernel, NULL, NULL);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a++;
+}
+
+static void compare(cl_mem buffer)
+{
+    static cell got[CELLS];
+    done(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+         "clEnqueueReadBuffer");
+    check(memcmp(got, expected, sizeof got) == 0, "bytes differ");
+}
+
+/* ---- the cases ---- */
+
+/* A user event holds a launch back; after it, launches are as before. */
+static void user_event(void)
+{
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    cl_event user = clCreateUserEvent(context, &error);
+    done(error, "clCreateUserEvent");
+    launch_on(queue, add, user, NULL);
+    done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a++;
+    add_once(add);
+    add_once(add);
+    compare(cells);
+    done(clReleaseEvent(user), "clReleaseEvent");
+}
+
+/* An event outlives its queue: times that the program did not ask for stay hidden. */
+static void released_queue(void)
+{
+    cl_event event;
+    cl_ulong time;
+    cl_kernel add = make_kernel(program, "add", cells);
+    launch_on(queue, add, NULL, &event);
+    done(clWaitForEvents(1, &event), "clWaitForEvents");
+    done(clReleaseCommandQueue(queue), "clReleaseCommandQueue");
+    check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL) ==
+              CL_PROFILING_INFO_NOT_AVAILABLE,
+          "an event of a queue without profiling has times");
+}
+
+static void profiling(void)
+{
+    static const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_int error;
+    cl_event event;
+    cl_ulong times[4];
+    cl_command_type type;
+    cl_command_queue timed = clCreateCommandQueueWithProperties(context, device, list, &error);
+    done(error, "clCreateCommandQueueWithProperties");
+    cl_kernel add = make_kernel(program, "add", cells);
+    launch_on(timed, add, NULL, &event);
+    done(clWaitForEvents(1, &event), "clWaitForEvents");
+    for (cl_profiling_info i = 0; i < 4; i++)
+        done(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof times[i],
+                                     &times[i], NULL),
+             "clGetEventProfilingInfo");
+    check(times[0] <= times[1] && times[1] <= times[2] && times[2] <= times[3],
+          "times are out of order");
+    done(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL), "clGetEventInfo");
+    check(type == CL_COMMAND_NDRANGE_KERNEL, "the event is not the kernel's");
+}
+
+static void kernels_in_program(void)
+{
+    cl_kernel kernels[2];
+    cl_uint count;
+    done(clCreateKernelsInProgram(program, 2, kernels, &count), "clCreateKernelsInProgram");
+    check(count == 2, "another number of kernels");
+    for (int k = 0; k < 2; k++) {
+        char name[16];
+        done(clGetKernelInfo(kernels[k], CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL),
+             "clGetKernelInfo");
+        done(clSetKernelArg(kernels[k], 0, sizeof cells, &cells), "clSetKernelArg");
+        launch_on(queue, kernels[k], NULL, NULL);
+        for (int i = 0; i < CELLS; i++)
+            if (strcmp(name, "add") == 0)
+                expected[i].a++;
+            else
+                expected[i].c[1] *= 2;
+    }
+    compare(cells);
+}
+
+static void clone(void)
+{
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    cl_kernel copy = clCloneKernel(add, &error);
+    if (error == CL_INVALID_OPERATION)
+        exit(LACKS);
+    done(error, "clCloneKernel");
+    cl_mem other = make_cells(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, expected);
+    done(clSetKernelArg(add, 0, sizeof other, &other), "clSetKernelArg");
+    launch_on(queue, add, NULL, NULL);
+    add_once(copy);
+    compare(cells);
+    compare(other);
+}
+
+/* The program sees its own source, arguments and counts. */
+static void queries(void)
+{
+    char text[sizeof source + 1], name[16];
+    cl_uint count;
+    size_t size, kernels;
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    done(clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof text, text, &size),
+         "clGetProgramInfo");
+    check(size == sizeof source && strcmp(text, source) == 0, "another source");
+    done(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
+         "clGetProgramInfo");
+    check(kernels == 2, "another number of kernels");
+    done(clGetKernelArgInfo(add, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL),
+         "clGetKernelArgInfo");
+    check(strcmp(name, "cell*") == 0, "another type of the argument");
+    check(clGetKernelArgInfo(add, 1, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL) !=
+              CL_SUCCESS,
+          "the kernel has a second argument");
+    done(clGetKernelInfo(add, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL), "clGetKernelInfo");
+    check(count == 1, "another number of arguments");
+    done(clGetKernelInfo(add, CL_KERNEL_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetKernelInfo");
+    check(count == 1, "another number of references");
+    compare(cells);
+}
+
+static cl_program compile(const char *text)
+{
+    cl_int error;
+    cl_program compiled = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clCompileProgram(compiled, 1, &device, "", 0, NULL, NULL, NULL, NULL), "clCompileProgram");
+    return compiled;
+}
+
+static void compile_and_link(void)
+{
+    cl_int error;
+    cl_program compiled = compile(source);
+    cl_program linked = clLinkProgram(context, 1, &device, "", 1, &compiled, NULL, NULL, &error);
+    done(error, "clLinkProgram");
+    add_once(make_kernel(linked, "add", cells));
+    compare(cells);
+}
+
+static void link_two(void)
+{
+    cl_int error;
+    cl_program parts[2] = {
+        compile(source),
+        compile("__kernel void nothing(__global int *a) { a[0] += 0; }\n"),
+    };
+    cl_program linked = clLinkProgram(context, 1, &device, "", 2, parts, NULL, NULL, &error);
+    done(error, "clLinkProgram");
+    add_once(make_kernel(linked, "add", cells));
+    compare(cells);
+}
+
+static void binary(void)
+{
+    size_t size;
+    cl_int error, status;
+    done(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+         "clGetProgramInfo");
+    unsigned char *bytes = malloc(size);
+    done(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL),
+         "clGetProgramInfo");
+    cl_program again = clCreateProgramWithBinary(context, 1, &device, &size,
+                                                 (const unsigned char **)&bytes, &status, &error);
+    done(error, "clCreateProgramWithBinary");
+    done(clBuildProgram(again, 1, &device, "", NULL, NULL), "clBuildProgram");
+    add_once(make_kernel(program, "add", cells));
+    add_once(make_kernel(again, "add", cells));
+    add_once(make_kernel(program, "add", cells));
+    compare(cells);
+}
+
+/* An intermediate language that is none is refused as without the layer. */
+static void il(void)
+{
+    static const char nonsense[] = "this is no intermediate language";
+    cl_int error = CL_SUCCESS;
+    cl_program from = clCreateProgramWithIL(context, nonsense, sizeof nonsense, &error);
+    check(from == NULL ? error != CL_SUCCESS
+                       : clBuildProgram(from, 1, &device, "", NULL, NULL) != CL_SUCCESS,
+          "nonsense was built");
+    add_once(make_kernel(program, "add", cells));
+    compare(cells);
+}
+
+static void svm(void)
+{
+    cl_int error;
+    cell *shared = clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof expected, 0);
+    if (shared == NULL)
+        exit(LACKS);
+    done(clEnqueueSVMMemcpy(queue, CL_TRUE, shared, expected, sizeof expected, 0, NULL, NULL),
+         "clEnqueueSVMMemcpy");
+    cl_kernel add = clCreateKernel(program, "add", &error);
+    done(error, "clCreateKernel");
+    done(clSetKernelArgSVMPointer(add, 0, shared), "clSetKernelArgSVMPointer");
+    launch_on(queue, add, NULL, NULL);
+    static cell got[CELLS];
+    done(clEnqueueSVMMemcpy(queue, CL_TRUE, got, shared, sizeof got, 0, NULL, NULL),
+         "clEnqueueSVMMemcpy");
+    done(clSetKernelArg(add, 0, sizeof cells, &cells), "clSetKernelArg");
+    add_once(add);
+    check(memcmp(got, expected, sizeof got) == 0, "bytes of shared memory differ");
+    compare(cells);
+    clSVMFree(context, shared);
+}
+
+static void host_pointer(void)
+{
+    static cell host[CELLS];
+    cl_int error;
+    memcpy(host, expected, sizeof host);
+    cl_mem buffer = make_cells(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host);
+    add_once(make_kernel(program, "add", buffer));
+    cell *mapped = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, sizeof host, 0, NULL,
+                                      NULL, &error);
+    done(error, "clEnqueueMapBuffer");
+    check(mapped == host, "the map is elsewhere");
+    check(memcmp(host, expected, sizeof host) == 0, "bytes differ");
+    done(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+}
+
+static void image(void)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    const cl_image_desc description = {
+        .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = CELLS, .mem_object = cells};
+    static cell got[CELLS];
+    const size_t origin[3] = {0, 0, 0}, region[3] = {CELLS, 1, 1};
+    cl_int error;
+    add_once(make_kernel(program, "add", cells));
+    cl_mem view = clCreateImage(context, CL_MEM_READ_WRITE, &format, &description, NULL, &error);
+    if (error != CL_SUCCESS)
+        exit(LACKS);
+    add_once(make_kernel(program, "add", cells));
+    done(clEnqueueReadImage(queue, view, CL_TRUE, origin, region, 0, 0, got, 0, NULL, NULL),
+         "clEnqueueReadImage");
+    check(memcmp(got, expected, sizeof got) == 0, "bytes of the image differ");
+    compare(cells);
+}
+
+/* Functions by pointer, as programs that load extensions get them. */
+static void extension(void)
+{
+    add_once(make_kernel(program, "add", cells));
+    clGetExtensionFunctionAddressForPlatform(platform, "clGetPlatformInfo");
+    add_once(make_kernel(program, "add", cells));
+    clGetExtensionFunctionAddressForPlatform(platform, "clEnqueueSomethingEXT");
+    add_once(make_kernel(program, "add", cells));
+    compare(cells);
+}
+
+/* The program ends without releasing anything, with commands that were never waited for. */
+static void leak(void)
+{
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    compare(cells);
+    make_cells(CL_MEM_READ_WRITE, NULL);
+    launch_on(queue, add, NULL, NULL);
+}
+
+static void *work(void *data)
+{
+    cl_int error;
+    static cell got[THREADS][CELLS];
+    const int me = (int)(intptr_t)data;
+    cl_command_queue own = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                   sizeof expected, expected, &error);
+    cl_kernel add = make_kernel(program, "add", buffer);
+    for (int i = 0; i < 50; i++) {
+        launch_on(own, add, NULL, NULL);
+        if (i % 7 == me)
+            clEnqueueReadBuffer(own, buffer, CL_TRUE, 0, sizeof got[me], got[me], 0, NULL, NULL);
+    }
+    clEnqueueReadBuffer(own, buffer, CL_TRUE, 0, sizeof got[me], got[me], 0, NULL, NULL);
+    for (int i = 0; i < CELLS; i++)
+        if (got[me][i].a != i + 50 || got[me][i].c[1] != i * 5)
+            return data == NULL ? "" : data;
+    clReleaseKernel(add);
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(own);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t running[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        check(pthread_create(&running[i], NULL, work, (void *)(intptr_t)i) == 0, "no thread");
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+        pthread_join(running[i], &wrong);
+        check(wrong == NULL, "bytes of a thread differ");
+    }
+}
+
+/* A program that asks for a GPU and nothing else. */
+static void gpu_only(void)
+{
+    cl_device_id found;
+    cl_uint count;
+    cl_int error;
+    done(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &found, &count), "clGetDeviceIDs");
+    check(count >= 1, "no device");
+    cl_context made = clCreateContextFromType(NULL, CL_DEVICE_TYPE_GPU, NULL, NULL, &error);
+    done(error, "clCreateContextFromType");
+    clReleaseContext(made);
+    add_once(make_kernel(program, "add", cells));
+    compare(cells);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"user-event", user_event},
+                 {"released-queue", released_queue},
+                 {"profiling", profiling},
+                 {"kernels-in-program", kernels_in_program},
+                 {"clone", clone},
+                 {"queries", queries},
+                 {"compile-and-link", compile_and_link},
+                 {"link-two", link_two},
+                 {"binary", binary},
+                 {"il", il},
+                 {"svm", svm},
+                 {"host-pointer", host_pointer},
+                 {"image", image},
+                 {"extension", extension},
+                 {"leak", leak},
+                 {"threads", threads},
+                 {"gpu-only", gpu_only}};
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            set_up();
+            cases[i].run();
+            return 0;
+        }
+    return 2;
+}
