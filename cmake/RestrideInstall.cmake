@@ -2,7 +2,7 @@
 #   bin/restride                          the command line
 #   LIBDIR/librestride.so.X.Y.Z           the library, with include/restride/, pkg-config and CMake files
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
-#   lib/restride/restride-rewrite         the rewriter, likewise
+#   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
 include(CMakePackageConfigHelpers)
 
 install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -10,6 +10,10 @@ install(TARGETS restride_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(RESTRIDE_REWRITE)
   set_target_properties(restride_rewriter PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS restride_rewriter RUNTIME DESTINATION lib/restride)
+endif()
+if(TARGET restride_analyzer)
+  set_target_properties(restride_analyzer PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS restride_analyzer RUNTIME DESTINATION lib/restride)
 endif()
 if(RESTRIDE_OPENCL)
   install(TARGETS restride_layer LIBRARY DESTINATION lib/restride)

@@ -10,6 +10,7 @@
 /* Exit statuses: done, the work failed, bad usage. */
 enum { RS_EXIT_DONE = 0, RS_EXIT_FAILED = 1, RS_EXIT_USAGE = 2 };
 
+int rs_verb_analyze(int argc, char **argv);
 int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
 int rs_verb_doctor(int argc, char **argv);

@@ -17,6 +17,10 @@ static const verb verbs[] = {
 #endif
     {"rewrite", rs_verb_rewrite,
      "show a kernel rewritten for another layout, and what was refused and why"},
+#ifdef RESTRIDE_HAVE_ANALYZE
+    {"analyze", rs_verb_analyze,
+     "find the access patterns of kernels and loops, and what suits them"},
+#endif
     {"show", rs_verb_show, "draw a layout as text or SVG"},
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
     {"convert", rs_verb_convert, "change the layout of the array in a file, in place"},

@@ -6,6 +6,7 @@
 
 #define RS_PART_LAYER "librestride_layer.so"
 #define RS_PART_REWRITER "restride-rewrite"
+#define RS_PART_ANALYZER "restride-analyze"
 
 /*
  * The absolute path of a part: in ../lib/restride/ beside the executable's folder when installed,

@@ -1,0 +1,453 @@
+/* From subscripts to matrices and classes. */
+#include "analyze/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- flat subscripts ---- */
+
+/* The part of a term that is made of parameters alone, as a term with coefficient 1. */
+static rs_term parameters_of(const rs_symbols *symbols, const rs_term *term)
+{
+    rs_term part = {1, {-1, -1, -1}};
+    int count = 0;
+    for (int s = 0; s < RS_DEGREE_LIMIT && term->symbols[s] >= 0; s++)
+        if (rs_symbol_depends(symbols, term->symbols[s]) == 0)
+            part.symbols[count++] = term->symbols[s];
+    return part;
+}
+
+static int degree(const rs_term *term)
+{
+    int count = 0;
+    while (count < RS_DEGREE_LIMIT && term->symbols[count] >= 0)
+        count++;
+    return count;
+}
+
+static bool same_symbols(const rs_term *a, const rs_term *b)
+{
+    return memcmp(a->symbols, b->symbols, sizeof a->symbols) == 0;
+}
+
+/* The strides of a flat subscript: the parameter parts that multiply an index, largest first. */
+static int find_strides(const rs_symbols *symbols, const rs_polynomial *flat,
+                        rs_term strides[RS_SUBSCRIPT_LIMIT])
+{
+    int count = 0;
+    for (int t = 0; t < flat->count; t++) {
+        rs_term part = parameters_of(symbols, &flat->terms[t]);
+        if (degree(&part) == 0 || degree(&part) == degree(&flat->terms[t]))
+            continue;
+        int at = 0;
+        while (at < count && degree(&strides[at]) > degree(&part))
+            at++;
+        bool known = false;
+        for (int i = 0; i < count; i++)
+            known = known || same_symbols(&strides[i], &part);
+        if (known)
+            continue;
+        if (count + 1 >= RS_SUBSCRIPT_LIMIT ||
+            (at < count && degree(&strides[at]) == degree(&part)))
+            return 0; /* two strides of one degree: not a plain array of several dimensions */
+        memmove(&strides[at + 1], &strides[at], (size_t)(count - at) * sizeof *strides);
+        strides[at] = part;
+        count++;
+    }
+    return count;
+}
+
+/* Whether every symbol of `part` is in `term`; *rest is the term without them. */
+static bool take_out(const rs_term *term, const rs_term *part, rs_term *rest)
+{
+    rs_polynomial p = rs_polynomial_constant(1);
+    p.terms[0] = *term;
+    p.terms[0].coefficient = 1;
+    for (int s = 0; s < RS_DEGREE_LIMIT && part->symbols[s] >= 0; s++) {
+        int power;
+        p = rs_polynomial_coefficient(&p, part->symbols[s], &power);
+        if (power == 0 || p.count != 1)
+            return false;
+    }
+    *rest = p.terms[0];
+    rest->coefficient = term->coefficient;
+    return true;
+}
+
+static rs_polynomial single_term(const rs_term *term)
+{
+    rs_polynomial p = rs_polynomial_constant(1);
+    p.terms[0] = *term;
+    return p;
+}
+
+/* i*N*M + j*M + k becomes [i][j][k]. */
+static int divide_flat(const rs_symbols *symbols, const rs_polynomial *flat,
+                       rs_polynomial rows[RS_SUBSCRIPT_LIMIT])
+{
+    rs_term strides[RS_SUBSCRIPT_LIMIT];
+    int count = find_strides(symbols, flat, strides);
+    if (count == 0)
+        return 0;
+    for (int i = 0; i <= count; i++)
+        rows[i] = rs_polynomial_constant(0);
+    for (int t = 0; t < flat->count; t++) {
+        int row = count;
+        rs_term rest = flat->terms[t];
+        for (int i = count - 1; i >= 0; i--) {
+            rs_term without;
+            if (take_out(&flat->terms[t], &strides[i], &without)) {
+                row = i;
+                rest = without;
+            }
+        }
+        rs_polynomial term = single_term(&rest);
+        rows[row] = rs_polynomial_add(&rows[row], &term);
+    }
+    return count + 1;
+}
+
+int rs_reference_rows(rs_unit *unit, const rs_reference *reference,
+                      rs_polynomial rows[RS_SUBSCRIPT_LIMIT], bool *divided)
+{
+    *divided = false;
+    if (reference->count == 1) {
+        int count = divide_flat(&unit->symbols, &reference->subscripts[0], rows);
+        *divided = count > 0;
+        if (count > 0)
+            return count;
+    }
+    for (int i = 0; i < reference->count; i++)
+        rows[i] = reference->subscripts[i];
+    return reference->count;
+}
+
+/* ---- columns ---- */
+
+static int find_column(const rs_access *access, int symbol)
+{
+    for (int i = 0; i < access->columns; i++)
+        if (access->symbols[i] == symbol)
+            return i;
+    return -1;
+}
+
+static int add_column(rs_access *access, int symbol, bool between, bool auxiliary)
+{
+    int found = find_column(access, symbol);
+    if (found >= 0 || access->columns == RS_COLUMN_LIMIT)
+        return found;
+    int at = access->columns++;
+    access->symbols[at] = symbol;
+    access->between[at] = between;
+    access->auxiliary[at] = auxiliary;
+    for (int row = 0; row < RS_SUBSCRIPT_LIMIT; row++)
+        access->matrix[row][at] = rs_polynomial_constant(0);
+    return at;
+}
+
+static bool unit_uses(const rs_unit *unit, int symbol)
+{
+    for (int i = 0; i < unit->reference_count; i++)
+        for (int s = 0; s < unit->references[i].count; s++) {
+            int power;
+            rs_polynomial_coefficient(&unit->references[i].subscripts[s], symbol, &power);
+            if (power > 0)
+                return true;
+            uint64_t bit = rs_symbol_depends(&unit->symbols, symbol);
+            if ((rs_polynomial_depends(&unit->references[i].subscripts[s], &unit->symbols) & bit) !=
+                0)
+                return true;
+        }
+    return false;
+}
+
+/* Groups before global indices before local ones, z before y before x. */
+static void add_thread_columns(rs_access *access, const rs_unit *unit)
+{
+    static const rs_symbol_kind kinds[] = {RS_SYMBOL_GROUP, RS_SYMBOL_GLOBAL, RS_SYMBOL_LOCAL};
+    for (int k = 0; k < 3; k++)
+        for (int dimension = 2; dimension >= 0; dimension--)
+            for (int i = 0; i < unit->symbols.column_count; i++) {
+                int symbol = unit->symbols.columns[i];
+                const rs_symbol *s = &unit->symbols.symbols[symbol];
+                if (s->kind == kinds[k] && s->dimension == dimension && unit_uses(unit, symbol))
+                    add_column(access, symbol, true, false);
+            }
+}
+
+static void add_loop_columns(rs_access *access, const rs_unit *unit, const bool *threads, int loop)
+{
+    if (loop < 0)
+        return;
+    add_loop_columns(access, unit, threads, unit->loops[loop].parent);
+    add_column(access, unit->loops[loop].symbol, threads[loop], false);
+}
+
+/* ---- the matrix ---- */
+
+/* The symbol for a product of several indices. */
+static int product_symbol(rs_unit *unit, const rs_term *term)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    uint64_t depends = 0;
+    bool data = false;
+    for (int s = 0; s < RS_DEGREE_LIMIT && term->symbols[s] >= 0; s++) {
+        uint64_t here = rs_symbol_depends(&unit->symbols, term->symbols[s]);
+        if (here == 0)
+            continue;
+        rs_text_format(&name, "%s%s", name.size > 0 ? "*" : "",
+                       unit->symbols.symbols[term->symbols[s]].name);
+        depends |= here;
+        data = data || unit->symbols.symbols[term->symbols[s]].data;
+    }
+    int symbol = name.failed || name.size == 0
+                     ? -1
+                     : rs_symbols_find(&unit->symbols, name.data, RS_SYMBOL_AUXILIARY, -1);
+    rs_text_free(&name);
+    if (symbol >= 0) {
+        unit->symbols.symbols[symbol].depends = depends;
+        unit->symbols.symbols[symbol].data = data;
+    }
+    return symbol;
+}
+
+/* Adds one term of a subscript to the row it belongs to. */
+static void place_term(rs_access *access, rs_unit *unit, int row, const rs_term *term)
+{
+    int indices = 0, index = -1;
+    rs_term factor = {term->coefficient, {-1, -1, -1}};
+    int parameters = 0;
+    for (int s = 0; s < RS_DEGREE_LIMIT && term->symbols[s] >= 0; s++) {
+        if (rs_symbol_depends(&unit->symbols, term->symbols[s]) != 0) {
+            indices++;
+            index = term->symbols[s];
+        } else {
+            factor.symbols[parameters++] = term->symbols[s];
+        }
+    }
+    if (indices > 1)
+        index = product_symbol(unit, term);
+    rs_polynomial part = single_term(&factor);
+    if (indices == 0) {
+        access->offset[row] = rs_polynomial_add(&access->offset[row], &part);
+        return;
+    }
+    bool auxiliary = index < 0 || !rs_symbol_iterates(&unit->symbols, index);
+    int column = index < 0 ? -1 : add_column(access, index, false, auxiliary);
+    if (column < 0) {
+        access->classes |= RS_CLASS_UNKNOWN;
+        return;
+    }
+    access->approximated = access->approximated || auxiliary;
+    access->matrix[row][column] = rs_polynomial_add(&access->matrix[row][column], &part);
+}
+
+static void fill_matrix(rs_access *access, rs_unit *unit)
+{
+    rs_polynomial rows[RS_SUBSCRIPT_LIMIT];
+    access->rows = rs_reference_rows(unit, access->reference, rows, &access->divided);
+    for (int row = 0; row < access->rows; row++) {
+        access->offset[row] = rs_polynomial_constant(0);
+        if (!rows[row].known)
+            access->classes |= RS_CLASS_UNKNOWN;
+        for (int t = 0; t < rows[row].count; t++)
+            place_term(access, unit, row, &rows[row].terms[t]);
+    }
+    /* A column of an auxiliary symbol is between threads when it varies with one of those. */
+    uint64_t between = 0;
+    for (int i = 0; i < access->columns; i++)
+        if (access->between[i])
+            between |= rs_symbol_depends(&unit->symbols, access->symbols[i]);
+    for (int i = 0; i < access->columns; i++)
+        if (access->auxiliary[i])
+            access->between[i] =
+                (rs_symbol_depends(&unit->symbols, access->symbols[i]) & between) != 0;
+}
+
+/* ---- classes ---- */
+
+/* The column that moves fastest: the innermost loop with an entry; of threads alone, the last. */
+static int fastest_column(const rs_access *access)
+{
+    for (int i = access->columns - 1; i >= 0; i--)
+        for (int row = 0; row < access->rows && !access->auxiliary[i]; row++)
+            if (!rs_polynomial_is_zero(&access->matrix[row][i]))
+                return i;
+    return -1;
+}
+
+static unsigned class_of_entry(const rs_polynomial *entry)
+{
+    int64_t constant;
+    if (!rs_polynomial_is_constant(entry, &constant))
+        return RS_CLASS_STRIDE;
+    return constant == 1 ? RS_CLASS_LINEAR : constant == -1 ? RS_CLASS_REVERSE : RS_CLASS_STRIDE;
+}
+
+static bool has_data(const rs_unit *unit, const rs_access *access)
+{
+    for (int i = 0; i < access->columns; i++)
+        if (unit->symbols.symbols[access->symbols[i]].data)
+            return true;
+    for (int row = 0; row < access->rows; row++)
+        if (rs_polynomial_has_data(&access->offset[row], &unit->symbols))
+            return true;
+    return false;
+}
+
+static void classify(rs_access *access, const rs_unit *unit)
+{
+    unsigned classes = access->classes;
+    bool moves = false;
+    for (int row = 0; row < access->rows; row++) {
+        int entries = 0;
+        for (int i = 0; i < access->columns; i++) {
+            if (rs_polynomial_is_zero(&access->matrix[row][i]))
+                continue;
+            entries++;
+            classes |= class_of_entry(&access->matrix[row][i]);
+        }
+        moves = moves || entries > 0;
+        if (entries > 1)
+            classes |= RS_CLASS_OVERLAPPED;
+        if (!rs_polynomial_is_zero(&access->offset[row]))
+            classes |= RS_CLASS_SHIFTED;
+    }
+    int fastest = fastest_column(access);
+    if (fastest >= 0 && rs_polynomial_is_zero(&access->matrix[access->rows - 1][fastest]))
+        classes |= RS_CLASS_STRIDE;
+    if (!moves)
+        classes = (classes & RS_CLASS_UNKNOWN) | RS_CLASS_SINGLE;
+    if (has_data(unit, access))
+        classes = (classes & RS_CLASS_UNKNOWN) | RS_CLASS_RANDOM;
+    if (!access->reference->understood)
+        classes = RS_CLASS_UNKNOWN;
+    access->classes = classes;
+}
+
+bool rs_access_is_random(const rs_access *access)
+{
+    return (access->classes & (RS_CLASS_RANDOM | RS_CLASS_UNKNOWN)) != 0;
+}
+
+void rs_class_print(rs_text *text, unsigned classes)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {{RS_CLASS_SINGLE, "single address"},  {RS_CLASS_LINEAR, "linear"},
+                 {RS_CLASS_REVERSE, "reverse linear"}, {RS_CLASS_SHIFTED, "shifted"},
+                 {RS_CLASS_OVERLAPPED, "overlapped"},  {RS_CLASS_STRIDE, "non-unit stride"},
+                 {RS_CLASS_RANDOM, "random"},          {RS_CLASS_UNKNOWN, "unknown"}};
+    bool first = true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if ((classes & names[i].bit) != 0) {
+            rs_text_format(text, "%s%s", first ? "" : " + ", names[i].name);
+            first = false;
+        }
+}
+
+/* ---- from one thread to the next ---- */
+
+/* The column of neighbouring threads: x before y before z; of loops, the innermost. */
+static int neighbour_column(const rs_access *access, const rs_unit *unit)
+{
+    int best = -1, rank = -1;
+    for (int i = 0; i < access->columns; i++) {
+        const rs_symbol *s = &unit->symbols.symbols[access->symbols[i]];
+        if (!access->between[i] || access->auxiliary[i] || s->kind == RS_SYMBOL_GROUP)
+            continue;
+        int here = s->kind == RS_SYMBOL_LOOP ? 10 + i : 3 - s->dimension;
+        if (here > rank) {
+            rank = here;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Bytes from one element of a dimension to the next, unknown where an extent is. */
+static rs_polynomial row_stride(const rs_array *array, int row, int count)
+{
+    rs_polynomial stride = rs_polynomial_constant(array->element);
+    for (int i = row + 1; i < count; i++)
+        stride = array->extents[i] > 0 ? rs_polynomial_scale(&stride, array->extents[i])
+                                       : rs_polynomial_unknown();
+    return stride;
+}
+
+static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
+{
+    int column = neighbour_column(access, unit);
+    rs_polynomial total = rs_polynomial_constant(0);
+    if (rs_access_is_random(access) || column < 0)
+        return rs_access_is_random(access) ? rs_polynomial_unknown() : total;
+    const rs_reference *reference = access->reference;
+    uint64_t bit = rs_symbol_depends(&unit->symbols, access->symbols[column]);
+    for (int i = 0; i < reference->count; i++) {
+        int power;
+        rs_polynomial entry =
+            rs_polynomial_coefficient(&reference->subscripts[i], access->symbols[column], &power);
+        rs_polynomial rest =
+            rs_polynomial_without(&reference->subscripts[i], access->symbols[column]);
+        if ((rs_polynomial_depends(&rest, &unit->symbols) & bit) != 0 || power > 1)
+            return rs_polynomial_unknown();
+        if (power == 0)
+            continue;
+        rs_polynomial stride = row_stride(&unit->arrays[reference->array], i, reference->count);
+        stride = rs_polynomial_multiply(&entry, &stride);
+        total = rs_polynomial_add(&total, &stride);
+    }
+    return total;
+}
+
+/* ---- a unit ---- */
+
+restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const bool *threads)
+{
+    accesses->unit = unit;
+    accesses->accesses = calloc((size_t)unit->reference_count + 1, sizeof *accesses->accesses);
+    accesses->threads = calloc((size_t)unit->loop_count + 1, sizeof *accesses->threads);
+    if (accesses->accesses == NULL || accesses->threads == NULL)
+        return rs_fail_memory("the access matrices");
+    if (unit->loop_count > 0)
+        memcpy(accesses->threads, threads, (size_t)unit->loop_count * sizeof *threads);
+    for (int i = 0; i < unit->reference_count; i++) {
+        rs_access *access = &accesses->accesses[i];
+        access->reference = &unit->references[i];
+        access->approximated = access->reference->approximated;
+        add_thread_columns(access, unit);
+        add_loop_columns(access, unit, threads, access->reference->loop);
+        fill_matrix(access, unit);
+        classify(access, unit);
+        access->thread_stride = thread_stride(access, unit);
+    }
+    return RESTRIDE_OK;
+}
+
+void rs_accesses_free(rs_accesses *accesses)
+{
+    free(accesses->accesses);
+    free(accesses->threads);
+    memset(accesses, 0, sizeof *accesses);
+}
+
+rs_polynomial rs_access_entry(const rs_access *access, int row, int symbol)
+{
+    int column = find_column(access, symbol);
+    return column < 0 ? rs_polynomial_constant(0) : access->matrix[row][column];
+}
+
+bool rs_access_same(const rs_access *a, const rs_access *b)
+{
+    const rs_reference *x = a->reference, *y = b->reference;
+    bool members = x->member == NULL ? y->member == NULL
+                                     : y->member != NULL && strcmp(x->member, y->member) == 0;
+    if (x->array != y->array || x->count != y->count || !members)
+        return false;
+    for (int i = 0; i < x->count; i++)
+        if (!rs_polynomial_equal(&x->subscripts[i], &y->subscripts[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,62 @@
+/*
+ * The access matrix M and the offset vector o of a reference (Jang 2011, section 3), its class, and
+ * which columns are between threads.
+ */
+#ifndef RS_ANALYZE_ACCESS_H
+#define RS_ANALYZE_ACCESS_H
+
+#include "analyze/model.h"
+
+enum { RS_COLUMN_LIMIT = 24 };
+
+/* A reference has as many of these as apply; more than one is a compound. */
+typedef enum {
+    RS_CLASS_LINEAR = 1,     /* an entry 1 */
+    RS_CLASS_REVERSE = 2,    /* an entry -1 */
+    RS_CLASS_SHIFTED = 4,    /* an offset that is not 0 */
+    RS_CLASS_OVERLAPPED = 8, /* a row with several entries */
+    RS_CLASS_STRIDE = 16,    /* another entry, or the fastest index is not in the last row */
+    RS_CLASS_RANDOM = 32,    /* a subscript comes from a loaded value */
+    RS_CLASS_SINGLE = 64,    /* M is 0: one address */
+    RS_CLASS_UNKNOWN = 128   /* handed to something that is not followed */
+} rs_class;
+
+typedef struct {
+    const rs_reference *reference;
+    int rows, columns;
+    int symbols[RS_COLUMN_LIMIT];  /* of the columns, outermost first; then auxiliary ones */
+    bool between[RS_COLUMN_LIMIT]; /* the column is between threads */
+    bool auxiliary[RS_COLUMN_LIMIT];
+    rs_polynomial matrix[RS_SUBSCRIPT_LIMIT][RS_COLUMN_LIMIT];
+    rs_polynomial offset[RS_SUBSCRIPT_LIMIT];
+    bool divided;      /* one subscript was read as several: i*N + j as [i][j] */
+    bool approximated; /* auxiliary terms, or a common case taken */
+    unsigned classes;
+    /* Bytes from one thread to the next; unknown when it is not affine. */
+    rs_polynomial thread_stride;
+} rs_access;
+
+/* The accesses of one unit, one for each reference, in their order. */
+typedef struct {
+    rs_unit *unit;
+    rs_access *accesses;
+    bool *threads; /* for each loop of the unit: its iterations are threads */
+} rs_accesses;
+
+restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const bool *threads);
+void rs_accesses_free(rs_accesses *accesses);
+
+/* "linear + shifted" and so on, added to the text. */
+void rs_class_print(rs_text *text, unsigned classes);
+
+/* The subscripts, with a flat one divided into dimensions where its strides are parameters. */
+int rs_reference_rows(rs_unit *unit, const rs_reference *reference,
+                      rs_polynomial rows[RS_SUBSCRIPT_LIMIT], bool *divided);
+
+bool rs_access_same(const rs_access *a, const rs_access *b);
+bool rs_access_is_random(const rs_access *access);
+
+/* The entry of M for a symbol, 0 when it has no such column. */
+rs_polynomial rs_access_entry(const rs_access *access, int row, int symbol);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The analysis of access patterns: a source in, a JSON description out.
+ *
+ * Request
+ *   source    string   the only member that must be there
+ *   file      string   its name; the ending says the language (.cl, .cu; else C)
+ *   options   string   for the compiler: -I, -D, -U, -cl-std
+ *   threads   array    names of loops whose iterations are threads (C only); absent: the outermost
+ *                      one or two loops of a nest that carry nothing
+ *   warp, burst, constant  integers  threads together, bytes a transaction, bytes of constant
+ * memory
+ *
+ * Reply
+ *   language  "C" | "OpenCL C" | "CUDA C"
+ *   notes     array of {file, line, sentence}: what was missing or is not followed
+ *   units     array, one for each kernel or function with references: {
+ *     name, line, kernel,
+ *     loops     [{name, line, parent, step, thread, carried: "nothing"|"reduction"|"value", what,
+ *                 lines, certain, early}]
+ *     arrays    [{name, type, element, dimensions, extents, space, argument, read_only, reused,
+ *                 chunkable, same_address, coalesced, bytes, memory, candidates,
+ *                 advice: {layout, dims, record, now, then}}]
+ *     references [{array, text, line, read, write, atomic, member, loop, columns: [{name, between,
+ *                 auxiliary}], matrix: [[text]], offset: [text], classes, divided, approximated,
+ *                 guarded, transactions, exact, stride}]
+ *     groups    [{loop, line, target, verdict, reason, instances, vectorizable, qv,
+ *                 rules: [{reference, rule, matrix, shift}], left_out: [reference]}]
+ *   }
+ */
+#ifndef RS_ANALYZE_ANALYZE_H
+#define RS_ANALYZE_ANALYZE_H
+
+#include "base/status.h"
+
+#include <jansson.h>
+
+/* On success *reply is the caller's. RESTRIDE_INVALID_ARGUMENT for a wrong request. */
+restride_status rs_analyze(const json_t *request, json_t **reply);
+
+#endif

@@ -1,0 +1,350 @@
+/* Calls: built-in functions by their meaning, the source's own functions by walking them in place,
+ * all others by what they could touch. */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_ROOM = 128, ARGUMENT_LIMIT = 32 };
+
+typedef struct {
+    int nodes[ARGUMENT_LIMIT];
+    int count;
+} arguments;
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The first child names the function, the others are its arguments. */
+static arguments read_arguments(const rs_walk *walk, int node)
+{
+    arguments list = {{0}, 0};
+    int callee = walk->tree->nodes[node].first;
+    int child = callee < 0 ? -1 : walk->tree->nodes[callee].next;
+    for (; child >= 0 && list.count < ARGUMENT_LIMIT; child = walk->tree->nodes[child].next)
+        list.nodes[list.count++] = child;
+    return list;
+}
+
+static void read_name(const rs_walk *walk, int node, char name[NAME_ROOM])
+{
+    CXString spelling = clang_getCursorSpelling(walk->tree->nodes[node].cursor);
+    const char *text = clang_getCString(spelling);
+    snprintf(name, NAME_ROOM, "%s", text != NULL ? text : "");
+    clang_disposeString(spelling);
+    if (name[0] != '\0')
+        return;
+    /* A call of a template or of an unknown name: the text of the callee. */
+    int callee = walk->tree->nodes[node].first;
+    char *written = callee < 0 ? NULL : rs_walk_text(walk, callee);
+    if (written != NULL)
+        snprintf(name, NAME_ROOM, "%.*s", (int)strcspn(written, "<( "), written);
+    free(written);
+}
+
+/* ---- built-in functions ---- */
+
+static rs_value dependent(rs_walk *walk, const rs_value *values, int count)
+{
+    rs_value result = rs_value_unknown(0, false);
+    for (int i = 0; i < count; i++) {
+        result.depends |= rs_value_depends(walk, &values[i]);
+        result.data = result.data || rs_value_has_data(walk, &values[i]);
+    }
+    return result;
+}
+
+/* min, max and clamp: the bound is taken not to matter. */
+static rs_value clamp(rs_walk *walk, const rs_value *values, int count)
+{
+    rs_value result = values[0];
+    for (int i = 1; i < count; i++)
+        result = rs_value_merge(walk, &result, &values[i], "bounded");
+    result.approximated = true;
+    return result;
+}
+
+static rs_value multiply_add(rs_walk *walk, const rs_value *values, int count)
+{
+    rs_value product = rs_walk_operate(walk, '*', &values[0], &values[1]);
+    return count > 2 ? rs_walk_operate(walk, '+', &product, &values[2]) : product;
+}
+
+static rs_value same(rs_walk *walk, const rs_value *values, int count)
+{
+    (void)walk;
+    (void)count;
+    return values[0];
+}
+
+static const struct {
+    const char *name;
+    int least;
+    rs_value (*apply)(rs_walk *walk, const rs_value *values, int count);
+} functions[] = {{"min", 2, clamp},
+                 {"max", 2, clamp},
+                 {"clamp", 3, clamp},
+                 {"mul24", 2, multiply_add},
+                 {"__mul24", 2, multiply_add},
+                 {"__umul24", 2, multiply_add},
+                 {"mad24", 3, multiply_add},
+                 {"mad_sat", 3, multiply_add},
+                 {"convert_int", 1, same},
+                 {"convert_uint", 1, same},
+                 {"convert_int_rtz", 1, same},
+                 {"__builtin_expect", 1, same},
+                 {"__builtin_assume_aligned", 1, same},
+                 {"__cvta_generic_to_global", 1, same}};
+
+static void refer(rs_walk *walk, const rs_value *address, int node, int64_t lanes, bool reads,
+                  bool writes, bool atomic)
+{
+    CXType type = rs_node_type(walk->tree, node);
+    rs_reference *r = rs_walk_refer(walk, address, node, type);
+    if (r == NULL)
+        return;
+    rs_array *array = &walk->unit->arrays[address->array];
+    r->width = array->element * lanes;
+    r->read = reads;
+    r->written = writes;
+    r->atomic = atomic;
+    array->read = array->read || reads;
+    array->written = array->written || writes;
+}
+
+/* vloadN(i, p), vstoreN(v, i, p): N neighbouring elements from p + N*i on. */
+static bool vector_access(rs_walk *walk, const char *name, int node, const rs_value *values,
+                          int count, rs_value *result)
+{
+    bool store = starts_with(name, "vstore");
+    if (!store && !starts_with(name, "vload"))
+        return false;
+    int64_t lanes = strtol(name + (store ? 6 : 5), NULL, 10);
+    if (lanes == 0 || count < (store ? 3 : 2))
+        return false;
+    rs_value factor = rs_value_constant(lanes);
+    rs_value offset = rs_walk_operate(walk, '*', &values[store ? 1 : 0], &factor);
+    rs_value address = rs_walk_operate(walk, '+', &values[store ? 2 : 1], &offset);
+    if (address.kind == RS_VALUE_ADDRESS)
+        refer(walk, &address, node, lanes, !store, store, false);
+    *result = rs_value_unknown(rs_value_depends(walk, &address), true);
+    return true;
+}
+
+/* Atomic operations and cached loads touch what their first argument points to. */
+static bool single_access(rs_walk *walk, const char *name, int node, const rs_value *values,
+                          int count, rs_value *result)
+{
+    bool atomic = starts_with(name, "atom"), load = starts_with(name, "__ldg") ||
+                                                    starts_with(name, "__ldcg") ||
+                                                    starts_with(name, "__ldcs");
+    bool texture = starts_with(name, "tex1Dfetch");
+    if (!(atomic || load || texture) || count < 1 || values[0].kind != RS_VALUE_ADDRESS)
+        return false;
+    rs_value address = values[0];
+    if (texture && count > 1)
+        address = rs_walk_operate(walk, '+', &values[0], &values[1]);
+    refer(walk, &address, node, 1, true, atomic, atomic);
+    *result = rs_value_unknown(rs_value_depends(walk, &address), true);
+    return true;
+}
+
+/* ---- what is not followed ---- */
+
+void rs_walk_escape(rs_walk *walk, const rs_value *address, int node)
+{
+    rs_reference *r = rs_walk_refer(walk, address, node, rs_node_type(walk->tree, node));
+    if (r == NULL)
+        return;
+    r->understood = false;
+    r->read = r->written = true;
+    rs_array *array = &walk->unit->arrays[address->array];
+    array->read = array->written = true;
+}
+
+/* Functions of the host that are no part of a loop's pattern. */
+static bool is_housekeeping(const char *name)
+{
+    static const char *const starts[] = {
+        "printf", "fprintf", "sprintf",  "snprintf", "puts",           "fputs",        "perror",
+        "free",   "malloc",  "calloc",   "realloc",  "cuda",           "cl",           "exit",
+        "assert", "fclose",  "fopen",    "fread",    "fwrite",         "fscanf",       "sscanf",
+        "strlen", "strcmp",  "pthread_", "__assert", "posix_memalign", "gettimeofday", "time",
+        "fgets",  "atoi",    "atof",     "omp_"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (starts_with(name, starts[i]))
+            return true;
+    return false;
+}
+
+static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *list,
+                             const rs_value *values)
+{
+    bool quiet = is_housekeeping(name);
+    for (int i = 0; i < list->count; i++) {
+        int node = rs_node_inner(walk->tree, list->nodes[i]);
+        if (values[i].kind == RS_VALUE_ADDRESS && !quiet && node >= 0)
+            rs_walk_escape(walk, &values[i], node);
+        /* A variable whose address is handed over can become anything. */
+        if (node >= 0 && walk->tree->nodes[node].kind == CXCursor_UnaryOperator &&
+            rs_node_is_prefix(walk->tree, node, "&")) {
+            rs_location place = rs_walk_locate(walk, rs_node_child(walk->tree, node, 0));
+            rs_value changed = dependent(walk, values, list->count);
+            changed.data = true;
+            if (place.kind == RS_PLACE_VARIABLE)
+                rs_walk_set(walk, place.key, &changed);
+        }
+    }
+    rs_value result = dependent(walk, values, list->count);
+    bool loads = result.data;
+    for (int i = 0; i < list->count; i++)
+        loads = loads || values[i].kind == RS_VALUE_ADDRESS;
+    result.data = loads;
+    return result;
+}
+
+/* ---- the source's own functions ---- */
+
+static const rs_routine *find_routine(const rs_walk *walk, int node, const char *name)
+{
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    CXCursor defined =
+        clang_Cursor_isNull(declared) ? declared : clang_getCursorDefinition(declared);
+    bool exact = !clang_Cursor_isNull(defined) &&
+                 clang_Location_isFromMainFile(clang_getCursorLocation(defined)) != 0;
+    size_t offset = exact ? rs_cursor_offset(defined) : 0;
+    for (int i = 0; i < walk->routine_count; i++)
+        if (exact ? walk->routines[i].offset == offset : strcmp(walk->routines[i].name, name) == 0)
+            return &walk->routines[i];
+    return NULL;
+}
+
+static bool is_active(const rs_walk *walk, int routine)
+{
+    for (int i = 0; i < walk->depth; i++)
+        if (walk->calls[i] == routine)
+            return true;
+    return false;
+}
+
+static void bind_parameters(rs_walk *walk, int routine, const rs_value *values, int count)
+{
+    int i = 0;
+    for (int child = walk->tree->nodes[routine].first; child >= 0;
+         child = walk->tree->nodes[child].next) {
+        if (walk->tree->nodes[child].kind != CXCursor_ParmDecl)
+            continue;
+        rs_value value = i < count ? values[i] : rs_value_unknown(0, false);
+        value.carried_loop = -1;
+        rs_walk_set(walk, rs_cursor_key(walk, walk->tree->nodes[child].cursor), &value);
+        i++;
+    }
+}
+
+static rs_value enter(rs_walk *walk, const rs_routine *routine, const rs_value *values, int count)
+{
+    int body = -1;
+    for (int child = walk->tree->nodes[routine->node].first; child >= 0;
+         child = walk->tree->nodes[child].next)
+        if (walk->tree->nodes[child].kind == CXCursor_CompoundStmt)
+            body = child;
+    if (body < 0)
+        return rs_value_unknown(0, true);
+    int outer = walk->returned;
+    walk->returned = -1;
+    walk->calls[walk->depth++] = routine->node;
+    bind_parameters(walk, routine->node, values, count);
+    rs_walk_statement(walk, body);
+    walk->depth--;
+    rs_value result = rs_value_unknown(0, false);
+    if (walk->returned >= 0)
+        result = walk->values[walk->returned];
+    walk->returned = outer;
+    return result;
+}
+
+static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
+                             const arguments *list, const rs_value *values)
+{
+    if (routine->kernel && walk->program->language == RS_LANGUAGE_CUDA)
+        return rs_value_unknown(0, false); /* a launch: the kernel is analyzed by itself */
+    bool recursive = is_active(walk, routine->node);
+    if (!recursive && walk->depth < RS_CALL_DEPTH)
+        return enter(walk, routine, values, list->count);
+    if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
+                       recursive ? "%s calls itself; what the inner calls touch is not followed."
+                                 : "%s is called too deeply; what it touches is not followed.",
+                       routine->name))
+        walk->no_memory = true;
+    return unknown_call(walk, routine->name, list, values);
+}
+
+/* Overloaded operators of C++: only the assignment of whole records is followed. */
+static rs_value call_operator(rs_walk *walk, const char *name, int node)
+{
+    int parts[3], count = 0;
+    for (int child = walk->tree->nodes[node].first; child >= 0 && count < 3;
+         child = walk->tree->nodes[child].next)
+        parts[count++] = child;
+    if (count < 3 || strcmp(name, "operator=") != 0) {
+        rs_value result = rs_value_unknown(0, false);
+        for (int i = 0; i < count; i++) {
+            rs_value part = rs_walk_evaluate(walk, parts[i]);
+            result.depends |= rs_value_depends(walk, &part);
+            result.data = true;
+        }
+        return result;
+    }
+    rs_location place = rs_walk_locate(walk, parts[0]);
+    rs_value value = rs_walk_evaluate(walk, parts[2]);
+    rs_walk_store(walk, &place, &value, parts[0], false);
+    return value;
+}
+
+rs_value rs_walk_call(rs_walk *walk, int node)
+{
+    char name[NAME_ROOM];
+    rs_value result;
+    read_name(walk, node, name);
+    if (starts_with(name, "operator") && !starts_with(name, "operator()"))
+        return call_operator(walk, name, node);
+    if (rs_walk_thread_call(walk, name, node, &result))
+        return result;
+    arguments list = read_arguments(walk, node);
+    /* A constructor has no callee: all children are arguments. */
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (!clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_Constructor) {
+        rs_value single = rs_value_unknown(0, false);
+        for (int child = walk->tree->nodes[node].first; child >= 0;
+             child = walk->tree->nodes[child].next)
+            single = rs_walk_evaluate(walk, child);
+        return single;
+    }
+    rs_value *values = malloc(ARGUMENT_LIMIT * sizeof *values);
+    if (values == NULL) {
+        walk->no_memory = true;
+        return rs_value_unknown(0, true);
+    }
+    for (int i = 0; i < list.count; i++)
+        values[i] = rs_walk_evaluate(walk, list.nodes[i]);
+    const rs_routine *routine = find_routine(walk, node, name);
+    bool done = false;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && !done && routine == NULL; i++)
+        if (strcmp(functions[i].name, name) == 0 && list.count >= functions[i].least) {
+            result = functions[i].apply(walk, values, list.count);
+            done = true;
+        }
+    done =
+        done || (routine == NULL && (vector_access(walk, name, node, values, list.count, &result) ||
+                                     single_access(walk, name, node, values, list.count, &result)));
+    if (!done && routine != NULL)
+        result = call_routine(walk, routine, node, &list, values);
+    else if (!done)
+        result = unknown_call(walk, name, &list, values);
+    free(values);
+    return result;
+}

@@ -1,0 +1,260 @@
+/*
+ * Two references conflict in different iterations of a loop when a system of equations and
+ * inequalities has an integer solution: equal subscripts, the bounds of all loops, the same
+ * iteration of the loops outside and a later one of this loop. isl decides. What is not affine is
+ * left out of the system, so that the answer errs towards a dependence.
+ */
+#include "analyze/dependence.h"
+
+#include "analyze/access.h"
+
+#include <isl/ctx.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIR_LIMIT = 4000, OPERATION_LIMIT = 200000, NEST_LIMIT = 16 };
+
+typedef struct {
+    rs_unit *unit;
+    isl_ctx *context;
+    int loop; /* the one in question */
+    int pairs;
+    rs_text constraints, parameters;
+} system_of;
+
+static bool is_shared(const rs_unit *unit, int symbol, int loop)
+{
+    /* The same in both iterations: parameters, threads, loops outside, and what depends on those.
+     */
+    uint64_t inside = 0;
+    for (int i = 0; i < unit->loop_count; i++)
+        if (rs_unit_is_within(unit, i, loop))
+            inside |= rs_symbol_depends(&unit->symbols, unit->loops[i].symbol);
+    return (rs_symbol_depends(&unit->symbols, symbol) & inside) == 0;
+}
+
+/* Adds the name of a product of symbols, the same in both iterations. */
+static void add_parameter(system_of *s, rs_text *text, const rs_term *term)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_add_string(&name, "p");
+    for (int i = 0; i < RS_DEGREE_LIMIT && term->symbols[i] >= 0; i++)
+        rs_text_format(&name, "_%d", term->symbols[i]);
+    rs_text_add_string(&name, "x");
+    if (!name.failed &&
+        (s->parameters.data == NULL || strstr(s->parameters.data, name.data) == NULL))
+        rs_text_format(&s->parameters, "%s%s", s->parameters.size > 0 ? ", " : "", name.data);
+    rs_text_add_string(text, name.data != NULL ? name.data : "0");
+    rs_text_free(&name);
+}
+
+/* Writes a polynomial for one side; false when it is not affine there. */
+static bool write_side(system_of *s, rs_text *text, const rs_polynomial *p, char side)
+{
+    if (!p->known)
+        return false;
+    rs_text_add_string(text, "0");
+    for (int t = 0; t < p->count; t++) {
+        const rs_term *term = &p->terms[t];
+        int moving = -1, symbols = 0;
+        for (int i = 0; i < RS_DEGREE_LIMIT && term->symbols[i] >= 0; i++) {
+            symbols++;
+            if (!is_shared(s->unit, term->symbols[i], s->loop))
+                moving = term->symbols[i];
+        }
+        if (moving >= 0 && (symbols > 1 || !rs_symbol_iterates(&s->unit->symbols, moving)))
+            return false;
+        rs_text_format(text, " + %lld", (long long)term->coefficient);
+        if (moving >= 0)
+            rs_text_format(text, " * %c%d", side, moving);
+        else if (symbols > 0) {
+            rs_text_add_string(text, " * ");
+            add_parameter(s, text, term);
+        }
+    }
+    return true;
+}
+
+static void add_constraint(system_of *s, rs_text *text, bool usable)
+{
+    if (usable && !text->failed)
+        rs_text_format(&s->constraints, " and %s", text->data);
+    rs_text_free(text);
+}
+
+/* The bounds of the loops around a reference, from the one in question inwards. */
+static void add_bounds(system_of *s, int loop, char side)
+{
+    for (int at = loop; at >= 0 && rs_unit_is_within(s->unit, at, s->loop);
+         at = s->unit->loops[at].parent) {
+        const rs_loop *l = &s->unit->loops[at];
+        rs_polynomial symbol = rs_polynomial_symbol(l->symbol);
+        rs_polynomial room = rs_polynomial_subtract(&symbol, &l->lower);
+        rs_text text = RS_TEXT_EMPTY;
+        bool usable = write_side(s, &text, &room, side);
+        rs_text_add_string(&text, " >= 0");
+        add_constraint(s, &text, usable);
+        usable = write_side(s, &text, &l->bound, side);
+        rs_text_add_string(&text, " >= 0");
+        add_constraint(s, &text, usable);
+    }
+}
+
+/* Equal subscripts; false when nothing could be said of one of them. */
+static bool add_equations(system_of *s, const rs_reference *a, const rs_reference *b)
+{
+    rs_polynomial rows_a[RS_SUBSCRIPT_LIMIT], rows_b[RS_SUBSCRIPT_LIMIT];
+    bool divided_a, divided_b, exact = !a->approximated && !b->approximated;
+    int count_a = rs_reference_rows(s->unit, a, rows_a, &divided_a);
+    int count_b = rs_reference_rows(s->unit, b, rows_b, &divided_b);
+    if (count_a != count_b) { /* divided differently: compare them as they are */
+        count_a = a->count < b->count ? a->count : b->count;
+        memcpy(rows_a, a->subscripts, sizeof rows_a);
+        memcpy(rows_b, b->subscripts, sizeof rows_b);
+    }
+    for (int row = 0; row < count_a && exact; row++) {
+        rs_text text = RS_TEXT_EMPTY;
+        bool usable = write_side(s, &text, &rows_a[row], 's');
+        rs_text_add_string(&text, " = ");
+        usable = usable && write_side(s, &text, &rows_b[row], 't');
+        exact = exact && usable;
+        add_constraint(s, &text, usable);
+    }
+    return exact;
+}
+
+static void write_set(const system_of *s, rs_text *text, const int *symbols, int count)
+{
+    rs_text_format(text, "[%s] -> { [", s->parameters.data != NULL ? s->parameters.data : "");
+    for (int i = 0; i < count; i++)
+        rs_text_format(text, "%ss%d, t%d", i > 0 ? ", " : "", symbols[i], symbols[i]);
+    rs_text_format(text, "] : %s }", s->constraints.data);
+}
+
+/* The symbols of all loops inside the one in question. */
+static int inner_symbols(const rs_unit *unit, int loop, int symbols[NEST_LIMIT * 4])
+{
+    int count = 0;
+    for (int i = 0; i < unit->loop_count && count < NEST_LIMIT * 4; i++)
+        if (rs_unit_is_within(unit, i, loop))
+            symbols[count++] = unit->loops[i].symbol;
+    return count;
+}
+
+/* Whether `a` in one iteration and `b` in a later one touch the same element. */
+static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b, bool *certain)
+{
+    int symbols[NEST_LIMIT * 4];
+    int count = inner_symbols(s->unit, s->loop, symbols);
+    int own = s->unit->loops[s->loop].symbol;
+    s->constraints = RS_TEXT_EMPTY;
+    s->parameters = RS_TEXT_EMPTY;
+    rs_text_format(&s->constraints, "s%d < t%d", own, own);
+    add_bounds(s, a->loop, 's');
+    add_bounds(s, b->loop, 't');
+    *certain = add_equations(s, a, b);
+    rs_text text = RS_TEXT_EMPTY;
+    write_set(s, &text, symbols, count);
+    isl_bool empty = isl_bool_error;
+    if (!text.failed && !s->constraints.failed && !s->parameters.failed) {
+        isl_ctx_reset_operations(s->context);
+        isl_set *set = isl_set_read_from_str(s->context, text.data);
+        empty = isl_set_is_empty(set);
+        isl_set_free(set);
+    }
+    if (empty == isl_bool_error)
+        *certain = false;
+    rs_text_free(&text);
+    rs_text_free(&s->constraints);
+    rs_text_free(&s->parameters);
+    return empty != isl_bool_true;
+}
+
+static bool overlap(const rs_reference *a, const rs_reference *b)
+{
+    if (a->member == NULL || b->member == NULL || a->width == 0 || b->width == 0)
+        return true;
+    return a->member_offset < b->member_offset + b->width &&
+           b->member_offset < a->member_offset + a->width;
+}
+
+/* "x[e] op= ..." gathers into the same element: an order that may be changed. */
+static bool is_reduction(const rs_reference *a, const rs_reference *b)
+{
+    return a == b && a->read && a->written;
+}
+
+static bool set_dependence(rs_dependence *found, rs_carried kind, const char *what, int first,
+                           int last, bool certain)
+{
+    if (found->kind >= kind && (found->kind > kind || found->certain || !certain))
+        return true;
+    free(found->what);
+    *found = (rs_dependence){kind, strdup(what), first, last, certain};
+    return found->what != NULL;
+}
+
+static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference *b,
+                         rs_dependence *found)
+{
+    const rs_array *array = &s->unit->arrays[a->array];
+    bool certain;
+    if (a->array != b->array || !(a->written || b->written) || !overlap(a, b))
+        return true;
+    if (!rs_unit_is_within(s->unit, a->loop, s->loop) ||
+        !rs_unit_is_within(s->unit, b->loop, s->loop))
+        return true;
+    if (array->scope >= 0 && rs_unit_is_within(s->unit, array->scope, s->loop))
+        return true; /* every iteration has its own */
+    if (a->atomic && b->atomic)
+        return true;
+    if (++s->pairs > PAIR_LIMIT)
+        return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
+    if (!conflict(s, a, b, &certain))
+        return true;
+    rs_carried kind = is_reduction(a, b) ? RS_CARRIED_REDUCTION : RS_CARRIED_VALUE;
+    return set_dependence(found, kind, array->name, a->line, b->line, certain);
+}
+
+static bool examine_loop(system_of *s, rs_dependence *found)
+{
+    const rs_loop *loop = &s->unit->loops[s->loop];
+    if (loop->carried != NULL)
+        return set_dependence(found, RS_CARRIED_VALUE, loop->carried, 0, 0, true);
+    if (loop->reduced != NULL &&
+        !set_dependence(found, RS_CARRIED_REDUCTION, loop->reduced, 0, 0, true))
+        return false;
+    for (int i = 0; i < s->unit->reference_count; i++)
+        for (int j = 0; j < s->unit->reference_count; j++) {
+            if (found->kind == RS_CARRIED_VALUE && found->certain)
+                return true;
+            if (!examine_pair(s, &s->unit->references[i], &s->unit->references[j], found))
+                return false;
+        }
+    return true;
+}
+
+restride_status rs_dependences_find(rs_unit *unit, rs_dependence **dependences)
+{
+    *dependences = calloc((size_t)unit->loop_count + 1, sizeof **dependences);
+    isl_ctx *context = isl_ctx_alloc();
+    bool ok = *dependences != NULL && context != NULL;
+    system_of s = {unit, context, 0, 0, RS_TEXT_EMPTY, RS_TEXT_EMPTY};
+    if (ok) {
+        isl_options_set_on_error(context, ISL_ON_ERROR_CONTINUE);
+        isl_ctx_set_max_operations(context, OPERATION_LIMIT);
+    }
+    for (s.loop = 0; ok && s.loop < unit->loop_count; s.loop++)
+        ok = examine_loop(&s, &(*dependences)[s.loop]);
+    isl_ctx_free(context);
+    return ok ? RESTRIDE_OK : rs_fail_memory("the dependences");
+}
+
+void rs_dependences_free(rs_dependence *dependences, int count)
+{
+    for (int i = 0; dependences != NULL && i < count; i++)
+        free(dependences[i].what);
+    free(dependences);
+}

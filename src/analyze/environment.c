@@ -1,0 +1,302 @@
+/* The variables of the walk and what is known of their values. */
+#include "analyze/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_LIMIT = 20000 };
+
+rs_value rs_value_unknown(uint64_t depends, bool data)
+{
+    rs_value value;
+    memset(&value, 0, sizeof value);
+    value.depends = depends;
+    value.data = data;
+    value.carried_loop = -1;
+    value.carried_from = -1;
+    value.array = -1;
+    return value;
+}
+
+rs_value rs_value_number(rs_polynomial number)
+{
+    rs_value value = rs_value_unknown(0, false);
+    value.kind = number.known ? RS_VALUE_NUMBER : RS_VALUE_UNKNOWN;
+    value.number = number;
+    return value;
+}
+
+rs_value rs_value_constant(int64_t number)
+{
+    return rs_value_number(rs_polynomial_constant(number));
+}
+
+int rs_walk_keep(rs_walk *walk, const rs_value *value)
+{
+    if (walk->value_count == walk->value_capacity) {
+        int wanted = walk->value_capacity == 0 ? 64 : walk->value_capacity * 2;
+        rs_value *grown =
+            wanted > VALUE_LIMIT * 2 ? NULL : realloc(walk->values, (size_t)wanted * sizeof *grown);
+        if (grown == NULL) {
+            walk->exhausted = true;
+            return walk->value_count - 1;
+        }
+        walk->values = grown;
+        walk->value_capacity = wanted;
+    }
+    walk->values[walk->value_count] = *value;
+    return walk->value_count++;
+}
+
+static rs_binding *find(const rs_environment *environment, uint64_t key)
+{
+    for (int i = environment->count - 1; i >= 0; i--)
+        if (environment->bindings[i].key == key)
+            return &environment->bindings[i];
+    return NULL;
+}
+
+int rs_walk_find(const rs_walk *walk, uint64_t key)
+{
+    const rs_binding *binding = find(&walk->variables, key);
+    return binding == NULL ? -1 : binding->value;
+}
+
+void rs_walk_bind(rs_walk *walk, uint64_t key, int value)
+{
+    rs_environment *variables = &walk->variables;
+    rs_binding *binding = find(variables, key);
+    if (binding != NULL) {
+        binding->value = value;
+        return;
+    }
+    if (variables->count == variables->capacity) {
+        int wanted = variables->capacity == 0 ? 32 : variables->capacity * 2;
+        rs_binding *grown = realloc(variables->bindings, (size_t)wanted * sizeof *grown);
+        if (grown == NULL) {
+            walk->no_memory = true;
+            return;
+        }
+        variables->bindings = grown;
+        variables->capacity = wanted;
+    }
+    variables->bindings[variables->count++] = (rs_binding){key, value};
+}
+
+void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value)
+{
+    rs_walk_bind(walk, key, rs_walk_keep(walk, value));
+}
+
+bool rs_environment_copy(rs_environment *copy, const rs_environment *from)
+{
+    *copy = *from;
+    copy->capacity = from->count;
+    copy->bindings = malloc(((size_t)from->count + 1) * sizeof *copy->bindings);
+    if (copy->bindings == NULL) {
+        copy->count = copy->capacity = 0;
+        return false;
+    }
+    if (from->count > 0)
+        memcpy(copy->bindings, from->bindings, (size_t)from->count * sizeof *copy->bindings);
+    return true;
+}
+
+void rs_environment_free(rs_environment *environment)
+{
+    free(environment->bindings);
+    memset(environment, 0, sizeof *environment);
+}
+
+uint64_t rs_value_depends(const rs_walk *walk, const rs_value *value)
+{
+    if (value->kind == RS_VALUE_NUMBER)
+        return rs_polynomial_depends(&value->number, &walk->unit->symbols);
+    uint64_t depends = value->depends;
+    for (int i = 0; value->kind == RS_VALUE_ADDRESS && i < value->count; i++)
+        depends |= rs_polynomial_depends(&value->subscripts[i], &walk->unit->symbols);
+    return depends;
+}
+
+bool rs_value_has_data(const rs_walk *walk, const rs_value *value)
+{
+    if (value->kind == RS_VALUE_NUMBER)
+        return rs_polynomial_has_data(&value->number, &walk->unit->symbols);
+    return value->data;
+}
+
+rs_polynomial rs_walk_auxiliary(rs_walk *walk, const char *name, uint64_t depends, bool data,
+                                bool unique)
+{
+    rs_symbols *symbols = &walk->unit->symbols;
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%.100s", name);
+    if (unique)
+        for (int n = 2; n < 1000; n++) {
+            bool taken = false;
+            for (int i = 0; i < symbols->count && !taken && text.data != NULL; i++)
+                taken = strcmp(symbols->symbols[i].name, text.data) == 0;
+            if (!taken)
+                break;
+            rs_text_free(&text);
+            rs_text_format(&text, "%.100s.%d", name, n);
+        }
+    int symbol = text.failed ? -1 : rs_symbols_find(symbols, text.data, RS_SYMBOL_AUXILIARY, -1);
+    rs_text_free(&text);
+    if (symbol < 0) {
+        walk->exhausted = true;
+        return rs_polynomial_unknown();
+    }
+    symbols->symbols[symbol].depends |= depends;
+    symbols->symbols[symbol].data |= data;
+    return rs_polynomial_symbol(symbol);
+}
+
+rs_polynomial rs_walk_number(rs_walk *walk, const rs_value *value, const char *name)
+{
+    if (value->kind == RS_VALUE_NUMBER)
+        return value->number;
+    return rs_walk_auxiliary(walk, name, rs_value_depends(walk, value),
+                             rs_value_has_data(walk, value), true);
+}
+
+/* Two addresses that differ only in the last subscript. */
+static bool same_object(const rs_value *a, const rs_value *b)
+{
+    if (a->array != b->array || a->count != b->count || strcmp(a->member, b->member) != 0)
+        return false;
+    for (int i = 0; i + 1 < a->count; i++)
+        if (!rs_polynomial_equal(&a->subscripts[i], &b->subscripts[i]))
+            return false;
+    return true;
+}
+
+/*
+ * The common case of two numbers: the one that moves with the iterations, where the other is a
+ * border's constant; or either of two that differ by a constant.
+ */
+static bool common_case(rs_walk *walk, const rs_polynomial *a, const rs_polynomial *b,
+                        rs_polynomial *result)
+{
+    const rs_symbols *symbols = &walk->unit->symbols;
+    uint64_t in_a = rs_polynomial_depends(a, symbols), in_b = rs_polynomial_depends(b, symbols);
+    rs_polynomial difference = rs_polynomial_subtract(a, b);
+    int64_t constant;
+    if (rs_polynomial_has_data(a, symbols) || rs_polynomial_has_data(b, symbols))
+        return false;
+    if (in_a != 0 && (in_a & in_b) == in_b &&
+        (in_b != in_a || rs_polynomial_is_constant(&difference, &constant))) {
+        *result = in_b == in_a ? *b : *a;
+        return true;
+    }
+    if (in_b != 0 && (in_a & in_b) == in_a) {
+        *result = *b;
+        return true;
+    }
+    return false;
+}
+
+rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name)
+{
+    rs_value result = rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
+                                       rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
+    result.approximated = a->approximated || b->approximated;
+    if (a->kind == RS_VALUE_NUMBER && b->kind == RS_VALUE_NUMBER) {
+        result = rs_value_number(a->number);
+        if (!rs_polynomial_equal(&a->number, &b->number)) {
+            if (!common_case(walk, &a->number, &b->number, &result.number))
+                result.number = rs_walk_auxiliary(
+                    walk, name, rs_value_depends(walk, a) | rs_value_depends(walk, b),
+                    rs_value_has_data(walk, a) || rs_value_has_data(walk, b), true);
+            result.approximated = true;
+        }
+    } else if (a->kind == RS_VALUE_ADDRESS && b->kind == RS_VALUE_ADDRESS && same_object(a, b)) {
+        result = *a;
+        if (a->count > 0) {
+            int last = a->count - 1;
+            rs_value x = rs_value_number(a->subscripts[last]);
+            rs_value y = rs_value_number(b->subscripts[last]);
+            rs_value merged = rs_value_merge(walk, &x, &y, name);
+            result.subscripts[last] = merged.number;
+            result.approximated = merged.approximated || a->approximated || b->approximated;
+        }
+    } else if (a->kind == RS_VALUE_ADDRESS) {
+        result = *a; /* the other is a null pointer, or nothing is known of it */
+        result.approximated = true;
+    } else if (b->kind == RS_VALUE_ADDRESS) {
+        result = *b;
+        result.approximated = true;
+    }
+    const rs_value *carried = a->carried_loop >= 0 ? a : b;
+    result.carried_loop = carried->carried_loop;
+    result.carried_from = carried->carried_from;
+    return result;
+}
+
+void rs_walk_merge(rs_walk *walk, const rs_environment *other)
+{
+    for (int i = 0; i < other->count; i++) {
+        const rs_binding *binding = &other->bindings[i];
+        int here = rs_walk_find(walk, binding->key);
+        if (here < 0) {
+            rs_walk_bind(walk, binding->key, binding->value);
+        } else if (here != binding->value && here >= 0) {
+            rs_value a = walk->values[binding->value], b = walk->values[here];
+            rs_value merged = rs_value_merge(walk, &a, &b, "merged");
+            rs_walk_set(walk, binding->key, &merged);
+        }
+    }
+}
+
+static int thread_symbol(const rs_symbols *symbols, rs_symbol_kind kind, int dimension)
+{
+    for (int i = 0; i < symbols->column_count; i++) {
+        const rs_symbol *symbol = &symbols->symbols[symbols->columns[i]];
+        if (symbol->kind == kind && symbol->dimension == dimension)
+            return symbols->columns[i];
+    }
+    return -1;
+}
+
+static int size_symbol(const rs_symbols *symbols, int dimension)
+{
+    for (int i = 0; i < symbols->count; i++)
+        if (symbols->symbols[i].size && symbols->symbols[i].dimension == dimension)
+            return i;
+    return -1;
+}
+
+static rs_polynomial fold_dimension(rs_walk *walk, const rs_polynomial *number, int dimension)
+{
+    rs_symbols *symbols = &walk->unit->symbols;
+    int local = thread_symbol(symbols, RS_SYMBOL_LOCAL, dimension);
+    int group = thread_symbol(symbols, RS_SYMBOL_GROUP, dimension);
+    int power;
+    if (local < 0 || group < 0)
+        return *number;
+    rs_polynomial inner = rs_polynomial_coefficient(number, local, &power);
+    if (power != 1)
+        return *number;
+    rs_polynomial outer = rs_polynomial_coefficient(number, group, &power);
+    rs_polynomial size = rs_polynomial_constant(walk->unit->group[dimension]);
+    if (walk->unit->group[dimension] == 0)
+        size = rs_polynomial_symbol(size_symbol(symbols, dimension));
+    rs_polynomial expected = rs_polynomial_multiply(&inner, &size);
+    if (power != 1 || !rs_polynomial_equal(&outer, &expected))
+        return *number;
+    static const char *const names[] = {"global.x", "global.y", "global.z"};
+    rs_polynomial global = rs_polynomial_symbol(
+        rs_symbols_find(symbols, names[dimension], RS_SYMBOL_GLOBAL, dimension));
+    global = rs_polynomial_multiply(&inner, &global);
+    rs_polynomial rest = rs_polynomial_without(number, local);
+    rest = rs_polynomial_without(&rest, group);
+    return rs_polynomial_add(&rest, &global);
+}
+
+rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number)
+{
+    rs_polynomial result = *number;
+    for (int dimension = 0; dimension < 3; dimension++)
+        result = fold_dimension(walk, &result, dimension);
+    return result;
+}

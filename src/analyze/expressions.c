@@ -1,0 +1,501 @@
+/* What an expression's value is, with every array element that it touches on the way. */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_ROOM = 60, STEP_LIMIT = 400000, OPERATOR_ROOM = 8 };
+
+char *rs_walk_text(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    char text[TEXT_ROOM + 1];
+    int length = 0;
+    bool blank = false;
+    for (size_t i = tree->nodes[node].begin; i < tree->nodes[node].end && length < TEXT_ROOM; i++) {
+        char c = tree->text[i];
+        if (isspace((unsigned char)c)) {
+            blank = true;
+        } else {
+            if (blank && length > 0 && length + 1 < TEXT_ROOM)
+                text[length++] = ' ';
+            blank = false;
+            text[length++] = c;
+        }
+    }
+    text[length] = '\0';
+    return strdup(text);
+}
+
+char *rs_walk_operator(const rs_walk *walk, int left, int right)
+{
+    char text[OPERATOR_ROOM];
+    size_t length = 0;
+    size_t begin = walk->tree->nodes[left].end, end = walk->tree->nodes[right].begin;
+    for (size_t i = begin; i < end && length + 1 < sizeof text; i++)
+        if (!isspace((unsigned char)walk->tree->text[i]))
+            text[length++] = walk->tree->text[i];
+    text[length] = '\0';
+    return strdup(text);
+}
+
+static bool is_integer(const rs_walk *walk, int node)
+{
+    enum CXTypeKind kind = rs_node_type(walk->tree, node).kind;
+    return (kind >= CXType_Bool && kind <= CXType_Int128) || kind == CXType_Enum;
+}
+
+/* Evaluates all parts of an expression whose value is not followed. */
+static rs_value evaluate_parts(rs_walk *walk, int node)
+{
+    rs_value result = rs_value_unknown(0, false);
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next) {
+        rs_value part = rs_walk_evaluate(walk, child);
+        result.depends |= rs_value_depends(walk, &part);
+        result.data = result.data || rs_value_has_data(walk, &part);
+    }
+    return result;
+}
+
+/* ---- arithmetic ---- */
+
+static rs_value move_address(rs_walk *walk, const rs_value *address, const rs_value *by, bool back)
+{
+    rs_value result = *address;
+    if (result.count == 0)
+        return result;
+    rs_polynomial *last = &result.subscripts[result.count - 1];
+    rs_polynomial step = rs_walk_number(walk, by, "offset");
+    *last = back ? rs_polynomial_subtract(last, &step) : rs_polynomial_add(last, &step);
+    *last = rs_walk_fold(walk, last);
+    result.approximated = result.approximated || by->approximated;
+    result.carried_loop = -1;
+    if (!last->known) {
+        *last = rs_walk_auxiliary(walk, "offset", rs_value_depends(walk, address), true, true);
+        result.approximated = true;
+    }
+    return result;
+}
+
+static const char *symbol_text(char symbol)
+{
+    static const struct {
+        char symbol;
+        const char *text;
+    } texts[] = {{'/', "/"}, {'%', "%"}, {'*', "*"}, {'+', "+"},  {'-', "-"},
+                 {'&', "&"}, {'|', "|"}, {'^', "^"}, {'<', "<<"}, {'>', ">>"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].symbol == symbol)
+            return texts[i].text;
+    return "?";
+}
+
+static rs_polynomial operate_numbers(char symbol, const rs_polynomial *a, const rs_polynomial *b)
+{
+    int64_t constant, left;
+    bool fixed = rs_polynomial_is_constant(b, &constant);
+    switch (symbol) {
+    case '+':
+        return rs_polynomial_add(a, b);
+    case '-':
+        return rs_polynomial_subtract(a, b);
+    case '*':
+        return rs_polynomial_multiply(a, b);
+    case '<':
+        return fixed && constant >= 0 && constant < 62
+                   ? rs_polynomial_scale(a, (int64_t)1 << constant)
+                   : rs_polynomial_unknown();
+    case '>':
+        return fixed && constant >= 0 && constant < 62
+                   ? rs_polynomial_divide(a, (int64_t)1 << constant)
+                   : rs_polynomial_unknown();
+    case '/':
+        if (fixed && constant != 0 && rs_polynomial_is_constant(a, &left) &&
+            !(left == INT64_MIN && constant == -1))
+            return rs_polynomial_constant(left / constant);
+        return fixed ? rs_polynomial_divide(a, constant) : rs_polynomial_unknown();
+    case '%':
+        if (fixed && constant > 0 && rs_polynomial_is_constant(a, &left))
+            return rs_polynomial_constant(left % constant);
+        return rs_polynomial_unknown();
+    case '&':
+        if (fixed && rs_polynomial_is_constant(a, &left))
+            return rs_polynomial_constant(left & constant);
+        return rs_polynomial_unknown();
+    default:
+        return rs_polynomial_unknown();
+    }
+}
+
+/* An operation that is not affine gets a symbol named by its text: equal ones are the same symbol.
+ */
+static rs_value auxiliary_operation(rs_walk *walk, char symbol, const rs_polynomial *a,
+                                    const rs_polynomial *b)
+{
+    const rs_symbols *symbols = &walk->unit->symbols;
+    rs_text name = RS_TEXT_EMPTY;
+    int64_t constant;
+    rs_polynomial folded = rs_walk_fold(walk, a);
+    rs_polynomial divisor = *b;
+    if (rs_polynomial_is_constant(b, &constant) && constant > 0) {
+        if (symbol == '>' && constant < 62) {
+            symbol = '/';
+            divisor = rs_polynomial_constant((int64_t)1 << constant);
+        } else if (symbol == '&' && ((constant + 1) & constant) == 0) {
+            symbol = '%';
+            divisor = rs_polynomial_constant(constant + 1);
+        }
+    }
+    rs_text_add_string(&name, folded.count > 1 ? "((" : "(");
+    rs_polynomial_print(&name, &folded, symbols);
+    rs_text_format(&name, folded.count > 1 ? ") %s " : " %s ", symbol_text(symbol));
+    rs_text_add_string(&name, divisor.count > 1 ? "(" : "");
+    rs_polynomial_print(&name, &divisor, symbols);
+    rs_text_add_string(&name, divisor.count > 1 ? "))" : ")");
+    uint64_t depends = rs_polynomial_depends(a, symbols) | rs_polynomial_depends(b, symbols);
+    bool data = rs_polynomial_has_data(a, symbols) || rs_polynomial_has_data(b, symbols);
+    bool exact = !name.failed && name.size < 100;
+    rs_polynomial number =
+        rs_walk_auxiliary(walk, exact ? name.data : "expression", depends, data, !exact);
+    rs_text_free(&name);
+    return rs_value_number(number);
+}
+
+rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b)
+{
+    if (a->kind == RS_VALUE_ADDRESS && b->kind != RS_VALUE_ADDRESS &&
+        (symbol == '+' || symbol == '-'))
+        return move_address(walk, a, b, symbol == '-');
+    if (b->kind == RS_VALUE_ADDRESS && a->kind != RS_VALUE_ADDRESS && symbol == '+')
+        return move_address(walk, b, a, false);
+    if (a->kind != RS_VALUE_NUMBER || b->kind != RS_VALUE_NUMBER)
+        return rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
+                                rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
+    rs_polynomial number = operate_numbers(symbol, &a->number, &b->number);
+    rs_value result = number.known ? rs_value_number(rs_walk_fold(walk, &number))
+                                   : auxiliary_operation(walk, symbol, &a->number, &b->number);
+    result.approximated = a->approximated || b->approximated;
+    return result;
+}
+
+static rs_value evaluate_assignment(rs_walk *walk, int node, int left, int right);
+
+static rs_value evaluate_binary(rs_walk *walk, int node)
+{
+    int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
+    if (right < 0)
+        return evaluate_parts(walk, node);
+    char *symbol = rs_walk_operator(walk, left, right);
+    if (symbol == NULL) {
+        walk->no_memory = true;
+        return rs_value_unknown(0, false);
+    }
+    rs_value result;
+    if (strcmp(symbol, "=") == 0) {
+        result = evaluate_assignment(walk, node, left, right);
+    } else {
+        rs_value a = rs_walk_evaluate(walk, left), b = rs_walk_evaluate(walk, right);
+        bool shift = strcmp(symbol, "<<") == 0 || strcmp(symbol, ">>") == 0;
+        bool plain = symbol[0] != '\0' && symbol[1] == '\0' && strchr("+-*/%&|^", symbol[0]);
+        bool number = is_integer(walk, node) || rs_node_is_pointer(walk->tree, node);
+        if (strcmp(symbol, ",") == 0)
+            result = b;
+        else if ((plain || shift) && (number || a.kind == RS_VALUE_ADDRESS))
+            result = rs_walk_operate(walk, symbol[0], &a, &b);
+        else
+            result = rs_value_unknown(rs_value_depends(walk, &a) | rs_value_depends(walk, &b),
+                                      rs_value_has_data(walk, &a) || rs_value_has_data(walk, &b));
+    }
+    free(symbol);
+    return result;
+}
+
+/* ---- assignments ---- */
+
+/* Whether an expression is the variable with this key. */
+static bool is_variable(rs_walk *walk, int node, uint64_t key)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
+        return false;
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    return rs_cursor_key(walk, declared) == key;
+}
+
+/* In "s = s + e", the node of e; -1 when the assignment is no such reduction. */
+static int reduction_operand(rs_walk *walk, uint64_t key, int right)
+{
+    int node = rs_node_inner(walk->tree, right);
+    if (node < 0 || walk->tree->nodes[node].kind != CXCursor_BinaryOperator)
+        return -1;
+    int a = rs_node_child(walk->tree, node, 0), b = rs_node_child(walk->tree, node, 1);
+    if (b < 0)
+        return -1;
+    char *symbol = rs_walk_operator(walk, a, b);
+    int operand = -1;
+    if (symbol != NULL && symbol[0] != '\0' && symbol[1] == '\0') {
+        if (strchr("+*-&|^", symbol[0]) != NULL && is_variable(walk, a, key))
+            operand = b;
+        else if (strchr("+*&|^", symbol[0]) != NULL && is_variable(walk, b, key))
+            operand = a;
+    }
+    free(symbol);
+    return operand;
+}
+
+/* A variable that takes part in a reduction keeps its carried value, so that another use is seen.
+ */
+static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left, int operand,
+                               rs_value *result)
+{
+    if (place->kind != RS_PLACE_VARIABLE || operand < 0)
+        return false;
+    int value = rs_walk_find(walk, place->key);
+    if (value < 0 || walk->values[value].carried_loop < 0)
+        return false;
+    rs_value part = rs_walk_evaluate(walk, operand);
+    char *name = rs_walk_text(walk, left);
+    rs_walk_read_carried(walk, value, name != NULL ? name : "?", true);
+    free(name);
+    *result = rs_value_unknown(rs_value_depends(walk, &part), true);
+    return true;
+}
+
+static rs_value evaluate_assignment(rs_walk *walk, int node, int left, int right)
+{
+    rs_value value;
+    rs_location place = rs_walk_locate(walk, left);
+    if (place.kind == RS_PLACE_VARIABLE &&
+        evaluate_reduction(walk, &place, left, reduction_operand(walk, place.key, right), &value))
+        return value;
+    value = rs_walk_evaluate(walk, right);
+    rs_walk_store(walk, &place, &value, left, false);
+    (void)node;
+    return value;
+}
+
+static rs_value evaluate_compound(rs_walk *walk, int node)
+{
+    int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
+    if (right < 0)
+        return evaluate_parts(walk, node);
+    char *symbol = rs_walk_operator(walk, left, right);
+    rs_location place = rs_walk_locate(walk, left);
+    rs_value result = rs_value_unknown(0, false);
+    bool reduces = symbol != NULL && strchr("+-*&|^", symbol[0]) != NULL;
+    if (!reduces || !evaluate_reduction(walk, &place, left, right, &result)) {
+        rs_value added = rs_walk_evaluate(walk, right);
+        rs_value old = rs_value_unknown(0, true);
+        if (place.kind == RS_PLACE_VARIABLE)
+            old = rs_walk_variable(walk, left);
+        bool number = is_integer(walk, left) || old.kind == RS_VALUE_ADDRESS;
+        if (number && symbol != NULL)
+            result = rs_walk_operate(walk, symbol[0], &old, &added);
+        else
+            result = rs_value_unknown(rs_value_depends(walk, &old) | rs_value_depends(walk, &added),
+                                      true);
+        rs_walk_store(walk, &place, &result, left, true);
+    }
+    free(symbol);
+    return result;
+}
+
+static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool after)
+{
+    rs_location place = rs_walk_locate(walk, operand);
+    rs_value old = rs_value_unknown(0, true), one = rs_value_constant(1);
+    if (place.kind == RS_PLACE_VARIABLE)
+        old = rs_walk_variable(walk, operand);
+    rs_value result = rs_walk_operate(walk, symbol, &old, &one);
+    rs_walk_store(walk, &place, &result, operand, true);
+    return after ? old : result;
+}
+
+static rs_value address_of(rs_walk *walk, int operand)
+{
+    rs_location place = rs_walk_locate(walk, operand);
+    return place.kind == RS_PLACE_MEMORY ? place.address : rs_value_unknown(0, true);
+}
+
+static rs_value evaluate_unary(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    int operand = rs_node_child(tree, node, 0);
+    if (operand < 0)
+        return rs_value_unknown(0, false);
+    if (rs_node_is_prefix(tree, node, "&"))
+        return address_of(walk, operand);
+    if (rs_node_is_prefix(tree, node, "*")) {
+        rs_location place = rs_walk_locate(walk, node);
+        return rs_walk_load(walk, &place, node);
+    }
+    static const struct {
+        const char *text;
+        char symbol;
+        bool after;
+    } steps[] = {{"++", '+', false}, {"--", '-', false}, {"++", '+', true}, {"--", '-', true}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (steps[i].after ? rs_node_is_postfix(tree, node, steps[i].text)
+                           : rs_node_is_prefix(tree, node, steps[i].text))
+            return evaluate_step(walk, operand, steps[i].symbol, steps[i].after);
+    rs_value value = rs_walk_evaluate(walk, operand);
+    if (rs_node_is_prefix(tree, node, "+"))
+        return value;
+    if (rs_node_is_prefix(tree, node, "-") && value.kind == RS_VALUE_NUMBER) {
+        value.number = rs_polynomial_scale(&value.number, -1);
+        return value.number.known ? value : rs_value_unknown(0, true);
+    }
+    return rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
+}
+
+/* ---- the rest ---- */
+
+static rs_value evaluate_literal(const rs_walk *walk, int node)
+{
+    const char *text = walk->tree->text + walk->tree->nodes[node].begin;
+    char *end;
+    unsigned long long value = strtoull(text, &end, 0);
+    return value > INT64_MAX ? rs_value_unknown(0, false) : rs_value_constant((int64_t)value);
+}
+
+static rs_value evaluate_conditional(rs_walk *walk, int node)
+{
+    int condition = rs_node_child(walk->tree, node, 0);
+    int yes = rs_node_child(walk->tree, node, 1), no = rs_node_child(walk->tree, node, 2);
+    if (no < 0)
+        return evaluate_parts(walk, node);
+    rs_value c = rs_walk_evaluate(walk, condition);
+    walk->guards++;
+    rs_value a = rs_walk_evaluate(walk, yes), b = rs_walk_evaluate(walk, no);
+    walk->guards--;
+    char *name = rs_walk_text(walk, node);
+    rs_value result = rs_value_merge(walk, &a, &b, name != NULL ? name : "?");
+    free(name);
+    if (result.kind == RS_VALUE_UNKNOWN) {
+        result.depends |= rs_value_depends(walk, &c);
+        result.data = result.data || rs_value_has_data(walk, &c);
+    }
+    return result;
+}
+
+/* A pointer to elements of another size sees the array as another one. */
+static rs_value cast_address(rs_walk *walk, const rs_value *address, CXType type)
+{
+    rs_value result = *address;
+    CXType pointee = clang_getPointeeType(clang_getCanonicalType(type));
+    int64_t size = clang_Type_getSizeOf(pointee);
+    const rs_array *array = &walk->unit->arrays[address->array];
+    if (size <= 0 || array->element <= 0 || size == array->element || address->count == 0 ||
+        address->member[0] != '\0' || pointee.kind == CXType_Void)
+        return result;
+    int64_t element = array->element;
+    uint64_t key = array->key;
+    rs_text name = RS_TEXT_EMPTY;
+    CXString spelling = clang_getTypeSpelling(clang_getUnqualifiedType(pointee));
+    rs_text_format(&name, "(%s *)%s", clang_getCString(spelling), array->name);
+    clang_disposeString(spelling);
+    rs_value other =
+        name.failed ? result : rs_walk_array(walk, name.data, key ^ (uint64_t)size << 40, type);
+    rs_text_free(&name);
+    rs_polynomial bytes = rs_polynomial_scale(&result.subscripts[result.count - 1], element);
+    rs_polynomial moved = rs_polynomial_divide(&bytes, size);
+    if (other.kind != RS_VALUE_ADDRESS)
+        return result;
+    other.count = 1;
+    other.subscripts[0] = moved.known
+                              ? moved
+                              : rs_walk_auxiliary(walk, "offset", rs_value_depends(walk, address),
+                                                  rs_value_has_data(walk, address), true);
+    other.approximated = !moved.known;
+    return result.count == 1 ? other : result;
+}
+
+static rs_value evaluate_cast(rs_walk *walk, int node)
+{
+    int last = -1;
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next)
+        if (walk->tree->nodes[child].kind != CXCursor_TypeRef)
+            last = child;
+    if (last < 0)
+        return rs_value_unknown(0, false);
+    rs_value value = rs_walk_evaluate(walk, last);
+    CXType type = rs_node_type(walk->tree, node);
+    if (value.kind == RS_VALUE_ADDRESS && type.kind == CXType_Pointer)
+        return cast_address(walk, &value, type);
+    if (value.kind == RS_VALUE_UNKNOWN || is_integer(walk, node) || value.kind == RS_VALUE_ADDRESS)
+        return value;
+    int64_t constant;
+    return rs_polynomial_is_constant(&value.number, &constant)
+               ? value
+               : rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
+}
+
+static rs_value evaluate_size(const rs_walk *walk, int node)
+{
+    CXEvalResult result = clang_Cursor_Evaluate(walk->tree->nodes[node].cursor);
+    rs_value value = rs_value_unknown(0, false);
+    if (result != NULL) {
+        if (clang_EvalResult_getKind(result) == CXEval_Int)
+            value = rs_value_constant(clang_EvalResult_getAsLongLong(result));
+        clang_EvalResult_dispose(result);
+    }
+    return value;
+}
+
+static rs_value evaluate_memory(rs_walk *walk, int node)
+{
+    rs_location place = rs_walk_locate(walk, node);
+    return rs_walk_load(walk, &place, node);
+}
+
+rs_value rs_walk_evaluate(rs_walk *walk, int node)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0)
+        return rs_value_unknown(0, false);
+    if (++walk->steps > STEP_LIMIT)
+        walk->exhausted = true;
+    if (walk->exhausted || walk->no_memory)
+        return rs_value_unknown(0, true);
+    switch ((int)walk->tree->nodes[node].kind) {
+    case CXCursor_IntegerLiteral:
+        return evaluate_literal(walk, node);
+    case CXCursor_FloatingLiteral:
+    case CXCursor_StringLiteral:
+    case CXCursor_CharacterLiteral:
+    case CXCursor_TypeRef:
+    case CXCursor_TemplateRef:
+    case CXCursor_NamespaceRef:
+        return rs_value_unknown(0, false);
+    case CXCursor_DeclRefExpr:
+        return rs_walk_variable(walk, node);
+    case CXCursor_ArraySubscriptExpr:
+    case CXCursor_MemberRefExpr:
+        return evaluate_memory(walk, node);
+    case CXCursor_UnaryOperator:
+        return evaluate_unary(walk, node);
+    case CXCursor_BinaryOperator:
+        return evaluate_binary(walk, node);
+    case CXCursor_CompoundAssignOperator:
+        return evaluate_compound(walk, node);
+    case CXCursor_ConditionalOperator:
+        return evaluate_conditional(walk, node);
+    case CXCursor_CallExpr:
+        return rs_walk_call(walk, node);
+    case CXCursor_CStyleCastExpr:
+    case CXCursor_CXXStaticCastExpr:
+    case CXCursor_CXXReinterpretCastExpr:
+    case CXCursor_CXXConstCastExpr:
+    case CXCursor_CXXFunctionalCastExpr:
+        return evaluate_cast(walk, node);
+    case CXCursor_UnaryExpr:
+        return evaluate_size(walk, node);
+    default:
+        return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
+                                                : evaluate_parts(walk, node);
+    }
+}

@@ -1,0 +1,129 @@
+/*
+ * The folder that is searched lies several levels deep, so that a header called "../../name.h"
+ * stays inside the temporary folder.
+ */
+#include "analyze/headers.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char depth[] = "/a/b/c/d/e/f";
+
+static bool remember(rs_headers *headers, const char *path)
+{
+    char **grown =
+        realloc(headers->made, ((size_t)headers->made_count + 1) * sizeof *headers->made);
+    char *copy = strdup(path);
+    if (grown != NULL)
+        headers->made = grown;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        return false;
+    }
+    headers->made[headers->made_count++] = copy;
+    return true;
+}
+
+/* Makes the folders of a path, all but its last part. */
+static bool make_folders(rs_headers *headers, char *path)
+{
+    for (char *slash = path + strlen(headers->root); (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        bool made = mkdir(path, 0700) == 0;
+        bool ok = made ? remember(headers, path) : errno == EEXIST;
+        *slash = '/';
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static restride_status start(rs_headers *headers)
+{
+    const char *temporary = getenv("TMPDIR");
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/restride-headers-XXXXXX",
+                   temporary != NULL && *temporary == '/' ? temporary : "/tmp");
+    char *root = rs_text_take(&path);
+    if (root == NULL)
+        return rs_fail_memory("a folder for headers");
+    if (mkdtemp(root) == NULL) {
+        free(root);
+        return rs_fail(RESTRIDE_IO, "A temporary folder could not be made: %s.", strerror(errno));
+    }
+    headers->root = root;
+    rs_text_format(&path, "%s%s", root, depth);
+    headers->folder = rs_text_take(&path);
+    return headers->folder == NULL ? rs_fail_memory("a folder for headers") : RESTRIDE_OK;
+}
+
+/* How far "../" leads up. */
+static int climbs(const char *name)
+{
+    int count = 0;
+    for (const char *c = name; (c = strstr(c, "..")) != NULL; c += 2)
+        count++;
+    return count;
+}
+
+restride_status rs_headers_add(rs_headers *headers, const char *name)
+{
+    if (name[0] == '/' || climbs(name) > 6)
+        return rs_fail(RESTRIDE_IO, "The header %s is outside the project.", name);
+    restride_status status = headers->root == NULL ? start(headers) : RESTRIDE_OK;
+    if (status != RESTRIDE_OK)
+        return status;
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%s/%s", headers->folder, name);
+    char *path = rs_text_take(&text);
+    int file = -1;
+    if (path != NULL && make_folders(headers, path))
+        file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    bool ok = file >= 0 && remember(headers, path);
+    if (file >= 0)
+        close(file);
+    free(path);
+    return ok ? RESTRIDE_OK : rs_fail(RESTRIDE_IO, "An empty file for %s could not be made.", name);
+}
+
+void rs_headers_free(rs_headers *headers)
+{
+    for (int i = headers->made_count - 1; i >= 0; i--) {
+        if (unlink(headers->made[i]) != 0)
+            rmdir(headers->made[i]);
+        free(headers->made[i]);
+    }
+    if (headers->root != NULL)
+        rmdir(headers->root);
+    free(headers->made);
+    free(headers->root);
+    free(headers->folder);
+    memset(headers, 0, sizeof *headers);
+}
+
+bool rs_headers_is_usual(const char *name)
+{
+    static const char *const starts[] = {"cuda",   "CL/",     "sys/",    "OpenCL/", "device_",
+                                         "math",   "texture", "vector",  "driver_", "curand",
+                                         "cublas", "thrust/", "helper_", "sm_",     "cooperative_"};
+    static const char *const whole[] = {
+        "assert.h", "complex.h", "ctype.h",    "errno.h",   "fcntl.h",  "fenv.h",
+        "float.h",  "getopt.h",  "inttypes.h", "iso646.h",  "limits.h", "locale.h",
+        "malloc.h", "memory.h",  "omp.h",      "pthread.h", "setjmp.h", "signal.h",
+        "stdarg.h", "stdbool.h", "stddef.h",   "stdint.h",  "stdio.h",  "stdlib.h",
+        "string.h", "strings.h", "tgmath.h",   "time.h",    "unistd.h", "wchar.h"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (strcmp(name, whole[i]) == 0)
+            return true;
+    return strchr(name, '.') == NULL &&
+           strchr(name, '/') == NULL; /* C++ has names such as <vector> */
+}

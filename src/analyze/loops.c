@@ -1,0 +1,549 @@
+/*
+ * Loops become iteration symbols. A variable that grows by a constant in every iteration is that
+ * constant times the symbol; what is assigned otherwise has an unknown value at the start of an
+ * iteration, and reading it there is a dependence from one iteration to the next.
+ */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANGE_LIMIT = 400, NAME_ROOM = 128 };
+
+/* One assignment to a variable. */
+typedef struct {
+    uint64_t key;
+    int node;    /* of the assignment */
+    int target;  /* the variable's expression */
+    int by;      /* the expression that is added, -1 for 1 */
+    int sign;    /* 1, -1; 0: it is not an addition */
+    bool always; /* once in every iteration, at the top level of the body */
+    bool data;   /* what is assigned was loaded */
+} change;
+
+typedef struct {
+    change list[CHANGE_LIMIT];
+    int count;
+} changes;
+
+typedef struct {
+    int begin, condition, step, body; /* nodes; -1 for none */
+} parts;
+
+/* ---- the parts of a for statement ---- */
+
+/* The positions of the two semicolons of "for (;;)". */
+static bool find_semicolons(const rs_tree *tree, int node, size_t semicolons[2])
+{
+    int depth = 0, found = 0;
+    for (size_t i = tree->nodes[node].begin; i < tree->nodes[node].end && found < 2; i++) {
+        char c = tree->text[i];
+        depth += c == '(' || c == '{' || c == '[';
+        depth -= c == ')' || c == '}' || c == ']';
+        if (c == ';' && depth == 1)
+            semicolons[found++] = i;
+        if (depth == 0 && c == ')')
+            break;
+    }
+    return found == 2;
+}
+
+static parts read_parts(const rs_tree *tree, int node)
+{
+    parts p = {-1, -1, -1, -1};
+    size_t semicolons[2];
+    int last = -1;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        last = child;
+    p.body = last;
+    if (!find_semicolons(tree, node, semicolons))
+        return p;
+    for (int child = tree->nodes[node].first; child >= 0 && child != last;
+         child = tree->nodes[child].next) {
+        size_t begin = tree->nodes[child].begin;
+        if (begin < semicolons[0])
+            p.begin = child;
+        else if (begin < semicolons[1])
+            p.condition = child;
+        else
+            p.step = child;
+    }
+    return p;
+}
+
+/* ---- what a loop assigns ---- */
+
+static bool variable_key(rs_walk *walk, int node, uint64_t *key)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0)
+        return false;
+    enum CXCursorKind kind = walk->tree->nodes[node].kind;
+    if (kind != CXCursor_DeclRefExpr)
+        return false;
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (clang_Cursor_isNull(declared))
+        return false;
+    *key = rs_cursor_key(walk, declared);
+    return true;
+}
+
+static bool loads_memory(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CallExpr ||
+        (kind == CXCursor_MemberRefExpr && rs_node_child(tree, node, 0) >= 0 &&
+         rs_node_is_pointer(tree, rs_node_child(tree, node, 0))) ||
+        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (loads_memory(tree, child))
+            return true;
+    return false;
+}
+
+/* Reads "v = v + e", "v = e + v", "v = v - e". */
+static void read_sum(rs_walk *walk, change *c, int right)
+{
+    uint64_t key;
+    right = rs_node_inner(walk->tree, right);
+    if (right < 0 || walk->tree->nodes[right].kind != CXCursor_BinaryOperator)
+        return;
+    int a = rs_node_child(walk->tree, right, 0), b = rs_node_child(walk->tree, right, 1);
+    bool plus = rs_node_is_binary(walk->tree, right, "+");
+    bool minus = rs_node_is_binary(walk->tree, right, "-");
+    if ((plus || minus) && variable_key(walk, a, &key) && key == c->key) {
+        c->by = b;
+        c->sign = plus ? 1 : -1;
+    } else if (plus && variable_key(walk, b, &key) && key == c->key) {
+        c->by = a;
+        c->sign = 1;
+    }
+}
+
+/* Whether a node assigns a variable, and how. */
+static bool read_change(rs_walk *walk, int node, change *c)
+{
+    const rs_tree *tree = walk->tree;
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
+    c->node = node;
+    c->target = left;
+    c->by = -1;
+    c->sign = 0;
+    c->data = false;
+    if (left < 0 || !variable_key(walk, left, &c->key))
+        return false;
+    if (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) {
+        read_sum(walk, c, right);
+        c->data = loads_memory(tree, right);
+        return true;
+    }
+    if (kind == CXCursor_CompoundAssignOperator) {
+        bool plus = rs_node_is_binary(tree, node, "+="),
+             minus = rs_node_is_binary(tree, node, "-=");
+        c->sign = plus ? 1 : minus ? -1 : 0;
+        c->by = right;
+        c->data = right >= 0 && loads_memory(tree, right);
+        return true;
+    }
+    if (kind == CXCursor_UnaryOperator) {
+        bool up = rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++");
+        bool down = rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--");
+        c->sign = up ? 1 : down ? -1 : 0;
+        c->data = rs_node_is_prefix(tree, node, "&"); /* its address is handed on */
+        return up || down || c->data;
+    }
+    return false;
+}
+
+/* Collects the assignments below a node; `always` while every node is reached once an iteration. */
+static void collect(rs_walk *walk, int node, bool always, changes *all)
+{
+    change c;
+    if (all->count < CHANGE_LIMIT && read_change(walk, node, &c)) {
+        c.always = always;
+        all->list[all->count++] = c;
+    }
+    enum CXCursorKind kind = walk->tree->nodes[node].kind;
+    bool plain = kind == CXCursor_CompoundStmt || kind == CXCursor_ParenExpr ||
+                 kind == CXCursor_BinaryOperator || kind == CXCursor_UnexposedExpr ||
+                 kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_UnaryOperator ||
+                 kind == CXCursor_CompoundAssignOperator || kind == CXCursor_DeclStmt ||
+                 kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr;
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next)
+        collect(walk, child, always && plain, all);
+}
+
+static int count_changes(const changes *all, uint64_t key)
+{
+    int count = 0;
+    for (int i = 0; i < all->count; i++)
+        count += all->list[i].key == key;
+    return count;
+}
+
+/* ---- the loop's own variable ---- */
+
+/* By how much a change moves its variable; unknown when that varies inside the loop. */
+static rs_polynomial step_of(rs_walk *walk, const change *c, const changes *all)
+{
+    if (c->sign == 0)
+        return rs_polynomial_unknown();
+    if (c->by < 0)
+        return rs_polynomial_constant(c->sign);
+    /* Evaluated for its value alone: references are taken back. */
+    int references = walk->unit->reference_count, order = walk->order;
+    rs_value by = rs_walk_evaluate(walk, c->by);
+    for (int i = references; i < walk->unit->reference_count; i++) {
+        free(walk->unit->references[i].text);
+        free(walk->unit->references[i].member);
+    }
+    bool loaded = walk->unit->reference_count > references;
+    walk->unit->reference_count = references;
+    walk->order = order;
+    if (by.kind != RS_VALUE_NUMBER || loaded ||
+        rs_polynomial_has_data(&by.number, &walk->unit->symbols))
+        return rs_polynomial_unknown();
+    for (int i = 0; i < all->count; i++) {
+        char *text = rs_walk_text(walk, c->by), *other = rs_walk_text(walk, all->list[i].target);
+        bool varies = text == NULL || other == NULL || strstr(text, other) != NULL;
+        free(text);
+        free(other);
+        if (varies)
+            return rs_polynomial_unknown();
+    }
+    return rs_polynomial_scale(&by.number, c->sign);
+}
+
+static void find_main(rs_walk *walk, int step, int condition, const changes *in_step, change *found)
+{
+    found->key = 0;
+    char *text = condition < 0 ? NULL : rs_walk_text(walk, condition);
+    for (int i = 0; i < in_step->count && step >= 0; i++) {
+        char *name = rs_walk_text(walk, in_step->list[i].target);
+        if (found->key == 0 || (text != NULL && name != NULL && strstr(text, name) == text))
+            *found = in_step->list[i];
+        free(name);
+    }
+    free(text);
+}
+
+/* A name for the symbol that no other loop of the unit has. */
+static int new_symbol(rs_walk *walk, const char *name)
+{
+    char candidate[NAME_ROOM];
+    rs_symbols *symbols = &walk->unit->symbols;
+    snprintf(candidate, sizeof candidate, "%.100s", name);
+    for (int n = 2; n < 1000; n++) {
+        bool taken = false;
+        for (int i = 0; i < symbols->column_count && !taken; i++)
+            taken = strcmp(symbols->symbols[symbols->columns[i]].name, candidate) == 0;
+        if (!taken)
+            break;
+        snprintf(candidate, sizeof candidate, "%.100s.%d", name, n);
+    }
+    return rs_symbols_find(symbols, candidate, RS_SYMBOL_LOOP, -1);
+}
+
+/*
+ * What is at least 0 while the loop runs: from "v < e" and its kin. `value` is the variable in
+ * terms of the symbol.
+ */
+static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const rs_value *value)
+{
+    static const struct {
+        const char *symbol;
+        int sign;      /* of e - v */
+        int64_t extra; /* added to it */
+    } forms[] = {{"<", 1, -1}, {"<=", 1, 0}, {"!=", 1, -1}, {">", -1, -1}, {">=", -1, 0}};
+    condition = condition < 0 ? -1 : rs_node_inner(walk->tree, condition);
+    if (condition < 0 || walk->tree->nodes[condition].kind != CXCursor_BinaryOperator)
+        return rs_polynomial_unknown();
+    int left = rs_node_child(walk->tree, condition, 0),
+        right = rs_node_child(walk->tree, condition, 1);
+    if (rs_node_is_binary(walk->tree, condition, "&&")) {
+        rs_polynomial first = bound_of(walk, left, key, value);
+        return first.known ? first : bound_of(walk, right, key, value);
+    }
+    uint64_t named;
+    bool swapped = false;
+    if (!variable_key(walk, left, &named) || named != key) {
+        swapped = variable_key(walk, right, &named) && named == key;
+        if (!swapped)
+            return rs_polynomial_unknown();
+    }
+    rs_value end = rs_walk_evaluate(walk, swapped ? left : right);
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (!rs_node_is_binary(walk->tree, condition, forms[i].symbol) ||
+            end.kind != RS_VALUE_NUMBER || value->kind != RS_VALUE_NUMBER)
+            continue;
+        bool up = (forms[i].sign > 0) != swapped;
+        rs_polynomial room = up ? rs_polynomial_subtract(&end.number, &value->number)
+                                : rs_polynomial_subtract(&value->number, &end.number);
+        rs_polynomial extra = rs_polynomial_constant(forms[i].extra);
+        return rs_polynomial_add(&room, &extra);
+    }
+    return rs_polynomial_unknown();
+}
+
+/* ---- variables that a loop carries ---- */
+
+/* Gives a variable its value at the start of an iteration. */
+static void carry(rs_walk *walk, const change *c, const changes *all, const rs_polynomial *count,
+                  int loop)
+{
+    int before = rs_walk_find(walk, c->key);
+    rs_value start = before >= 0 ? walk->values[before] : rs_walk_variable(walk, c->target);
+    bool single = count_changes(all, c->key) == 1 && c->always;
+    rs_polynomial step = single && count->known ? step_of(walk, c, all) : rs_polynomial_unknown();
+    rs_polynomial moved = rs_polynomial_multiply(&step, count);
+    if (moved.known && start.kind != RS_VALUE_UNKNOWN) {
+        rs_value by = rs_value_number(moved);
+        rs_value value = rs_walk_operate(walk, '+', &start, &by);
+        value.carried_loop = -1;
+        rs_walk_set(walk, c->key, &value);
+        return;
+    }
+    uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    rs_value value = start;
+    if (start.kind != RS_VALUE_ADDRESS)
+        value = rs_value_unknown(column | rs_value_depends(walk, &start), true);
+    else if (value.count > 0)
+        value.subscripts[value.count - 1] =
+            rs_walk_auxiliary(walk, "position", column, c->data, true);
+    enum CXTypeKind kind = rs_node_type(walk->tree, c->target).kind;
+    if (value.kind == RS_VALUE_UNKNOWN && kind >= CXType_Bool && kind <= CXType_Int128) {
+        char *name = rs_walk_text(walk, c->target);
+        bool data = false;
+        for (int i = 0; i < all->count; i++)
+            data = data || (all->list[i].key == c->key && all->list[i].data);
+        rs_polynomial number =
+            rs_walk_auxiliary(walk, name != NULL ? name : "?", value.depends, data, true);
+        value = rs_value_number(number);
+        free(name);
+    }
+    value.carried_loop = loop;
+    value.carried_from = before;
+    rs_walk_set(walk, c->key, &value);
+}
+
+/* After the loop the variables that it assigned have some value that no longer follows it. */
+static void forget(rs_walk *walk, const changes *all, uint64_t column)
+{
+    for (int i = 0; i < all->count; i++) {
+        uint64_t key = all->list[i].key;
+        int value = rs_walk_find(walk, key);
+        if (value < 0)
+            continue;
+        rs_value v = walk->values[value];
+        bool follows = (rs_value_depends(walk, &v) & column) != 0;
+        if (v.carried_loop < 0 && !follows)
+            continue;
+        int outer = v.carried_loop >= 0 ? v.carried_from : -1;
+        rs_value after =
+            rs_value_unknown(rs_value_depends(walk, &v) & ~column, rs_value_has_data(walk, &v));
+        if (v.kind == RS_VALUE_ADDRESS) {
+            after = v;
+            if (after.count > 0)
+                after.subscripts[after.count - 1] =
+                    rs_walk_auxiliary(walk, "position", 0, all->list[i].data, true);
+        } else if (v.kind == RS_VALUE_NUMBER) {
+            char *name = rs_walk_text(walk, all->list[i].target);
+            after = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",
+                                                      after.depends, after.data, true));
+            free(name);
+        }
+        after.carried_loop = outer >= 0 ? walk->values[outer].carried_loop : -1;
+        after.carried_from = outer >= 0 ? walk->values[outer].carried_from : -1;
+        rs_walk_set(walk, key, &after);
+    }
+}
+
+static bool leaves(const rs_tree *tree, int node, bool top)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_ReturnStmt || kind == CXCursor_GotoStmt ||
+        (kind == CXCursor_BreakStmt && top))
+        return true;
+    bool inner = kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt ||
+                 kind == CXCursor_DoStmt || kind == CXCursor_SwitchStmt;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (leaves(tree, child, top && !inner))
+            return true;
+    return false;
+}
+
+static int add_loop(rs_walk *walk, int node, const char *name)
+{
+    int symbol = new_symbol(walk, name);
+    rs_loop *loop = symbol < 0 ? NULL : rs_unit_add_loop(walk->unit);
+    if (loop == NULL) {
+        walk->exhausted = true;
+        return -1;
+    }
+    loop->symbol = symbol;
+    loop->parent = walk->loop;
+    loop->line = rs_walk_line(walk, node);
+    loop->bound = rs_polynomial_unknown();
+    loop->lower = rs_polynomial_constant(0);
+    return walk->unit->loop_count - 1;
+}
+
+/* What moves in the step has its values already: it is not walked. */
+static void walk_body(rs_walk *walk, int loop, const parts *p)
+{
+    int outer = walk->loop;
+    walk->loop = loop;
+    if (p->condition >= 0)
+        (void)rs_walk_evaluate(walk, p->condition);
+    if (p->body >= 0)
+        rs_walk_statement(walk, p->body);
+    walk->loop = outer;
+}
+
+/* The variable that counts the iterations, in terms of the loop's symbol. */
+static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
+                           const rs_polynomial *step)
+{
+    rs_polynomial symbol = rs_polynomial_symbol(loop->symbol);
+    int64_t constant = 0;
+    rs_polynomial_is_constant(step, &constant);
+    loop->step = constant;
+    if (constant == 1 && start->kind == RS_VALUE_NUMBER) {
+        loop->lower = start->number;
+        return rs_value_number(symbol);
+    }
+    rs_value moved = rs_value_number(rs_polynomial_multiply(step, &symbol));
+    return rs_walk_operate(walk, '+', start, &moved);
+}
+
+/* What is known of a loop while it is entered. */
+typedef struct {
+    parts p;
+    changes in_body, in_step;
+    change main;         /* of the variable that counts; key 0: there is none */
+    rs_polynomial count; /* of the iterations before this one */
+} entry;
+
+static void collect_changes(rs_walk *walk, entry *e)
+{
+    if (e->p.step >= 0)
+        collect(walk, e->p.step, true, &e->in_step);
+    if (e->p.condition >= 0)
+        collect(walk, e->p.condition, true, &e->in_body);
+    if (e->p.body >= 0)
+        collect(walk, e->p.body, true, &e->in_body);
+    find_main(walk, e->p.step, e->p.condition, &e->in_step, &e->main);
+}
+
+static void add_change(changes *all, const change *c)
+{
+    if (all->count < CHANGE_LIMIT)
+        all->list[all->count++] = *c;
+}
+
+/* Gives the counting variable its value in terms of the symbol; without one, main.key becomes 0. */
+static void start_counting(rs_walk *walk, int at, entry *e)
+{
+    rs_loop *loop = &walk->unit->loops[at];
+    rs_polynomial step = rs_polynomial_unknown();
+    rs_value start = rs_value_unknown(0, true);
+    if (e->main.key != 0) {
+        step = step_of(walk, &e->main, &e->in_body);
+        start = rs_walk_variable(walk, e->main.target);
+    }
+    e->count = rs_polynomial_symbol(loop->symbol);
+    for (int i = 0; i < e->in_step.count; i++)
+        if (e->in_step.list[i].key != e->main.key)
+            add_change(&e->in_body, &e->in_step.list[i]);
+    if (!step.known || start.kind == RS_VALUE_UNKNOWN) {
+        if (e->main.key != 0)
+            add_change(&e->in_body, &e->main);
+        e->main.key = 0;
+        return;
+    }
+    rs_value value = main_value(walk, loop, &start, &step);
+    rs_walk_set(walk, e->main.key, &value);
+    if (loop->step == 1 && start.kind == RS_VALUE_NUMBER)
+        e->count = rs_polynomial_subtract(&e->count, &loop->lower);
+    rs_polynomial bound = bound_of(walk, e->p.condition, e->main.key, &value);
+    walk->unit->loops[at].bound = bound;
+}
+
+static void carry_all(rs_walk *walk, int at, const entry *e)
+{
+    const changes *all = &e->in_body;
+    for (int i = 0; i < all->count; i++) {
+        bool first = true;
+        for (int j = 0; j < i; j++)
+            first = first && all->list[j].key != all->list[i].key;
+        if (first)
+            carry(walk, &all->list[i], all, &e->count, at);
+    }
+}
+
+/* Behind the loop its variable is the first value that it did not run with, if that is known. */
+static void stop_counting(rs_walk *walk, int at, const entry *e)
+{
+    const rs_loop *loop = &walk->unit->loops[at];
+    rs_value after = rs_value_unknown(0, false);
+    if (e->main.key == 0)
+        return;
+    if (loop->step == 1 && loop->bound.known) {
+        rs_polynomial symbol = rs_polynomial_symbol(loop->symbol);
+        rs_polynomial one = rs_polynomial_constant(1);
+        rs_polynomial end = rs_polynomial_add(&loop->bound, &symbol);
+        after = rs_value_number(rs_polynomial_add(&end, &one));
+    }
+    rs_walk_set(walk, e->main.key, &after);
+}
+
+static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback)
+{
+    collect_changes(walk, e);
+    char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
+    if (name == NULL || count_changes(&e->in_body, e->main.key) > 0)
+        e->main.key = 0;
+    int at = add_loop(walk, node, name != NULL ? name : fallback);
+    free(name);
+    if (at < 0)
+        return;
+    walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
+    start_counting(walk, at, e);
+    carry_all(walk, at, e);
+    walk_body(walk, at, &e->p);
+    forget(walk, &e->in_body,
+           rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[at].symbol));
+    stop_counting(walk, at, e);
+}
+
+static void walk_loop(rs_walk *walk, int node, const parts *p, const char *fallback)
+{
+    entry *e = calloc(1, sizeof *e);
+    if (e == NULL) {
+        walk->no_memory = true;
+        return;
+    }
+    e->p = *p;
+    walk_entered(walk, node, e, fallback);
+    free(e);
+}
+
+void rs_walk_for(rs_walk *walk, int node)
+{
+    parts p = read_parts(walk->tree, node);
+    if (p.begin >= 0)
+        rs_walk_statement(walk, p.begin);
+    walk_loop(walk, node, &p, "for");
+}
+
+void rs_walk_while(rs_walk *walk, int node, int condition, int body)
+{
+    parts p = {-1, condition, -1, body};
+    walk_loop(walk, node, &p, "while");
+}

@@ -1,0 +1,248 @@
+/* Memory spaces, transactions and layout advice. */
+#include "analyze/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HALF_WARP = 16, TILE = 32 };
+
+const char *rs_memory_text(rs_memory memory)
+{
+    static const char *const texts[] = {"global", "constant", "texture", "shared"};
+    return texts[memory];
+}
+
+/* ---- transactions ---- */
+
+static int bursts(int64_t stride, int64_t width, int64_t start, const rs_device_model *device)
+{
+    int count = 0;
+    int64_t last = INT64_MIN;
+    for (int lane = 0; lane < device->warp; lane++) {
+        /* In the order of addresses, so that a burst is counted once. */
+        int64_t address = start + lane * (stride < 0 ? -stride : stride);
+        for (int64_t burst = address / device->burst;
+             burst <= (address + width - 1) / device->burst; burst++)
+            if (burst > last) {
+                count++;
+                last = burst;
+            }
+    }
+    return count;
+}
+
+int rs_access_transactions(const rs_accesses *accesses, const rs_access *access,
+                           const rs_device_model *device, bool *exact)
+{
+    const rs_array *array = &accesses->unit->arrays[access->reference->array];
+    int64_t width = access->reference->width > 0 ? access->reference->width : 4;
+    int64_t stride = 0, shift = 0;
+    *exact = rs_polynomial_is_constant(&access->thread_stride, &stride);
+    if (!*exact || stride > 1 << 20 || stride < -(1 << 20))
+        stride = device->burst + width; /* every thread has its own */
+    if (access->rows > 0 && !rs_polynomial_is_constant(&access->offset[access->rows - 1], &shift))
+        shift = 0;
+    int64_t start = (shift % device->burst) * array->element + access->reference->member_offset;
+    start = ((start % device->burst) + device->burst) % device->burst;
+    return bursts(stride, width, start, device);
+}
+
+/* ---- algorithm 3 ---- */
+
+/* Whether some column of the kind has an entry. */
+static bool moves(const rs_access *access, bool between)
+{
+    for (int i = 0; i < access->columns; i++)
+        for (int row = 0; row < access->rows; row++)
+            if (access->between[i] == between && !rs_polynomial_is_zero(&access->matrix[row][i]))
+                return true;
+    return false;
+}
+
+static bool has_threads(const rs_access *access)
+{
+    for (int i = 0; i < access->columns; i++)
+        if (access->between[i])
+            return true;
+    return false;
+}
+
+static bool is_same_address(const rs_access *access)
+{
+    return has_threads(access) && !rs_access_is_random(access) && !moves(access, true);
+}
+
+/* Linear or reverse linear between threads, or shifted by whole half warps. */
+static bool is_coalesced(const rs_accesses *accesses, const rs_access *access)
+{
+    const rs_array *array = &accesses->unit->arrays[access->reference->array];
+    int64_t stride = 0, shift = 0;
+    if (rs_access_is_random(access) || access->rows == 0 ||
+        !rs_polynomial_is_constant(&access->thread_stride, &stride) || array->element == 0)
+        return false;
+    bool unit_stride = stride == array->element || stride == -array->element;
+    return unit_stride && rs_polynomial_is_constant(&access->offset[access->rows - 1], &shift) &&
+           shift % HALF_WARP == 0;
+}
+
+static int64_t array_bytes(const rs_array *array)
+{
+    int64_t bytes = array->element;
+    for (int i = 0; i < array->dimensions; i++)
+        if (array->extents[i] <= 0 || __builtin_mul_overflow(bytes, array->extents[i], &bytes))
+            return 0;
+    return array->dimensions > 0 ? bytes : 0;
+}
+
+static rs_memory choose_for(const rs_accesses *accesses, const rs_access *access,
+                            const rs_placement *p, const rs_device_model *device)
+{
+    bool small = (p->bytes > 0 && p->bytes <= device->constant_size) ||
+                 accesses->unit->arrays[access->reference->array].space == RS_SPACE_CONSTANT;
+    if (!p->read_only)
+        return p->chunkable && p->reused ? RS_MEMORY_SHARED : RS_MEMORY_GLOBAL;
+    if (small && is_same_address(access))
+        return RS_MEMORY_CONSTANT;
+    if (p->chunkable && p->reused)
+        return RS_MEMORY_SHARED;
+    return is_coalesced(accesses, access) && !p->reused ? RS_MEMORY_GLOBAL : RS_MEMORY_TEXTURE;
+}
+
+rs_placement rs_array_place(const rs_accesses *accesses, int array, const rs_device_model *device)
+{
+    static const rs_memory order[] = {RS_MEMORY_TEXTURE, RS_MEMORY_GLOBAL, RS_MEMORY_SHARED,
+                                      RS_MEMORY_CONSTANT};
+    const rs_unit *unit = accesses->unit;
+    rs_placement p;
+    memset(&p, 0, sizeof p);
+    int sites = 0;
+    bool within = false, affine = true;
+    p.read_only = !unit->arrays[array].written;
+    p.same_address = p.coalesced = true;
+    p.bytes = array_bytes(&unit->arrays[array]);
+    for (int i = 0; i < unit->reference_count; i++) {
+        const rs_access *access = &accesses->accesses[i];
+        if (access->reference->array != array)
+            continue;
+        sites++;
+        within = within || moves(access, false);
+        affine = affine && !rs_access_is_random(access) && !access->approximated;
+        p.same_address = p.same_address && is_same_address(access);
+        p.coalesced = p.coalesced && is_coalesced(accesses, access);
+    }
+    p.reused = sites > 1 || within;
+    p.chunkable = affine;
+    for (int i = 0; i < unit->reference_count; i++)
+        if (accesses->accesses[i].reference->array == array)
+            p.candidates |= 1U << choose_for(accesses, &accesses->accesses[i], &p, device);
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if ((p.candidates & 1U << order[i]) != 0) {
+            p.memory = order[i];
+            break;
+        }
+    return p;
+}
+
+/* ---- layouts ---- */
+
+/*
+ * The stride, in elements, between neighbouring threads when it is the same constant in all
+ * accesses of the array; 0 otherwise.
+ */
+static int64_t common_stride(const rs_accesses *accesses, int array)
+{
+    const rs_unit *unit = accesses->unit;
+    int64_t common = 0;
+    for (int i = 0; i < unit->reference_count; i++) {
+        const rs_access *access = &accesses->accesses[i];
+        int64_t stride;
+        if (access->reference->array != array)
+            continue;
+        if (rs_access_is_random(access) || unit->arrays[array].element == 0 ||
+            !rs_polynomial_is_constant(&access->thread_stride, &stride) || stride == 0 ||
+            stride % unit->arrays[array].element != 0)
+            return 0;
+        stride /= unit->arrays[array].element;
+        stride = stride < 0 ? -stride : stride;
+        if (common != 0 && common != stride)
+            return 0;
+        common = stride;
+    }
+    return common;
+}
+
+/* Transactions when each accessed value lies beside that of the neighbouring thread. */
+static int side_by_side(const rs_access *access, const rs_device_model *device)
+{
+    int64_t width = access->reference->width > 0 ? access->reference->width : 4;
+    return bursts(width, width, 0, device);
+}
+
+static bool has_members(const rs_accesses *accesses, int array)
+{
+    if (accesses->unit->arrays[array].vector)
+        return false;
+    for (int i = 0; i < accesses->unit->reference_count; i++) {
+        const rs_reference *r = accesses->accesses[i].reference;
+        if (r->array == array && r->member != NULL &&
+            r->width < accesses->unit->arrays[array].element)
+            return true;
+    }
+    return false;
+}
+
+/* An array of two dimensions whose neighbouring threads are in different rows. */
+static bool is_turned(const rs_accesses *accesses, int array)
+{
+    bool any = false;
+    for (int i = 0; i < accesses->unit->reference_count; i++) {
+        const rs_access *access = &accesses->accesses[i];
+        if (access->reference->array != array)
+            continue;
+        if (access->rows != 2 || rs_access_is_random(access))
+            return false;
+        bool first = false, second = false;
+        for (int c = 0; c < access->columns; c++) {
+            const rs_symbol *s = &accesses->unit->symbols.symbols[access->symbols[c]];
+            bool neighbour = access->between[c] && (s->kind == RS_SYMBOL_LOOP || s->dimension == 0);
+            first = first || (neighbour && !rs_polynomial_is_zero(&access->matrix[0][c]));
+            second = second || (neighbour && !rs_polynomial_is_zero(&access->matrix[1][c]));
+        }
+        if (!first || second)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+bool rs_array_advise(const rs_accesses *accesses, int array, const rs_device_model *device,
+                     rs_layout_advice *advice)
+{
+    const rs_array *a = &accesses->unit->arrays[array];
+    memset(advice, 0, sizeof *advice);
+    if (a->space != RS_SPACE_GLOBAL)
+        return false;
+    int64_t stride = common_stride(accesses, array);
+    bool members = has_members(accesses, array);
+    if (stride == 1 && members) {
+        snprintf(advice->layout, sizeof advice->layout, "i/%d f i%%%d", TILE, TILE);
+        snprintf(advice->dims, sizeof advice->dims, "i f");
+    } else if (stride > 1 && stride <= 256 && !members && a->dimensions == 1) {
+        snprintf(advice->layout, sizeof advice->layout, "i/%d f i%%%d", TILE, TILE);
+        snprintf(advice->dims, sizeof advice->dims, "i f");
+        advice->record = stride;
+    } else if (is_turned(accesses, array)) {
+        snprintf(advice->layout, sizeof advice->layout, "c r");
+        snprintf(advice->dims, sizeof advice->dims, "r c");
+    } else {
+        return false;
+    }
+    for (int i = 0; i < accesses->unit->reference_count; i++) {
+        bool exact;
+        if (accesses->accesses[i].reference->array != array)
+            continue;
+        advice->now += rs_access_transactions(accesses, &accesses->accesses[i], device, &exact);
+        advice->then += side_by_side(&accesses->accesses[i], device);
+    }
+    return advice->then < advice->now;
+}

@@ -1,0 +1,96 @@
+/*
+ * What the analysis knows of one kernel or loop nest (Jang 2011, section 3): its iteration symbols,
+ * its arrays, and every reference with a subscript for each dimension.
+ */
+#ifndef RS_ANALYZE_MODEL_H
+#define RS_ANALYZE_MODEL_H
+
+#include "analyze/polynomial.h"
+
+enum { RS_SUBSCRIPT_LIMIT = 6 };
+
+typedef struct {
+    int symbol;
+    int parent; /* the loop around it; -1 for none */
+    int line;
+    int64_t step;        /* 1: the symbol is the loop's own variable; else it counts from 0 */
+    rs_polynomial lower; /* the first value of the symbol */
+    rs_polynomial bound; /* is at least 0 in every iteration; or unknown */
+    bool leaves_early;   /* break, goto or return inside */
+    char *carried; /* a scalar that brings its value from one iteration to the next, or NULL */
+    char *reduced; /* a scalar that gathers a sum or another reduction, or NULL */
+} rs_loop;
+
+typedef enum { RS_SPACE_GLOBAL, RS_SPACE_CONSTANT, RS_SPACE_LOCAL, RS_SPACE_PRIVATE } rs_space;
+
+typedef struct {
+    char *name;
+    char *type;                          /* of an element */
+    int64_t element;                     /* bytes; 0 when not known */
+    int dimensions;                      /* the most subscripts met */
+    int64_t extents[RS_SUBSCRIPT_LIMIT]; /* of declared dimensions; 0: not known */
+    rs_space space;
+    bool argument;
+    bool vector; /* its elements are short vectors such as float4 */
+    bool read, written;
+    int scope;    /* the loop that it is declared in, -1 for none */
+    uint64_t key; /* of its declaration */
+} rs_array;
+
+typedef struct {
+    int array;
+    int line;
+    size_t offset; /* in the flat text */
+    bool read, written, atomic;
+    int count; /* subscripts */
+    rs_polynomial subscripts[RS_SUBSCRIPT_LIMIT];
+    char *member;                 /* "x" or "pos.x" of an element that is a record, or NULL */
+    int64_t member_offset, width; /* bytes in the element that are touched */
+    int loop;                     /* the innermost loop around it; -1 */
+    int order;                    /* of execution in one iteration */
+    bool guarded;                 /* below a condition */
+    bool approximated;            /* clamped or merged: the common case was taken */
+    bool understood;              /* false: handed to something that is not followed */
+    char *text;
+} rs_reference;
+
+typedef struct {
+    char *name; /* of the kernel or function */
+    int line;
+    bool kernel;
+    rs_symbols symbols;
+    rs_loop *loops;
+    int loop_count;
+    rs_array *arrays;
+    int array_count;
+    rs_reference *references;
+    int reference_count;
+    int64_t group[3]; /* the work-group's extents if the source fixes them, else 0 */
+} rs_unit;
+
+typedef struct {
+    char *file;
+    int line;
+    char *sentence;
+} rs_note;
+
+typedef struct {
+    rs_unit *units;
+    int unit_count;
+    rs_note *notes;
+    int note_count;
+} rs_model_set;
+
+/* Each returns NULL (or false) when memory is short. */
+rs_unit *rs_model_add_unit(rs_model_set *set, const char *name, int line, bool kernel);
+rs_loop *rs_unit_add_loop(rs_unit *unit);
+rs_array *rs_unit_add_array(rs_unit *unit, const char *name);
+rs_reference *rs_unit_add_reference(rs_unit *unit);
+bool rs_model_note(rs_model_set *set, const char *file, int line, const char *format, ...)
+    RS_PRINTF(4, 5);
+void rs_model_free(rs_model_set *set);
+
+/* Whether `loop` is `outer` or lies in it. */
+bool rs_unit_is_within(const rs_unit *unit, int loop, int outer);
+
+#endif

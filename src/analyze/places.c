@@ -1,0 +1,607 @@
+/* Where expressions are stored: variables, and elements of arrays. */
+#include "analyze/walk.h"
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_ROOM = 128, REFERENCE_LIMIT = 20000 };
+
+static uint64_t hash(const char *text)
+{
+    uint64_t value = 1469598103934665603u;
+    for (const char *c = text; *c != '\0'; c++)
+        value = (value ^ (unsigned char)*c) * 1099511628211u;
+    return value;
+}
+
+/* Members of a variable have keys of their own. */
+static uint64_t member_key(uint64_t key, const char *member)
+{
+    return key ^ (hash(member) << 32);
+}
+
+static bool copy_name(char name[NAME_ROOM], CXCursor cursor)
+{
+    CXString spelling = clang_getCursorSpelling(cursor);
+    const char *text = clang_getCString(spelling);
+    snprintf(name, NAME_ROOM, "%s", text != NULL ? text : "");
+    clang_disposeString(spelling);
+    return name[0] != '\0';
+}
+
+uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor)
+{
+    (void)walk;
+    char name[NAME_ROOM];
+    if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) != 0)
+        return (uint64_t)rs_cursor_offset(cursor) & 0xffffffffu;
+    copy_name(name, cursor);
+    return (hash(name) & 0x7fffffffffffffffu) | (uint64_t)1 << 63;
+}
+
+int rs_walk_line(const rs_walk *walk, int node)
+{
+    const char *file;
+    size_t line;
+    rs_flat_locate(&walk->program->flat, walk->tree->nodes[node].begin, &file, &line);
+    return (int)line;
+}
+
+const char *rs_walk_file(const rs_walk *walk, int node)
+{
+    const char *file;
+    size_t line;
+    rs_flat_locate(&walk->program->flat, walk->tree->nodes[node].begin, &file, &line);
+    return file;
+}
+
+/* ---- arrays ---- */
+
+static bool is_array_kind(enum CXTypeKind kind)
+{
+    return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
+           kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
+}
+
+static bool is_address_kind(enum CXTypeKind kind)
+{
+    return kind == CXType_Pointer || is_array_kind(kind);
+}
+
+static rs_space space_of(CXType type)
+{
+    static const struct {
+        const char *word;
+        rs_space space;
+    } words[] = {{"__local", RS_SPACE_LOCAL},
+                 {"__constant", RS_SPACE_CONSTANT},
+                 {"__private", RS_SPACE_PRIVATE}};
+    CXString spelling = clang_getTypeSpelling(type);
+    const char *text = clang_getCString(spelling);
+    rs_space space = RS_SPACE_GLOBAL;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (text != NULL && strstr(text, words[i].word) != NULL) {
+            space = words[i].space;
+            break;
+        }
+    clang_disposeString(spelling);
+    return space;
+}
+
+/* The type of the elements, and the declared extents. */
+static CXType element_type(CXType type, int64_t extents[RS_SUBSCRIPT_LIMIT], int *dimensions)
+{
+    *dimensions = 0;
+    type = clang_getCanonicalType(type);
+    while (is_address_kind(type.kind)) {
+        int64_t extent = type.kind == CXType_ConstantArray ? clang_getArraySize(type) : 0;
+        if (*dimensions < RS_SUBSCRIPT_LIMIT)
+            extents[(*dimensions)++] = extent;
+        type = type.kind == CXType_Pointer ? clang_getPointeeType(type)
+                                           : clang_getArrayElementType(type);
+        type = clang_getCanonicalType(type);
+    }
+    return type;
+}
+
+/* "float4" instead of clang's "float __attribute__((ext_vector_type(4)))"; the caller frees. */
+static char *type_name(CXType type)
+{
+    bool vector = type.kind == CXType_ExtVector;
+    CXString spelling =
+        clang_getTypeSpelling(clang_getUnqualifiedType(vector ? clang_getElementType(type) : type));
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_add_string(&name, clang_getCString(spelling));
+    if (vector)
+        rs_text_format(&name, "%lld", clang_getNumElements(type));
+    clang_disposeString(spelling);
+    return rs_text_take(&name);
+}
+
+static int find_array(const rs_unit *unit, const char *name, uint64_t key)
+{
+    for (int i = 0; i < unit->array_count; i++)
+        if (unit->arrays[i].key == key && strcmp(unit->arrays[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type)
+{
+    rs_value value = rs_value_unknown(0, false);
+    int found = find_array(walk->unit, name, key);
+    if (found < 0) {
+        rs_array *array = rs_unit_add_array(walk->unit, name);
+        if (array == NULL) {
+            walk->no_memory = true;
+            return value;
+        }
+        found = walk->unit->array_count - 1;
+        CXType element = element_type(type, array->extents, &array->dimensions);
+        int64_t size = clang_Type_getSizeOf(element);
+        array->vector = element.kind == CXType_ExtVector || element.kind == CXType_Vector;
+        array->type = type_name(element);
+        array->element = size > 0 ? size : 0;
+        array->space = space_of(element);
+        array->key = key;
+        array->scope = -1;
+    }
+    value.kind = RS_VALUE_ADDRESS;
+    value.array = found;
+    return value;
+}
+
+/* An array used as a value is the address of its first element. */
+static void decay(rs_value *address)
+{
+    if (address->count < RS_SUBSCRIPT_LIMIT)
+        address->subscripts[address->count++] = rs_polynomial_constant(0);
+}
+
+static bool has_child_of_kind(CXCursor cursor, enum CXCursorKind kind);
+
+static enum CXChildVisitResult find_kind(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    enum CXCursorKind *wanted = data;
+    if (clang_getCursorKind(cursor) != *wanted)
+        return CXChildVisit_Continue;
+    *wanted = CXCursor_InvalidFile;
+    return CXChildVisit_Break;
+}
+
+static bool has_child_of_kind(CXCursor cursor, enum CXCursorKind kind)
+{
+    enum CXCursorKind wanted = kind;
+    clang_visitChildren(cursor, find_kind, &wanted);
+    return wanted == CXCursor_InvalidFile;
+}
+
+/* Whether a declaration is a variable outside all functions. */
+static bool is_global(CXCursor declared)
+{
+    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declared));
+    return parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace;
+}
+
+static void place_array(rs_walk *walk, int array, CXCursor declared)
+{
+    rs_array *a = &walk->unit->arrays[array];
+    bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
+    a->argument = parameter;
+    if (has_child_of_kind(declared, CXCursor_CUDASharedAttr))
+        a->space = RS_SPACE_LOCAL;
+    else if (has_child_of_kind(declared, CXCursor_CUDAConstantAttr))
+        a->space = RS_SPACE_CONSTANT;
+    else if (a->space == RS_SPACE_GLOBAL && walk->unit->kernel && !parameter &&
+             !is_global(declared))
+        a->space = RS_SPACE_PRIVATE;
+    a->scope = parameter || is_global(declared) ? -1 : walk->loop;
+}
+
+/* A variable that was not met before: an array, or a parameter of the analysis. */
+static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    if (is_address_kind(type.kind)) {
+        int known = walk->unit->array_count;
+        rs_value value = rs_walk_array(walk, name, key, type);
+        if (walk->unit->array_count > known)
+            place_array(walk, known, declared);
+        if (value.kind == RS_VALUE_ADDRESS)
+            decay(&value);
+        return value;
+    }
+    bool integer = (type.kind >= CXType_Bool && type.kind <= CXType_Int128) ||
+                   type.kind == CXType_Enum || type.kind == CXType_Unexposed ||
+                   type.kind == CXType_Dependent;
+    if (!integer)
+        return rs_value_unknown(0, false);
+    if (clang_isConstQualifiedType(clang_getCursorType(declared)) != 0) {
+        CXEvalResult result = clang_Cursor_Evaluate(declared);
+        bool fixed = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
+        int64_t constant = fixed ? clang_EvalResult_getAsLongLong(result) : 0;
+        if (result != NULL)
+            clang_EvalResult_dispose(result);
+        if (fixed)
+            return rs_value_constant(constant);
+    }
+    int symbol = rs_symbols_find(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, -1);
+    return symbol < 0 ? rs_value_unknown(0, false) : rs_value_number(rs_polynomial_symbol(symbol));
+}
+
+void rs_walk_declare(rs_walk *walk, CXCursor declared)
+{
+    CXString spelling = clang_getCursorSpelling(declared);
+    (void)first_use(walk, declared, rs_cursor_key(walk, declared), clang_getCString(spelling));
+    clang_disposeString(spelling);
+}
+
+/* ---- variables ---- */
+
+void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction)
+{
+    while (value >= 0 && walk->values[value].carried_loop >= 0) {
+        rs_loop *loop = &walk->unit->loops[walk->values[value].carried_loop];
+        char **slot = reduction ? &loop->reduced : &loop->carried;
+        if (*slot == NULL)
+            *slot = strdup(name);
+        value = walk->values[value].carried_from;
+    }
+}
+
+static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
+{
+    int known = rs_walk_find(walk, key);
+    if (known >= 0) {
+        if (walk->values[known].carried_loop >= 0)
+            rs_walk_read_carried(walk, known, name, false);
+        rs_value value = walk->values[known];
+        value.carried_loop = -1;
+        return value;
+    }
+    rs_value value = first_use(walk, declared, key, name);
+    if (value.kind != RS_VALUE_ADDRESS)
+        rs_walk_set(walk, key, &value);
+    return value;
+}
+
+rs_value rs_walk_variable(rs_walk *walk, int node)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node >= 0 && walk->tree->nodes[node].kind == CXCursor_MemberRefExpr) {
+        rs_location place = rs_walk_locate(walk, node);
+        return rs_walk_load(walk, &place, node);
+    }
+    if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
+        return rs_value_unknown(0, true);
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    char name[NAME_ROOM];
+    if (clang_Cursor_isNull(declared) || !copy_name(name, declared))
+        return rs_value_unknown(0, true);
+    if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
+        return rs_value_constant(clang_getEnumConstantDeclValue(declared));
+    return read_key(walk, declared, rs_cursor_key(walk, declared), name);
+}
+
+/* ---- locations ---- */
+
+static rs_location nowhere(void)
+{
+    return (rs_location){RS_PLACE_NONE, 0, rs_value_unknown(0, true)};
+}
+
+static rs_location at_address(const rs_value *address)
+{
+    if (address->kind != RS_VALUE_ADDRESS)
+        return nowhere();
+    return (rs_location){RS_PLACE_MEMORY, 0, *address};
+}
+
+static rs_location locate_name(rs_walk *walk, int node)
+{
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (clang_Cursor_isNull(declared))
+        return nowhere();
+    uint64_t key = rs_cursor_key(walk, declared);
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    if (is_array_kind(type.kind) && rs_walk_find(walk, key) < 0) {
+        rs_value value = rs_walk_variable(walk, node);
+        if (value.kind == RS_VALUE_ADDRESS && value.count > 0)
+            value.count--;
+        return at_address(&value);
+    }
+    return (rs_location){RS_PLACE_VARIABLE, key, rs_value_unknown(0, false)};
+}
+
+static rs_location locate_element(rs_walk *walk, int node)
+{
+    int base = rs_node_child(walk->tree, node, 0), index = rs_node_child(walk->tree, node, 1);
+    if (index < 0)
+        return nowhere();
+    rs_value address = rs_walk_evaluate(walk, base);
+    rs_value by = rs_walk_evaluate(walk, index);
+    if (by.kind == RS_VALUE_UNKNOWN) {
+        char *name = rs_walk_text(walk, index);
+        by = rs_value_number(rs_walk_number(walk, &by, name != NULL ? name : "?"));
+        free(name);
+    }
+    rs_value moved = rs_walk_operate(walk, '+', &address, &by);
+    return at_address(&moved);
+}
+
+static rs_location locate_target(rs_walk *walk, int node)
+{
+    rs_value address = rs_walk_evaluate(walk, rs_node_child(walk->tree, node, 0));
+    return at_address(&address);
+}
+
+/* The member of an element: the same subscripts, and some of its bytes. */
+static rs_location locate_member_of(rs_walk *walk, const rs_value *record, CXCursor field,
+                                    const char *name)
+{
+    rs_location place = at_address(record);
+    size_t used = strlen(place.address.member);
+    snprintf(place.address.member + used, sizeof place.address.member - used, "%s%s",
+             used > 0 ? "." : "", name);
+    long long bits = clang_Cursor_getOffsetOfField(field);
+    place.address.member_offset += bits > 0 ? bits / 8 : 0;
+    (void)walk;
+    return place;
+}
+
+/* x, y, z, w, s0, lo... of a vector: the offset of the first of its components. */
+static int64_t component_offset(const char *name, int64_t width)
+{
+    static const char letters[] = "xyzw";
+    const char *letter = strchr(letters, name[0]);
+    if (letter != NULL && name[0] != '\0')
+        return (letter - letters) * width;
+    if ((name[0] == 's' || name[0] == 'S') && name[1] >= '0' && name[1] <= '9')
+        return (name[1] - '0') * width;
+    return 0;
+}
+
+static rs_location locate_member(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    int base = rs_node_child(tree, node, 0);
+    char name[NAME_ROOM];
+    CXCursor field = clang_getCursorReferenced(tree->nodes[node].cursor);
+    if (base < 0)
+        return nowhere(); /* a member of "this" */
+    if (!copy_name(name, tree->nodes[node].cursor)) {
+        /* A component of a vector: the name is what stands at the end. */
+        size_t end = tree->nodes[node].end, begin = end;
+        while (begin > tree->nodes[base].end && rs_identifier_length(tree->text + begin - 1) > 0)
+            begin--;
+        snprintf(name, sizeof name, "%.*s", (int)(end - begin), tree->text + begin);
+    }
+    int inner = rs_node_inner(tree, base);
+    rs_value value = rs_value_unknown(0, false);
+    if (inner >= 0 && tree->nodes[inner].kind == CXCursor_DeclRefExpr) {
+        char object[NAME_ROOM];
+        copy_name(object, clang_getCursorReferenced(tree->nodes[inner].cursor));
+        if (rs_walk_thread_member(walk, object, name, &value)) {
+            rs_location place = nowhere();
+            place.address = value;
+            return place;
+        }
+    }
+    if (rs_node_is_pointer(tree, base)) {
+        rs_value address = rs_walk_evaluate(walk, base);
+        return address.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &address, field, name)
+                                                : nowhere();
+    }
+    rs_location record = rs_walk_locate(walk, base);
+    if (record.kind == RS_PLACE_VARIABLE)
+        record.key = member_key(record.key, name);
+    else if (record.kind == RS_PLACE_MEMORY) {
+        record = locate_member_of(walk, &record.address, field, name);
+        if (clang_getCursorKind(field) != CXCursor_FieldDecl)
+            record.address.member_offset +=
+                component_offset(name, clang_Type_getSizeOf(rs_node_type(tree, node)));
+    }
+    return record;
+}
+
+bool rs_walk_is_component(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    int child = rs_node_child(tree, node, 0);
+    if (tree->nodes[node].kind != CXCursor_UnexposedExpr || child < 0 ||
+        tree->nodes[child].next >= 0)
+        return false;
+    size_t at = tree->nodes[child].end;
+    while (at < tree->nodes[node].end && (tree->text[at] == ' ' || tree->text[at] == '\n'))
+        at++;
+    return at < tree->nodes[node].end && tree->text[at] == '.';
+}
+
+rs_location rs_walk_locate(rs_walk *walk, int node)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0 || walk->exhausted || walk->no_memory)
+        return nowhere();
+    switch ((int)walk->tree->nodes[node].kind) {
+    case CXCursor_DeclRefExpr:
+        return locate_name(walk, node);
+    case CXCursor_ArraySubscriptExpr:
+        return locate_element(walk, node);
+    case CXCursor_MemberRefExpr:
+        return locate_member(walk, node);
+    case CXCursor_UnaryOperator:
+        if (rs_node_is_prefix(walk->tree, node, "*"))
+            return locate_target(walk, node);
+        break;
+    default:
+        break;
+    }
+    if (rs_walk_is_component(walk, node))
+        return locate_member(walk, node);
+    rs_location place = nowhere();
+    place.address = rs_walk_evaluate(walk, node);
+    place.address.data = true;
+    return place;
+}
+
+/* ---- reading and writing ---- */
+
+rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type)
+{
+    if (walk->unit->reference_count >= REFERENCE_LIMIT)
+        walk->exhausted = true;
+    rs_reference *r = walk->exhausted ? NULL : rs_unit_add_reference(walk->unit);
+    if (r == NULL) {
+        walk->no_memory = walk->no_memory || !walk->exhausted;
+        return NULL;
+    }
+    int64_t size = clang_Type_getSizeOf(type);
+    r->array = address->array;
+    r->line = rs_walk_line(walk, node);
+    r->offset = walk->tree->nodes[node].begin;
+    r->count = address->count;
+    for (int i = 0; i < address->count; i++)
+        r->subscripts[i] = rs_walk_fold(walk, &address->subscripts[i]);
+    r->member = address->member[0] != '\0' ? strdup(address->member) : NULL;
+    r->member_offset = address->member_offset;
+    r->width = size > 0 ? size : 0;
+    r->loop = walk->loop;
+    r->order = walk->order++;
+    r->guarded = walk->guards > 0;
+    r->approximated = address->approximated;
+    r->understood = true;
+    r->text = rs_walk_text(walk, node);
+    rs_array *array = &walk->unit->arrays[address->array];
+    if (address->count > array->dimensions)
+        array->dimensions = address->count;
+    return r;
+}
+
+/* A pointer that is itself a member: the array it points to has the name of the path. */
+static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType type)
+{
+    const rs_array *owner = &walk->unit->arrays[address->array];
+    rs_text name = RS_TEXT_EMPTY;
+    bool many = false;
+    for (int i = 0; i < address->count; i++)
+        many = many || !rs_polynomial_is_zero(&address->subscripts[i]);
+    rs_text_format(&name, "%s%s%s", owner->name, many ? "[]." : "->", address->member);
+    uint64_t key = member_key(owner->key, address->member);
+    rs_value value =
+        name.failed ? rs_value_unknown(0, true) : rs_walk_array(walk, name.data, key, type);
+    rs_text_free(&name);
+    for (int i = 0; many && i < address->count && value.kind == RS_VALUE_ADDRESS; i++)
+        value.subscripts[value.count++] = address->subscripts[i];
+    if (value.kind == RS_VALUE_ADDRESS)
+        decay(&value);
+    return value;
+}
+
+/* The symbol of a loaded number: the same for the same element. */
+static rs_value loaded_number(rs_walk *walk, const rs_value *address)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_add_string(&name, walk->unit->arrays[address->array].name);
+    for (int i = 0; i < address->count; i++) {
+        rs_polynomial folded = rs_walk_fold(walk, &address->subscripts[i]);
+        rs_text_add_string(&name, "[");
+        rs_polynomial_print(&name, &folded, &walk->unit->symbols);
+        rs_text_add_string(&name, "]");
+    }
+    if (address->member[0] != '\0')
+        rs_text_format(&name, ".%s", address->member);
+    bool exact = !name.failed && name.size < 100;
+    rs_polynomial number = rs_walk_auxiliary(walk, exact ? name.data : "loaded",
+                                             rs_value_depends(walk, address), true, !exact);
+    rs_text_free(&name);
+    return rs_value_number(number);
+}
+
+rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
+{
+    CXType type = rs_node_type(walk->tree, node);
+    if (place->kind == RS_PLACE_NONE)
+        return place->address;
+    if (place->kind == RS_PLACE_VARIABLE) {
+        int known = rs_walk_find(walk, place->key);
+        if (known < 0 && is_address_kind(type.kind)) {
+            char *text = rs_walk_text(walk, node);
+            rs_value value = text == NULL ? rs_value_unknown(0, true)
+                                          : rs_walk_array(walk, text, place->key, type);
+            free(text);
+            if (value.kind == RS_VALUE_ADDRESS)
+                decay(&value);
+            return value;
+        }
+        if (known >= 0)
+            return walk->values[known];
+        char *text = rs_walk_text(walk, node);
+        bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+        int symbol = text == NULL || !integer
+                         ? -1
+                         : rs_symbols_find(&walk->unit->symbols, text, RS_SYMBOL_PARAMETER, -1);
+        free(text);
+        return symbol < 0 ? rs_value_unknown(0, false)
+                          : rs_value_number(rs_polynomial_symbol(symbol));
+    }
+    rs_value address = place->address;
+    if (is_array_kind(type.kind)) {
+        decay(&address);
+        return address;
+    }
+    if (type.kind == CXType_Pointer && address.member[0] != '\0')
+        return pointed_array(walk, &address, type);
+    if (type.kind == CXType_Pointer) {
+        decay(&address);
+        return address;
+    }
+    rs_reference *reference = rs_walk_refer(walk, &address, node, type);
+    if (reference == NULL)
+        return rs_value_unknown(0, true);
+    reference->read = true;
+    walk->unit->arrays[address.array].read = true;
+    bool integer =
+        (type.kind >= CXType_Bool && type.kind <= CXType_Int128) || type.kind == CXType_Enum;
+    return integer ? loaded_number(walk, &address)
+                   : rs_value_unknown(rs_value_depends(walk, &address), true);
+}
+
+/* What a variable may keep: integers that are unknown get a symbol with the variable's name. */
+static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
+{
+    enum CXTypeKind kind = rs_node_type(walk->tree, node).kind;
+    bool integer = kind >= CXType_Bool && kind <= CXType_Int128;
+    rs_value stored = *value;
+    stored.carried_loop = -1;
+    if (integer && value->kind == RS_VALUE_UNKNOWN) {
+        char *name = rs_walk_text(walk, node);
+        stored = rs_value_number(rs_walk_number(walk, value, name != NULL ? name : "?"));
+        free(name);
+    } else if (!integer && value->kind == RS_VALUE_NUMBER) {
+        stored = rs_value_unknown(rs_value_depends(walk, value), rs_value_has_data(walk, value));
+    }
+    return stored;
+}
+
+void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
+                   bool reads)
+{
+    if (place->kind == RS_PLACE_VARIABLE) {
+        rs_value stored = stored_value(walk, value, node);
+        rs_walk_set(walk, place->key, &stored);
+    } else if (place->kind == RS_PLACE_MEMORY) {
+        CXType type = rs_node_type(walk->tree, node);
+        rs_reference *reference = rs_walk_refer(walk, &place->address, node, type);
+        if (reference == NULL)
+            return;
+        rs_array *array = &walk->unit->arrays[place->address.array];
+        reference->written = true;
+        reference->read = reads;
+        array->written = true;
+        array->read = array->read || reads;
+    }
+}

@@ -1,0 +1,340 @@
+/* Preprocesses and parses, again and again while something missing can be supplied. */
+#include "analyze/program.h"
+
+#include "analyze/headers.h"
+#include "analyze/prelude.h"
+#include "base/text.h"
+#include "source/words.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Absolute: libclang finds files in memory under no other name. */
+#define PRELUDE_NAME "/restride-prelude.h"
+
+enum { HEADER_LIMIT = 60, REPAIR_LIMIT = 12, SHOWN_ERRORS = 8 };
+
+rs_language rs_language_of(const char *file)
+{
+    const char *ending = strrchr(file, '.');
+    if (ending != NULL && (strcmp(ending, ".cl") == 0 || strcmp(ending, ".ocl") == 0))
+        return RS_LANGUAGE_OPENCL;
+    if (ending != NULL && (strcmp(ending, ".cu") == 0 || strcmp(ending, ".cuh") == 0))
+        return RS_LANGUAGE_CUDA;
+    return RS_LANGUAGE_C;
+}
+
+/* ---- preprocessing ---- */
+
+/* The macros that compilers of a language predefine. */
+static char *const opencl_macros[] = {"-D__OPENCL_VERSION__=120", "-D__OPENCL_C_VERSION__=120",
+                                      "-DCL_VERSION_1_0=100",     "-DCL_VERSION_1_1=110",
+                                      "-DCL_VERSION_1_2=120",     "-D__ENDIAN_LITTLE__=1",
+                                      "-D__IMAGE_SUPPORT__=1",    "-Dcl_khr_fp64=1"};
+static char *const cuda_macros[] = {"-D__CUDACC__=1", "-D__CUDA_ARCH__=700", "-D__NVCC__=1",
+                                    "-D__cplusplus=201402L"};
+static char *const c_macros[] = {"-D__STDC__=1", "-D__x86_64__=1", "-D__linux__=1", "-D__unix__=1"};
+
+static void set_definitions(rs_flat_request *flat, rs_language language)
+{
+    static const struct {
+        char *const *macros;
+        size_t count;
+    } tables[] = {{c_macros, sizeof c_macros / sizeof c_macros[0]},
+                  {opencl_macros, sizeof opencl_macros / sizeof opencl_macros[0]},
+                  {cuda_macros, sizeof cuda_macros / sizeof cuda_macros[0]}};
+    flat->definitions = tables[language].macros;
+    flat->definition_count = tables[language].count;
+}
+
+/* Blanks one line of a source, so that the preprocessor passes it. */
+static bool blank_line(char *source, size_t line)
+{
+    char *c = source;
+    for (size_t i = 1; i < line && c != NULL; i++) {
+        c = strchr(c, '\n');
+        c = c == NULL ? NULL : c + 1;
+    }
+    bool changed = false;
+    for (; c != NULL && *c != '\0' && *c != '\n'; c++) {
+        changed = changed || *c != ' ';
+        *c = ' ';
+    }
+    return changed;
+}
+
+/* The name in "NAME: No such file or directory". */
+static char *missing_header(const char *failure)
+{
+    const char *mark = strstr(failure, ": No such file or directory");
+    return mark == NULL || mark == failure ? NULL : strndup(failure, (size_t)(mark - failure));
+}
+
+/* Removes one cause of a failed run; false when nothing can be done. */
+static bool repair_source(const rs_flat *flat, const rs_program_request *request, char *source,
+                          rs_headers *headers, rs_model_set *notes)
+{
+    char *name = missing_header(flat->failure);
+    const char *file = flat->failure_file != NULL ? flat->failure_file : request->file;
+    bool supplied = name != NULL && rs_headers_add(headers, name) == RESTRIDE_OK;
+    if (supplied && !rs_headers_is_usual(name))
+        rs_model_note(notes, file, (int)flat->failure_line,
+                      "%s was not found; it counts as empty, and what it declares is guessed.",
+                      name);
+    free(name);
+    if (supplied)
+        return true;
+    rs_model_note(notes, file, (int)flat->failure_line, "The preprocessor says: %s.",
+                  flat->failure);
+    return strcmp(file, request->file) == 0 && blank_line(source, flat->failure_line);
+}
+
+/* Adds the folder of empty headers behind the request's own folders. */
+static restride_status add_folder(rs_options *options, const rs_headers *headers)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "-I%s", headers->folder);
+    char **grown = realloc(options->preprocessor,
+                           (options->preprocessor_count + 1) * sizeof *options->preprocessor);
+    if (grown != NULL)
+        options->preprocessor = grown;
+    char *option = rs_text_take(&text);
+    if (grown == NULL || option == NULL) {
+        free(option);
+        return rs_fail_memory("the preprocessor's options");
+    }
+    options->preprocessor[options->preprocessor_count++] = option;
+    return RESTRIDE_OK;
+}
+
+static restride_status flatten(rs_program *program, const rs_program_request *request,
+                               rs_options *options, rs_headers *headers, rs_model_set *notes)
+{
+    char *source = strdup(request->source);
+    if (source == NULL)
+        return rs_fail_memory("a source");
+    rs_flat_request flat = {source, request->file, options, NULL, 0, NULL, false};
+    set_definitions(&flat, request->language);
+    restride_status status = RESTRIDE_OK;
+    for (int round = 0; round <= HEADER_LIMIT; round++) {
+        bool had_folder = headers->folder != NULL;
+        status = rs_flatten(&program->flat, &flat);
+        if (status != RESTRIDE_OK || program->flat.failure == NULL)
+            break;
+        if (round == HEADER_LIMIT ||
+            !repair_source(&program->flat, request, source, headers, notes))
+            break;
+        rs_flat_free(&program->flat);
+        if (!had_folder && headers->folder != NULL)
+            status = add_folder(options, headers);
+        if (status != RESTRIDE_OK)
+            break;
+    }
+    free(source);
+    return status;
+}
+
+/* ---- parsing ---- */
+
+/* The word between the first two quotation marks of a message. */
+static char *quoted_word(const char *message)
+{
+    const char *first = strchr(message, '\'');
+    const char *last = first == NULL ? NULL : strchr(first + 1, '\'');
+    if (last == NULL || rs_identifier_length(first + 1) != (size_t)(last - first - 1))
+        return NULL;
+    return strndup(first + 1, (size_t)(last - first - 1));
+}
+
+/* What stands behind the name at `offset`, blanks aside. */
+static char behind_name(const rs_tree *tree, size_t offset)
+{
+    if (offset >= tree->size)
+        return '\0';
+    offset += rs_identifier_length(tree->text + offset);
+    while (offset < tree->size && isspace((unsigned char)tree->text[offset]))
+        offset++;
+    return offset < tree->size ? tree->text[offset] : '\0';
+}
+
+/* A declaration that makes a message disappear, added to the prelude; false for other messages. */
+static bool supply_declaration(const rs_tree *tree, rs_language language, const char *message,
+                               size_t offset, rs_text *prelude)
+{
+    char *name = quoted_word(message);
+    if (name == NULL)
+        return false;
+    bool call = behind_name(tree, offset) == '(';
+    rs_text line = RS_TEXT_EMPTY;
+    if (strstr(message, "unknown type name") != NULL)
+        rs_text_format(&line, "typedef float %s;\n", name);
+    else if (strstr(message, "undeclared") == NULL)
+        rs_text_add_string(&line, "");
+    else if (call && language == RS_LANGUAGE_CUDA)
+        rs_text_format(&line,
+                       "template <class... A> __attribute__((host)) __attribute__((device)) double "
+                       "%s(A...);\n",
+                       name);
+    else if (call)
+        rs_text_format(&line, "int %s();\n", name);
+    else if (language == RS_LANGUAGE_OPENCL)
+        rs_text_format(&line, "enum { %s = 1 };\n", name);
+    else
+        rs_text_format(&line, "extern int %s;\n", name);
+    bool added = !line.failed && line.size > 0 && strstr(prelude->data, line.data) == NULL;
+    if (added)
+        rs_text_add_string(prelude, line.data);
+    rs_text_free(&line);
+    free(name);
+    return added;
+}
+
+typedef bool message_visitor(void *context, const char *message, size_t offset, bool in_source);
+
+/* Hands every error to a visitor until it returns false. */
+static void visit_errors(const rs_tree *tree, message_visitor *visitor, void *context)
+{
+    unsigned count = tree->unit == NULL ? 0 : clang_getNumDiagnostics(tree->unit);
+    bool more = true;
+    for (unsigned i = 0; i < count && more; i++) {
+        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
+        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
+            unsigned offset = 0;
+            CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
+            clang_getFileLocation(location, NULL, NULL, NULL, &offset);
+            CXString message = clang_getDiagnosticSpelling(diagnostic);
+            more = visitor(context, clang_getCString(message), offset,
+                           clang_Location_isFromMainFile(location) != 0);
+            clang_disposeString(message);
+        }
+        clang_disposeDiagnostic(diagnostic);
+    }
+}
+
+typedef struct {
+    const rs_program *program;
+    rs_text *prelude;
+    bool changed;
+    rs_model_set *notes;
+    int shown;
+} messages;
+
+static bool repair(void *context, const char *message, size_t offset, bool in_source)
+{
+    messages *m = context;
+    if (in_source &&
+        supply_declaration(&m->program->tree, m->program->language, message, offset, m->prelude))
+        m->changed = true;
+    return true;
+}
+
+static bool show(void *context, const char *message, size_t offset, bool in_source)
+{
+    messages *m = context;
+    const char *file = "";
+    size_t line = 0;
+    if (in_source)
+        rs_flat_locate(&m->program->flat, offset, &file, &line);
+    if (in_source)
+        rs_model_note(m->notes, file, (int)line,
+                      "The compiler says: %s; what depends on it is left out.", message);
+    return !in_source || ++m->shown < SHOWN_ERRORS;
+}
+
+static const char *prelude_of(rs_language language)
+{
+    static const char *const preludes[] = {rs_prelude_c, rs_prelude_opencl, rs_prelude_cuda};
+    return preludes[language];
+}
+
+#define COMMON_ARGUMENTS                                                                           \
+    "-include", PRELUDE_NAME, "-ferror-limit=0", "-w", "-Wno-implicit-function-declaration",       \
+        "-Wno-error=implicit-function-declaration", "-Wno-error=int-conversion",                   \
+        "-Wno-error=incompatible-function-pointer-types", "-Wno-error=implicit-int"
+
+static restride_status parse_once(rs_program *program, const rs_text *prelude,
+                                  const rs_options *options)
+{
+    rs_text standard = RS_TEXT_EMPTY;
+    rs_text_format(&standard, "-cl-std=%s", options->standard);
+    static const char *const c[] = {"-x", "c", "-std=gnu99", "-nostdinc", COMMON_ARGUMENTS};
+    const char *const opencl[] = {"-x",
+                                  "cl",
+                                  standard.data != NULL ? standard.data : "",
+                                  "-target",
+                                  "spir64-unknown-unknown",
+                                  "-idirafter",
+                                  RS_CLANG_OPENCL_HEADERS,
+                                  COMMON_ARGUMENTS};
+    static const char *const cuda[] = {
+        "-x",         "cuda",    "--cuda-host-only", "-nocudainc", "-nocudalib",    "-nostdinc",
+        "-std=c++14", "-target", "x86_64-linux",     "-nogpulib",  COMMON_ARGUMENTS};
+    static const int counts[] = {sizeof c / sizeof c[0], sizeof opencl / sizeof opencl[0],
+                                 sizeof cuda / sizeof cuda[0]};
+    const char *const *const arguments[] = {c, opencl, cuda};
+    struct CXUnsavedFile file = {PRELUDE_NAME, prelude->data, prelude->size};
+    restride_status status =
+        standard.failed
+            ? rs_fail_memory("an option")
+            : rs_tree_parse_as(&program->tree, program->flat.text, program->flat.size,
+                               arguments[program->language], counts[program->language], &file);
+    rs_text_free(&standard);
+    return status;
+}
+
+static restride_status parse(rs_program *program, const rs_options *options, rs_model_set *notes)
+{
+    rs_text prelude = RS_TEXT_EMPTY;
+    rs_text_add_string(&prelude, prelude_of(program->language));
+    restride_status status = prelude.failed ? rs_fail_memory("declarations") : RESTRIDE_OK;
+    messages m = {program, &prelude, false, notes, 0};
+    for (int round = 0; round < REPAIR_LIMIT && status == RESTRIDE_OK; round++) {
+        rs_tree_free(&program->tree);
+        m.changed = false;
+        status = parse_once(program, &prelude, options);
+        if (status == RESTRIDE_OK && program->tree.unit != NULL)
+            visit_errors(&program->tree, repair, &m);
+        if (!m.changed || prelude.failed)
+            break;
+    }
+    rs_text_free(&prelude);
+    if (status != RESTRIDE_OK)
+        return status;
+    visit_errors(&program->tree, show, &m);
+    program->readable = program->tree.unit != NULL;
+    if (!program->readable) {
+        const char *file;
+        size_t line;
+        rs_flat_locate(&program->flat, program->tree.failure_offset, &file, &line);
+        rs_model_note(notes, file, (int)line, "The source cannot be read: %s.",
+                      program->tree.failure != NULL ? program->tree.failure : "libclang failed");
+    }
+    return RESTRIDE_OK;
+}
+
+restride_status rs_program_read(rs_program *program, const rs_program_request *request,
+                                rs_model_set *notes)
+{
+    memset(program, 0, sizeof *program);
+    program->language = request->language;
+    rs_headers headers = {NULL, NULL, NULL, 0};
+    rs_options options;
+    restride_status status = rs_options_parse(&options, request->options);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = flatten(program, request, &options, &headers, notes);
+    if (status == RESTRIDE_OK && program->flat.failure == NULL)
+        status = parse(program, &options, notes);
+    rs_options_free(&options);
+    rs_headers_free(&headers);
+    if (status != RESTRIDE_OK)
+        rs_program_free(program);
+    return status;
+}
+
+void rs_program_free(rs_program *program)
+{
+    rs_tree_free(&program->tree);
+    rs_flat_free(&program->flat);
+}

@@ -1,0 +1,34 @@
+/*
+ * A source file ready for the analysis: preprocessed and parsed, as far as that goes. What is
+ * missing is supplied and noted: headers that are not there are taken for empty ones, names that
+ * nobody declares get a declaration, and what follows an error is still read.
+ */
+#ifndef RS_ANALYZE_PROGRAM_H
+#define RS_ANALYZE_PROGRAM_H
+
+#include "analyze/model.h"
+#include "source/flatten.h"
+#include "source/tree.h"
+
+typedef enum { RS_LANGUAGE_C, RS_LANGUAGE_OPENCL, RS_LANGUAGE_CUDA } rs_language;
+
+typedef struct {
+    const char *source, *file, *options; /* options: the compiler's, as one line */
+    rs_language language;
+} rs_program_request;
+
+typedef struct {
+    rs_language language;
+    rs_flat flat;
+    rs_tree tree;
+    bool readable; /* false: nothing could be parsed, and a note says why */
+} rs_program;
+
+/* By the name's ending: .cl, .cu and .cuh; everything else is C. */
+rs_language rs_language_of(const char *file);
+
+restride_status rs_program_read(rs_program *program, const rs_program_request *request,
+                                rs_model_set *notes);
+void rs_program_free(rs_program *program);
+
+#endif

@@ -1,0 +1,359 @@
+/* Statements, and the functions that are walked from their beginning. */
+#include "analyze/walk.h"
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_ROUTINE_LIMIT = 4000 };
+
+/* Whether a statement never reaches what follows it. */
+static bool jumps(const rs_tree *tree, int node)
+{
+    switch ((int)tree->nodes[node].kind) {
+    case CXCursor_ReturnStmt:
+    case CXCursor_BreakStmt:
+    case CXCursor_ContinueStmt:
+    case CXCursor_GotoStmt:
+        return true;
+    case CXCursor_CompoundStmt:
+        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+            if (jumps(tree, child))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* ---- declarations ---- */
+
+/* The child that is the initializer; -1 for none. */
+static int initializer_of(const rs_tree *tree, int node)
+{
+    CXCursor initializer = clang_Cursor_getVarDeclInitializer(tree->nodes[node].cursor);
+    if (clang_Cursor_isNull(initializer))
+        return -1;
+    int last = -1;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        last = child;
+    return last;
+}
+
+static void walk_variable(rs_walk *walk, int node)
+{
+    CXCursor cursor = walk->tree->nodes[node].cursor;
+    uint64_t key = rs_cursor_key(walk, cursor);
+    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+    int initializer = initializer_of(walk->tree, node);
+    bool array = type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
+                 type.kind == CXType_IncompleteArray;
+    if (array) {
+        if (initializer >= 0)
+            (void)rs_walk_evaluate(walk, initializer);
+        rs_walk_declare(walk, cursor);
+        return;
+    }
+    rs_value value =
+        initializer >= 0 ? rs_walk_evaluate(walk, initializer) : rs_value_unknown(0, false);
+    CXString spelling = clang_getCursorSpelling(cursor);
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    if (value.kind == RS_VALUE_UNKNOWN && integer && initializer >= 0)
+        value = rs_value_number(rs_walk_number(walk, &value, clang_getCString(spelling)));
+    else if (value.kind == RS_VALUE_NUMBER && !integer && type.kind != CXType_Auto &&
+             type.kind != CXType_Enum)
+        value = rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
+    clang_disposeString(spelling);
+    value.carried_loop = -1;
+    bool pointer = type.kind == CXType_Pointer;
+    if (!pointer || value.kind == RS_VALUE_ADDRESS)
+        rs_walk_set(walk, key, &value);
+}
+
+/* ---- branches ---- */
+
+static void walk_if(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    int parts[4], count = 0;
+    for (int child = tree->nodes[node].first; child >= 0 && count < 4;
+         child = tree->nodes[child].next)
+        parts[count++] = child;
+    if (count < 2)
+        return;
+    (void)rs_walk_evaluate(walk, parts[0]);
+    rs_environment before, after_yes;
+    if (!rs_environment_copy(&before, &walk->variables)) {
+        walk->no_memory = true;
+        return;
+    }
+    walk->guards++;
+    rs_walk_statement(walk, parts[1]);
+    after_yes = walk->variables;
+    walk->variables = before;
+    if (count > 2)
+        rs_walk_statement(walk, parts[2]);
+    walk->guards--;
+    bool yes_jumps = jumps(tree, parts[1]), no_jumps = count > 2 && jumps(tree, parts[2]);
+    if (no_jumps && !yes_jumps) {
+        rs_environment_free(&walk->variables);
+        walk->variables = after_yes;
+        return;
+    }
+    if (!yes_jumps)
+        rs_walk_merge(walk, &after_yes);
+    rs_environment_free(&after_yes);
+}
+
+/* Every case starts from the variables before the switch; behind it they are merged. */
+static void walk_switch(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    int condition = rs_node_child(tree, node, 0), body = rs_node_child(tree, node, 1);
+    if (body < 0)
+        return;
+    (void)rs_walk_evaluate(walk, condition);
+    rs_environment before, merged;
+    if (!rs_environment_copy(&before, &walk->variables) ||
+        !rs_environment_copy(&merged, &walk->variables)) {
+        walk->no_memory = true;
+        return;
+    }
+    walk->guards++;
+    for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
+        bool label = tree->nodes[child].kind == CXCursor_CaseStmt ||
+                     tree->nodes[child].kind == CXCursor_DefaultStmt;
+        if (label) {
+            rs_environment start;
+            rs_walk_merge(walk, &merged);
+            rs_environment_free(&merged);
+            merged = walk->variables;
+            if (!rs_environment_copy(&start, &before))
+                walk->no_memory = true;
+            walk->variables = start;
+        }
+        rs_walk_statement(walk, child);
+    }
+    walk->guards--;
+    rs_walk_merge(walk, &merged);
+    rs_environment_free(&merged);
+    rs_environment_free(&before);
+}
+
+static void walk_return(rs_walk *walk, int node)
+{
+    int expression = rs_node_child(walk->tree, node, 0);
+    if (expression < 0)
+        return;
+    rs_value value = rs_walk_evaluate(walk, expression);
+    value.carried_loop = -1;
+    if (walk->returned >= 0) {
+        rs_value other = walk->values[walk->returned];
+        value = rs_value_merge(walk, &other, &value, "returned");
+    }
+    walk->returned = rs_walk_keep(walk, &value);
+}
+
+static void walk_children(rs_walk *walk, int node)
+{
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next)
+        rs_walk_statement(walk, child);
+}
+
+void rs_walk_statement(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    if (walk->exhausted || walk->no_memory)
+        return;
+    switch ((int)tree->nodes[node].kind) {
+    case CXCursor_CompoundStmt:
+    case CXCursor_DeclStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_DefaultStmt:
+    case CXCursor_CaseStmt:
+        walk_children(walk, node);
+        return;
+    case CXCursor_VarDecl:
+        walk_variable(walk, node);
+        return;
+    case CXCursor_IfStmt:
+        walk_if(walk, node);
+        return;
+    case CXCursor_SwitchStmt:
+        walk_switch(walk, node);
+        return;
+    case CXCursor_ForStmt:
+        rs_walk_for(walk, node);
+        return;
+    case CXCursor_WhileStmt:
+        rs_walk_while(walk, node, rs_node_child(tree, node, 0), rs_node_child(tree, node, 1));
+        return;
+    case CXCursor_DoStmt:
+        rs_walk_while(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
+        return;
+    case CXCursor_ReturnStmt:
+        walk_return(walk, node);
+        return;
+    case CXCursor_GCCAsmStmt:
+    case CXCursor_MSAsmStmt:
+        if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
+                           "Inline assembly is not followed."))
+            walk->no_memory = true;
+        return;
+    case CXCursor_NullStmt:
+    case CXCursor_BreakStmt:
+    case CXCursor_ContinueStmt:
+    case CXCursor_GotoStmt:
+    case CXCursor_StructDecl:
+    case CXCursor_EnumDecl:
+    case CXCursor_TypedefDecl:
+    case CXCursor_TypeRef:
+        return;
+    default:
+        (void)rs_walk_evaluate(walk, node);
+        return;
+    }
+}
+
+/* ---- functions ---- */
+
+static int body_of(const rs_tree *tree, int function)
+{
+    int body = -1;
+    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
+            body = child;
+    return body;
+}
+
+/* Whether the words before a function's name make it a kernel. */
+static bool is_kernel(const rs_program *program, int function)
+{
+    const rs_tree *tree = &program->tree;
+    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_CUDAGlobalAttr)
+            return true;
+    size_t position = tree->nodes[function].begin, word, length;
+    size_t end = rs_cursor_offset(tree->nodes[function].cursor);
+    /* libclang's extent may leave the first attributes out. */
+    while (position > 0 && strchr(";}{", tree->text[position - 1]) == NULL)
+        position--;
+    while (rs_word_next(tree->text, end, &position, &word, &length))
+        if (rs_word_equals(tree->text, word, length, "__kernel") ||
+            rs_word_equals(tree->text, word, length, "kernel") ||
+            rs_word_equals(tree->text, word, length, "__global__"))
+            return program->language != RS_LANGUAGE_C;
+    return false;
+}
+
+/* reqd_work_group_size(x, y, z) fixes the extents of a work-group. */
+static void read_group(const rs_tree *tree, int function, rs_unit *unit)
+{
+    static const char word[] = "reqd_work_group_size";
+    size_t begin = tree->nodes[function].begin;
+    while (begin > 0 && strchr(";}", tree->text[begin - 1]) == NULL)
+        begin--;
+    int body = body_of(tree, function);
+    size_t end = body >= 0 ? tree->nodes[body].begin : tree->nodes[function].end;
+    for (size_t i = begin; i + sizeof word < end; i++) {
+        if (strncmp(tree->text + i, word, sizeof word - 1) != 0)
+            continue;
+        const char *c = strchr(tree->text + i, '(');
+        for (int dimension = 0; dimension < 3 && c != NULL; dimension++) {
+            char *after;
+            unit->group[dimension] = strtol(c + 1, &after, 10);
+            c = strpbrk(after, ",)");
+        }
+        return;
+    }
+}
+
+static restride_status walk_function(const rs_program *program, rs_model_set *set,
+                                     const rs_routine *routines, int count,
+                                     const rs_routine *routine)
+{
+    rs_walk walk;
+    memset(&walk, 0, sizeof walk);
+    walk.program = program;
+    walk.tree = &program->tree;
+    walk.set = set;
+    walk.routines = routines;
+    walk.routine_count = count;
+    walk.loop = -1;
+    walk.returned = -1;
+    const char *file;
+    size_t line;
+    rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
+    walk.unit = rs_model_add_unit(set, routine->name, (int)line, routine->kernel);
+    if (walk.unit == NULL)
+        return rs_fail_memory("the analysis");
+    read_group(walk.tree, routine->node, walk.unit);
+    walk.calls[walk.depth++] = routine->node;
+    rs_walk_statement(&walk, body_of(walk.tree, routine->node));
+    if (walk.exhausted && !walk.no_memory)
+        rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
+                      routine->name);
+    free(walk.values);
+    rs_environment_free(&walk.variables);
+    return walk.no_memory ? rs_fail_memory("the analysis") : RESTRIDE_OK;
+}
+
+static bool is_function(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate ||
+            kind == CXCursor_CXXMethod) &&
+           body_of(tree, node) >= 0;
+}
+
+static restride_status find_routines(const rs_program *program, rs_routine **routines, int *count)
+{
+    const rs_tree *tree = &program->tree;
+    *count = 0;
+    *routines = calloc(FILE_ROUTINE_LIMIT, sizeof **routines);
+    if (*routines == NULL)
+        return rs_fail_memory("the analysis");
+    for (int i = 1; i < tree->node_count && *count < FILE_ROUTINE_LIMIT; i++) {
+        if (!is_function(tree, i))
+            continue;
+        CXString spelling = clang_getCursorSpelling(tree->nodes[i].cursor);
+        char *name = strdup(clang_getCString(spelling));
+        clang_disposeString(spelling);
+        if (name == NULL)
+            return rs_fail_memory("the analysis");
+        name[strcspn(name, "<")] = '\0';
+        (*routines)[(*count)++] =
+            (rs_routine){name, i, rs_cursor_offset(tree->nodes[i].cursor), is_kernel(program, i)};
+    }
+    return RESTRIDE_OK;
+}
+
+/* Whether a function is entered from a kernel, so that it is analyzed there. */
+static bool is_device_only(const rs_program *program, const rs_routine *routine)
+{
+    const rs_tree *tree = &program->tree;
+    bool device = program->language == RS_LANGUAGE_OPENCL;
+    bool host = false;
+    for (int child = tree->nodes[routine->node].first; child >= 0;
+         child = tree->nodes[child].next) {
+        device = device || tree->nodes[child].kind == CXCursor_CUDADeviceAttr;
+        host = host || tree->nodes[child].kind == CXCursor_CUDAHostAttr;
+    }
+    return device && !host;
+}
+
+restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
+{
+    rs_routine *routines;
+    int count;
+    restride_status status = find_routines(program, &routines, &count);
+    for (int i = 0; i < count && status == RESTRIDE_OK; i++)
+        if (routines[i].kernel || !is_device_only(program, &routines[i]))
+            status = walk_function(program, set, routines, count, &routines[i]);
+    for (int i = 0; i < count; i++)
+        free(routines[i].name);
+    free(routines);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* The table of symbols of one analyzed unit. */
+#include "analyze/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_LIMIT = 64, SYMBOL_LIMIT = 30000 };
+
+static bool is_iteration(rs_symbol_kind kind)
+{
+    return kind != RS_SYMBOL_PARAMETER && kind != RS_SYMBOL_AUXILIARY;
+}
+
+static int find(const rs_symbols *symbols, const char *name, rs_symbol_kind kind)
+{
+    for (int i = symbols->count - 1; i >= 0; i--)
+        if (symbols->symbols[i].kind == kind && strcmp(symbols->symbols[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static bool make_room(rs_symbols *symbols)
+{
+    if (symbols->count < symbols->capacity)
+        return true;
+    int wanted = symbols->capacity == 0 ? 64 : symbols->capacity * 2;
+    rs_symbol *grown = realloc(symbols->symbols, (size_t)wanted * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    symbols->symbols = grown;
+    symbols->capacity = wanted;
+    return true;
+}
+
+int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, int dimension)
+{
+    int found = find(symbols, name, kind);
+    if (found >= 0)
+        return found;
+    if (symbols->count >= SYMBOL_LIMIT || !make_room(symbols))
+        return -1;
+    if (is_iteration(kind) && symbols->column_count == COLUMN_LIMIT)
+        return -1;
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return -1;
+    int added = symbols->count++;
+    symbols->symbols[added] = (rs_symbol){copy, kind, dimension, false, 0, false};
+    if (is_iteration(kind))
+        symbols->columns[symbols->column_count++] = added;
+    return added;
+}
+
+bool rs_symbol_iterates(const rs_symbols *symbols, int symbol)
+{
+    return is_iteration(symbols->symbols[symbol].kind);
+}
+
+uint64_t rs_symbol_depends(const rs_symbols *symbols, int symbol)
+{
+    if (!rs_symbol_iterates(symbols, symbol))
+        return symbols->symbols[symbol].depends;
+    for (int i = 0; i < symbols->column_count; i++)
+        if (symbols->columns[i] == symbol)
+            return (uint64_t)1 << i;
+    return 0;
+}
+
+void rs_symbols_free(rs_symbols *symbols)
+{
+    for (int i = 0; i < symbols->count; i++)
+        free(symbols->symbols[i].name);
+    free(symbols->symbols);
+    memset(symbols, 0, sizeof *symbols);
+}

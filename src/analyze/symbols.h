@@ -1,0 +1,48 @@
+/*
+ * The names that subscripts are made of: loop indices, thread indices, parameters, and auxiliary
+ * symbols that stand for what is not affine (a quotient, a product of two indices, a loaded value).
+ */
+#ifndef RS_ANALYZE_SYMBOLS_H
+#define RS_ANALYZE_SYMBOLS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+    RS_SYMBOL_PARAMETER, /* the same in all iterations and threads */
+    RS_SYMBOL_LOOP,
+    RS_SYMBOL_GROUP,  /* work-group or thread-block index */
+    RS_SYMBOL_LOCAL,  /* index inside a work-group */
+    RS_SYMBOL_GLOBAL, /* index over all work-groups */
+    RS_SYMBOL_AUXILIARY
+} rs_symbol_kind;
+
+typedef struct {
+    char *name;
+    rs_symbol_kind kind;
+    int dimension; /* of thread indices: 0, 1, 2 for x, y, z; -1 otherwise */
+    bool size;     /* a parameter that is the extent of a work-group */
+    /* Of auxiliary symbols: */
+    uint64_t depends; /* the iteration symbols it varies with, one bit a column */
+    bool data;        /* it comes from a loaded value */
+} rs_symbol;
+
+typedef struct {
+    rs_symbol *symbols;
+    int count, capacity;
+    int columns[64]; /* the iteration symbols, in the order they were met */
+    int column_count;
+} rs_symbols;
+
+/* Finds a symbol or adds it; -1 when memory is short or there are too many iteration symbols. */
+int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, int dimension);
+
+/* The bit of an iteration symbol, what an auxiliary symbol varies with, 0 for parameters. */
+uint64_t rs_symbol_depends(const rs_symbols *symbols, int symbol);
+bool rs_symbol_iterates(const rs_symbols *symbols, int symbol);
+
+void rs_symbols_free(rs_symbols *symbols);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * The walk through a kernel or function: every statement once, every variable with what is known of
+ * its value (a polynomial in the iteration symbols, or an address in an array). Called functions
+ * are walked in place.
+ *
+ * environment.c keeps the variables, expressions.c and places.c evaluate, calls.c enters functions,
+ * loops.c makes iteration symbols, statements.c does the rest.
+ */
+#ifndef RS_ANALYZE_WALK_H
+#define RS_ANALYZE_WALK_H
+
+#include "analyze/model.h"
+#include "analyze/program.h"
+
+enum { RS_CALL_DEPTH = 10, RS_MEMBER_ROOM = 64 };
+
+typedef enum { RS_VALUE_UNKNOWN, RS_VALUE_NUMBER, RS_VALUE_ADDRESS } rs_value_kind;
+
+typedef struct {
+    rs_value_kind kind;
+    rs_polynomial number;
+    /* An address: of the element with these subscripts, or of a member of it. */
+    int array, count;
+    rs_polynomial subscripts[RS_SUBSCRIPT_LIMIT];
+    char member[RS_MEMBER_ROOM];
+    int64_t member_offset;
+    /* Of what is unknown: */
+    uint64_t depends;
+    bool data;
+    bool approximated;
+    /* A variable's value at the start of an iteration: */
+    int carried_loop; /* -1: it is none */
+    int carried_from; /* the value before the loop */
+} rs_value;
+
+/* Where an expression is stored. */
+typedef enum { RS_PLACE_NONE, RS_PLACE_VARIABLE, RS_PLACE_MEMORY } rs_place_kind;
+
+typedef struct {
+    rs_place_kind kind;
+    uint64_t key; /* of a variable */
+    rs_value address;
+} rs_location;
+
+typedef struct {
+    uint64_t key;
+    int value; /* index into the values */
+} rs_binding;
+
+typedef struct {
+    rs_binding *bindings;
+    int count, capacity;
+} rs_environment;
+
+typedef struct {
+    char *name;
+    int node;
+    size_t offset;
+    bool kernel;
+} rs_routine;
+
+typedef struct {
+    const rs_program *program;
+    const rs_tree *tree;
+    rs_model_set *set;
+    rs_unit *unit;
+    const rs_routine *routines;
+    int routine_count;
+
+    rs_environment variables;
+    rs_value *values;
+    int value_count, value_capacity;
+
+    int loop, order, guards;
+    int calls[RS_CALL_DEPTH], depth;
+    int returned; /* the value of the function that is walked, or -1 */
+    long steps;
+    bool exhausted, no_memory;
+} rs_walk;
+
+/* environment.c */
+rs_value rs_value_unknown(uint64_t depends, bool data);
+rs_value rs_value_number(rs_polynomial number);
+rs_value rs_value_constant(int64_t number);
+int rs_walk_keep(rs_walk *walk, const rs_value *value);
+void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value);
+void rs_walk_bind(rs_walk *walk, uint64_t key, int value);
+int rs_walk_find(const rs_walk *walk, uint64_t key); /* -1: not there */
+bool rs_environment_copy(rs_environment *copy, const rs_environment *from);
+void rs_environment_free(rs_environment *environment);
+
+/* Leaves in the walk's variables what holds whether `other` was reached or not. */
+void rs_walk_merge(rs_walk *walk, const rs_environment *other);
+rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name);
+
+/* The value as a polynomial; what is not one becomes an auxiliary symbol called `name`. */
+rs_polynomial rs_walk_number(rs_walk *walk, const rs_value *value, const char *name);
+rs_polynomial rs_walk_auxiliary(rs_walk *walk, const char *name, uint64_t depends, bool data,
+                                bool unique);
+uint64_t rs_value_depends(const rs_walk *walk, const rs_value *value);
+bool rs_value_has_data(const rs_walk *walk, const rs_value *value);
+
+/* group * size + local is the global index. */
+rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
+
+/* expressions.c */
+rs_value rs_walk_evaluate(rs_walk *walk, int node);
+rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
+char *rs_walk_text(const rs_walk *walk,
+                   int node); /* one line, at most 60 bytes; the caller frees */
+char *rs_walk_operator(const rs_walk *walk, int left, int right); /* between two nodes */
+
+/* places.c */
+rs_location rs_walk_locate(rs_walk *walk, int node);
+rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node);
+void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
+                   bool reads);
+rs_value rs_walk_variable(rs_walk *walk, int node);
+void rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array */
+uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
+rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
+rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
+void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction);
+int rs_walk_line(const rs_walk *walk, int node);
+const char *rs_walk_file(const rs_walk *walk, int node);
+
+/* Whether an expression names components of a vector: v.x, v.s01. */
+bool rs_walk_is_component(const rs_walk *walk, int node);
+
+/* calls.c */
+rs_value rs_walk_call(rs_walk *walk, int node);
+void rs_walk_escape(rs_walk *walk, const rs_value *address, int node);
+
+/* threads.c: indices of work-items and threads. */
+bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);
+bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member, rs_value *value);
+
+/* loops.c */
+void rs_walk_for(rs_walk *walk, int node);
+void rs_walk_while(rs_walk *walk, int node, int condition, int body);
+
+/* statements.c */
+void rs_walk_statement(rs_walk *walk, int node);
+restride_status rs_walk_program(const rs_program *program, rs_model_set *set);
+
+#endif

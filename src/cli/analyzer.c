@@ -1,0 +1,223 @@
+/*
+ * restride-analyze, the program behind `restride analyze`: the access patterns of the kernels and
+ * loops of a file, and what follows from them. libclang and isl live here alone.
+ */
+#include "cli/analyzer.h"
+#include "analyze/analyze.h"
+#include "base/json.h"
+#include "cli/cli.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *file, *output;
+    json_t *request;
+    bool json, html;
+} settings;
+
+static void print_usage(FILE *stream)
+{
+    fprintf(stream,
+            "usage: restride analyze FILE.c|.cl|.cu [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+            "For each array reference of the kernels and loops: its access matrix and offset, its "
+            "class, and how\n"
+            "many memory transactions a warp needs; for each loop what it carries and how it can "
+            "be made short\n"
+            "vectors; for each array the memory space and the layout that suit it.\n\n"
+            "  --threads I,J    the loops whose iterations become threads (C; default: the "
+            "outermost one or\n"
+            "                   two that carry nothing)\n"
+            "  --warp N         threads that access memory together (32)\n"
+            "  --burst BYTES    one memory transaction (32)\n"
+            "  --constant BYTES constant memory (65536)\n"
+            "  --json           everything as JSON\n"
+            "  --html           a page with matrices and pictures\n"
+            "  -o, --output F   writes there instead of standard output\n"
+            "  -h, --help       this page\n\n"
+            "Examples:\n"
+            "  restride analyze kernel.cl\n"
+            "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n");
+}
+
+static bool add_names(json_t *request, const char *names)
+{
+    json_t *list = json_array();
+    for (const char *c = names; *c != '\0';) {
+        size_t length = strcspn(c, ",");
+        json_array_append_new(list, json_stringn(c, length));
+        c += length + (c[length] == ',');
+    }
+    return json_object_set_new(request, "threads", list) == 0;
+}
+
+static int read_number(const char *verb, json_t *request, const char *key, const char *text)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value < 1 || value > 1 << 20)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
+    json_object_set_new(request, key, json_integer(value));
+    return RS_EXIT_DONE;
+}
+
+static int read_arguments(int argc, char **argv, settings *s, bool *help)
+{
+    static const struct option options[] = {{"threads", required_argument, NULL, 't'},
+                                            {"warp", required_argument, NULL, 'w'},
+                                            {"burst", required_argument, NULL, 'b'},
+                                            {"constant", required_argument, NULL, 'c'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"html", no_argument, NULL, 'H'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int option, exit_status = RS_EXIT_DONE, which = 0;
+    while (exit_status == RS_EXIT_DONE &&
+           (option = getopt_long(argc, argv, "o:h", options, &which)) != -1) {
+        switch (option) {
+        case 't':
+            add_names(s->request, optarg);
+            break;
+        case 'w':
+        case 'b':
+        case 'c':
+            exit_status = read_number(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 'j':
+            s->json = true;
+            break;
+        case 'H':
+            s->html = true;
+            break;
+        case 'o':
+            s->output = optarg;
+            break;
+        case 'h':
+            *help = true;
+            return RS_EXIT_DONE;
+        default:
+            return RS_EXIT_USAGE;
+        }
+    }
+    return exit_status;
+}
+
+/* One compiler option, quoted so that it stays one word. */
+static void add_option(rs_text *options, const char *option)
+{
+    rs_text_add_string(options, " \"");
+    for (const char *c = option; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            rs_text_add_string(options, "\\");
+        rs_text_add(options, c, 1);
+    }
+    rs_text_add_string(options, "\"");
+}
+
+static void print_notes(const json_t *reply)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(reply, "notes"), i, note)
+        fprintf(stderr, "%s:%lld: %s\n", json_string_value(json_object_get(note, "file")),
+                (long long)json_integer_value(json_object_get(note, "line")),
+                json_string_value(json_object_get(note, "sentence")));
+}
+
+static int write_reply(const char *verb, const settings *s, const json_t *reply)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    if (s->json) {
+        char *json = rs_json_text(reply);
+        rs_text_add_string(&text, json != NULL ? json : "");
+        rs_text_add_string(&text, "\n");
+        text.failed = text.failed || json == NULL;
+        free(json);
+    } else if (s->html) {
+        rs_analysis_html(&text, reply);
+    } else {
+        rs_analysis_text(&text, reply);
+    }
+    int exit_status = RS_EXIT_DONE;
+    if (text.failed)
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
+    else if (s->output != NULL &&
+             rs_text_write_file(s->output, text.data, text.size) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    else if (s->output == NULL && (fputs(text.data, stdout) < 0 || fflush(stdout) != 0))
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
+    rs_text_free(&text);
+    return exit_status;
+}
+
+static int analyze_file(const char *verb, settings *s, char *const options[], int option_count)
+{
+    rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
+    rs_text_add(&joined, "", 0);
+    for (int i = 0; i < option_count; i++)
+        add_option(&joined, options[i]);
+    /* As compilers do: includes are found beside the file. */
+    const char *slash = strrchr(s->file, '/');
+    rs_text folder = RS_TEXT_EMPTY;
+    rs_text_format(&folder, "-I%.*s", slash == NULL ? 1 : (int)(slash - s->file + 1),
+                   slash == NULL ? "." : s->file);
+    add_option(&joined, folder.data != NULL ? folder.data : "-I.");
+    rs_text_free(&folder);
+    if (rs_text_read_file(&source, s->file) != RESTRIDE_OK) {
+        rs_text_free(&joined);
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    }
+    json_t *text = source.size == 0 || memchr(source.data, '\0', source.size) != NULL
+                       ? NULL
+                       : json_stringn(source.data, source.size);
+    if (text == NULL && source.size == 0)
+        text = json_string("");
+    int exit_status = RS_EXIT_DONE;
+    json_t *reply = NULL;
+    if (text == NULL)
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
+    json_object_set_new(s->request, "source", text);
+    json_object_set_new(s->request, "file", json_string(s->file));
+    json_object_set_new(s->request, "options", json_string(joined.data));
+    rs_text_free(&source);
+    rs_text_free(&joined);
+    if (exit_status == RS_EXIT_DONE && rs_analyze(s->request, &reply) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    if (exit_status == RS_EXIT_DONE) {
+        print_notes(reply);
+        exit_status = write_reply(verb, s, reply);
+        if (exit_status == RS_EXIT_DONE && !json_is_true(json_object_get(reply, "readable")))
+            exit_status = RS_EXIT_FAILED;
+    }
+    json_decref(reply);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    static char verb[] = "analyze";
+    argv[0] = verb; /* the name in messages, however this program was started */
+    settings s = {NULL, NULL, json_object(), false, false};
+    bool help = false;
+    int own = 0;
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    int exit_status = read_arguments(own, argv, &s, &help);
+    if (exit_status == RS_EXIT_DONE && help) {
+        print_usage(stdout);
+    } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, verb,
+                                  "Give one source file; restride analyze --help explains.");
+    } else if (exit_status == RS_EXIT_DONE && s.json && s.html) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, verb, "Give one of --json and --html.");
+    } else if (exit_status == RS_EXIT_DONE) {
+        s.file = argv[optind];
+        int first = own < argc ? own + 1 : argc;
+        exit_status = analyze_file(verb, &s, argv + first, argc - first);
+    }
+    json_decref(s.request);
+    return exit_status;
+}

@@ -1,0 +1,13 @@
+/* What restride-analyze makes of the reply of the analysis (analyze/analyze.h). */
+#ifndef RS_CLI_ANALYZER_H
+#define RS_CLI_ANALYZER_H
+
+#include "base/text.h"
+
+#include <jansson.h>
+
+/* A table for the terminal; a page of its own with matrices and pictures. */
+void rs_analysis_text(rs_text *text, const json_t *reply);
+void rs_analysis_html(rs_text *text, const json_t *reply);
+
+#endif
