@@ -28,7 +28,7 @@ static int print_libclang(void)
 }
 
 typedef struct {
-    const char *file, *output;
+    const char *file, *output, *header;
     json_t *layouts, *records, *config;
     long tile; /* 0: not given */
     bool json;
@@ -38,7 +38,7 @@ static void print_usage(FILE *stream)
 {
     fprintf(
         stream,
-        "usage: restride rewrite KERNEL.cl [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+        "usage: restride rewrite KERNEL.cl|KERNEL.cu [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
         "Writes the kernels with their arrays of structures in another layout. Standard error "
         "gets one line per\n"
         "argument: what it became, or the line that is the reason why it stays as it is.\n\n"
@@ -50,6 +50,8 @@ static void print_usage(FILE *stream)
         "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no "
         "layout is given\n"
         "  --config FILE               layouts from a file, with a section for each kernel\n"
+        "  --header FILE               a C header for the host program: where members lie, and the "
+        "calls that convert buffers\n"
         "  --json                      the whole reply as JSON on standard output\n"
         "  -o, --output FILE           writes there instead of standard output\n"
         "  -h, --help                  this page\n",
@@ -100,15 +102,12 @@ static bool add_named(json_t *object, const char *text)
  */
 static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
 {
-    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
-                                            {"record", required_argument, NULL, 'R'},
-                                            {"config", required_argument, NULL, 'c'},
-                                            {"tile", required_argument, NULL, 't'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"request", no_argument, NULL, 'r'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"layout", required_argument, NULL, 'l'}, {"record", required_argument, NULL, 'R'},
+        {"config", required_argument, NULL, 'c'}, {"header", required_argument, NULL, 'H'},
+        {"tile", required_argument, NULL, 't'},   {"json", no_argument, NULL, 'j'},
+        {"output", required_argument, NULL, 'o'}, {"request", no_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
         char *end = NULL;
@@ -118,6 +117,9 @@ static int read_arguments(int argc, char **argv, settings *s, bool *request, boo
             if (!add_named(option == 'l' ? s->layouts : s->records, optarg))
                 return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                                    "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
+            break;
+        case 'H':
+            s->header = optarg;
             break;
         case 'c':
             json_decref(s->config);
@@ -173,6 +175,11 @@ static void print_arguments(const json_t *reply)
     json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
     {
         const char *kernel_name = json_string_value(json_object_get(kernel, "name"));
+        const char *whole = json_string_value(json_object_get(kernel, "reason"));
+        if (whole != NULL)
+            fprintf(stderr, "%s: kept: %s:%lld: %s\n", kernel_name,
+                    json_string_value(json_object_get(kernel, "file")),
+                    (long long)json_integer_value(json_object_get(kernel, "line")), whole);
         json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
         {
             const char *name = json_string_value(json_object_get(argument, "name"));
@@ -211,6 +218,12 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply,
         exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
     }
     free(dump);
+    const char *header = json_string_value(json_object_get(reply, "header"));
+    if (header == NULL)
+        header = "/* Restride transformed nothing. */\n";
+    if (exit_status == RS_EXIT_DONE && s->header != NULL &&
+        rs_text_write_file(s->header, header, strlen(header)) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
     return exit_status;
 }
 
@@ -223,6 +236,19 @@ static json_t *usual_macros(void)
                      "1", "cl_khr_fp64", "1");
 }
 
+/* What nvcc and NVRTC define for the device's side. */
+static json_t *usual_cuda_macros(void)
+{
+    return json_pack("{s:s, s:s, s:s}", "__CUDACC__", "1", "__CUDA_ARCH__", "700", "__cplusplus",
+                     "201703L");
+}
+
+static bool is_cuda(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    return dot != NULL && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
+}
+
 static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
                         const char *options)
 {
@@ -233,7 +259,12 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_t *request =
         json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b, s:b}", "source", text, "file", s->file,
                   "options", options, "layouts", s->layouts, "records", s->records, "macros",
-                  usual_macros(), "assume_undefined", 1, "comments", 1);
+                  is_cuda(s->file) ? usual_cuda_macros() : usual_macros(), "assume_undefined", 1,
+                  "comments", 1);
+    if (request != NULL && is_cuda(s->file))
+        json_object_set_new(request, "language", json_string("cuda"));
+    if (request != NULL && s->header != NULL)
+        json_object_set_new(request, "header", json_true());
     if (request != NULL && s->config != NULL)
         json_object_set(request, "config", s->config);
     long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
@@ -298,7 +329,7 @@ int main(int argc, char **argv)
     argv[0] = verb; /* the name in messages, however this program was started */
     if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
         return print_libclang();
-    settings s = {NULL, NULL, json_object(), json_object(), NULL, 0, false};
+    settings s = {NULL, NULL, NULL, json_object(), json_object(), NULL, 0, false};
     bool request = false, help = false;
     if (s.layouts == NULL || s.records == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");

@@ -242,7 +242,8 @@ static const char *step_through_conversion(rs_way *w, int up)
 {
     static const char trouble[] = "the pointer is converted to another type";
     const rs_tree *tree = w->tree;
-    if (rs_node_type(tree, up).kind == CXType_Void)
+    enum CXTypeKind kind = rs_node_type(tree, up).kind;
+    if (kind == CXType_Void || kind == CXType_Bool) /* dropped, or tested */
         return end_here(w);
     if (node_at(w, up)->kind == CXCursor_CStyleCastExpr)
         return rs_way_point(w, up, "the pointer is cast");
@@ -412,8 +413,9 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     int argument = model->variables[variable].origin.argument;
     rs_argument *arg = &model->arguments[argument];
     size_t offset = tree->nodes[node].begin;
-    if (rs_node_is_below(tree, node, CXCursor_BlockExpr))
-        return rs_argument_refuse(arg, offset, "it is used in a block");
+    if (rs_node_is_below(tree, node, CXCursor_BlockExpr) ||
+        rs_node_is_below(tree, node, CXCursor_LambdaExpr))
+        return rs_argument_refuse(arg, offset, "it is used in a block or lambda");
     if (rs_node_is_below(tree, node, CXCursor_UnaryExpr))
         return RESTRIDE_OK; /* sizeof: the structure keeps its type and size */
     rs_way w;
@@ -428,8 +430,9 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     w.access.is_parameter = clang_equalCursors(model->variables[variable].cursor, arg->cursor) != 0;
     w.place = RS_AT_POINTER;
     const char *address_space;
-    rs_pointer_target(clang_getCursorType(model->variables[variable].cursor), &w.target,
+    rs_pointer_target(model, clang_getCursorType(model->variables[variable].cursor), &w.target,
                       &address_space);
+    w.access.space = address_space;
     w.access.flat = w.target.kind != CXType_Record;
     restride_status status = RESTRIDE_OK;
     const char *reason = follow(&w, &status);

@@ -35,11 +35,13 @@ restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const c
     return RESTRIDE_OK;
 }
 
-/* An attribute of a function has no kind of its own in libclang; the keyword in the text tells. */
+/* OpenCL's attribute has no kind of its own in libclang; the keyword in the text tells. */
 static bool is_kernel(const rs_tree *tree, int function)
 {
     for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next) {
         const rs_node *node = &tree->nodes[n];
+        if (node->kind == CXCursor_CUDAGlobalAttr)
+            return true;
         if (clang_isAttribute(node->kind) != 0 &&
             (rs_word_equals(tree->text, node->begin, node->end - node->begin, "kernel") ||
              rs_word_equals(tree->text, node->begin, node->end - node->begin, "__kernel")))
@@ -78,9 +80,13 @@ static char *type_name(CXType type)
 }
 
 /* For an array, libclang tells the address space of the whole, not of the elements. */
-bool rs_pointer_target(CXType type, CXType *target, const char **address_space)
+bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
+                       const char **address_space)
 {
-    static const char *const address_spaces[] = {"__global", "__constant"};
+    static const struct {
+        const char *word, *name;
+    } address_spaces[] = {
+        {"__global", "__global"}, {"__constant", "__constant"}, {"__generic", ""}};
     CXType canonical = clang_getCanonicalType(type), spelled = canonical;
     *address_space = NULL;
     if (canonical.kind == CXType_Pointer)
@@ -90,10 +96,17 @@ bool rs_pointer_target(CXType type, CXType *target, const char **address_space)
     else
         return false;
     *target = clang_getCanonicalType(*target);
-    for (int i = 0; i < 2; i++)
-        if (type_has_word(spelled, address_spaces[i]))
-            *address_space = address_spaces[i];
+    if (model->language == RS_CUDA_C)
+        *address_space = "";
+    for (size_t i = 0; i < sizeof address_spaces / sizeof address_spaces[0]; i++)
+        if (*address_space == NULL && type_has_word(spelled, address_spaces[i].word))
+            *address_space = address_spaces[i].name;
     return *address_space != NULL;
+}
+
+bool rs_space_covers(const char *outer, const char *inner)
+{
+    return strcmp(outer, inner) == 0 || (outer[0] == '\0' && strcmp(inner, "__constant") != 0);
 }
 
 const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *argument)
@@ -127,8 +140,11 @@ static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXTyp
 
 static restride_status refuse_structure(rs_model *model, rs_argument *argument, CXType element)
 {
+    CXSourceLocation declared = clang_getCursorLocation(clang_getTypeDeclaration(element));
     if (element.kind != CXType_Record)
         return refuse_flat(model, argument, element);
+    if (model->language == RS_CUDA_C && clang_Location_isFromMainFile(declared) == 0)
+        return rs_argument_refuse(argument, argument->offset, "it is not an array of structures");
     restride_status status = rs_model_structure(model, element, &argument->structure);
     if (status != RESTRIDE_OK)
         return status;
@@ -148,7 +164,7 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
 {
     CXType type = clang_getCursorType(cursor), target;
     const char *address_space;
-    if (!rs_pointer_target(type, &target, &address_space))
+    if (!rs_pointer_target(model, type, &target, &address_space))
         return RESTRIDE_OK;
     rs_argument *grown =
         realloc(model->arguments, (size_t)(model->argument_count + 1) * sizeof *grown);
@@ -173,19 +189,24 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
 
 static restride_status add_variable(rs_model *model, int function, CXCursor cursor, int argument)
 {
+    size_t offset = rs_cursor_offset(cursor);
+    if (model->variable_count > 0 && model->variables[model->variable_count - 1].offset > offset)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "The source's variables are not in the order of its "
+                                             "text."); /* they could not be found again */
     rs_variable *grown =
         realloc(model->variables, (size_t)(model->variable_count + 1) * sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("a pointer variable");
     model->variables = grown;
     grown[model->variable_count++] =
-        (rs_variable){cursor, rs_cursor_offset(cursor), function, {argument, false, false}};
+        (rs_variable){cursor, offset, function, {argument, false, false}};
     return RESTRIDE_OK;
 }
 
 /* A variable that outlives the call may hold a pointer of an earlier launch. */
-static bool is_local_pointer(const rs_tree *tree, int node)
+static bool is_local_pointer(const rs_model *model, int node)
 {
+    const rs_tree *tree = model->tree;
     CXType target;
     const char *address_space;
     CXCursor cursor = tree->nodes[node].cursor;
@@ -193,7 +214,7 @@ static bool is_local_pointer(const rs_tree *tree, int node)
            clang_Cursor_getStorageClass(cursor) != CX_SC_Static &&
            clang_Cursor_getStorageClass(cursor) != CX_SC_Extern &&
            clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer &&
-           rs_pointer_target(clang_getCursorType(cursor), &target, &address_space);
+           rs_pointer_target(model, clang_getCursorType(cursor), &target, &address_space);
 }
 
 static restride_status add_variables(rs_model *model, int function)
@@ -207,7 +228,7 @@ static restride_status add_variables(rs_model *model, int function)
     size_t end = tree->nodes[f->body].end;
     for (int n = f->body;
          n < tree->node_count && tree->nodes[n].begin < end && status == RESTRIDE_OK; n++)
-        if (is_local_pointer(tree, n))
+        if (is_local_pointer(model, n))
             status = add_variable(model, function, tree->nodes[n].cursor, -1);
     return status;
 }
@@ -253,15 +274,56 @@ static restride_status add_function(rs_model *model, int node)
     return status == RESTRIDE_OK ? add_variables(model, function) : status;
 }
 
-restride_status rs_model_find_functions(rs_model *model)
+/* Whether a function stands in a namespace, or in the brackets of an extern "C". */
+static bool is_in_block(const rs_tree *tree, int node)
+{
+    for (int up = tree->nodes[node].parent; up > 0; up = tree->nodes[up].parent)
+        for (size_t at = tree->nodes[up].begin; at < tree->nodes[node].begin; at++)
+            if (tree->text[at] == '{')
+                return true;
+    return false;
+}
+
+/* Generated functions would stand outside of the block, where its names mean nothing. */
+static restride_status refuse_in_block(rs_model *model, int node)
+{
+    restride_status status = RESTRIDE_OK;
+    if (!is_in_block(model->tree, node))
+        return status;
+    for (int i = 0; i < model->argument_count && status == RESTRIDE_OK; i++)
+        if (model->arguments[i].function == model->function_count - 1)
+            status = rs_argument_refuse(
+                &model->arguments[i], model->arguments[i].offset,
+                "its function is inside a namespace or the brackets of an extern \"C\"");
+    return status;
+}
+
+/* Adds the functions of one block, with those of the blocks in it: namespaces, and extern "C". */
+static restride_status find_functions(rs_model *model, int block)
 {
     const rs_tree *tree = model->tree;
     restride_status status = RESTRIDE_OK;
-    for (int n = tree->nodes[0].first; n >= 0 && status == RESTRIDE_OK; n = tree->nodes[n].next)
-        if (tree->nodes[n].kind == CXCursor_FunctionDecl &&
-            clang_isCursorDefinition(tree->nodes[n].cursor) != 0)
+    for (int n = tree->nodes[block].first; n >= 0 && status == RESTRIDE_OK;
+         n = tree->nodes[n].next) {
+        enum CXCursorKind kind = tree->nodes[n].kind;
+        if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec ||
+            kind == CXCursor_UnexposedDecl) {
+            status = find_functions(model, n);
+        } else if (kind == CXCursor_FunctionDecl &&
+                   clang_isCursorDefinition(tree->nodes[n].cursor) != 0 &&
+                   clang_Cursor_isNull(clang_getSpecializedCursorTemplate(tree->nodes[n].cursor)) !=
+                       0) {
             status = add_function(model, n);
+            if (status == RESTRIDE_OK)
+                status = refuse_in_block(model, n);
+        }
+    }
     return status;
+}
+
+restride_status rs_model_find_functions(rs_model *model)
+{
+    return find_functions(model, 0);
 }
 
 int rs_model_function(const rs_model *model, CXCursor cursor)

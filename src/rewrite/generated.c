@@ -79,8 +79,38 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
  * A copying function takes and returns a structure as plain bytes: passed as itself, compilers may
  * drop its padding, which a plain assignment copies.
  */
+static void write_members(const rs_model *model, int number, rs_text *out)
+{
+    const rs_copier *copier = &model->copiers[number];
+    const rs_structure *s = &model->structures[copier->structure];
+    for (size_t i = 0; i < s->record.leaf_count; i++)
+        write_copy(out, copier, s, &s->record.leaves[i]);
+}
+
+/* In C++ a structure is passed as itself: there a copy need not keep its padding. */
+static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
+{
+    const rs_copier *copier = &model->copiers[number];
+    const char *name = model->structures[copier->structure].name;
+    bool load = copier->kind == RS_ACCESS_LOAD;
+    rs_text_format(out,
+                   "static __device__ inline %s restride_%s_%d(%s%schar *p, unsigned long count, "
+                   "long i, unsigned long at%s%s%s)\n{\n    struct { %s value; } x;\n",
+                   name, load ? "load" : "store", number, volatile_word(copier->is_volatile),
+                   const_word(copier->is_const), load ? "" : ", const ", load ? "" : name,
+                   load ? "" : " &from", name);
+    if (!load)
+        rs_text_add_string(out, "    x.value = from;\n");
+    write_members(model, number, out);
+    rs_text_add_string(out, "    return x.value;\n}\n");
+}
+
 void rs_render_copier(const rs_model *model, int number, rs_text *out)
 {
+    if (model->language == RS_CUDA_C) {
+        render_copier_cuda(model, number, out);
+        return;
+    }
     static const struct {
         size_t size;
         const char *type;
@@ -105,8 +135,7 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
     rs_text_format(out, ")\n{\n    union restride_value_%d x;\n", number);
     if (!load)
         rs_text_add_string(out, "    x.bytes = bytes;\n");
-    for (size_t i = 0; i < s->record.leaf_count; i++)
-        write_copy(out, copier, s, &s->record.leaves[i]);
+    write_members(model, number, out);
     rs_text_add_string(out, "    return x.bytes;\n}\n");
 }
 
@@ -114,24 +143,31 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
  * The offset of a member by its number, counted through all structures, or by structure and number.
  * Behind the last whole structure the array lies as it always did.
  */
-static void write_element(const rs_structure *s, rs_text *out, int number)
+static void write_element(const rs_model *model, const rs_structure *s, rs_text *out, int number)
 {
     size_t length = s->record.size / s->uniform;
+    if (model->language == RS_CUDA_C)
+        rs_text_add_string(out, "__host__ __device__ ");
     rs_text_format(out,
-                   "static inline __attribute__((unused)) ulong restride_layout_%d_element(ulong "
+                   "static inline __attribute__((unused)) unsigned long "
+                   "restride_layout_%d_element(unsigned long "
                    "count, long k)\n{\n"
-                   "    const ulong i = (ulong)k / %zuu, at = (ulong)k %% %zuu * %zuu;\n"
+                   "    const unsigned long i = (unsigned long)k / %zuu, at = (unsigned long)k %% "
+                   "%zuu * %zuu;\n"
                    "    return i < count ? restride_layout_%d_offset(count, i, at, %zuu) : "
-                   "(ulong)k * %zuu;\n}\n",
+                   "(unsigned long)k * %zuu;\n}\n",
                    number, length, length, s->uniform, number, s->uniform, s->uniform);
     rs_text_format(out,
-                   "static inline __attribute__((unused)) ulong restride_layout_%d_member(ulong "
+                   "%sstatic inline __attribute__((unused)) unsigned long "
+                   "restride_layout_%d_member(unsigned long "
                    "count, long i, long at)\n{\n"
-                   "    return (ulong)i < count && (ulong)at < %zuu\n"
-                   "        ? restride_layout_%d_offset(count, (ulong)i, (ulong)at * %zuu, %zuu)\n"
-                   "        : restride_layout_%d_element(count, (long)((ulong)i * %zuu + "
-                   "(ulong)at));\n}\n",
-                   number, length, number, s->uniform, s->uniform, number, length);
+                   "    return (unsigned long)i < count && (unsigned long)at < %zuu\n"
+                   "        ? restride_layout_%d_offset(count, (unsigned long)i, (unsigned long)at "
+                   "* %zuu, %zuu)\n"
+                   "        : restride_layout_%d_element(count, (long)((unsigned long)i * %zuu + "
+                   "(unsigned long)at));\n}\n",
+                   model->language == RS_CUDA_C ? "__host__ __device__ " : "", number, length,
+                   number, s->uniform, s->uniform, number, length);
 }
 
 restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out)
@@ -145,12 +181,15 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
     restride_status status = rs_layout_of_record(
         &layout, &model->structures[accessor->structure].record, SAMPLE_COUNT, accessor->layout);
     if (status == RESTRIDE_OK)
-        rs_layout_write_offset(layout, RESTRIDE_DIALECT_OPENCL_C, prefix.data, out);
+        rs_layout_write_offset(layout,
+                               model->language == RS_CUDA_C ? RESTRIDE_DIALECT_CUDA_C
+                                                            : RESTRIDE_DIALECT_OPENCL_C,
+                               prefix.data, out);
     restride_layout_destroy(layout);
     rs_text_free(&prefix);
     if (status != RESTRIDE_OK)
         return status;
     if (accessor->flat)
-        write_element(&model->structures[accessor->structure], out, number);
+        write_element(model, &model->structures[accessor->structure], out, number);
     return RESTRIDE_OK;
 }

@@ -103,12 +103,13 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     CXType target;
     const char *address_space;
     CXType type = clang_getCursorType(node_at(w, node)->cursor);
-    if (!rs_pointer_target(type, &target, &address_space) ||
-        strcmp(address_space, w->model->arguments[w->argument].address_space) != 0 ||
-        !can_follow(w, target) || (w->place == RS_AT_POINTER && !same_target(w, target)))
+    if (!rs_pointer_target(w->model, type, &target, &address_space) ||
+        !rs_space_covers(address_space, w->access.space) || !can_follow(w, target) ||
+        (w->place == RS_AT_POINTER && !same_target(w, target)))
         return otherwise;
     rs_access *a = &w->access;
     a->pointer = w->node = node;
+    a->space = address_space;
     a->is_parameter = false;
     a->flat = target.kind != CXType_Record;
     a->index_count = a->subscript_count = 0;
@@ -150,6 +151,45 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     return rs_way_arrive(w, member, clang_getCursorType(field));
 }
 
+static void store(rs_way *w, int assignment, int value)
+{
+    rs_access *a = &w->access;
+    const rs_node *outer = node_at(w, assignment);
+    a->kind = RS_ACCESS_STORE;
+    a->written = true;
+    a->value = value;
+    a->value_used = node_at(w, outer->parent)->kind != CXCursor_CompoundStmt;
+    a->begin = outer->begin;
+    a->end = outer->end;
+    w->place = RS_AT_END;
+}
+
+/*
+ * In C++ a structure is copied by calls that the user does not see: of the constructor that copies,
+ * and of operator=. Both only copy bytes, because structures with others are refused. Passed to any
+ * other function, it is a reference.
+ */
+static const char *step_into_copy(rs_way *w, int call)
+{
+    CXCursor called = clang_getCursorReferenced(node_at(w, call)->cursor);
+    int first = rs_node_child(w->tree, call, 0), count = rs_node_child_count(w->tree, call);
+    bool copies = clang_getCursorKind(called) == CXCursor_Constructor && count == 1;
+    int last = rs_node_child(w->tree, call, count - 1);
+    if (!copies && clang_getCursorKind(called) == CXCursor_CXXMethod && count == 3 &&
+        rs_text_is(w->tree, node_at(w, first)->end, node_at(w, last)->begin, "=")) {
+        if (w->node == first) {
+            store(w, call, last);
+            return NULL;
+        }
+        copies = w->node == last;
+    }
+    if (!copies)
+        return "a structure is passed by reference";
+    w->access.kind = RS_ACCESS_LOAD;
+    w->place = RS_AT_END;
+    return NULL;
+}
+
 const char *rs_step_from_structure(rs_way *w, int up)
 {
     const rs_node *outer = node_at(w, up);
@@ -165,6 +205,10 @@ const char *rs_step_from_structure(rs_way *w, int up)
     case CXCursor_UnexposedExpr:
         if (!rs_node_same_bytes(w->tree, w->node, up))
             break;
+        if (w->model->language == RS_CUDA_C) { /* const is added; what comes next decides */
+            w->node = up;
+            return NULL;
+        }
         a->kind = RS_ACCESS_LOAD;
         w->place = RS_AT_END;
         return NULL;
@@ -175,14 +219,10 @@ const char *rs_step_from_structure(rs_way *w, int up)
     case CXCursor_BinaryOperator:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;
-        a->kind = RS_ACCESS_STORE;
-        a->written = true;
-        a->value = rs_node_sibling(w->tree, w->node);
-        a->value_used = node_at(w, outer->parent)->kind != CXCursor_CompoundStmt;
-        a->begin = outer->begin;
-        a->end = outer->end;
-        w->place = RS_AT_END;
+        store(w, up, rs_node_sibling(w->tree, w->node));
         return NULL;
+    case CXCursor_CallExpr:
+        return step_into_copy(w, up);
     case CXCursor_UnaryOperator:
         return rs_node_is_prefix(w->tree, up, "&")
                    ? rs_way_point(w, up, "the address of a nested structure is taken")
@@ -279,7 +319,8 @@ static bool is_user_function(const rs_tree *tree, const char *name)
 {
     bool found = false;
     for (int n = 0; n < tree->node_count && !found; n++)
-        if (tree->nodes[n].kind == CXCursor_FunctionDecl) {
+        if (tree->nodes[n].kind == CXCursor_FunctionDecl ||
+            tree->nodes[n].kind == CXCursor_FunctionTemplate) {
             CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
             found = strcmp(clang_getCString(spelling), name) == 0;
             clang_disposeString(spelling);
@@ -289,13 +330,13 @@ static bool is_user_function(const rs_tree *tree, const char *name)
 
 bool rs_is_atomic_call(const rs_tree *tree, int call)
 {
-    static const char *const prefixes[] = {"atomic_", "atom_"};
+    static const char *const prefixes[] = {"atomic_", "atom_", "atomic", "__ldg"};
     if (tree->nodes[call].kind != CXCursor_CallExpr)
         return false;
     CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
     const char *name = clang_getCString(spelling);
     bool atomic = false;
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             atomic = !is_user_function(tree, name);
     clang_disposeString(spelling);
@@ -354,6 +395,11 @@ const char *rs_step_from_leaf(rs_way *w, int up)
         if (!rs_node_same_bytes(w->tree, w->node, up) &&
             (node->begin != outer->begin || w->tree->text[node->end] != '.'))
             break;
+        if (w->model->language == RS_CUDA_C &&
+            clang_isConstQualifiedType(clang_getCursorType(outer->cursor)) != 0) {
+            w->node = up; /* const is added for a reference; a value has no qualifiers */
+            return NULL;
+        }
         w->place = RS_AT_END;
         return NULL;
     case CXCursor_UnaryOperator:

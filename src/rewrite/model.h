@@ -18,6 +18,8 @@
 
 enum { RS_TYPE_NAME_SIZE = 24, RS_PIECE_LIMIT = 16 };
 
+typedef enum { RS_OPENCL_C, RS_CUDA_C } rs_language;
+
 /* A scalar or vector member, by its path from the structure ("a.v[2]"). */
 typedef struct {
     char *path;
@@ -49,7 +51,7 @@ typedef struct {
     size_t offset; /* of its name in the flat text */
     char *name;
     char *type;
-    const char *address_space; /* "__global" or "__constant" */
+    const char *address_space; /* "__global" or "__constant"; "" for one that covers the others */
     int structure;             /* the array's elements, or -1 */
     char *reason;              /* why it stays as it is, or NULL */
     size_t reason_offset;      /* in the flat text */
@@ -98,6 +100,7 @@ typedef struct {
     int function;              /* in which it lies */
     int argument;              /* whose buffer it is; of a call, any that it passes */
     int pointer;               /* the node whose value points into the buffer */
+    const char *space;         /* the address space that its type has */
     bool is_parameter;         /* that node is the argument's own name */
     bool flat;                 /* the pointer counts members, not structures */
     bool address;              /* of a leaf: its address is meant */
@@ -155,6 +158,7 @@ typedef struct {
 } rs_instance;
 
 typedef struct {
+    rs_language language;
     const rs_tree *tree;
     const rs_flat *flat;
     const rs_annotations *annotations;
@@ -195,8 +199,13 @@ int rs_model_function(const rs_model *model, CXCursor cursor);
 int rs_model_variable_of(const rs_model *model, CXCursor cursor);
 int rs_model_variable(const rs_model *model, int node);
 
-/* What a pointer or array points to, when that lies in global or constant memory. */
-bool rs_pointer_target(CXType type, CXType *target, const char **address_space);
+/* What a pointer or array points to, when that lies in global or constant memory, or may lie there.
+ */
+bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
+                       const char **address_space);
+
+/* Whether pointers into one address space may be used as pointers into another. */
+bool rs_space_covers(const char *outer, const char *inner);
 
 /*
  * The structure of a record type, described on first sight; -1, with a status, when memory is

@@ -52,6 +52,8 @@ static bool is_null(const rs_model *model, int node)
         int last = rs_node_child_count(tree, inner) - 1;
         inner = last < 0 ? -1 : rs_node_inner(tree, rs_node_child(tree, inner, last));
     }
+    if (inner >= 0 && tree->nodes[inner].kind == CXCursor_CXXNullPtrLiteralExpr)
+        return true;
     if (inner < 0 || tree->nodes[inner].kind != CXCursor_IntegerLiteral)
         return false;
     CXEvalResult result = clang_Cursor_Evaluate(tree->nodes[inner].cursor);

@@ -59,8 +59,7 @@ static void write_distance(const writer *w, const rs_access *a, int self)
     const char *type = a->flat ? a->type : model->structures[argument->structure].name;
     rs_text_add_string(&w->out->text, "((");
     write_node(w, a->pointer, self + 1);
-    rs_text_format(&w->out->text, ") - (%s %s *)restride_base_%s)", argument->address_space, type,
-                   argument->name);
+    rs_text_format(&w->out->text, ") - (%s %s *)restride_base_%s)", a->space, type, argument->name);
 }
 
 /* The index of the structure, or of the member in a flat access. */
@@ -200,6 +199,13 @@ static void write_load(const writer *w, const rs_access *a, int self, const char
 {
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
+    if (w->model->language == RS_CUDA_C) {
+        rs_text_format(text, "restride_load_%d((%s char *)%s%s, ", copier, qualifiers,
+                       base_prefix(w->model, a), w->model->arguments[a->argument].name);
+        write_place(w, a, self);
+        rs_text_add_string(text, ")");
+        return;
+    }
     rs_text_format(text, "((union restride_value_%d){.bytes = restride_load_%d((%s char *)%s%s, ",
                    copier, copier, qualifiers, base_prefix(w->model, a),
                    w->model->arguments[a->argument].name);
@@ -232,16 +238,20 @@ static void write_store(const writer *w, const rs_access *a, int self, const cha
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
     size_t start = text->size;
-    if (a->value_used)
+    const bool unions = w->model->language == RS_OPENCL_C;
+    if (a->value_used && unions)
         rs_text_format(text, "((union restride_value_%d){.bytes = ", copier);
     rs_text_format(text, "restride_store_%d((%s char *)%s%s, ", copier, qualifiers,
                    base_prefix(w->model, a), w->model->arguments[a->argument].name);
     write_place(w, a, self);
-    rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
+    if (unions)
+        rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
+    else
+        rs_text_add_string(text, ", ");
     catch_up(w, start, a->begin, w->model->tree->nodes[a->value].begin);
     write_node(w, a->value, self + 1);
-    rs_text_add_string(text, "}).bytes)");
-    if (a->value_used)
+    rs_text_add_string(text, unions ? "}).bytes)" : ")");
+    if (a->value_used && unions)
         rs_text_add_string(text, "}).value");
 }
 

@@ -5,9 +5,12 @@
 #include "layout/layout.h"
 #include "rewrite/annotations.h"
 #include "rewrite/doubts.h"
+#include "rewrite/header.h"
 #include "rewrite/model.h"
 #include "rewrite/pattern.h"
+#include "source/cuda.h"
 #include "source/flatten.h"
+#include "source/query.h"
 #include "source/words.h"
 
 #include <stdlib.h>
@@ -91,11 +94,13 @@ static const char *check_request(const json_t *request)
         {"tile", {JSON_INTEGER, JSON_INTEGER}, "The member \"tile\" is not an integer."},
         {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
         {"records", {JSON_OBJECT, JSON_OBJECT}, "The member \"records\" is not an object."},
+        {"language", {JSON_STRING, JSON_STRING}, "The member \"language\" is not a string."},
         {"config", {JSON_OBJECT, JSON_OBJECT}, "The member \"config\" is not an object."},
         {"macros", {JSON_OBJECT, JSON_OBJECT}, "The member \"macros\" is not an object."},
         {"assume_undefined",
          {JSON_TRUE, JSON_FALSE},
          "The member \"assume_undefined\" is not true or false."},
+        {"header", {JSON_TRUE, JSON_FALSE}, "The member \"header\" is not true or false."},
         {"comments", {JSON_TRUE, JSON_FALSE}, "The member \"comments\" is not true or false."},
     };
     if (!json_is_object(request))
@@ -108,6 +113,9 @@ static const char *check_request(const json_t *request)
     }
     if (json_object_get(request, "source") == NULL)
         return "The request has no member \"source\".";
+    const char *language = text_member(request, "language", "opencl");
+    if (strcmp(language, "opencl") != 0 && strcmp(language, "cuda") != 0)
+        return "The member \"language\" is neither opencl nor cuda.";
     const json_t *bits = json_object_get(request, "address_bits");
     if (bits != NULL && json_integer_value(bits) != 32 && json_integer_value(bits) != 64)
         return "The member \"address_bits\" is not 32 or 64.";
@@ -386,6 +394,29 @@ static bool any_transformed(const rs_model *model)
     return false;
 }
 
+/* Kernels that are templates are named, so that nobody thinks that they were looked at. */
+static restride_status describe_templates(const rewriting *r, json_t *kernels)
+{
+    const rs_tree *tree = &r->tree;
+    for (int n = 0; n < tree->node_count; n++) {
+        int up = tree->nodes[n].parent;
+        if (tree->nodes[n].kind != CXCursor_CUDAGlobalAttr ||
+            tree->nodes[up].kind != CXCursor_FunctionTemplate)
+            continue;
+        const char *file;
+        size_t line;
+        rs_flat_locate(&r->flat, rs_cursor_offset(tree->nodes[up].cursor), &file, &line);
+        CXString name = clang_getCursorSpelling(tree->nodes[up].cursor);
+        json_t *entry =
+            json_pack("{s:s, s:[], s:s, s:s, s:I}", "name", clang_getCString(name), "arguments",
+                      "reason", "the kernel is a template", "file", file, "line", (json_int_t)line);
+        clang_disposeString(name);
+        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
+            return rs_fail_memory("the rewriter's reply");
+    }
+    return RESTRIDE_OK;
+}
+
 static restride_status describe_model(const rewriting *r, json_t *kernels)
 {
     rs_steps steps = {NULL, NULL, 0, NULL};
@@ -393,6 +424,8 @@ static restride_status describe_model(const rewriting *r, json_t *kernels)
         any_transformed(&r->model) ? rs_steps_find(&steps, &r->model) : RESTRIDE_OK;
     if (status == RESTRIDE_OK)
         status = describe_kernels(r, &steps, kernels);
+    if (status == RESTRIDE_OK)
+        status = describe_templates(r, kernels);
     rs_steps_free(&steps);
     return status;
 }
@@ -542,7 +575,8 @@ static restride_status read_source(rewriting *r, bool *stopped)
                                      r->definitions,
                                      r->definition_count,
                                      appendix.data,
-                                     json_is_true(json_object_get(r->request, "comments"))};
+                                     json_is_true(json_object_get(r->request, "comments")),
+                                     r->model.language == RS_CUDA_C};
     status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
     if (status == RESTRIDE_IO)
@@ -573,6 +607,8 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     const json_t *bits = json_object_get(r->request, "address_bits");
+    if (r->model.language == RS_CUDA_C)
+        return rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size);
     status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
                            bits != NULL ? (int)json_integer_value(bits) : 64);
     return status == RESTRIDE_OK ? find_hidden_type(&r->tree) : status;
@@ -586,6 +622,16 @@ static restride_status refuse_all(rewriting *r)
         status = rs_argument_refuse(&r->model.arguments[i], r->tree.failure_offset, "%s",
                                     r->tree.failure);
     }
+    return status;
+}
+
+static restride_status put_header(rewriting *r)
+{
+    rs_text header = RS_TEXT_EMPTY;
+    restride_status status = rs_header_write(&r->model, r->file, &header);
+    if (status == RESTRIDE_OK)
+        status = put(r->reply, "header", text_of(header.data));
+    rs_text_free(&header);
     return status;
 }
 
@@ -633,6 +679,9 @@ static restride_status run(rewriting *r)
         if (status == RESTRIDE_OK)
             status = put(r->reply, "options", text_of(r->options.rest));
     }
+    if (status == RESTRIDE_OK && source != NULL &&
+        json_is_true(json_object_get(r->request, "header")))
+        status = put_header(r);
     free(source);
     json_decref(kernels);
     if (status == RESTRIDE_OK && json_object_get(r->reply, "error") != NULL) {
@@ -670,6 +719,8 @@ restride_status rs_rewrite(const json_t *request, json_t **reply)
     } else {
         r.source = text_member(request, "source", "");
         r.file = text_member(request, "file", "kernel.cl");
+        if (strcmp(text_member(request, "language", ""), "cuda") == 0)
+            r.model.language = RS_CUDA_C;
         status = rs_options_parse(&r.options, text_member(request, "options", ""));
         if (status == RESTRIDE_OK)
             status = read_macros(&r);

@@ -9,6 +9,8 @@
  * Request
  *   source        string   the program's source; the only member that must be there
  *   file          string   its name for messages ("kernel.cl")
+ *   language      string   "opencl" (OpenCL C, the default) or "cuda" (CUDA C++, kernels and what
+ *                          they call, without host code)
  *   options       string   the build options exactly as the program passed them
  *   address_bits  32 | 64  of the device
  *   tile          integer  T: every argument that is an array of structures becomes "i/T f i%T";
@@ -22,6 +24,7 @@
  *                          not have are told in the reply's `unused`
  *   macros        object   what the device's compiler predefines: name to value, or null for "not
  *                          defined there"
+ *   header        bool     write a header for the host program too
  *   comments      bool     keep the comments in the new source
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
  *                          defined
@@ -36,6 +39,7 @@
  *                          build option
  *   source          string the new source: preprocessed, one text; absent when no argument was
  *                          transformed
+ *   header          string C for the host program: see header.h
  *   options         string the build options for the new source (without -D, -U and -I)
  *   unused          array  names in the request's `config` that no kernel's argument has
  *   kernels         array  of {name, arguments: [{

@@ -155,6 +155,22 @@ static rs_step mention_step(const rs_steps *s, int node)
                         : sum(s->variables[variable].set, s->variables[variable].moved, false);
 }
 
+/* CUDA's names of the work-item: threadIdx.x counts, all others are the same for neighbours. */
+static bool is_built_in(const rs_steps *s, int node, rs_step *step)
+{
+    static const char *const names[] = {"threadIdx.x", "blockIdx.", "blockDim.", "gridDim.",
+                                        "threadIdx."};
+    const rs_tree *tree = s->model->tree;
+    const rs_node *n = &tree->nodes[node];
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && s->model->language == RS_CUDA_C; i++)
+        if (n->end - n->begin >= strlen(names[i]) &&
+            memcmp(tree->text + n->begin, names[i], strlen(names[i])) == 0) {
+            *step = i == 0 ? by(1) : uniform;
+            return true;
+        }
+    return false;
+}
+
 /* Functions of the language whose value follows from their first argument, or from none. */
 static rs_step known_call(const rs_steps *s, int node, const char *name, int depth)
 {
@@ -327,8 +343,12 @@ static rs_step step_of(const rs_steps *s, int node, int depth)
                         : join(step_of(s, rs_node_child(tree, inner, 1), depth + 1),
                                step_of(s, last, depth + 1));
     case CXCursor_ArraySubscriptExpr:
-    case CXCursor_MemberRefExpr:
+    case CXCursor_MemberRefExpr: {
+        rs_step built_in;
+        if (is_built_in(s, inner, &built_in))
+            return built_in;
         return loaded(address_step(s, inner, depth + 1));
+    }
     case CXCursor_CallExpr:
         return call_step(s, inner, depth);
     case CXCursor_InitListExpr:

@@ -28,6 +28,8 @@ static const struct {
     {CXType_UInt, "unsigned int", "uint"},
     {CXType_Long, "long", "long"},
     {CXType_ULong, "unsigned long", "ulong"},
+    {CXType_LongLong, "long long", NULL},
+    {CXType_ULongLong, "unsigned long long", NULL},
     {CXType_Half, "half", "half"},
     {CXType_Float, "float", "float"},
     {CXType_Double, "double", "double"},
@@ -109,6 +111,10 @@ static void add_member(reading *r, CXCursor field, CXType type, const char *path
     rs_member member = {NULL, offset, 0, "", false, false};
     if (s->member_count >= MEMBER_LIMIT) {
         fail_at(r, field, "the structure has more than %d members", MEMBER_LIMIT);
+        return;
+    }
+    if (r->model->language == RS_CUDA_C && clang_getCanonicalType(type).kind == CXType_Enum) {
+        fail_at(r, field, "member %s is an enumeration, which C++ does not convert", path);
         return;
     }
     if (!rs_leaf_type_name(type, member.type, &member.vector3)) {
@@ -345,6 +351,8 @@ static restride_status describe(rs_model *model, rs_structure *s, CXType type)
         fail_at(&r, s->declaration, "the elements are unions");
     } else if (clang_Type_getSizeOf(type) <= 0) {
         fail_at(&r, s->declaration, "the structure is not complete");
+    } else if (model->language == RS_CUDA_C && clang_isPODType(type) == 0) {
+        fail_at(&r, s->declaration, "the structure is not plain data");
     } else {
         clang_Type_visitFields(type, read_field, &r);
         if (r.status == RESTRIDE_OK && s->failure == NULL)

@@ -55,9 +55,22 @@ static bool is_unroll(const char *line, const char **tail)
     return true;
 }
 
-/* The text for cpp: the source under the user's file name, with the marks for "#pragma unroll". */
-static void write_input(rs_text *input, const char *source, const char *file, const char *appendix)
+/* Whether the line is "#include <...>"; *tail is what follows the first word. */
+static bool is_system_include(const char *line, const char **tail)
 {
+    const char *c = skip_blanks(line);
+    if (*c != '#')
+        return false;
+    c = skip_blanks(c + 1);
+    *tail = c + strlen("include");
+    return starts_with(c, "include") && *skip_blanks(*tail) == '<';
+}
+
+/* The text for cpp: the source under the user's file name, with the marks for "#pragma unroll" and
+ * for the headers that are left to the compiler. */
+static void write_input(rs_text *input, const rs_flat_request *request)
+{
+    const char *source = request->source, *file = request->file, *appendix = request->appendix;
     rs_text_add_string(input, "# 1 \"");
     for (const char *c = file; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
@@ -71,6 +84,9 @@ static void write_input(rs_text *input, const char *source, const char *file, co
     while ((line = rs_line_next(&cursor, &length)) != NULL) {
         if (!continued && is_unroll(line, &tail)) {
             rs_text_add_string(input, RS_UNROLL_MARK);
+            rs_text_add(input, tail, length - (size_t)(tail - line));
+        } else if (!continued && request->system_headers && is_system_include(line, &tail)) {
+            rs_text_add_string(input, RS_INCLUDE_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
         } else {
             rs_text_add(input, line, length);
@@ -274,7 +290,7 @@ restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request)
 {
     memset(flat, 0, sizeof *flat);
     rs_text input = RS_TEXT_EMPTY;
-    write_input(&input, request->source, request->file, request->appendix);
+    write_input(&input, request);
     restride_status status = input.failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
     if (status == RESTRIDE_OK)
         status = find_unknown(flat, &input, request);

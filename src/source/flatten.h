@@ -45,6 +45,7 @@ typedef struct {
     size_t definition_count;
     const char *appendix; /* text to read behind the source, in the same way; or NULL */
     bool comments;        /* keep them in `shown` */
+    bool system_headers;  /* leave #include <...> in `shown`, for the compiler; `text` has blanks */
 } rs_flat_request;
 
 /* A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses mean that nothing

@@ -129,6 +129,16 @@ static void add_definition(reader *r, const char *name, const rs_macro_names *ma
     rs_text_add(&r->shown, name, length);
 }
 
+/* A header that the compiler reads: the parser, which does not have it, gets blanks. */
+static void add_include(reader *r, const char *shown, size_t length)
+{
+    const size_t skipped = strlen(RS_INCLUDE_MARK);
+    rs_text_add_string(&r->shown, "#include");
+    rs_text_add(&r->shown, shown + skipped, length - skipped);
+    for (size_t i = 0; i < strlen("#include") + length - skipped; i++)
+        rs_text_add_string(&r->text, " ");
+}
+
 /* Adds one line of cpp's output, as it is parsed and as it is shown. */
 static void add_line(reader *r, const char *line, const char *shown, size_t length,
                      const rs_macro_names *macros)
@@ -138,6 +148,11 @@ static void add_line(reader *r, const char *line, const char *shown, size_t leng
         add_definition(r, name, macros);
     } else {
         size_t skipped = 0;
+        if (strncmp(line, RS_INCLUDE_MARK, strlen(RS_INCLUDE_MARK)) == 0) {
+            add_include(r, shown, length);
+            add_both(r, "\n");
+            return;
+        }
         if (strncmp(line, RS_UNROLL_MARK, strlen(RS_UNROLL_MARK)) == 0) {
             add_both(r, "#pragma unroll");
             skipped = strlen(RS_UNROLL_MARK);

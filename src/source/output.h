@@ -8,6 +8,9 @@
  * does not. */
 #define RS_UNROLL_MARK "restride_pragma_unroll"
 
+/* Stands for "#include" before a <header> that is left to the compiler. */
+#define RS_INCLUDE_MARK "restride_include"
+
 /* Stands before the text that is read behind the source. */
 #define RS_APPENDIX_MARK "restride_appendix"
 

@@ -1,0 +1,338 @@
+/*
+ * CUDA C++: kernels as written and rewritten, compiled together as plain C++ with threads that run
+ * one after the other, on the same data; afterwards all members must agree. Also what is refused.
+ */
+#include "ask.h"
+#include "base/child.h"
+#include "base/text.h"
+#include "cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The structures of the cases: parameters are `a` and `b` of one of them, then int n. */
+#define RECORDS                                                                                    \
+    "#include <cuda_runtime.h>\n"                                                                  \
+    "struct P { float x, y, z; int id; unsigned int next; };\n"                                    \
+    "struct M { char c; short s; double d; int i; unsigned char t; };\n"                           \
+    "struct In { short a; unsigned char b; };\n"                                                   \
+    "struct N { float w; In in; In many[2]; float v[2][3]; unsigned int next; };\n"                \
+    "struct V { float4 q; float2 r; float3 s; int k; long long l; };\n"                            \
+    "typedef struct { bool t, u; short s; int k; } L;\n"
+
+#define KERNEL(T)                                                                                  \
+    "__global__ void f(" T " *a, const " T                                                         \
+    " *__restrict__ b, int n)\n{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) "      \
+    "return;\n"
+
+typedef struct {
+    const char *title, *before, *kernel;
+} cuda_case;
+
+static const cuda_case cases[] = {
+    {"members", "", KERNEL("P") "a[i].x = b[i].y + 1; (a + i)->id += 3; i[a].z = (*(b + i)).z; }"},
+    {"whole structures", "",
+     KERNEL("P") "P s = b[i]; s.x += 1; a[i] = s; s = b[n - 1 - i]; a[i].id = s.id; }"},
+    {"constructors", "",
+     KERNEL("P") "P s(b[i]); const P t = {b[i]}; P u[2] = {a[i], b[i]}; a[i].x = s.x + t.y + "
+                 "u[1].z + u[0].x; }"},
+    {"assignment as a value", "", KERNEL("P") "P s; s = a[i] = b[i]; a[i].next = (a[i] = s).id; }"},
+    {"mixed", "",
+     KERNEL("M") "a[i].d = b[i].i + b[i].s; a[i].t++; a[i] = b[n - 1 - i]; a[i].c ^= 1; }"},
+    {"nested", "",
+     KERNEL("N") "for (int j = 0; j < 2; j++) for (int k = 0; k < 3; k++) a[i].v[j][k] += b[i].v[1 "
+                 "- j][2 - k]; In t = b[i].in; a[i].many[i % 2] = t; a[i].in = a[i].many[1]; "
+                 "a[i].in.b++; }"},
+    {"vectors", "",
+     KERNEL("V") "float4 q = b[i].q; q.x += 1; a[i].q = q; a[i].r = make_float2(b[i].r.y, q.z); "
+                 "a[i].s.y = fmaxf(b[i].s.x, 2.f); float3 s; s = b[i].s; a[i].s = s; a[i].l += "
+                 "a[i].k; }"},
+    {"bools", "",
+     KERNEL("L") "a[i].t = !b[i].u; a[i].u = b[i].k > 3; L s = b[i]; s.k = i; a[i] = s; }"},
+    {"pointers", "",
+     KERNEL("P") "P *q = a; q += i; q->x = 4; const P *r = i % 2 ? b + i : &b[i]; q->y = r->y; for "
+                 "(const P *e = b; e != b + n; e++) q->z += e->x; P *z = nullptr; if (z == "
+                 "nullptr) z = a; (z + i)->id++; }"},
+    {"helpers",
+     "__device__ void kick(P *p, int k) { p[k].id += 2; p->next++; }\n__device__ __forceinline__ "
+     "float second(const P *p) { return p->y; }\n__device__ P whole(const P *p, int k) { return "
+     "p[k]; }\n",
+     KERNEL("P") "kick(a + i, 0); kick(&a[i], 0); a[i].x = second(b + i); P s = whole(b, i); "
+                 "a[i].z = s.z + whole(a, i).x; }"},
+    {"values to functions",
+     "__device__ float sum(P p) { p.x += 1; return p.x + p.y; }\n__device__ float same(const float "
+     "&x) { return x; }\ntemplate <class T> __device__ T twice(T t) { return t + t; }\n",
+     KERNEL("P") "a[i].z = sum(b[i]) + sum(a[i]) + twice(b[i].y) + "
+                 "static_cast<float>(b[i].id) + float(b[i].id); }"},
+    {"atomics", "",
+     KERNEL(
+         "P") "atomicAdd(&a[i].id, 2); atomicMax(&(a + i)->next, 7u); a[i].x = __ldg(&b[i].y); }"},
+    {"members alike", "struct F { float v[4]; float w; };\n",
+     KERNEL("F") "float *q = a[i].v; for (int k = 0; k < 5; k++) q[k] += b[i].v[k % 4]; }"},
+    {"macros and control flow", "#define AT(p, k) ((p)[(k)])\n",
+     KERNEL("P") "switch (b[i].id & 3) { case 0: AT(a, i).x = 1; break; case 1: AT(a, i).y = AT(b, "
+                 "i).x; default: a[i].z = 2; } do { a[i].id++; } while (a[i].id % 4); }"},
+};
+
+/* ---- running both ---- */
+
+/* CUDA's words for a compiler of C++. */
+static const char shim[] =
+    "#include <cmath>\n#include <initializer_list>\n#include <cstdio>\n#include "
+    "<cstdlib>\n#include <cstring>\n"
+    "#define __global__\n#define __device__\n#define __host__\n#define __forceinline__ inline\n"
+    "#define __restrict__ __restrict\n"
+    "struct uint3 { unsigned x, y, z; };\n"
+    "static uint3 threadIdx, blockIdx, blockDim = {32, 1, 1};\n"
+    "struct alignas(8) float2 { float x, y; };\nstruct float3 { float x, y, z; };\n"
+    "struct alignas(16) float4 { float x, y, z, w; };\n"
+    "static inline float2 make_float2(float x, float y) { return float2{x, y}; }\n"
+    "template <class T> static T atomicAdd(T *p, T v) { T old = *p; *p += v; return old; }\n"
+    "template <class T> static T atomicMax(T *p, T v) { T old = *p; if (v > old) *p = v; return "
+    "old; }\n"
+    "template <class T> static T __ldg(const T *p) { return *p; }\n"
+    "static unsigned long long state = 1;\n"
+    "static unsigned next() { state = state * 6364136223846793005ull + 1442695040888963407ull; "
+    "return (unsigned)(state >> 40); }\n"
+    "static size_t place(size_t n, size_t size, size_t tile, size_t i, size_t at, size_t leaf) { "
+    "size_t start = i / tile * tile, span = n - start < tile ? n - start : tile; return start * "
+    "size + at * span + (i - start) * leaf; }\n";
+
+/* Without what C++ has in other places: includes, and the numbers of lines. */
+static void add_without_directives(rs_text *out, const char *source)
+{
+    while (*source != '\0') {
+        size_t length = strcspn(source, "\n");
+        if (strncmp(source, "#include", 8) != 0 && strncmp(source, "#line", 5) != 0)
+            rs_text_add(out, source, length);
+        rs_text_add_string(out, "\n");
+        source += length + (source[length] == '\n');
+    }
+}
+
+/* A table of the members of the arrays: offset, size and how to fill them. */
+static void add_leaves(rs_text *out, const json_t *argument)
+{
+    size_t i;
+    json_t *leaf;
+    rs_text_add_string(out, "static const struct { size_t at, size; char kind; } leaves[] = {");
+    json_array_foreach(json_object_get(json_object_get(argument, "record"), "leaves"), i, leaf)
+    {
+        const char *type = string_of(leaf, "type");
+        char kind = strcmp(type, "float") == 0    ? 'f'
+                    : strcmp(type, "double") == 0 ? 'd'
+                    : strcmp(type, "bool") == 0   ? 'b'
+                                                  : 'i';
+        rs_text_format(out, "{%lld, %lld, '%c'}, ", number_of(leaf, "offset"),
+                       number_of(leaf, "size"), kind);
+    }
+    rs_text_add_string(out, "};\n");
+}
+
+static void add_run(rs_text *out, const cuda_case *c, int number, int tile, const json_t *argument)
+{
+    rs_text_format(out, "static int run%d() {\n", number);
+    add_leaves(out, argument);
+    rs_text_format(
+        out,
+        "const size_t S = %lld, T = %d, count = sizeof leaves / sizeof leaves[0];\n"
+        "for (int n : {1, 31, 32, 100}) { unsigned char *m[2], *w[2];\n"
+        "for (int k = 0; k < 2; k++) { m[k] = (unsigned char *)calloc(n, S); w[k] = (unsigned char "
+        "*)calloc(n, S);\n"
+        "for (int i = 0; i < n; i++) for (size_t l = 0; l < count; l++) { unsigned char *p = m[k] "
+        "+ "
+        "i * S + leaves[l].at; unsigned v = next();\n"
+        "if (leaves[l].kind == 'f') { float x = v %% 1000; memcpy(p, &x, 4); } else if "
+        "(leaves[l].kind == 'd') { double x = v %% 1000; memcpy(p, &x, 8); } else if "
+        "(leaves[l].kind == 'b') *p = v & 1; else { unsigned long long x = v %% 100; memcpy(p, &x, "
+        "leaves[l].size); }\n"
+        "memcpy(w[k] + place(n, S, T, i, leaves[l].at, leaves[l].size), p, leaves[l].size); } }\n",
+        number_of(json_object_get(argument, "record"), "size"), tile);
+    rs_text_format(
+        out,
+        "for (blockIdx.x = 0; blockIdx.x < (n + 31u) / 32; blockIdx.x++) for (threadIdx.x = 0; "
+        "threadIdx.x < 32; threadIdx.x++) { o%d::f((decltype(o%d::type()) *)m[0], "
+        "(decltype(o%d::type()) *)m[1], n); r%d::f((decltype(r%d::type()) *)w[0], "
+        "(decltype(r%d::type()) *)w[1], n, n, n); }\n"
+        "for (int k = 0; k < 2; k++) for (int i = 0; i < n; i++) for (size_t l = 0; l < count; "
+        "l++) "
+        "if (memcmp(m[k] + i * S + leaves[l].at, w[k] + place(n, S, T, i, leaves[l].at, "
+        "leaves[l].size), leaves[l].size)) { printf(\"%s: structure %%d of %%d, byte %%zu of %%c "
+        "differs\\n\", i, n, leaves[l].at, \"ab\"[k]); return 1; }\n"
+        "for (int k = 0; k < 2; k++) { free(m[k]); free(w[k]); } } return 0; }\n",
+        number, number, number, number, number, number, c->title);
+}
+
+/* The type of the arrays, from the text of the kernel's heading. */
+static void add_type(rs_text *out, const cuda_case *c)
+{
+    const char *begin = strstr(c->kernel, "f(") + 2;
+    rs_text_format(out, "%.*s type();\n", (int)strcspn(begin, " "), begin);
+}
+
+static void add_case(rs_text *out, const cuda_case *c, int number, int tile)
+{
+    rs_text source = RS_TEXT_EMPTY;
+    rs_text_format(&source, "%s%s%s\n", RECORDS, c->before, c->kernel);
+    json_t *reply =
+        ask(json_pack("{s:s, s:s, s:s, s:i, s:b, s:s}", "source", source.data, "file", "kernel.cu",
+                      "options", "", "tile", tile, "assume_undefined", 1, "language", "cuda"));
+    const char *names[] = {"a", "b"};
+    for (int k = 0; k < 2; k++) {
+        const json_t *argument = find_argument(reply, "f", names[k]);
+        if (argument == NULL || strcmp(string_of(argument, "status"), "transformed") != 0)
+            fail_msg("%s: %s is kept: %s", c->title, names[k],
+                     argument == NULL ? string_of(reply, "reason") : string_of(argument, "reason"));
+    }
+    rs_text_format(out, "namespace o%d {\n", number);
+    add_without_directives(out, source.data);
+    add_type(out, c);
+    rs_text_format(out, "}\nnamespace r%d {\n", number);
+    add_without_directives(out, string_of(reply, "source"));
+    add_type(out, c);
+    rs_text_add_string(out, "}\n");
+    add_run(out, c, number, tile, find_argument(reply, "f", "a"));
+    json_decref(reply);
+    rs_text_free(&source);
+}
+
+static void run(char *const command[], const char *what)
+{
+    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
+    int status = -1;
+    assert_int_equal(rs_child_run(command, "", 0, &output, &errors, &status), RESTRIDE_OK);
+    if (status != 0)
+        fail_msg("%s: %.3000s%.3000s", what, output.data != NULL ? output.data : "",
+                 errors.data != NULL ? errors.data : "");
+    rs_text_free(&output);
+    rs_text_free(&errors);
+}
+
+static void test_same_results(void **state)
+{
+    (void)state;
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    rs_text out = RS_TEXT_EMPTY;
+    rs_text_add_string(&out, shim);
+    for (int i = 0; i < COUNT; i++)
+        add_case(&out, &cases[i], i, i % 3 == 0 ? 7 : 32);
+    rs_text_add_string(&out, "int main() { int wrong = 0;\n");
+    for (int i = 0; i < COUNT; i++)
+        rs_text_format(&out, "wrong |= run%d();\n", i);
+    rs_text_add_string(&out, "return wrong; }\n");
+    assert_false(out.failed);
+    char source[] = "/tmp/restride-cuda-XXXXXX", program[64];
+    int descriptor = mkstemp(source);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, out.data, out.size), (ssize_t)out.size);
+    close(descriptor);
+    snprintf(program, sizeof program, "%s.run", source);
+    char *const compile[] = {
+        RS_TEST_CXX,         "-x",   "c++", "-std=c++17", "-O1", "-w", "-fno-strict-aliasing",
+        "-ffp-contract=off", source, "-o",  program,      NULL};
+    char *const execute[] = {program, NULL};
+    run(compile, "the compiler");
+    run(execute, "the kernels");
+    unlink(source);
+    unlink(program);
+    rs_text_free(&out);
+}
+
+/* ---- refusals ---- */
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        int line;
+        const char *fragment;
+    } refused[] = {
+        {"__global__ void f(P *a) {\n P &p = a[0]; p.x = 1; }", 3, "structure is used in a way"},
+        {"__global__ void f(P *a) {\n const P &p = a[0]; a[1].x = p.x; }", 3, "structure is used"},
+        {"__device__ void g(P &p) { p.x = 1; }\n__global__ void f(P *a) {\n g(a[1]); }", 4,
+         "by reference"},
+        {"__device__ float g(const P &p) { return p.x; }\n__global__ void f(P *a) {\n g(a[1]); }",
+         4, "by reference"},
+        {"__global__ void f(P *a) {\n auto g = [=](int i) { a[i].x = 1; }; g(0); }", 3, "lambda"},
+        {"__global__ void f(P *a) {\n float *q = reinterpret_cast<float *>(a); *q = 1; }", 3,
+         "pointer"},
+        {"__global__ void f(P *a) {\n P *&q = a; q->x = 1; }", 3, "not followed"},
+        {"template <class T> __device__ void g(T *p) { p->x = 1; }\n__global__ void f(P *a) {\n "
+         "g(a); }",
+         4, "not in the source"},
+        {"__global__ void f(P *a) {\n __shared__ P s[4]; P *q = s; if (a) q = a; q->x = 1; }", 3,
+         "not followed"},
+        {"struct Q { float x; int i; Q() : x(1) {} };\n__global__ void f(Q *a) { a->x = 1; }", 2,
+         "plain data"},
+        {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) { a->x = 1; }", 3,
+         "enumeration"},
+        {"__device__ float g(const float &x) { return x; }\n__global__ void f(P *a) {\n g(a->x); }",
+         4, "a member is used in a way"},
+        {"namespace s { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
+        {"extern \"C\" { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
+        {"__global__ void f(float4 *a) { a->x = 1; }", 2, "not an array of structures"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char source[1024] = "struct P { float x, y; int id; };\n";
+        strcat(source, refused[i].source);
+        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source, "file", "kernel.cu",
+                                      "tile", 32, "language", "cuda"));
+        const json_t *argument = find_argument(reply, "f", "a");
+        if (argument == NULL)
+            fail_msg("%s: %s", source, string_of(reply, "reason"));
+        if (strcmp(string_of(argument, "status"), "kept") != 0)
+            fail_msg("%s: transformed", source);
+        if (strstr(string_of(argument, "reason"), refused[i].fragment) == NULL ||
+            number_of(argument, "line") != refused[i].line)
+            fail_msg("%s: line %lld: %s", source, number_of(argument, "line"),
+                     string_of(argument, "reason"));
+        json_decref(reply);
+    }
+}
+
+static void test_template(void **state)
+{
+    (void)state;
+    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source",
+                                  "struct P { float x; double y; };\ntemplate <int T>\n__global__ "
+                                  "void f(P *a) { a[T].x = 1; }\n",
+                                  "file", "kernel.cu", "tile", 32, "language", "cuda"));
+    const json_t *kernel = json_array_get(json_object_get(reply, "kernels"), 0);
+    assert_string_equal(string_of(kernel, "name"), "f");
+    assert_string_equal(string_of(kernel, "reason"), "the kernel is a template");
+    assert_int_equal(number_of(kernel, "line"), 3);
+    json_decref(reply);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    json_t *reply = ask(json_pack(
+        "{s:s, s:s, s:i, s:s, s:b}", "source",
+        "#include <cuda_runtime.h>\nstruct P { float x; double y; };\nextern \"C\" __global__ void "
+        "__launch_bounds__(64) f(P *a)\n{ a[threadIdx.x].x = 1; }\n",
+        "file", "kernel.cu", "tile", 32, "language", "cuda", "header", 1));
+    const char *source = string_of(reply, "source");
+    assert_non_null(strstr(source, "#include <cuda_runtime.h>\n"));
+    assert_non_null(strstr(source, "f(P *a, unsigned long restride_count_a)"));
+    const json_t *access = json_object_get(find_argument(reply, "f", "a"), "access");
+    assert_string_equal(string_of(access, "pattern"), "unit");
+    const char *header = string_of(reply, "header");
+    assert_non_null(strstr(header, "restride_f_a_marshal(restride_engine *engine, void *buffer"));
+    assert_non_null(strstr(header, "f{ uint m0; uint m1; ulong m2; }"));
+    json_decref(reply);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_results),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_template),
+        cmocka_unit_test(test_text),
+    };
+    return cmocka_run_group_tests_name("rewrite_cuda", tests, NULL, NULL);
+}
