@@ -114,7 +114,7 @@ static restride_status flatten(rs_program *program, const rs_program_request *re
     char *source = strdup(request->source);
     if (source == NULL)
         return rs_fail_memory("a source");
-    rs_flat_request flat = {source, request->file, options, NULL, 0, NULL, false};
+    rs_flat_request flat = {source, request->file, options, NULL, 0, NULL, false, false};
     set_definitions(&flat, request->language);
     restride_status status = RESTRIDE_OK;
     for (int round = 0; round <= HEADER_LIMIT; round++) {
