@@ -3,6 +3,7 @@
  * (docs/performance.md). Stages that the engine does not have, and sizes for which a stage would be
  * refused, cost infinitely much.
  */
+#include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
                           size_t scratch_limit)
 {
     (void)scratch_limit;
-    size_t chip = engine->base.operations->traits(&engine->base).chip_bytes;
+    size_t chip = engine->common.base.operations->traits(&engine->common.base).chip_bytes;
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
@@ -87,17 +88,64 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
     return (task->rows > chip / LINE_BYTES ? 2.2 : 1.5) + narrow_words(task, 8);
 }
 
+/* ---- the stages of all devices ---- */
+
+static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                         size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t row = task->tile * task->unit;
+    if (row == 0 || task->tile > engine->common.local_bytes / row)
+        return INFINITY;
+    double full = (double)(task->tile * row) / (double)engine->common.local_bytes;
+    return 1.04 + misaligned(row, 0.06) + 0.1 * full + narrow_words(task, 2);
+}
+
+/* Rows of unequal members go through shared memory granule by granule; places have 16 bits. */
+static double zip_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                       size_t scratch_limit)
+{
+    enum { MOST_GRANULES = 65535, MEMBER_BYTES = 8 };
+    size_t granule = rs_size_gcd(16, task->cols);
+    for (size_t i = 0; i < task->piece_count; i++)
+        granule = rs_size_gcd(granule, task->pieces[i].unit);
+    size_t row = task->cols / granule;
+    if (task->cols > engine->common.local_bytes / task->rows || row > MOST_GRANULES / task->rows ||
+        row * MEMBER_BYTES > scratch_limit)
+        return INFINITY;
+    return 1.1 + 2 / (double)granule;
+}
+
+/* Swaps: two passes, when a part slides or changes places with another. */
+static double reorder_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                           size_t scratch_limit)
+{
+    enum { PART_BYTES = 48, MOST_LEVELS = 16 };
+    (void)engine;
+    return task->piece_count * MOST_LEVELS * PART_BYTES <= scratch_limit ? 2 : INFINITY;
+}
+
 double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
                     size_t scratch_limit)
 {
     static double (*const costs[RS_TRANSPOSE_METHOD_COUNT])(const rs_cuda_engine *,
                                                             const rs_transpose_task *, size_t) = {
-        [RS_TRANSPOSE_PANELS] = panels_cost,       [RS_TRANSPOSE_CHAINS] = chains_cost,
-        [RS_TRANSPOSE_SQUARE] = square_cost,       [RS_TRANSPOSE_JOIN] = tails_cost,
-        [RS_TRANSPOSE_SPLIT] = tails_cost,         [RS_TRANSPOSE_C2R_ROTATE] = columns_cost,
-        [RS_TRANSPOSE_C2R_ROWS] = rows_cost,       [RS_TRANSPOSE_C2R_COLUMNS] = columns_cost,
-        [RS_TRANSPOSE_R2C_COLUMNS] = columns_cost, [RS_TRANSPOSE_R2C_ROWS] = rows_cost,
+        [RS_TRANSPOSE_PANELS] = panels_cost,
+        [RS_TRANSPOSE_CHAINS] = chains_cost,
+        [RS_TRANSPOSE_SQUARE] = square_cost,
+        [RS_TRANSPOSE_JOIN] = tails_cost,
+        [RS_TRANSPOSE_SPLIT] = tails_cost,
+        [RS_TRANSPOSE_C2R_ROTATE] = columns_cost,
+        [RS_TRANSPOSE_C2R_ROWS] = rows_cost,
+        [RS_TRANSPOSE_C2R_COLUMNS] = columns_cost,
+        [RS_TRANSPOSE_R2C_COLUMNS] = columns_cost,
+        [RS_TRANSPOSE_R2C_ROWS] = rows_cost,
         [RS_TRANSPOSE_R2C_ROTATE] = columns_cost,
+        [RS_TRANSPOSE_TILES] = tiles_cost,
+        [RS_TRANSPOSE_REVERSE] = chains_cost,
+        [RS_TRANSPOSE_UNZIP] = zip_cost,
+        [RS_TRANSPOSE_ZIP] = zip_cost,
+        [RS_TRANSPOSE_REORDER] = reorder_cost,
     };
     if (costs[task->method] == NULL)
         return INFINITY;

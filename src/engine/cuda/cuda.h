@@ -7,12 +7,25 @@
 #define RS_ENGINE_CUDA_CUDA_H
 
 #include "engine/cuda/api.h"
+#include "engine/device/device.h"
 #include "engine/transfer.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
+typedef struct rs_cuda_program rs_cuda_program;
+
+/* What the stages of an engine have together, under the mutex: compiled kernels, and scratch memory
+ * that one of them uses at a time, because all of them are on one stream. */
 typedef struct {
-    restride_engine base;
+    pthread_mutex_t mutex;
+    rs_cuda_program *programs;
+    rs_cuda_pointer scratch; /* 0: none */
+    size_t scratch_bytes;
+} rs_cuda_shared;
+
+typedef struct {
+    rs_device_engine common;
     const rs_cuda_driver *api;
     rs_cuda_context context;
     rs_cuda_stream stream;
@@ -22,7 +35,12 @@ typedef struct {
     size_t multiprocessors;
     size_t shared_bytes; /* of a multiprocessor */
     size_t shared_bytes_a_block;
+    rs_cuda_shared *shared;
 } rs_cuda_engine;
+
+/* Building programs, memory and launches for the stages of all devices. A sequence has no `last`:
+ * it is the stream. */
+extern const rs_device_operations rs_cuda_device_operations;
 
 extern const rs_transfer_operations rs_cuda_transfer;
 
@@ -35,7 +53,6 @@ typedef struct {
 } rs_cuda_define;
 
 typedef struct {
-    rs_cuda_module module;
     rs_cuda_function function;
     size_t threads; /* of a block */
     size_t shared_bytes;
@@ -51,7 +68,12 @@ restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engi
                                       const char *name, const char *source,
                                       const rs_cuda_define *defines, size_t define_count,
                                       size_t threads, size_t shared_bytes);
-void rs_cuda_kernel_destroy(rs_cuda_kernel *kernel, const rs_cuda_engine *engine);
+
+/* The module of a source behind the common part; the engine owns it. */
+restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, const char *source,
+                             const rs_cuda_define *defines, size_t define_count,
+                             rs_cuda_module *module);
+void rs_cuda_forget_programs(const rs_cuda_engine *engine);
 
 /* ---- stages ---- */
 
@@ -79,6 +101,8 @@ typedef struct {
     rs_transpose_task task;
     rs_cuda_launch launches[RS_CUDA_MOST_LAUNCHES];
     size_t launch_count;
+    rs_device_stage *portable[RS_CUDA_MOST_LAUNCHES]; /* instead of launches */
+    size_t portable_count;
     size_t word;     /* bytes of an access */
     char shape[128]; /* how the kernel is cut, for descriptions */
 } rs_cuda_stage;

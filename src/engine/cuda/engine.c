@@ -16,8 +16,12 @@ enum {
     LEAST_ARCHITECTURE = 80,      /* copies into shared memory that pass no register */
     BUFFER_ALIGNMENT = 16,
     STREAM_PER_THREAD = 2,
-    SCRATCH_PARTS = 400, /* 0.25 % of the matrix, and a MiB */
-    SCRATCH_BYTES = 1 << 20
+    /* 7/8 of 0.25 % of the matrix and a MiB: stages keep tables besides what a run takes. */
+    SCRATCH_PARTS = 458,
+    SCRATCH_BYTES = 7 << 17,
+    LOCAL_BYTES = 47 << 10, /* what a group of the kernels of all devices takes */
+    MOST_ITEMS = 1024,
+    MOST_HOST_POSITIONS = 1 << 15 /* whose cycles are walked on the host */
 };
 
 static const rs_cuda_method methods[RS_TRANSPOSE_METHOD_COUNT] = {
@@ -88,15 +92,54 @@ void rs_cuda_add_argument(rs_cuda_launch *launch, uint64_t value)
 static void free_stage(rs_cuda_stage *stage)
 {
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    for (size_t i = 0; i < RS_CUDA_MOST_LAUNCHES; i++) {
-        rs_cuda_kernel_destroy(&stage->launches[i].kernel, engine);
+    for (size_t i = 0; i < stage->portable_count; i++)
+        rs_device_destroy_stage(stage->portable[i]);
+    for (size_t i = 0; i < RS_CUDA_MOST_LAUNCHES; i++)
         if (stage->launches[i].table != 0)
             engine->api->cuMemFree(stage->launches[i].table);
-    }
     free(stage);
 }
 
-/* A stage of several tasks, one launch each; its descriptions are those of the first. */
+/* The largest that a stage wants; growing waits for what is under way. */
+static restride_status keep_scratch(const rs_cuda_engine *engine, size_t bytes)
+{
+    rs_cuda_shared *shared = engine->shared;
+    rs_cuda_result code = 0;
+    pthread_mutex_lock(&shared->mutex);
+    if (bytes > shared->scratch_bytes) {
+        if (shared->scratch != 0)
+            engine->api->cuMemFree(shared->scratch);
+        code = engine->api->cuMemAlloc(&shared->scratch, bytes);
+        shared->scratch = code == 0 ? shared->scratch : 0;
+        shared->scratch_bytes = code == 0 ? bytes : 0;
+    }
+    pthread_mutex_unlock(&shared->mutex);
+    return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "allocating scratch memory");
+}
+
+static restride_status prepare_portable(rs_cuda_stage *stage, const rs_transpose_task *task,
+                                        size_t scratch_limit)
+{
+    rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    rs_device_stage *made;
+    restride_status status = rs_device_create_stage(
+        &engine->common, rs_device_find_method(task->method), task, scratch_limit, &made);
+    if (status != RESTRIDE_OK)
+        return status;
+    stage->portable[stage->portable_count++] = made;
+    return keep_scratch(engine, made->scratch_bytes);
+}
+
+/* Whether the kernels of all devices serve the task: what CUDA has no kernels of its own for, and
+ * chains of so many elements that walking their cycles is left to the device. */
+static bool is_portable(const rs_transpose_task *task)
+{
+    if (task->method == RS_TRANSPOSE_CHAINS)
+        return task->rows > MOST_HOST_POSITIONS / task->cols;
+    return methods[task->method].prepare == NULL;
+}
+
+/* A stage of several tasks, one after the other; its descriptions are those of the first. */
 static restride_status create_stage(restride_engine *base, const rs_transpose_task *tasks,
                                     size_t count, size_t scratch_limit, rs_stage **created)
 {
@@ -113,7 +156,9 @@ static restride_status create_stage(restride_engine *base, const rs_transpose_ta
         stage->method = &methods[tasks[i].method];
         stage->task = tasks[i];
         stage->word = rs_cuda_word(&tasks[i]);
-        status = stage->method->prepare(stage, scratch_limit);
+        status = is_portable(&tasks[i]) ? prepare_portable(stage, &tasks[i], scratch_limit)
+                                        : stage->method->prepare(stage, scratch_limit);
+        stage->task.pieces = NULL;
     }
     if (status == RESTRIDE_OK)
         *created = &stage->base;
@@ -127,7 +172,7 @@ static restride_status create_transpose(restride_engine *base, const rs_transpos
                                         size_t scratch_limit, rs_stage **created)
 {
     *created = NULL;
-    if (methods[task->method].prepare == NULL)
+    if (methods[task->method].prepare == NULL && rs_device_find_method(task->method) == NULL)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The CUDA engine has no stage of that kind; leave the choice of the method "
                        "to the planner.");
@@ -143,45 +188,91 @@ static size_t uniform_leaf(const rs_record *record)
     return record->leaves[0].size;
 }
 
-/* AoS and ASTA are 010! on tiles of T x S leaves; the ragged tile is a panel of its own. */
+/* Whole tiles are one task and the ragged one another. */
+static restride_status create_tiles(restride_engine *base, const rs_marshal_task *task,
+                                    const rs_transpose_task *of_rows, rs_stage **created)
+{
+    size_t whole = task->count / task->tile;
+    size_t ragged = task->count % task->tile;
+    bool to_asta = task->direction == RS_AOS_TO_ASTA;
+    bool uniform = of_rows->method == RS_TRANSPOSE_PANELS;
+    rs_transpose_task tasks[] = {*of_rows, *of_rows};
+    tasks[0].count = whole;
+    tasks[1].count = 1;
+    tasks[1].offset = whole * task->tile * task->record->size;
+    const size_t rows[] = {task->tile, ragged};
+    for (int i = 0; i < 2; i++)
+        *(to_asta || !uniform ? &tasks[i].rows : &tasks[i].cols) = rows[i];
+    if (whole == 0)
+        return create_stage(base, &tasks[1], 1, SIZE_MAX, created);
+    return create_stage(base, tasks, ragged != 0 ? 2 : 1, SIZE_MAX, created);
+}
+
+/* AoS and ASTA are 010! on tiles of T x S leaves, or of T records whose leaves differ in size. */
 static restride_status create_marshal(restride_engine *base, const rs_marshal_task *task,
                                       rs_stage **created)
 {
     *created = NULL;
-    size_t leaf = uniform_leaf(task->record);
-    if (leaf == 0)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The CUDA engine converts records whose members all have the same size, and "
-                       "this one of %zu bytes mixes sizes; use the OpenCL engine.",
-                       task->record->size);
-    size_t width = task->record->leaf_count;
+    const rs_record *record = task->record;
+    size_t leaf = uniform_leaf(record);
     bool to_asta = task->direction == RS_AOS_TO_ASTA;
-    size_t whole = task->count / task->tile;
-    size_t ragged = task->count % task->tile;
-    const rs_transpose_task tiles = {.method = RS_TRANSPOSE_PANELS,
-                                     .outer = 1,
-                                     .count = whole,
-                                     .rows = to_asta ? task->tile : width,
-                                     .cols = to_asta ? width : task->tile,
-                                     .unit = leaf};
-    rs_transpose_task last = tiles;
-    last.offset = whole * task->tile * width * leaf;
-    last.count = 1;
-    last.rows = to_asta ? ragged : width;
-    last.cols = to_asta ? width : ragged;
-    if (whole == 0)
-        return create_stage(base, &last, 1, 0, created);
-    const rs_transpose_task both[] = {tiles, last};
-    return create_stage(base, both, ragged != 0 ? 2 : 1, 0, created);
+    if (leaf != 0) {
+        const rs_transpose_task of_rows = {.method = RS_TRANSPOSE_PANELS,
+                                           .outer = 1,
+                                           .rows = to_asta ? 0 : record->leaf_count,
+                                           .cols = to_asta ? record->leaf_count : 0,
+                                           .unit = leaf};
+        return create_tiles(base, task, &of_rows, created);
+    }
+    rs_piece *pieces = malloc(record->leaf_count * sizeof *pieces);
+    if (pieces == NULL)
+        return rs_fail_memory("a stage");
+    for (size_t i = 0; i < record->leaf_count; i++)
+        pieces[i] = (rs_piece){1, record->leaves[i].size, 0};
+    const rs_transpose_task of_rows = {.method = to_asta ? RS_TRANSPOSE_UNZIP : RS_TRANSPOSE_ZIP,
+                                       .outer = 1,
+                                       .cols = record->size,
+                                       .unit = 1,
+                                       .pieces = pieces,
+                                       .piece_count = record->leaf_count};
+    restride_status status = create_tiles(base, task, &of_rows, created);
+    free(pieces);
+    return status;
 }
 
 static size_t scratch_bytes(const rs_stage *base, size_t *kept)
 {
     const rs_cuda_stage *stage = (const rs_cuda_stage *)base;
+    size_t scratch = 0;
     *kept = 0;
     for (size_t i = 0; i < stage->launch_count; i++)
         *kept += stage->launches[i].table_bytes;
-    return 0;
+    for (size_t i = 0; i < stage->portable_count; i++) {
+        *kept += stage->portable[i]->kept_bytes;
+        if (stage->portable[i]->scratch_bytes > scratch)
+            scratch = stage->portable[i]->scratch_bytes;
+    }
+    return scratch;
+}
+
+/* What the stages of plans that are still there want was allocated with them. */
+static restride_status acquire_scratch(restride_engine *base, size_t bytes, void **scratch)
+{
+    const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
+    restride_status status = enter(engine);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = keep_scratch(engine, bytes);
+    leave(engine);
+    *scratch = (void *)engine->shared->scratch;
+    return status;
+}
+
+static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
+{
+    (void)base;
+    (void)bytes;
+    (void)scratch;
 }
 
 /* ---- running them ---- */
@@ -231,18 +322,34 @@ static rs_cuda_result launch(const rs_cuda_engine *engine, const rs_cuda_launch 
                                        engine->stream, pointers, NULL);
 }
 
+/* The launches of a stage follow each other on the stream without others between them, which have
+ * the same scratch memory. */
+static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer)
+{
+    rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    rs_device_sequence sequence = {&engine->common, NULL, 0};
+    pthread_mutex_lock(&engine->shared->mutex);
+    for (size_t i = 0; i < stage->portable_count; i++)
+        rs_device_enqueue_stage(stage->portable[i], &sequence, buffer,
+                                (rs_device_memory)engine->shared->scratch);
+    pthread_mutex_unlock(&engine->shared->mutex);
+    return sequence.code;
+}
+
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
 {
-    (void)scratch; /* what a stage needs it keeps */
+    (void)scratch; /* the same as the engine's own */
     (void)progress;
     const rs_cuda_stage *stage = (const rs_cuda_stage *)base;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     restride_status status = enter(engine);
     if (status != RESTRIDE_OK)
         return status;
-    rs_cuda_result code = 0;
-    for (size_t i = 0; code == 0 && i < stage->launch_count; i++)
-        code = launch(engine, &stage->launches[i], (rs_cuda_pointer)buffer);
+    rs_cuda_result code = run_portable(stage, buffer);
+    rs_cuda_pointer place = (rs_cuda_pointer)buffer;
+    for (size_t r = 0; r == 0 || r < stage->task.repeats; r++, place += stage->task.repeat_pitch)
+        for (size_t i = 0; code == 0 && i < stage->launch_count; i++)
+            code = launch(engine, &stage->launches[i], place);
     leave(engine);
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "launching a kernel");
 }
@@ -253,6 +360,8 @@ static json_t *describe_stage(const rs_stage *base)
 {
     const rs_cuda_stage *stage = (const rs_cuda_stage *)base;
     const rs_transpose_task *task = &stage->task;
+    if (stage->portable_count > 0)
+        return rs_device_describe_stage(stage->portable[stage->portable_count - 1]);
     json_t *object = json_pack("{s:s, s:s, s:s}", "name", stage->method->elementary, "method",
                                stage->method->name, "shape", stage->shape);
     const struct {
@@ -286,6 +395,7 @@ static rs_engine_traits traits(const restride_engine *base)
     /* What the tiles of all blocks hold together, less the room that tiles at the edges waste. */
     size_t chip = engine->multiprocessors * (engine->shared_bytes - 8 * RESERVED_SHARED_BYTES);
     return (rs_engine_traits){.chip_bytes = chip / 10 * 8,
+                              .group_bytes = engine->common.local_bytes,
                               .line_bytes = LINE_BYTES,
                               .workers = 1,
                               .scratch_parts = SCRATCH_PARTS,
@@ -307,7 +417,16 @@ static void destroy_stage(rs_stage *base)
 
 static void destroy(restride_engine *base)
 {
-    free(base);
+    rs_cuda_engine *engine = (rs_cuda_engine *)base;
+    if (enter(engine) == RESTRIDE_OK) {
+        rs_cuda_forget_programs(engine);
+        if (engine->shared->scratch != 0)
+            engine->api->cuMemFree(engine->shared->scratch);
+        leave(engine);
+    }
+    pthread_mutex_destroy(&engine->shared->mutex);
+    free(engine->shared);
+    free(engine);
 }
 
 static const rs_engine_operations operations = {
@@ -316,6 +435,8 @@ static const rs_engine_operations operations = {
     .create_marshal = create_marshal,
     .create_transpose = create_transpose,
     .scratch_bytes = scratch_bytes,
+    .acquire_scratch = acquire_scratch,
+    .release_scratch = release_scratch,
     .check_buffer = check_buffer,
     .run = run,
     .describe_stage = describe_stage,
@@ -361,6 +482,9 @@ static restride_status read_device(rs_cuda_engine *engine)
     engine->multiprocessors = (size_t)multiprocessors;
     engine->shared_bytes = (size_t)shared;
     engine->shared_bytes_a_block = (size_t)shared_a_block;
+    engine->common.local_bytes = LOCAL_BYTES;
+    engine->common.work_items = MOST_ITEMS;
+    engine->common.units = engine->multiprocessors;
     if (engine->architecture < LEAST_ARCHITECTURE || !cooperative)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "%s has compute capability %d.%d; the CUDA engine needs 8.0 or newer: use "
@@ -388,17 +512,25 @@ restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_s
                        "No CUDA context is current in this thread; make one current (cuCtxCreate, "
                        "or any call of the CUDA runtime) before the engine.");
     rs_cuda_engine *created = calloc(1, sizeof *created);
-    if (created == NULL)
+    rs_cuda_shared *shared = calloc(1, sizeof *shared);
+    if (created == NULL || shared == NULL || pthread_mutex_init(&shared->mutex, NULL) != 0) {
+        free(created);
+        free(shared);
         return rs_fail_memory("an engine");
-    created->base.operations = &operations;
+    }
+    created->common.base.operations = &operations;
+    created->common.device = &rs_cuda_device_operations;
     created->api = api;
     created->context = context;
+    created->shared = shared;
     memcpy(&created->stream, &cu_stream, sizeof created->stream);
     restride_status status = read_device(created);
     if (status != RESTRIDE_OK) {
+        pthread_mutex_destroy(&shared->mutex);
+        free(shared);
         free(created);
         return status;
     }
-    *engine = &created->base;
+    *engine = &created->common.base;
     return RESTRIDE_OK;
 }

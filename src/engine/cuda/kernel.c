@@ -88,8 +88,8 @@ static restride_status load_cached(const rs_cuda_engine *engine, const char *key
     return loaded ? RESTRIDE_OK : RESTRIDE_IO;
 }
 
-static restride_status load(const rs_cuda_engine *engine, const char *name, const char *text,
-                            rs_cuda_module *module)
+static restride_status load_new(const rs_cuda_engine *engine, const char *name, const char *text,
+                                rs_cuda_module *module)
 {
     char architecture[48];
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", engine->architecture);
@@ -117,11 +117,66 @@ static restride_status load(const rs_cuda_engine *engine, const char *name, cons
     return status;
 }
 
+struct rs_cuda_program {
+    rs_cuda_program *next;
+    char *text;
+    rs_cuda_module module;
+};
+
+/* The caller holds the mutex. Takes `text` over. */
+static restride_status find_program(const rs_cuda_engine *engine, const char *name, char *text,
+                                    rs_cuda_module *module)
+{
+    for (rs_cuda_program *p = engine->shared->programs; p != NULL; p = p->next)
+        if (strcmp(p->text, text) == 0) {
+            *module = p->module;
+            free(text);
+            return RESTRIDE_OK;
+        }
+    rs_cuda_program *made = calloc(1, sizeof *made);
+    restride_status status = made == NULL ? rs_fail_memory("a compiled kernel")
+                                          : load_new(engine, name, text, &made->module);
+    if (status != RESTRIDE_OK) {
+        free(made);
+        free(text);
+        return status;
+    }
+    made->text = text;
+    made->next = engine->shared->programs;
+    engine->shared->programs = made;
+    *module = made->module;
+    return RESTRIDE_OK;
+}
+
+restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, const char *source,
+                             const rs_cuda_define *defines, size_t define_count,
+                             rs_cuda_module *module)
+{
+    char *text = assemble(source, defines, define_count);
+    if (text == NULL)
+        return rs_fail_memory("a kernel's source");
+    pthread_mutex_lock(&engine->shared->mutex);
+    restride_status status = find_program(engine, name, text, module);
+    pthread_mutex_unlock(&engine->shared->mutex);
+    return status;
+}
+
+void rs_cuda_forget_programs(const rs_cuda_engine *engine)
+{
+    while (engine->shared->programs != NULL) {
+        rs_cuda_program *first = engine->shared->programs;
+        engine->shared->programs = first->next;
+        engine->api->cuModuleUnload(first->module);
+        free(first->text);
+        free(first);
+    }
+}
+
 static restride_status prepare(rs_cuda_kernel *kernel, const rs_cuda_engine *engine,
-                               const char *name)
+                               rs_cuda_module module, const char *name)
 {
     const rs_cuda_driver *api = engine->api;
-    rs_cuda_result code = api->cuModuleGetFunction(&kernel->function, kernel->module, name);
+    rs_cuda_result code = api->cuModuleGetFunction(&kernel->function, module, name);
     if (code == 0 && kernel->shared_bytes > DEFAULT_SHARED_BYTES)
         code = api->cuFuncSetAttribute(kernel->function, RS_CUDA_FUNCTION_SHARED_BYTES,
                                        (int)kernel->shared_bytes);
@@ -146,21 +201,7 @@ restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engi
                                       size_t threads, size_t shared_bytes)
 {
     *kernel = (rs_cuda_kernel){.threads = threads, .shared_bytes = shared_bytes};
-    char *text = assemble(source, defines, define_count);
-    if (text == NULL)
-        return rs_fail_memory("a kernel's source");
-    restride_status status = load(engine, name, text, &kernel->module);
-    free(text);
-    if (status == RESTRIDE_OK)
-        status = prepare(kernel, engine, name);
-    if (status != RESTRIDE_OK)
-        rs_cuda_kernel_destroy(kernel, engine);
-    return status;
-}
-
-void rs_cuda_kernel_destroy(rs_cuda_kernel *kernel, const rs_cuda_engine *engine)
-{
-    if (kernel->module != NULL)
-        engine->api->cuModuleUnload(kernel->module);
-    *kernel = (rs_cuda_kernel){0};
+    rs_cuda_module module;
+    restride_status status = rs_cuda_load(engine, name, source, defines, define_count, &module);
+    return status == RESTRIDE_OK ? prepare(kernel, engine, module, name) : status;
 }

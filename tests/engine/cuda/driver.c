@@ -414,11 +414,16 @@ typedef void kernel(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, 
                     uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                     uint64_t);
 
-typedef struct {
-    void *library;
+typedef struct function {
+    struct function *next; /* of the same module */
     kernel *code;
     const void **running; /* the module's `emulated` */
     int most_shared;
+} function;
+
+typedef struct {
+    void *library;
+    function *functions;
 } module;
 
 result cuModuleLoadData(void **loaded, const void *image)
@@ -439,29 +444,40 @@ result cuModuleLoadData(void **loaded, const void *image)
 
 result cuModuleUnload(void *unloaded)
 {
-    dlclose(((module *)unloaded)->library);
-    free(unloaded);
+    module *m = unloaded;
+    while (m->functions != NULL) {
+        function *first = m->functions;
+        m->functions = first->next;
+        free(first);
+    }
+    dlclose(m->library);
+    free(m);
     return SUCCESS;
 }
 
-result cuModuleGetFunction(void **function, void *in, const char *name)
+result cuModuleGetFunction(void **found, void *in, const char *name)
 {
     MAY_FAIL();
     module *m = in;
     void *code = dlsym(m->library, name);
-    memcpy(&m->code, &code, sizeof code);
-    m->running = dlsym(m->library, "emulated");
-    m->most_shared = 48 << 10;
-    *function = m;
-    return code == NULL ? NOT_FOUND : SUCCESS;
+    if (code == NULL)
+        return NOT_FOUND;
+    function *made = calloc(1, sizeof *made);
+    memcpy(&made->code, &code, sizeof code);
+    made->running = dlsym(m->library, "emulated");
+    made->most_shared = 48 << 10;
+    made->next = m->functions;
+    m->functions = made;
+    *found = made;
+    return SUCCESS;
 }
 
-result cuFuncSetAttribute(void *function, int attribute, int value)
+result cuFuncSetAttribute(void *changed, int attribute, int value)
 {
     MAY_FAIL();
     if (attribute != 8 || value > SHARED_BYTES_A_BLOCK)
         return INVALID_VALUE;
-    ((module *)function)->most_shared = value;
+    ((function *)changed)->most_shared = value;
     return SUCCESS;
 }
 
@@ -481,6 +497,7 @@ result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, 
 /* As the kernels know it (emulated.h). */
 typedef struct {
     unsigned thread, block, blocks;
+    unsigned threads, block_2;
     void *shared;
     void (*wait)(unsigned members);
 } emulated_thread;
@@ -538,7 +555,7 @@ static bool release(unsigned first_block, unsigned blocks, unsigned threads_each
     return released;
 }
 
-static void run_grid(const module *m, unsigned first, unsigned blocks, unsigned threads_each)
+static void run_grid(const function *f, unsigned first, unsigned blocks, unsigned threads_each)
 {
     size_t count = (size_t)blocks * threads_each;
     for (;;) {
@@ -550,7 +567,7 @@ static void run_grid(const module *m, unsigned first, unsigned blocks, unsigned 
             if (running->ended || running->waiting)
                 continue;
             moved = true;
-            *m->running = &running->seen;
+            *f->running = &running->seen;
             swapcontext(&scheduler, &running->context);
         }
         if (ended == count)
@@ -563,8 +580,8 @@ static void run_grid(const module *m, unsigned first, unsigned blocks, unsigned 
 }
 
 /* Runs the blocks from `first` on that are resident together. */
-static void run_blocks(const module *m, unsigned first, unsigned count, unsigned all,
-                       unsigned threads_each, unsigned shared)
+static void run_blocks(const function *f, unsigned first, unsigned count, unsigned all,
+                       unsigned second, unsigned threads_each, unsigned shared)
 {
     size_t total = (size_t)count * threads_each;
     threads = calloc(total, sizeof *threads);
@@ -575,14 +592,19 @@ static void run_blocks(const module *m, unsigned first, unsigned count, unsigned
     for (size_t i = 0; i < total; i++) {
         coroutine *c = &threads[i];
         unsigned block = (unsigned)(i / threads_each);
-        c->seen = (emulated_thread){(unsigned)(i % threads_each), first + block, all, areas[block],
+        c->seen = (emulated_thread){(unsigned)(i % threads_each),
+                                    first + block,
+                                    all,
+                                    threads_each,
+                                    second,
+                                    areas[block],
                                     wait_here};
         getcontext(&c->context);
         c->context.uc_stack.ss_sp = stacks + i * STACK_BYTES;
         c->context.uc_stack.ss_size = STACK_BYTES;
         makecontext(&c->context, enter, 0);
     }
-    run_grid(m, first, count, threads_each);
+    run_grid(f, first, count, threads_each);
     for (unsigned block = 0; block < count; block++)
         free(areas[block]);
     free(areas);
@@ -591,44 +613,45 @@ static void run_blocks(const module *m, unsigned first, unsigned count, unsigned
 }
 
 /* The blocks of an ordinary launch need not run together, so here they never do. */
-static result launch(module *m, unsigned blocks, unsigned threads_each, unsigned shared,
-                     void **arguments, bool together)
+static result launch(function *f, unsigned blocks, unsigned second_blocks, unsigned threads_each,
+                     unsigned shared, void **arguments, bool together)
 {
-    if ((int)shared > m->most_shared || blocks == 0 || threads_each == 0)
+    if ((int)shared > f->most_shared || blocks == 0 || second_blocks == 0 || threads_each == 0)
         return INVALID_VALUE;
     memset(arguments_now, 0, sizeof arguments_now);
     for (int i = 0; i < 17 && arguments[i] != NULL; i++)
         memcpy(&arguments_now[i], arguments[i], sizeof arguments_now[i]);
-    running_kernel = m->code;
+    running_kernel = f->code;
     unsigned step = together ? blocks : 1;
-    for (unsigned first = 0; first < blocks; first += step)
-        run_blocks(m, first, step, blocks, threads_each, shared);
+    for (unsigned second = 0; second < second_blocks; second++)
+        for (unsigned first = 0; first < blocks; first += step)
+            run_blocks(f, first, step, blocks, second, threads_each, shared);
     for (const allocation *a = allocations; a != NULL; a = a->next)
         check_canaries(a);
     return SUCCESS;
 }
 
-result cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads_each,
+result cuLaunchKernel(void *launched, unsigned x, unsigned y, unsigned z, unsigned threads_each,
                       unsigned ty, unsigned tz, unsigned shared, void *stream, void **arguments,
                       void **extra)
 {
     MAY_FAIL();
     (void)stream;
     (void)extra;
-    if (y * z * ty * tz != 1)
+    if (z * ty * tz != 1 || y > 65535)
         return INVALID_VALUE;
-    return launch(function, x, threads_each, shared, arguments, false);
+    return launch(launched, x, y, threads_each, shared, arguments, false);
 }
 
-result cuLaunchCooperativeKernel(void *function, unsigned x, unsigned y, unsigned z,
+result cuLaunchCooperativeKernel(void *launched, unsigned x, unsigned y, unsigned z,
                                  unsigned threads_each, unsigned ty, unsigned tz, unsigned shared,
                                  void *stream, void **arguments)
 {
     MAY_FAIL();
     (void)stream;
     int resident;
-    cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, (int)threads_each, shared);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launched, (int)threads_each, shared);
     if (y * z * ty * tz != 1 || x > (unsigned)resident * MULTIPROCESSORS)
         return INVALID_VALUE;
-    return launch(function, x, threads_each, shared, arguments, true);
+    return launch(launched, x, 1, threads_each, shared, arguments, true);
 }

@@ -12,6 +12,8 @@
 #define FUNCTION static inline
 #define STORAGE(cells) word *cells = emulated->shared
 
+typedef unsigned char uchar;
+typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long long ulong;
 typedef struct {
@@ -36,6 +38,7 @@ typedef uint4 word;
 /* The running thread; the driver sets it before each turn. */
 typedef struct {
     uint thread, block, blocks;
+    uint threads, block_2;
     void *shared;
     void (*wait)(uint members); /* 0: the block */
 } emulated_thread;
@@ -69,3 +72,22 @@ FUNCTION void gate(ulong *counter, uint members)
     (void)counter;
     emulated->wait(members);
 }
+
+/* The dialect of the kernels of all devices (src/engine/kernels/prelude.cl). */
+#define KERNEL_FOR(items) void
+#define GLOBAL
+#define LOCAL
+#define LOCAL_ARRAY(type, name) ulong unused_##name
+#define LOCAL_BEGIN(type, name) type *name = emulated->shared;
+#define LOCAL_ID (emulated->thread)
+#define LOCAL_SIZE (emulated->threads)
+#define GROUP_ID ((ulong)emulated->block)
+#define GROUP_ID_2 ((ulong)emulated->block_2)
+#define GLOBAL_ID ((ulong)emulated->block * emulated->threads + emulated->thread)
+#define BARRIER emulated->wait(0)
+#define BARRIER_ALL emulated->wait(0)
+#define MULTIPLY_HIGH(a, b) __umul64hi(a, b)
+#define MULTIPLY_HIGH_32(a, b) ((uint)((ulong)(a) * (b) >> 32))
+#define INCREMENT(pointer) ((*(pointer))++)
+#define UNROLL
+#define UNROLL_4

@@ -74,6 +74,30 @@ static void reference_tails(unsigned char *after, const unsigned char *before,
         }
 }
 
+static void reference_tiles(unsigned char *after, const unsigned char *before,
+                            const rs_transpose_task *task)
+{
+    size_t edge = task->tile;
+    for (size_t row = 0; row < task->rows; row++)
+        for (size_t col = 0; col < task->cols; col++) {
+            size_t mirror_row = row / edge * edge + col % edge;
+            size_t mirror_col = col / edge * edge + row % edge;
+            memcpy(after + (row * task->cols + col) * task->unit,
+                   before + (mirror_row * task->cols + mirror_col) * task->unit, task->unit);
+        }
+}
+
+/* 210! */
+static void reference_reverse(unsigned char *after, const unsigned char *before,
+                              const rs_transpose_task *task)
+{
+    for (size_t a = 0; a < task->rows; a++)
+        for (size_t b = 0; b < task->tile; b++)
+            for (size_t c = 0; c < task->cols; c++)
+                memcpy(after + ((c * task->tile + b) * task->rows + a) * task->unit,
+                       before + ((a * task->tile + b) * task->cols + c) * task->unit, task->unit);
+}
+
 static void reference_stage(unsigned char *after, const unsigned char *before,
                             const rs_transpose_task *task)
 {
@@ -81,6 +105,12 @@ static void reference_stage(unsigned char *after, const unsigned char *before,
     case RS_TRANSPOSE_JOIN:
     case RS_TRANSPOSE_SPLIT:
         reference_tails(after, before, task);
+        break;
+    case RS_TRANSPOSE_TILES:
+        reference_tiles(after, before, task);
+        break;
+    case RS_TRANSPOSE_REVERSE:
+        reference_reverse(after, before, task);
         break;
     case RS_TRANSPOSE_C2R_ROTATE:
     case RS_TRANSPOSE_C2R_COLUMNS:
@@ -117,6 +147,8 @@ static void check_task(const rs_transpose_task *task, uint64_t seed)
 {
     size_t bytes = task->offset + task->outer * task->pitch;
     size_t matrix = task->count * task->rows * (task->cols + task->tail) * task->unit;
+    if (task->method == RS_TRANSPOSE_REVERSE)
+        matrix *= task->tile;
     if (matrix > task->pitch)
         bytes += matrix - task->pitch;
     unsigned char *before = malloc(bytes);
@@ -188,7 +220,15 @@ static rs_transpose_task random_task(rs_transpose_method method, uint64_t *seed,
     }
     if (method == RS_TRANSPOSE_JOIN || method == RS_TRANSPOSE_SPLIT)
         task.tail = 1 + test_random(seed, 5);
+    if (method == RS_TRANSPOSE_TILES || method == RS_TRANSPOSE_REVERSE)
+        task.tile = 1 + test_random(seed, 20);
+    if (method == RS_TRANSPOSE_TILES) {
+        task.rows = (task.rows / task.tile + 1) * task.tile;
+        task.cols = (task.cols / task.tile + 1) * task.tile;
+    }
     size_t matrix = task.count * task.rows * (task.cols + task.tail) * task.unit;
+    if (method == RS_TRANSPOSE_REVERSE)
+        matrix *= task.tile;
     task.pitch = matrix + task.unit * test_random(seed, 3);
     task.offset = task.unit * test_random(seed, 3);
     return task;
@@ -223,8 +263,9 @@ static void test_chains(void **state)
 {
     (void)state;
     check_method(RS_TRANSPOSE_CHAINS);
-    static const size_t shapes[][4] = {{50, 72, 256, 1}, {51, 50, 12, 1}, {64, 64, 16, 2},
-                                       {3, 700, 40, 1},  {2, 2, 4000, 3}, {97, 101, 8, 1}};
+    static const size_t shapes[][4] = {{50, 72, 256, 1}, {51, 50, 12, 1},  {64, 64, 16, 2},
+                                       {3, 700, 40, 1},  {2, 2, 4000, 3},  {97, 101, 8, 1},
+                                       {130, 260, 8, 1}, {257, 150, 12, 2}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         const rs_transpose_task task = {.method = RS_TRANSPOSE_CHAINS,
                                         .outer = shapes[i][3],
@@ -241,6 +282,13 @@ static void test_square(void **state)
 {
     (void)state;
     check_method(RS_TRANSPOSE_SQUARE);
+}
+
+static void test_tiles(void **state)
+{
+    (void)state;
+    check_method(RS_TRANSPOSE_TILES);
+    check_method(RS_TRANSPOSE_REVERSE);
 }
 
 static void test_tails(void **state)
@@ -322,10 +370,10 @@ int main(int count, char **arguments)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_panels),   cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_square),   cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_shuffles), cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_panels), cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_square), cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_tiles),  cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_plans),  cmocka_unit_test(test_buffers),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);

@@ -5,13 +5,19 @@
 #ifndef RS_CUDA_COMMON
 #define RS_CUDA_COMMON
 
+#ifdef BLOCKS
 #define KERNEL extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#else
+#define KERNEL extern "C" __global__ void
+#endif
 #define FUNCTION static __device__ __forceinline__
 /* Shared memory, as much as the launch says. */
 #define STORAGE(cells)                                                                             \
     extern __shared__ uint4 storage[];                                                             \
     word *cells = (word *)storage
 
+typedef unsigned char uchar;
+typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long long ulong;
 
@@ -77,5 +83,26 @@ FUNCTION void gate(ulong *counter, uint members)
     }
     __syncthreads();
 }
+
+/* The dialect of the kernels of all devices (engine/kernels/prelude.cl). */
+#define KERNEL_FOR(items) extern "C" __global__ void __launch_bounds__(items)
+#define GLOBAL
+#define LOCAL
+#define LOCAL_ARRAY(type, name) ulong unused_##name
+#define LOCAL_BEGIN(type, name)                                                                    \
+    extern __shared__ uint4 storage[];                                                             \
+    type *name = (type *)storage;
+#define LOCAL_ID threadIdx.x
+#define LOCAL_SIZE blockDim.x
+#define GROUP_ID ((ulong)blockIdx.x)
+#define GROUP_ID_2 ((ulong)blockIdx.y)
+#define GLOBAL_ID ((ulong)blockIdx.x * blockDim.x + threadIdx.x)
+#define BARRIER __syncthreads()
+#define BARRIER_ALL __syncthreads()
+#define MULTIPLY_HIGH(a, b) __umul64hi(a, b)
+#define MULTIPLY_HIGH_32(a, b) __umulhi(a, b)
+#define INCREMENT(pointer) atomicAdd(pointer, 1u)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_4 _Pragma("unroll 4")
 
 #endif

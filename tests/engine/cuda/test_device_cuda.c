@@ -1,0 +1,86 @@
+/*
+ * Stages for unequal members, orders of parts and tails, permutations of axes and conversions
+ * between layouts on a CUDA device, or the emulated one, element by element.
+ *
+ *     test_device_cuda                 a few random cases of each kind
+ *     test_device_cuda SEED COUNT      COUNT of each, and chosen ones
+ */
+#include "../machine.h"
+#include "cmocka_all.h"
+#include "device.h"
+#include "restride/cuda.h"
+#include "restride/restride.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static test_machine machine;
+static uint64_t seed = 1;
+static size_t count = 5;
+static bool reduced = true;
+
+/* There is one buffer at a time; the engine takes its address alone. */
+static cuda_memory memory;
+
+static void *create_buffer(const unsigned char *bytes, size_t size)
+{
+    memory = cuda_memory_create(bytes, size);
+    return (void *)memory.pointer;
+}
+
+static bool read_buffer(void *buffer, unsigned char *bytes, size_t size)
+{
+    (void)buffer;
+    (void)size;
+    return cuda_memory_read(&memory, bytes);
+}
+
+static void destroy_buffer(void *buffer)
+{
+    (void)buffer;
+    cuda_memory_free(&memory);
+}
+
+static void test_stages(void **state)
+{
+    (void)state;
+    machine_test_stages(&machine, seed, count);
+}
+
+static void test_permutations(void **state)
+{
+    (void)state;
+    machine_test_permutations(&machine, seed, count);
+}
+
+static void test_conversions(void **state)
+{
+    (void)state;
+    machine_test_conversions(&machine, seed, count, reduced);
+}
+
+int main(int argc, char **argv)
+{
+    if (!cuda_device_open()) {
+        puts("no CUDA device here");
+        return 77;
+    }
+    if (argc == 3) {
+        seed = strtoull(argv[1], NULL, 10) * 1000003;
+        count = strtoul(argv[2], NULL, 10);
+        reduced = cuda_device_emulated();
+    }
+    if (restride_engine_create_cuda(&machine.engine, NULL) != RESTRIDE_OK) {
+        puts(restride_last_error());
+        return 1;
+    }
+    machine.create = create_buffer;
+    machine.read = read_buffer;
+    machine.destroy = destroy_buffer;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_permutations),
+                                       cmocka_unit_test(test_conversions)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    restride_engine_destroy(machine.engine);
+    return failed;
+}
