@@ -175,7 +175,8 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     restride_status status = RESTRIDE_OK;
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
-        status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, 1, &o->plan);
+        status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, 1,
+                                              &o->plan);
         times[i + 1] = now();
     }
     float time = -1;

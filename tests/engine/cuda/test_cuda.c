@@ -263,9 +263,9 @@ static void test_chains(void **state)
 {
     (void)state;
     check_method(RS_TRANSPOSE_CHAINS);
-    static const size_t shapes[][4] = {{50, 72, 256, 1}, {51, 50, 12, 1},  {64, 64, 16, 2},
-                                       {3, 700, 40, 1},  {2, 2, 4000, 3},  {97, 101, 8, 1},
-                                       {130, 260, 8, 1}, {257, 150, 12, 2}};
+    static const size_t shapes[][4] = {
+        {50, 72, 256, 1}, {51, 50, 12, 1},  {64, 64, 16, 2},   {3, 700, 40, 1},  {2, 2, 4000, 3},
+        {97, 101, 8, 1},  {130, 260, 8, 1}, {257, 150, 12, 2}, {9, 14, 2060, 2}, {31, 8, 8240, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         const rs_transpose_task task = {.method = RS_TRANSPOSE_CHAINS,
                                         .outer = shapes[i][3],
