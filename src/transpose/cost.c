@@ -9,9 +9,11 @@
 
 enum {
     LARGEST_SQUARE_UNIT = 256,
-    SQUARE_RUN_BYTES = 128,
+    SQUARE_RUN_BYTES = 256,
+    SQUARE_MOST_PART = 64, /* elements */
     LEAST_EDGE = 4,
     SHORT_LINES = 4,
+    LONG_LINES = 16,
     COPY_TILE_BYTES = 64 << 10,
     VECTORS_AT_ONCE = 64,
     LINE_BYTES = 64 /* what an engine may round the parts of its scratch memory up to */
@@ -24,8 +26,9 @@ static bool marks_fit(size_t elements, size_t scratch_limit)
 }
 
 /*
- * The bytes that move with those of a super-element, because they share its lines; the work of a
- * jump, which counts on short ones; and from five lines on the lines that hardware fetches in vain.
+ * The bytes that move with those of a super-element, because they share its lines, and those lines
+ * once more for the neighbour; the work of a jump, which counts on short ones; and from five lines
+ * on the lines that hardware fetches in vain, fewer of them on long runs.
  */
 static double moves_cost(size_t element_bytes, const rs_engine_traits *traits)
 {
@@ -33,7 +36,9 @@ static double moves_cost(size_t element_bytes, const rs_engine_traits *traits)
     double bytes = (double)element_bytes;
     double touched = (double)(element_bytes + line - rs_size_gcd(element_bytes, line));
     double cost = 0.6 * touched / bytes + 0.78 * (double)line / bytes;
-    return element_bytes > SHORT_LINES * line ? cost + 0.6 : cost;
+    if (element_bytes > SHORT_LINES * line)
+        return cost + (element_bytes > LONG_LINES * line ? 0.4 : 0.6);
+    return element_bytes > line && element_bytes % line != 0 ? cost + 0.25 : cost;
 }
 
 static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -60,15 +65,30 @@ static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *
     return bytes > traits->chip_bytes ? cost + 1 : cost;
 }
 
-/* Blocks beyond the chip go through slower caches; without room for all workers some are idle. */
+/*
+ * Blocks beyond the chip go through slower caches: how much slower differs by processor, from a
+ * fifth to more than twice, so they are taken only where the other stages gain from it.
+ */
+static double block_cost(double chips)
+{
+    static const struct {
+        double chips;
+        double cost;
+    } steps[] = {{0.35, 0.95}, {0.7, 1.05}, {1, 1.2}, {1.5, 1.4}, {2, 1.6}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (chips <= steps[i].chips)
+            return steps[i].cost;
+    return 1.8;
+}
+
+/* Without room for all workers some are idle. */
 static double panels_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
     size_t block_bytes = task->rows * task->cols * task->unit;
     if (block_bytes > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    double chips = (double)block_bytes / (double)traits->chip_bytes;
-    double cost = chips <= 0.7 ? 0.92 : chips <= 1 ? 1 : chips <= 2 ? 1.1 : chips <= 4 ? 1.2 : 1.5;
+    double cost = block_cost((double)block_bytes / (double)traits->chip_bytes);
     size_t blocks = task->outer * task->count;
     size_t active = scratch_limit / block_bytes;
     active = active < blocks ? active : blocks;
@@ -92,7 +112,7 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
                          size_t scratch_limit)
 {
     (void)traits;
-    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 1;
+    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 0.95;
 }
 
 /* Out to the scratch memory, and back as a plain copy; within the chip the threads wait for each
@@ -196,7 +216,7 @@ static size_t chains_least(const rs_transpose_task *task)
 static size_t square_least(const rs_transpose_task *task)
 {
     size_t edge = SQUARE_RUN_BYTES / task->unit;
-    edge = edge < LEAST_EDGE ? LEAST_EDGE : edge;
+    edge = edge < LEAST_EDGE ? LEAST_EDGE : edge < SQUARE_MOST_PART ? edge : SQUARE_MOST_PART;
     return edge * edge * task->unit + LINE_BYTES;
 }
 

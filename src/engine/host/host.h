@@ -36,9 +36,10 @@ typedef struct {
     size_t threads;
     size_t scratch_bytes; /* of a run */
     size_t own_bytes;     /* of a scratch area that each thread has to itself */
-    /* SQUARE, COPY: elements along a side of the tiles that move; C2R and R2C: rows of a group,
-     * or strips of a panel of columns. */
+    /* PANELS: small blocks that move together; SQUARE, COPY: elements along a side of the tiles
+     * that move; C2R and R2C: rows of a group, or strips of a panel of columns. */
     size_t edge;
+    bool ahead;            /* PANELS: the next blocks are asked for meanwhile */
     rs_host_cycles cycles; /* CHAINS, FUSED */
     bool apart;            /* CHAINS: each thread moves matrices of its own */
     rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */

@@ -4,8 +4,8 @@
  *
  * Hardware that sees lines read one after the other expects more of them: on elements of 3 to 16
  * lines it fetched about as many lines in vain as were needed, which halved the speed. So the
- * pieces of such elements are read in an order without runs. Longer ones keep the natural order,
- * where the same hardware helps.
+ * pieces of such elements are read in an order without runs. Longer ones move in slices of eight
+ * lines, each asked for as a whole.
  */
 #include "engine/host/lanes.h"
 
@@ -17,7 +17,6 @@ enum {
     MOST_LANES = 64,
     LEAST_LANES = 16,
     LANES_BYTES = 8192, /* of elements that are under way to a thread at once */
-    PREFETCH_BYTES = 1024,
     WORD_BITS = 64,
     KEPT_BYTES = LEAST_LANES * (SLICE_BYTES + LINE_BYTES)
 };
@@ -91,10 +90,9 @@ INLINE void copy(unsigned char *target, const unsigned char *source, const rs_ho
 /* Into the second level: the lines of all lanes are more than the first level can wait for. */
 INLINE void prefetch(const unsigned char *bytes, size_t width)
 {
-    size_t ahead = width < PREFETCH_BYTES ? width : PREFETCH_BYTES;
-    for (size_t i = 0; i < ahead; i += LINE_BYTES)
+    for (size_t i = 0; i < width; i += LINE_BYTES)
         __builtin_prefetch(bytes + i, 0, 2);
-    __builtin_prefetch(bytes + ahead - 1, 0, 2);
+    __builtin_prefetch(bytes + width - 1, 0, 2);
 }
 
 INLINE void look_ahead(const rs_host_field *f, lane *l)
@@ -127,8 +125,8 @@ static void note(const rs_host_field *f, size_t bytes)
 
 INLINE void begin_chain(const rs_host_field *f, lane *l, size_t item)
 {
-    enter_slice(f, l, item / f->cycles->starts);
-    l->target = (item % f->cycles->starts + 1) * f->cycles->stride;
+    enter_slice(f, l, item % f->slices);
+    l->target = (item / f->slices + 1) * f->cycles->stride;
     look_ahead(f, l);
 }
 
@@ -168,15 +166,14 @@ typedef struct {
 
 static bool next_leader(const rs_host_field *f, cursor *c, size_t *leader, size_t *slice)
 {
-    size_t words = f->cycles->leader_words;
     while (c->bits == 0) {
         c->item += c->step;
         if (c->item >= c->end)
             return false;
-        c->bits = f->cycles->leaders[c->item % words];
+        c->bits = f->cycles->leaders[c->item / f->slices];
     }
-    *leader = c->item % words * WORD_BITS + (size_t)__builtin_ctzll(c->bits);
-    *slice = c->item / words;
+    *leader = c->item / f->slices * WORD_BITS + (size_t)__builtin_ctzll(c->bits);
+    *slice = c->item % f->slices;
     c->bits &= c->bits - 1;
     return true;
 }
@@ -217,7 +214,7 @@ INLINE void move_cycles(const rs_host_field *f, size_t item, size_t step_items, 
     unsigned char kept[KEPT_BYTES];
     size_t distance = (f->slices > 1 ? SLICE_BYTES : f->unit) + LINE_BYTES;
     cycle_lane lanes[MOST_LANES];
-    cursor c = {item, end, step_items, f->cycles->leaders[item % f->cycles->leader_words]};
+    cursor c = {item, end, step_items, f->cycles->leaders[item / f->slices]};
     size_t count = 0;
     while (count < f->lanes && (count + 1) * distance <= KEPT_BYTES) {
         lanes[count].kept = kept + count * distance;

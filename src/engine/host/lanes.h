@@ -8,7 +8,7 @@
 #include "engine/host/cycle.h"
 #include "engine/stage.h"
 
-enum { RS_HOST_SLICE_BYTES = 4096, RS_HOST_LINE_BYTES = 64 };
+enum { RS_HOST_SLICE_BYTES = 512, RS_HOST_LINE_BYTES = 64 };
 
 /* The pieces of a line's length that a slice of an element is copied in, and their order. */
 typedef struct {
@@ -32,11 +32,12 @@ typedef struct {
 
 void rs_host_field_cut(rs_host_field *field, const rs_host_cycles *cycles, size_t unit);
 
-/* Move the chains [item, end): item s * starts + c is slice s of chain c + 1. */
+/* Move the chains [item, end): item c * slices + s is slice s of chain c + 1, so the lanes of one
+ * thread move neighbouring slices. */
 typedef void rs_host_move_chains(const rs_host_field *field, size_t item, size_t end);
 
-/* Move the marked cycles of the items first, first + step and so on: item s * leader_words + w is
- * slice s of those of word w. Marks come in clusters, so threads take turns. */
+/* Move the marked cycles of the items first, first + step and so on: item w * slices + s is slice s
+ * of those of word w. Marks come in clusters, so threads take turns. */
 typedef void rs_host_move_cycles(const rs_host_field *field, size_t first, size_t step);
 
 typedef struct {

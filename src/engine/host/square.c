@@ -2,15 +2,16 @@
  * A square matrix: each pair of mirror tiles changes places, part by part, through a small buffer
  * that stays in the first-level cache. One pass over the matrix.
  *
- * The next pair of tiles is asked for while one is moved. Tiles are two lines wide: hardware that
- * sees three lines and more of a row expects the rest of it, which is not needed.
+ * The next pair of tiles is asked for while one is moved. Tiles are four lines wide: where rows are
+ * no whole lines, a tile has one line more than that in each row, which comes and goes once more
+ * for its neighbour. Eight lines make hardware expect the rest of the row, which is not needed.
  */
 #include "engine/host/host.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { TILE_ROW_BYTES = 128, LEAST_EDGE = 4, LINE_BYTES = 64, SINGLE_EDGE = 16 };
+enum { TILE_ROW_BYTES = 256, LEAST_EDGE = 4, LINE_BYTES = 64, SINGLE_EDGE = 16 };
 
 /* The side of the parts of a tile that pass through the buffer. */
 static size_t part_edge(const rs_host_stage *stage)
