@@ -1,6 +1,7 @@
 /* restride tune: measures which plan transposes a matrix fastest here, and keeps it as wisdom. */
 #include "base/arithmetic.h"
 #include "cli/cli.h"
+#include "cli/engines.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "restride/restride.h"
@@ -20,12 +21,14 @@ static const char usage[] =
     "checks\n"
     "each result, and keeps the fastest. Every program that uses Restride on this machine, with "
     "the\n"
-    "same number of threads, transposes such a matrix by that plan from then on.\n"
+    "same number of threads or the same device and driver, transposes such a matrix by that plan\n"
+    "from then on.\n"
     "\n"
     "  --shape LIST     rows x columns, for example 7200x1800,1800x7200\n"
     "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
     "  --batch N        matrices one after the other (default: 1)\n"
-    "  --engine host    the only engine that transposes (default)\n"
+    "  --engine NAME    host, opencl or cuda (default: host)\n"
+    "  --device NAME    a device's number, or a part of its name (default: the first GPU)\n"
     "  --threads N      the threads of the programs that will transpose (default: all)\n"
     "  --seconds S      about how long to measure each shape (default: 2)\n"
     "  --json           prints JSON\n"
@@ -48,6 +51,8 @@ typedef struct {
     size_t unit;
     const char *type;
     size_t batch;
+    const char *engine;
+    const char *device;
     size_t threads;
     double seconds;
     const char *import;
@@ -110,7 +115,11 @@ static bool take_option(tune_options *options, int option, const char *value)
     case 'b':
         return read_count(value, SIZE_MAX, &options->batch);
     case 'e':
-        return strcmp(value, "host") == 0;
+        options->engine = value;
+        return rs_cli_is_engine(value);
+    case 'd':
+        options->device = value;
+        return true;
     case 'p':
         return read_count(value, MOST_THREADS, &options->threads);
     case 'S':
@@ -133,19 +142,14 @@ static bool take_option(tune_options *options, int option, const char *value)
 static int read_options(int argc, char **argv, tune_options *options)
 {
     static const struct option names[] = {
-        {"shape", required_argument, NULL, 's'},
-        {"type", required_argument, NULL, 't'},
-        {"batch", required_argument, NULL, 'b'},
-        {"engine", required_argument, NULL, 'e'},
-        {"threads", required_argument, NULL, 'p'},
-        {"seconds", required_argument, NULL, 'S'},
-        {"json", no_argument, NULL, 'j'},
-        {"import", required_argument, NULL, 'i'},
-        {"export", required_argument, NULL, 'x'},
-        {"forget", no_argument, NULL, 'f'},
-        {NULL, 0, NULL, 0},
+        {"shape", required_argument, NULL, 's'},   {"type", required_argument, NULL, 't'},
+        {"batch", required_argument, NULL, 'b'},   {"engine", required_argument, NULL, 'e'},
+        {"device", required_argument, NULL, 'd'},  {"threads", required_argument, NULL, 'p'},
+        {"seconds", required_argument, NULL, 'S'}, {"json", no_argument, NULL, 'j'},
+        {"import", required_argument, NULL, 'i'},  {"export", required_argument, NULL, 'x'},
+        {"forget", no_argument, NULL, 'f'},        {NULL, 0, NULL, 0},
     };
-    *options = (tune_options){.unit = 4, .type = "f32", .batch = 1};
+    *options = (tune_options){.unit = 4, .type = "f32", .batch = 1, .engine = "host"};
     optind = 1;
     int option;
     int index = 0;
@@ -251,14 +255,14 @@ int rs_verb_tune(int argc, char **argv)
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     restride_engine *engine;
-    if (restride_engine_create_host(&engine, (int)options.threads) != RESTRIDE_OK)
+    if (rs_cli_open_engine(&engine, options.engine, options.device, options.threads) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "tune");
     json_t *results = json_array();
     restride_status status = work(engine, &options, results);
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "tune");
     } else if (options.json) {
-        json_t *report = json_pack("{s:s, s:O}", "engine", "host", "results", results);
+        json_t *report = json_pack("{s:s, s:O}", "engine", options.engine, "results", results);
         json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
         putchar('\n');
         json_decref(report);

@@ -2,11 +2,12 @@
  * Tuning: the planner's cheapest plans are run on random data, and the fastest becomes wisdom. The
  * cost model prunes, as the thesis does by rules (section 4.8.4); measuring corrects it.
  *
- * Every plan runs once and is checked element by element. Then those that are still near the best
- * run in turns, so that whatever disturbs the machine disturbs all of them, and medians are
- * compared. The planner's own choice takes part to the end and wins unless another is clearly
- * faster.
+ * Every plan runs once and is checked element by element; on a device the last ones are, at the
+ * end. Then those that are still near the best run in turns, so that whatever disturbs the machine
+ * disturbs all of them, and medians are compared. The planner's own choice takes part to the end
+ * and wins unless another is clearly faster.
  */
+#include "engine/transfer.h"
 #include "transpose/wisdom.h"
 
 #include <stdint.h>
@@ -36,7 +37,9 @@ typedef struct {
     rs_engine_traits traits;
     restride_tune_options options;
     size_t bytes;
-    unsigned char *data;
+    unsigned char *data;   /* on the host */
+    rs_transfer *transfer; /* NULL: the engine works in host memory */
+    void *buffer;          /* what plans run on: the data, or memory of the device */
     size_t count;
     size_t tried;
     size_t runs;
@@ -134,7 +137,9 @@ static restride_status enter(race *r, contender *c)
 static restride_status run(race *r, contender *c)
 {
     double start = now();
-    restride_status status = restride_execute(c->plan, r->data);
+    restride_status status = restride_execute(c->plan, r->buffer);
+    if (status == RESTRIDE_OK && r->transfer != NULL)
+        status = r->transfer->operations->finish(r->transfer);
     if (status == RESTRIDE_OK)
         c->times[c->runs++] = now() - start;
     r->runs++;
@@ -182,10 +187,27 @@ static void drop_slow(race *r, double reach)
             leave(&r->contenders[i]);
 }
 
-static restride_status check_first_run(race *r, contender *c)
+/* Copies the data to the device or back; nothing where there is none. */
+static restride_status carry(const race *r, bool to_device)
+{
+    if (r->transfer == NULL)
+        return RESTRIDE_OK;
+    const rs_transfer_operations *operations = r->transfer->operations;
+    const rs_transfer_block all = {r->data, r->bytes, r->buffer, 0, r->bytes, r->bytes, 1};
+    rs_ticket ticket;
+    restride_status status = to_device ? operations->upload(r->transfer, &all, &ticket)
+                                       : operations->download(r->transfer, &all, &ticket);
+    return status == RESTRIDE_OK ? operations->wait(r->transfer, ticket) : status;
+}
+
+static restride_status check(race *r, contender *c)
 {
     fill(r);
-    restride_status status = run(r, c);
+    restride_status status = carry(r, true);
+    if (status == RESTRIDE_OK)
+        status = run(r, c);
+    if (status == RESTRIDE_OK)
+        status = carry(r, false);
     if (status != RESTRIDE_OK || is_transposed(r))
         return status;
     char name[128];
@@ -196,6 +218,8 @@ static restride_status check_first_run(race *r, contender *c)
                    name, r->matrices.rows, r->matrices.cols, r->matrices.unit);
 }
 
+/* On a device the copies would take most of the time: there the last ones of the race are checked
+ * instead. */
 static restride_status first_runs(race *r)
 {
     double end = now() + first_share * r->options.seconds;
@@ -206,10 +230,23 @@ static restride_status first_runs(race *r)
         status = enter(r, c);
         r->tried++;
         if (status == RESTRIDE_OK)
-            status = check_first_run(r, c);
+            status = r->transfer == NULL ? check(r, c) : run(r, c);
         if (status == RESTRIDE_OK)
             drop_slow(r, out_of_first_reach);
         tell(r, 0.5 * (double)r->tried / (double)r->count);
+    }
+    return status;
+}
+
+static restride_status check_last(race *r)
+{
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; r->transfer != NULL && status == RESTRIDE_OK && i < r->tried; i++) {
+        contender *c = &r->contenders[i];
+        size_t runs = c->runs;
+        if (c->plan != NULL)
+            status = check(r, c);
+        c->runs = runs; /* behind a copy the device is not what it was */
     }
     return status;
 }
@@ -264,6 +301,41 @@ static void report(const race *r, const contender *best, bool kept, restride_tun
     tuning->best.seconds = median(best);
 }
 
+static restride_status take_memory(race *r)
+{
+    void *data = NULL;
+    if (r->engine->operations->transfer == NULL) {
+        restride_status status = r->engine->operations->acquire_scratch(r->engine, r->bytes, &data);
+        r->data = data;
+        r->buffer = data;
+        return status;
+    }
+    r->data = malloc(r->bytes);
+    if (r->data == NULL)
+        return rs_fail_memory("the data of a measurement");
+    restride_status status = rs_transfer_open(r->engine, &r->transfer);
+    if (status == RESTRIDE_OK)
+        status = r->transfer->operations->allocate(r->transfer, r->bytes, &r->buffer);
+    if (status != RESTRIDE_OK)
+        return status;
+    fill(r);
+    return carry(r, true);
+}
+
+static void free_memory(race *r)
+{
+    if (r->engine->operations->transfer == NULL) {
+        if (r->data != NULL)
+            r->engine->operations->release_scratch(r->engine, r->bytes, r->data);
+        return;
+    }
+    if (r->buffer != NULL)
+        r->transfer->operations->release(r->transfer, r->buffer);
+    if (r->transfer != NULL)
+        r->transfer->operations->close(r->transfer);
+    free(r->data);
+}
+
 static restride_status hold(race *r, restride_tuning *tuning)
 {
     rs_choice choices[MOST_PLANS];
@@ -272,14 +344,13 @@ static restride_status hold(race *r, restride_tuning *tuning)
         return rs_choose_transpose(&choices[0], &r->matrices, &r->traits, NULL);
     for (size_t i = 0; i < r->count; i++)
         r->contenders[i].choice = choices[i];
-    void *data;
-    restride_status status = r->engine->operations->acquire_scratch(r->engine, r->bytes, &data);
-    if (status != RESTRIDE_OK)
-        return status;
-    r->data = data;
-    status = first_runs(r);
+    restride_status status = take_memory(r);
+    if (status == RESTRIDE_OK)
+        status = first_runs(r);
     if (status == RESTRIDE_OK)
         status = runs_in_turns(r);
+    if (status == RESTRIDE_OK)
+        status = check_last(r);
     if (status == RESTRIDE_OK) {
         const contender *best = winner(r);
         tell(r, 1);
@@ -289,7 +360,7 @@ static restride_status hold(race *r, restride_tuning *tuning)
     }
     for (size_t i = 0; i < r->count; i++)
         leave(&r->contenders[i]);
-    r->engine->operations->release_scratch(r->engine, r->bytes, data);
+    free_memory(r);
     return status;
 }
 
@@ -310,10 +381,6 @@ restride_status restride_tune_transpose(restride_engine *engine, size_t rows, si
                        "Tuning is for arrays of at least %d bytes, and this one has %zu; for less, "
                        "reading the wisdom takes longer than is gained.",
                        RS_WISDOM_LEAST_BYTES, bytes);
-    if (engine->operations->create_transpose == NULL || engine->operations->acquire_scratch == NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The %s engine does not transpose in host memory; use the host engine.",
-                       engine->operations->name);
     race *r = calloc(1, sizeof *r);
     if (r == NULL)
         return rs_fail_memory("the measurements");

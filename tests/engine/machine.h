@@ -28,4 +28,7 @@ void machine_test_permutations(const test_machine *machine, uint64_t seed, size_
 void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t count,
                               bool reduced);
 
+/* Tunes one shape and looks for its wisdom; before any other plan of the engine. */
+void machine_test_tuning(const test_machine *machine);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_RANK = 6 };
 
@@ -229,4 +230,35 @@ void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t
                               from.record >= 0 ? 0 : units[made_random(&seed, 6)]};
         check(machine, &c, seed);
     }
+}
+
+/* ---- tuning ---- */
+
+/* What was tuned is planned from then on, and the wisdom names the device and its driver. */
+void machine_test_tuning(const test_machine *machine)
+{
+    enum { ROWS = 513, COLS = 640, UNIT = 4 };
+    char path[] = "/tmp/restride-wisdom-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    setenv("RESTRIDE_WISDOM", path, 1);
+    const restride_tune_options options = {.seconds = 0.05};
+    restride_tuning tuning;
+    if (restride_tune_transpose(machine->engine, ROWS, COLS, UNIT, 1, &options, &tuning) !=
+        RESTRIDE_OK)
+        fail_msg("%s", restride_last_error());
+    assert_true(tuning.kept && tuning.tried > 3 && tuning.best.seconds > 0);
+    assert_true(tuning.best.seconds <= tuning.planner.seconds);
+    restride_plan *plan;
+    assert_int_equal(restride_plan_transpose(&plan, machine->engine, ROWS, COLS, UNIT, 1),
+                     RESTRIDE_OK);
+    char *text = restride_plan_describe(plan);
+    assert_non_null(strstr(text, "Wisdom of a measurement"));
+    assert_non_null(strstr(text, ", driver "));
+    free(text);
+    restride_plan_destroy(plan);
+    assert_int_equal(restride_wisdom_forget(machine->engine), RESTRIDE_OK);
+    setenv("RESTRIDE_WISDOM", "", 1);
 }

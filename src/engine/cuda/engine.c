@@ -386,7 +386,9 @@ static json_t *describe_stage(const rs_stage *base)
 
 static json_t *describe_device(const restride_engine *base)
 {
-    return json_string(((const rs_cuda_engine *)base)->name);
+    const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
+    return json_sprintf("%s, driver for CUDA %d.%d", engine->name, engine->driver_version / 1000,
+                        engine->driver_version % 1000 / 10);
 }
 
 static rs_engine_traits traits(const restride_engine *base)

@@ -204,7 +204,8 @@ static json_t *describe_stage(const rs_stage *base)
 
 static json_t *describe_device(const restride_engine *base)
 {
-    return json_string(((const rs_opencl_engine *)base)->device_name);
+    const rs_opencl_engine *engine = (const rs_opencl_engine *)base;
+    return json_sprintf("%s, driver %s", engine->device_name, engine->driver);
 }
 
 static void destroy(restride_engine *base)
@@ -245,6 +246,7 @@ static cl_int read_device(rs_opencl_engine *engine)
         void *value;
     } questions[] = {
         {CL_DEVICE_NAME, sizeof engine->device_name, engine->device_name},
+        {CL_DRIVER_VERSION, sizeof engine->driver, engine->driver},
         {CL_DEVICE_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes},
         {CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof engine->common.work_items,
          &engine->common.work_items},

@@ -41,6 +41,13 @@ static void destroy_buffer(void *buffer)
     cuda_memory_free(&memory);
 }
 
+static void test_tuning(void **state)
+{
+    (void)state;
+    if (!reduced) /* a simulator is too slow */
+        machine_test_tuning(&machine);
+}
+
 static void test_stages(void **state)
 {
     (void)state;
@@ -77,7 +84,7 @@ int main(int argc, char **argv)
     machine.create = create_buffer;
     machine.read = read_buffer;
     machine.destroy = destroy_buffer;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_permutations),
                                        cmocka_unit_test(test_conversions)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
