@@ -18,6 +18,7 @@ int rs_verb_reorder(int argc, char **argv);
 int rs_verb_rewrite(int argc, char **argv);
 int rs_verb_run(int argc, char **argv);
 int rs_verb_show(int argc, char **argv);
+int rs_verb_sim(int argc, char **argv);
 int rs_verb_tune(int argc, char **argv);
 int rs_verb_transpose(int argc, char **argv);
 

@@ -25,6 +25,9 @@ static const verb verbs[] = {
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
     {"convert", rs_verb_convert, "change the layout of the array in a file, in place"},
     {"reorder", rs_verb_reorder, "find an order of data and threads for A[P[t]]"},
+#ifdef RESTRIDE_HAVE_CONFIG
+    {"sim", rs_verb_sim, "compare layouts on the model of a device's memory"},
+#endif
     {"bench", rs_verb_bench, "measure conversions on this machine"},
     {"tune", rs_verb_tune, "measure plans for a matrix and keep the fastest"},
     {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},

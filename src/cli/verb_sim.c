@@ -1,0 +1,351 @@
+/* restride sim: what layouts would do on a device that need not be here. */
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/plot.h"
+#include "layout/layout.h"
+#include "sim/kernel.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride sim --dims 'i:N f:S' --layout EXPRESSION [--layout EXPRESSION]... "
+    "[OPTIONS]...\n"
+    "       restride sim --devices | --show-device NAME\n"
+    "\n"
+    "Runs a kernel over an array of records through a model of a GPU's memory system, once for "
+    "each\n"
+    "layout, and compares: how many memory lines a warp touches, how many bytes move for each "
+    "byte\n"
+    "that is used, how evenly the memory channels are loaded, and how long it takes. In the "
+    "kernel,\n"
+    "thread i reads the first fields of record i and writes as many to another array like it.\n"
+    "No GPU is needed, and the result is the same everywhere.\n"
+    "\n"
+    "  --dims DIMENSIONS   records and fields: 'i:1000000 f:8'\n"
+    "  --layout EXPRESSION where they lie: 'i f' (AoS), 'f i' (SoA), 'i/32 f i%32' (ASTA); repeat "
+    "it\n"
+    "  --fields K          of each record, how many are read and written (default: all)\n"
+    "  --read-only         nothing is written\n"
+    "  --element BYTES     of a field: 1 to 16 (default: 4)\n"
+    "  --device DEVICE     h100 (default), k20, gtx480, t10, or a file that describes one\n"
+    "  --bytes BYTES       run through no more of the array than this (default: 100M)\n"
+    "  --svg FILE          draws the load of each channel\n"
+    "  --json              prints JSON\n"
+    "  --devices           lists the devices that come with Restride\n"
+    "  --show-device NAME  prints the description of one, to be changed and given to --device\n"
+    "\n"
+    "Example:\n"
+    "  restride sim --dims 'i:1000000 f:20' --layout 'i f' --layout 'f i' --layout 'i/32 f i%32'\n"
+    "\n"
+    "\"moved\" is bytes moved for each byte used; \"balance\" the busiest channel's load divided "
+    "by "
+    "the\n"
+    "mean, 1 at best; \"rows\" the part of memory requests that found their row open.\n";
+
+enum { MOST_LAYOUTS = 16, DEFAULT_BYTES = 100 << 20 };
+
+typedef struct {
+    const char *dims;
+    const char *layouts[MOST_LAYOUTS];
+    size_t layout_count;
+    const char *device;
+    const char *svg;
+    const char *show_device;
+    size_t fields;
+    size_t element_bytes;
+    size_t bytes;
+    bool read_only;
+    bool json;
+    bool list;
+} sim_options;
+
+/* What one layout did. */
+typedef struct {
+    rs_sim_counts counts;
+    double *load; /* of each channel: requests */
+} outcome;
+
+/* ---- options ---- */
+
+static bool add_layout(sim_options *options, const char *expression)
+{
+    if (options->layout_count == MOST_LAYOUTS)
+        return false;
+    options->layouts[options->layout_count++] = expression;
+    return true;
+}
+
+static bool take_option(sim_options *options, int option, const char *value)
+{
+    switch (option) {
+    case 'D':
+        options->dims = value;
+        return true;
+    case 'l':
+        return add_layout(options, value);
+    case 'k':
+        return rs_cli_read_count(value, &options->fields) && options->fields > 0;
+    case 'r':
+        options->read_only = true;
+        return true;
+    case 'e':
+        return rs_cli_read_count(value, &options->element_bytes);
+    case 'd':
+        options->device = value;
+        return true;
+    case 'b':
+        return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
+    case 's':
+        options->svg = value;
+        return true;
+    case 'j':
+        options->json = true;
+        return true;
+    case 'L':
+        options->list = true;
+        return true;
+    default:
+        options->show_device = value;
+        return true;
+    }
+}
+
+static int read_options(int argc, char **argv, sim_options *options)
+{
+    static const struct option names[] = {{"dims", required_argument, NULL, 'D'},
+                                          {"layout", required_argument, NULL, 'l'},
+                                          {"fields", required_argument, NULL, 'k'},
+                                          {"read-only", no_argument, NULL, 'r'},
+                                          {"element", required_argument, NULL, 'e'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"bytes", required_argument, NULL, 'b'},
+                                          {"svg", required_argument, NULL, 's'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"devices", no_argument, NULL, 'L'},
+                                          {"show-device", required_argument, NULL, 'S'},
+                                          {NULL, 0, NULL, 0}};
+    *options = (sim_options){.device = "h100", .element_bytes = 4, .bytes = DEFAULT_BYTES};
+    int option;
+    int which = 0;
+    while ((option = getopt_long(argc, argv, "", names, &which)) != -1) {
+        if (option == '?')
+            return RS_EXIT_USAGE; /* getopt_long has said why */
+        if (!take_option(options, option, optarg))
+            return rs_cli_fail(RS_EXIT_USAGE, "sim",
+                               "--%s cannot be \"%s\"; restride sim --help says what it takes.",
+                               names[which].name, optarg);
+    }
+    if (optind < argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "sim", "\"%s\" is one argument too many.", argv[optind]);
+    if (!options->list && options->show_device == NULL &&
+        (options->dims == NULL || options->layout_count == 0))
+        return rs_cli_fail(RS_EXIT_USAGE, "sim",
+                           "Give the array by --dims and at least one --layout; restride sim "
+                           "--help has an example.");
+    return RS_EXIT_DONE;
+}
+
+/* ---- devices ---- */
+
+static int list_devices(void)
+{
+    for (size_t i = 0; rs_sim_device_name(i) != NULL; i++) {
+        rs_sim_device device;
+        const char *name = rs_sim_device_name(i);
+        if (rs_sim_device_parse(&device, rs_sim_device_text(name), name) != RESTRIDE_OK)
+            return rs_cli_fail_last(RS_EXIT_FAILED, "sim");
+        printf("%-8s %s\n", name, device.name);
+    }
+    return RS_EXIT_DONE;
+}
+
+static int show_device(const char *name)
+{
+    const char *text = rs_sim_device_text(name);
+    if (text == NULL)
+        return rs_cli_fail(RS_EXIT_USAGE, "sim",
+                           "There is no device \"%s\"; restride sim --devices lists them.", name);
+    fputs(text, stdout);
+    return RS_EXIT_DONE;
+}
+
+static restride_status read_device(rs_sim_device *device, const char *name)
+{
+    const char *text = rs_sim_device_text(name);
+    if (text != NULL)
+        return rs_sim_device_parse(device, text, name);
+    rs_text file = RS_TEXT_EMPTY;
+    restride_status status = rs_text_read_file(&file, name);
+    if (status == RESTRIDE_OK)
+        status = rs_sim_device_parse(device, file.size > 0 ? file.data : "", name);
+    rs_text_free(&file);
+    return status;
+}
+
+/* ---- runs ---- */
+
+static restride_status run_layout(const sim_options *options, const rs_sim_device *device,
+                                  const restride_layout *layout, outcome *result)
+{
+    rs_sim_memory *memory;
+    restride_status status = rs_sim_memory_create(&memory, device);
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t fields = restride_layout_rank(layout) > 1 ? restride_layout_extent(layout, 1) : 0;
+    const rs_sim_kernel kernel = {layout, options->element_bytes,
+                                  options->fields > 0 ? options->fields : fields,
+                                  !options->read_only, options->bytes};
+    status = rs_sim_run_kernel(memory, &kernel);
+    if (status == RESTRIDE_OK) {
+        result->counts = rs_sim_finish(memory);
+        result->load = malloc(device->channels * sizeof *result->load);
+        if (result->load == NULL)
+            status = rs_fail_memory("the load of channels");
+        for (size_t c = 0; status == RESTRIDE_OK && c < device->channels; c++)
+            result->load[c] = (double)rs_sim_channel_requests(memory, c);
+    }
+    rs_sim_memory_destroy(memory);
+    return status;
+}
+
+static restride_status run_all(const sim_options *options, const rs_sim_device *device,
+                               outcome *results)
+{
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; status == RESTRIDE_OK && i < options->layout_count; i++) {
+        restride_layout *layout;
+        status = restride_layout_parse(&layout, options->dims, options->layouts[i]);
+        if (status == RESTRIDE_OK)
+            status = run_layout(options, device, layout, &results[i]);
+        restride_layout_destroy(layout);
+    }
+    return status;
+}
+
+/* ---- report ---- */
+
+static double speed(const rs_sim_counts *counts)
+{
+    return counts->ns > 0 ? (double)counts->useful_bytes / counts->ns : 0;
+}
+
+static double moved(const rs_sim_counts *counts)
+{
+    return (double)counts->moved_bytes / (double)counts->useful_bytes;
+}
+
+static double row_part(const rs_sim_counts *counts)
+{
+    return counts->requests > 0 ? (double)counts->row_hits / (double)counts->requests : 0;
+}
+
+static void print_table(const sim_options *options, const rs_sim_device *device,
+                        const outcome *results)
+{
+    int width = (int)strlen("layout");
+    for (size_t i = 0; i < options->layout_count; i++)
+        if ((int)strlen(options->layouts[i]) > width)
+            width = (int)strlen(options->layouts[i]);
+    printf("%s\n", device->name);
+    printf("%-*s %12s %7s %8s %6s %8s %7s\n", width, "layout", "lines/access", "moved", "balance",
+           "rows", "GB/s", "gain");
+    for (size_t i = 0; i < options->layout_count; i++) {
+        const rs_sim_counts *counts = &results[i].counts;
+        printf("%-*s %12.2f %7.2f %8.2f %6.2f %8.0f %7.2f\n", width, options->layouts[i],
+               (double)counts->lines / (double)counts->accesses, moved(counts), counts->busiest,
+               row_part(counts), speed(counts), speed(counts) / speed(&results[0].counts));
+    }
+}
+
+static int print_json(const sim_options *options, const rs_sim_device *device,
+                      const outcome *results)
+{
+    json_t *layouts = json_array();
+    for (size_t i = 0; i < options->layout_count; i++) {
+        const rs_sim_counts *c = &results[i].counts;
+        json_array_append_new(
+            layouts,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}",
+                      "layout", options->layouts[i], "warps", (json_int_t)c->warps, "accesses",
+                      (json_int_t)c->accesses, "lines", (json_int_t)c->lines, "sectors",
+                      (json_int_t)c->sectors, "useful_bytes", (json_int_t)c->useful_bytes,
+                      "moved_bytes", (json_int_t)c->moved_bytes, "requests",
+                      (json_int_t)c->requests, "row_hits", (json_int_t)c->row_hits, "balance",
+                      c->busiest, "access_seconds", c->access_ns * 1e-9, "memory_seconds",
+                      c->memory_ns * 1e-9, "seconds", c->ns * 1e-9, "gb_per_second", speed(c),
+                      "gain", speed(c) / speed(&results[0].counts)));
+    }
+    json_t *report = json_pack("{s:s, s:s, s:o}", "device", device->name, "dims", options->dims,
+                               "layouts", layouts);
+    char *text = rs_json_text(report);
+    json_decref(report);
+    int written = text == NULL ? -1 : puts(text);
+    free(text);
+    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "sim", "The JSON could not be written.")
+                       : RS_EXIT_DONE;
+}
+
+static int draw(const sim_options *options, const rs_sim_device *device, const outcome *results)
+{
+    rs_plot_series series[MOST_LAYOUTS];
+    for (size_t i = 0; i < options->layout_count; i++)
+        series[i] = (rs_plot_series){
+            .name = options->layouts[i], .count = device->channels, .y = results[i].load};
+    const rs_plot plot = {.kind = RS_PLOT_LINES,
+                          .title = "Requests to each memory channel",
+                          .x_label = "channel",
+                          .y_label = "requests",
+                          .series = series,
+                          .series_count = options->layout_count};
+    rs_text svg = RS_TEXT_EMPTY;
+    rs_plot_write(&svg, &plot);
+    size_t size = svg.size;
+    char *text = rs_text_take(&svg);
+    restride_status status =
+        text == NULL ? rs_fail_memory("the picture") : rs_text_write_file(options->svg, text, size);
+    free(text);
+    return status == RESTRIDE_OK ? RS_EXIT_DONE : rs_cli_fail_last(RS_EXIT_FAILED, "sim");
+}
+
+static int compare_layouts(const sim_options *options)
+{
+    rs_sim_device device;
+    outcome results[MOST_LAYOUTS] = {{.load = NULL}};
+    restride_status status = read_device(&device, options->device);
+    if (status == RESTRIDE_OK)
+        status = run_all(options, &device, results);
+    int exit_status = RS_EXIT_DONE;
+    if (status != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "sim");
+    else if (options->svg != NULL)
+        exit_status = draw(options, &device, results);
+    if (exit_status == RS_EXIT_DONE && options->json)
+        exit_status = print_json(options, &device, results);
+    else if (exit_status == RS_EXIT_DONE)
+        print_table(options, &device, results);
+    for (size_t i = 0; i < options->layout_count; i++)
+        free(results[i].load);
+    return exit_status;
+}
+
+int rs_verb_sim(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return RS_EXIT_DONE;
+        }
+    sim_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    if (options.list)
+        return list_devices();
+    if (options.show_device != NULL)
+        return show_device(options.show_device);
+    return compare_layouts(&options);
+}
