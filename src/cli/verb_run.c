@@ -33,6 +33,8 @@ static const char help[] =
     "  --device WORD       the program gets no device but cpu, gpu, or one with WORD in its name\n"
     "  --config FILE       policies and layouts by kernel and argument; docs/rewriting.md has the "
     "form\n"
+    "  --cache-only        take rewritten kernels from earlier runs alone; works without the "
+    "rewriter\n"
     "  --report FILE       write a report, FILE.html for people or FILE.json for programs; may be\n"
     "                      given twice; kernel times are then measured\n"
     "  --baseline FILE     compare with FILE.json, the report of an earlier run (with --policy "
@@ -56,6 +58,7 @@ typedef struct {
     const char *baseline;
     const char *device;
     bool quiet;
+    bool cache_only;
     char **program;
 } run_options;
 
@@ -114,15 +117,11 @@ static int follow_config(run_options *options)
 static int read_options(int argc, char **argv, run_options *options)
 {
     static const struct option names[] = {
-        {"policy", required_argument, NULL, 'p'},
-        {"tile", required_argument, NULL, 't'},
-        {"device", required_argument, NULL, 'd'},
-        {"config", required_argument, NULL, 'c'},
-        {"report", required_argument, NULL, 'r'},
-        {"baseline", required_argument, NULL, 'b'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"policy", required_argument, NULL, 'p'}, {"tile", required_argument, NULL, 't'},
+        {"device", required_argument, NULL, 'd'}, {"config", required_argument, NULL, 'c'},
+        {"report", required_argument, NULL, 'r'}, {"baseline", required_argument, NULL, 'b'},
+        {"quiet", no_argument, NULL, 'q'},        {"cache-only", no_argument, NULL, 'C'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *options = (run_options){.policy = "auto", .tile = 32};
     optind = 1;
@@ -170,6 +169,9 @@ static int read_options(int argc, char **argv, run_options *options)
         case 'q':
             options->quiet = true;
             break;
+        case 'C':
+            options->cache_only = true;
+            break;
         default:
             return rs_cli_fail(RS_EXIT_USAGE, "run", "restride run --help lists the options.");
         }
@@ -197,7 +199,8 @@ static void prepare_environment(const run_options *options, const char *folder)
                     "is; install ocl-icd-libopencl1.");
     else
         dlclose(loader);
-    if (rs_cli_part_path(RS_PART_REWRITER, &rewriter) != RESTRIDE_OK ||
+    bool rewrites = rs_cli_part_path(RS_PART_REWRITER, &rewriter) == RESTRIDE_OK;
+    if ((!rewrites && !options->cache_only) ||
         rs_cli_part_path(RS_PART_LAYER, &layer) != RESTRIDE_OK) {
         rs_cli_fail(0, "run", "%s The program runs as it is.", restride_last_error());
     } else {
@@ -213,7 +216,9 @@ static void prepare_environment(const run_options *options, const char *folder)
         free(config);
         if (options->device != NULL)
             setenv("RESTRIDE_DEVICE", options->device, 1);
-        setenv("RESTRIDE_REWRITER", rewriter, 1);
+        setenv("RESTRIDE_REWRITER", rewrites ? rewriter : "none", 1);
+        if (options->cache_only)
+            setenv("RESTRIDE_CACHE_ONLY", "1", 1);
         setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
         if (options->report_count > 0)
             setenv("RESTRIDE_REPORT_TIMES", "1", 1);

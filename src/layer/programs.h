@@ -12,6 +12,10 @@ void rs_program_prepare(rs_program *program);
 void rs_program_trim(rs_program *program);
 
 /* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. */
+restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply);
+
+/* The same, from what it answered to an earlier run if that is still true. With RESTRIDE_CACHE_ONLY
+ * set, only from there. */
 restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply);
 
 /*

@@ -84,7 +84,7 @@ static bool receive_all(int socket, rs_text *text)
     }
 }
 
-restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply)
+restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply)
 {
     *reply = NULL;
     int sockets[2];

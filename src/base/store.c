@@ -1,0 +1,185 @@
+/* Texts on disk: see store.h. */
+#include "base/store.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* An entry is "restride store 1", key size, content size and hash, then key and content. */
+enum { NAME_SIZE = 64, HEADER_SIZE = 80 };
+static const size_t entry_limit = (size_t)256 << 20;
+
+/* FNV-1a. Two of them with different starts name an entry. */
+static uint64_t hash(uint64_t value, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        value = (value ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return value;
+}
+
+static const uint64_t first_start = UINT64_C(0xcbf29ce484222325);
+static const uint64_t second_start = UINT64_C(0x9e3779b97f4a7c15);
+
+static char *folder_of(const char *kind)
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    rs_text path = RS_TEXT_EMPTY;
+    if (cache != NULL && cache[0] == '/')
+        rs_text_format(&path, "%s/restride/%s", cache, kind);
+    else if (home != NULL && home[0] == '/')
+        rs_text_format(&path, "%s/.cache/restride/%s", home, kind);
+    else
+        return NULL;
+    return rs_text_take(&path);
+}
+
+/* Whether nobody else could have written what a descriptor is open on. */
+static bool is_ours(int descriptor, mode_t type)
+{
+    struct stat about;
+    return fstat(descriptor, &about) == 0 && (about.st_mode & S_IFMT) == type &&
+           about.st_uid == geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700); /* what fails shows when the folder is opened */
+        *slash = '/';
+    }
+    (void)mkdir(path, 0700);
+}
+
+/* The folder of a kind, opened, and made if wanted; -1 when it is missing or not to be trusted. */
+static int open_folder(const char *kind, bool make)
+{
+    char *path = folder_of(kind);
+    if (path == NULL)
+        return -1;
+    if (make)
+        make_folders(path);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0 && !is_ours(folder, S_IFDIR)) {
+        rs_log(RS_LOG_WARNING, "%s is not used: others may write to it", path);
+        close(folder);
+        folder = -1;
+    }
+    free(path);
+    return folder;
+}
+
+static void name_entry(char name[NAME_SIZE], const char *key, size_t key_size)
+{
+    snprintf(name, NAME_SIZE, "%016" PRIx64 "%016" PRIx64, hash(first_start, key, key_size),
+             hash(second_start, key, key_size));
+}
+
+static void write_header(char header[HEADER_SIZE + 1], const char *key, size_t key_size,
+                         const char *bytes, size_t count)
+{
+    char line[HEADER_SIZE];
+    uint64_t sum = hash(hash(second_start, key, key_size), bytes, count);
+    snprintf(line, sizeof line, "restride store 1 %zu %zu %016" PRIx64, key_size, count, sum);
+    snprintf(header, HEADER_SIZE + 1, "%-*s\n", HEADER_SIZE - 1, line);
+}
+
+/* Whether a file's text is the entry of a key; *content gets what it holds. */
+static bool unpack(const rs_text *file, const char *key, size_t key_size, rs_text *content)
+{
+    char header[HEADER_SIZE + 1];
+    if (file->size < HEADER_SIZE + key_size)
+        return false;
+    const char *bytes = file->data + HEADER_SIZE + key_size;
+    size_t count = file->size - HEADER_SIZE - key_size;
+    write_header(header, key, key_size, bytes, count);
+    if (memcmp(header, file->data, HEADER_SIZE) != 0 ||
+        memcmp(file->data + HEADER_SIZE, key, key_size) != 0)
+        return false;
+    rs_text_add(content, bytes, count);
+    return !content->failed;
+}
+
+bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *content)
+{
+    char name[NAME_SIZE];
+    int folder = open_folder(kind, false);
+    if (folder < 0)
+        return false;
+    name_entry(name, key, key_size);
+    int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    close(folder);
+    if (file < 0)
+        return false;
+    struct stat about;
+    rs_text text = RS_TEXT_EMPTY;
+    bool good = is_ours(file, S_IFREG) && fstat(file, &about) == 0 &&
+                (uintmax_t)about.st_size <= entry_limit &&
+                rs_text_read_descriptor(&text, file, name) == RESTRIDE_OK &&
+                unpack(&text, key, key_size, content);
+    close(file);
+    rs_text_free(&text);
+    return good;
+}
+
+static bool write_all(int file, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(file, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+/* Opens a new file of a name that no process and no thread has. */
+static int create_unique(int folder, char name[NAME_SIZE])
+{
+    enum { ATTEMPTS = 64 };
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        snprintf(name, NAME_SIZE, "%ld-%p-%d.tmp", (long)getpid(), (void *)name, attempt);
+        int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file >= 0 || errno != EEXIST)
+            return file;
+    }
+    return -1;
+}
+
+void rs_store_write(const char *kind, const char *key, size_t key_size, const char *bytes,
+                    size_t count)
+{
+    char name[NAME_SIZE], temporary[NAME_SIZE], header[HEADER_SIZE + 1];
+    if (count > entry_limit || key_size > entry_limit ||
+        HEADER_SIZE + key_size + count > entry_limit)
+        return;
+    int folder = open_folder(kind, true);
+    if (folder < 0)
+        return;
+    name_entry(name, key, key_size);
+    write_header(header, key, key_size, bytes, count);
+    int file = create_unique(folder, temporary);
+    bool written = file >= 0 && write_all(file, header, HEADER_SIZE) &&
+                   write_all(file, key, key_size) && write_all(file, bytes, count);
+    if (file >= 0) {
+        written = close(file) == 0 && written;
+        written = written && renameat(folder, temporary, folder, name) == 0;
+        if (!written)
+            (void)unlinkat(folder, temporary, 0);
+    }
+    if (!written)
+        rs_log(RS_LOG_INFO, "an entry of the store %s could not be written", kind);
+    close(folder);
+}

@@ -1,0 +1,22 @@
+/*
+ * Texts kept on disk for the next run: $XDG_CACHE_HOME/restride/KIND, or ~/.cache/restride/KIND. An
+ * entry is a file that is named after a hash of its key. Removing the folder is always safe.
+ *
+ * Any number of processes may read and write: an entry is written under a name of its own and
+ * renamed. It holds its whole key, its length and a hash, so a torn or foreign file is no entry.
+ * What another user could have written is never read: the folder and the file must belong to this
+ * user, and nobody else may write to them.
+ */
+#ifndef RS_BASE_STORE_H
+#define RS_BASE_STORE_H
+
+#include "base/text.h"
+
+/* Whether there was a good entry for the key; then *content is the caller's to free. */
+bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *content);
+
+/* A store that cannot be written costs time alone: failures are only logged. */
+void rs_store_write(const char *kind, const char *key, size_t key_size, const char *bytes,
+                    size_t count);
+
+#endif
