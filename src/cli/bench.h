@@ -17,6 +17,9 @@ int rs_bench_offload(int argc, char **argv);
 /* AoS in host memory that becomes ASTA on the way to a device, and back. */
 int rs_bench_transfer(int argc, char **argv);
 
+/* The papers' figures and tables on transposition. */
+int rs_bench_figures(int argc, char **argv);
+
 /* Whether --help or -h is among the arguments. */
 bool rs_bench_wants_help(int argc, char **argv);
 

@@ -9,7 +9,7 @@ enum {
     WIDTH = 860,
     HEIGHT = 440,
     LEFT = 70,
-    TOP = 46,
+    TOP = 62,
     RIGHT = 650, /* the legend is beside it */
     BOTTOM = 360,
     LEGEND_STEP = 20,
@@ -215,10 +215,16 @@ static void draw_axes(const drawing *d)
 
 /* ---- data ---- */
 
+static size_t color_of(const drawing *d, size_t s)
+{
+    size_t color = d->plot->series[s].color;
+    return (color != 0 ? color - 1 : s) % COLORS;
+}
+
 static void draw_line(const drawing *d, size_t s)
 {
     const rs_plot_series *series = &d->plot->series[s];
-    rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"", s % COLORS,
+    rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"", color_of(d, s),
                    series->dashed ? " dashed" : "");
     bool drawn = false; /* the value before */
     for (size_t i = 0; i < series->count; i++) {
@@ -238,7 +244,7 @@ static void draw_dots(const drawing *d, size_t s, double radius)
         if (isfinite(series->y[i]))
             rs_text_format(
                 d->svg, "<circle class=\"dot c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n",
-                s % COLORS, place_x(d, series_x(series, i)), place_y(d, series->y[i]), radius);
+                color_of(d, s), place_x(d, series_x(series, i)), place_y(d, series->y[i]), radius);
 }
 
 static void draw_bars(const drawing *d, size_t s)
@@ -254,7 +260,7 @@ static void draw_bars(const drawing *d, size_t s)
         rs_text_format(d->svg,
                        "<rect class=\"bar c%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                        "height=\"%.1f\"><title>%.4g</title></rect>\n",
-                       s % COLORS, x, y, 0.94 * width, place_y(d, 0) - y, series->y[i]);
+                       color_of(d, s), x, y, 0.94 * width, place_y(d, 0) - y, series->y[i]);
     }
 }
 
@@ -278,13 +284,13 @@ static void draw_legend(const drawing *d)
         const rs_plot_series *series = &d->plot->series[s];
         double y = TOP + 10 + LEGEND_STEP * (double)s;
         if (d->plot->kind == RS_PLOT_LINES)
-            rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"M%d %.1f h22\"/>\n", s % COLORS,
-                           series->dashed ? " dashed" : "", RIGHT + 14, y - 4);
+            rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"M%d %.1f h22\"/>\n",
+                           color_of(d, s), series->dashed ? " dashed" : "", RIGHT + 14, y - 4);
         else
             rs_text_format(d->svg,
                            "<rect class=\"bar c%zu\" x=\"%d\" y=\"%.1f\" width=\"12\" "
                            "height=\"12\"/>\n",
-                           s % COLORS, RIGHT + 19, y - 10);
+                           color_of(d, s), RIGHT + 19, y - 10);
         char name[MOST_LEGEND_BYTES + 1];
         snprintf(name, sizeof name, "%s", series->name);
         add_label(d->svg, RIGHT + 42, y, "", name);
@@ -304,7 +310,9 @@ void rs_plot_write(rs_text *svg, const rs_plot *plot)
     add_escaped(svg, plot->title);
     rs_text_add_string(svg, "</title>\n");
     rs_text_add_string(svg, style);
-    add_label(svg, LEFT, 26, "class=\"title\"", plot->title);
+    add_label(svg, LEFT, 24, "class=\"title\"", plot->title);
+    if (plot->subtitle != NULL)
+        add_label(svg, LEFT, 43, "", plot->subtitle);
     draw_axes(&d);
     for (size_t s = 0; s < plot->series_count; s++)
         draw_series(&d, s);

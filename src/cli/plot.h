@@ -18,12 +18,14 @@ typedef struct {
     size_t count;
     const double *x; /* NULL: 0, 1, 2, ...; always so for bars */
     const double *y;
-    bool dashed; /* a line of reference */
+    bool dashed;  /* a line of reference */
+    size_t color; /* 1 to 8, to share one with another series; 0: by order */
 } rs_plot_series;
 
 typedef struct {
     rs_plot_kind kind;
     const char *title;
+    const char *subtitle; /* below it, smaller; may be NULL */
     const char *x_label;
     const char *y_label;
     bool x_logarithmic;            /* in powers of two; every x is above 0 */

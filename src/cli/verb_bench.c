@@ -8,6 +8,7 @@
 static const char usage[] =
     "usage: restride bench MEASUREMENT [OPTIONS]...\n"
     "\n"
+    "  figures     the papers' figures and tables on transposition, as JSON and SVG\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
     "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
@@ -26,9 +27,8 @@ static const struct {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"marshal", rs_bench_marshal},
 #endif
-    {"offload", rs_bench_offload},
-    {"transfer", rs_bench_transfer},
-    {"transpose", rs_bench_transpose},
+    {"figures", rs_bench_figures},   {"offload", rs_bench_offload},
+    {"transfer", rs_bench_transfer}, {"transpose", rs_bench_transpose},
 };
 
 bool rs_bench_wants_help(int argc, char **argv)

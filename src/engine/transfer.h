@@ -64,6 +64,7 @@ struct rs_transfer {
     const rs_transfer_operations *operations;
     restride_engine *engine;
     size_t alignment; /* of parts of buffers, in bytes */
+    bool slow_rows;   /* blocks of rows take clearly longer than as many bytes in one run */
 };
 
 /* RESTRIDE_UNSUPPORTED for an engine that works in host memory. */

@@ -6,19 +6,30 @@
 enum { LINE_BYTES = 128, LEAST_ROW_BYTES = 512, MOST_PANELS = 256 };
 
 /*
- * With P panels nothing is sent back until the first has come, 1/P of the time T that the bus takes
- * one way, and the matrix comes in P^2 / 2 pieces, each of which costs a call. T / P + c P^2 / 2 is
- * least where P^3 is T / c.
+ * With P panels nothing is sent back until the first has come, 1/P of the time that the bus takes
+ * one way. The matrix comes in P^2 / 2 pieces, each of which costs a call, of P rows for each row
+ * of the matrix; each of those costs an address translation, which is slow when the matrix is
+ * larger than what the device's tables reach. The weights are those of an H100
+ * (docs/reproduction.md).
  */
-static size_t best_count(double bytes)
+static size_t best_count(size_t rows, double bytes)
 {
-    const double bus_bytes_a_second = 50e9;
+    const double bus_bytes_a_second = 55e9;
     const double seconds_a_piece = 5e-6;
-    double pieces = bytes / bus_bytes_a_second / seconds_a_piece;
-    size_t count = 2;
-    while (count < MOST_PANELS && (double)(count * count * count) < pieces)
-        count++;
-    return count;
+    const double reach_bytes = 1e9;
+    double seconds_a_row = bytes > reach_bytes ? 80e-9 : 5e-9;
+    size_t best = 2;
+    double least = 0;
+    for (size_t count = 2; count <= MOST_PANELS; count++) {
+        double parts = (double)count;
+        double seconds = bytes / bus_bytes_a_second / parts + seconds_a_piece * parts * parts / 2 +
+                         seconds_a_row * parts * (double)rows;
+        if (count == 2 || seconds < least) {
+            best = count;
+            least = seconds;
+        }
+    }
+    return best;
 }
 
 static size_t at_most(size_t value, size_t most)
@@ -29,7 +40,8 @@ static size_t at_most(size_t value, size_t most)
 rs_panels rs_panels_cut(size_t rows, size_t cols, size_t unit, size_t wanted)
 {
     rs_panels panels = {.rows = rows, .cols = cols, .unit = unit};
-    size_t count = wanted != 0 ? wanted : best_count((double)rows * (double)cols * (double)unit);
+    size_t count =
+        wanted != 0 ? wanted : best_count(rows, (double)rows * (double)cols * (double)unit);
     count = at_most(at_most(count, MOST_PANELS), cols);
     size_t width = cols / count + (cols % count != 0);
     size_t line = LINE_BYTES / rs_size_gcd(LINE_BYTES, unit); /* elements of whole lines */
@@ -46,7 +58,8 @@ rs_panels rs_panels_cut(size_t rows, size_t cols, size_t unit, size_t wanted)
 bool rs_panels_cut_evenly(rs_panels *panels, size_t rows, size_t cols, size_t unit, size_t wanted,
                           size_t alignment)
 {
-    size_t goal = wanted != 0 ? wanted : best_count((double)rows * (double)cols * (double)unit);
+    size_t goal =
+        wanted != 0 ? wanted : best_count(rows, (double)rows * (double)cols * (double)unit);
     size_t best = 0;
     for (size_t count = 2; count <= MOST_PANELS && count <= cols; count++) {
         size_t distance = count > goal ? count - goal : goal - count;

@@ -20,7 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4, DEFAULT_CHUNK_BYTES = 16 << 20, COPY_THREADS = 8, CACHE_LINE = 64 };
+enum {
+    SLOTS = 4,
+    CHUNKS = 64, /* of a large array */
+    LEAST_CHUNK_BYTES = 4 << 20,
+    MOST_CHUNK_BYTES = 64 << 20,
+    COPY_THREADS = 8,
+    LEAST_COPY_BYTES = 2 << 20, /* for several threads */
+    CACHE_LINE = 64
+};
 
 typedef struct {
     void *staging;    /* on the device */
@@ -114,6 +122,14 @@ static restride_status plan_chunk(restride_plan **plan, restride_engine *engine,
 
 /* ---- making one ---- */
 
+/* Large enough that what each costs besides its bytes is small, and the last one as well. */
+static size_t default_chunk(size_t bytes)
+{
+    size_t chunk = bytes / CHUNKS;
+    chunk = chunk > LEAST_CHUNK_BYTES ? chunk : LEAST_CHUNK_BYTES;
+    return chunk < MOST_CHUNK_BYTES ? chunk : MOST_CHUNK_BYTES;
+}
+
 /* Records of a chunk: whole tiles of both layouts, about as many bytes as wanted. */
 static restride_status choose_chunk(restride_transfer *t, const array_form *from,
                                     const array_form *to, size_t wanted, size_t *records)
@@ -193,7 +209,7 @@ restride_status restride_transfer_create(restride_transfer **transfer, restride_
     created->bytes = bytes;
     created->pinned = options->pinned != 0;
     status = prepare(created, engine, &from, &to, elem_size,
-                     options->chunk_bytes != 0 ? options->chunk_bytes : DEFAULT_CHUNK_BYTES);
+                     options->chunk_bytes != 0 ? options->chunk_bytes : default_chunk(bytes));
     if (status != RESTRIDE_OK) {
         restride_transfer_destroy(created);
         return status;
@@ -252,7 +268,7 @@ static void copy_part(void *context, const rs_host_member *member)
 static void copy_on_host(void *to, const void *from, size_t bytes)
 {
     host_copy c = {to, from, bytes};
-    rs_host_team_run(bytes < DEFAULT_CHUNK_BYTES / COPY_THREADS ? 1 : COPY_THREADS, copy_part, &c);
+    rs_host_team_run(bytes < LEAST_COPY_BYTES ? 1 : COPY_THREADS, copy_part, &c);
 }
 
 /* ---- running ---- */

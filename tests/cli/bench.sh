@@ -27,9 +27,21 @@ check_transfers() {
     expect 0 "$restride" bench transfer --engine "$1" --pageable --bytes 20K --chunk 4K --repeat 1
 }
 
+check_figures() {
+    expect 0 "$restride" bench figures thesis-table-5.2 thesis-4.4 sung-9 --engine "$1" --small --repeat 1 --out figures
+    for name in thesis-table-5.2 thesis-4.4 sung-9; do
+        grep -q '"figure": "'$name'"' figures/$name.json || complain "figures/$name.json is no figure"
+        grep -q '</svg>' figures/$name.svg || complain "figures/$name.svg is no picture"
+    done
+}
+
 check_transpose host
 expect 2 "$restride" bench transpose --engine steam --shape 2x3
 says err '^restride bench: --engine cannot be "steam"'
+expect 0 "$restride" bench figures --list
+says out '^thesis-4.16 +thesis-4.13 sung-6 '
+expect 2 "$restride" bench figures no-such-figure
+says err 'There is no figure "no-such-figure"'
 expect 2 "$restride" bench offload --engine host --shape 2x3
 expect 2 "$restride" bench offload
 says err "Which shape"
@@ -41,6 +53,9 @@ done
 if a_device opencl; then
     check_transpose opencl
     check_transfers opencl
+    check_figures opencl
+    # Three kernels of the papers on one matrix, all of them right and none of them free.
+    [ "$(grep -cE '^ +[0-9.e-]+$' figures/thesis-table-5.2.json)" -eq 3 ] || complain "a kernel has no rate"
 fi
 if [ -n "$emulated" ]; then
     export LD_LIBRARY_PATH=$emulated EMULATED_FOLDER=$emulated XDG_CACHE_HOME=$emulated/cache

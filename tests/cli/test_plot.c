@@ -34,6 +34,7 @@ static rs_plot a_plot(rs_plot_kind kind, const rs_plot_series *series, size_t se
 {
     return (rs_plot){.kind = kind,
                      .title = "a < b & c",
+                     .subtitle = "d",
                      .x_label = "x",
                      .y_label = "GB/s",
                      .series = series,
@@ -44,8 +45,8 @@ static void bars_stand_on_the_axis(void **state)
 {
     (void)state;
     static const char *const names[] = {"one", "two", "three", "four"};
-    const rs_plot_series series[] = {{"first", 4, NULL, values, false},
-                                     {"second", 3, NULL, values, false}};
+    const rs_plot_series series[] = {{"first", 4, NULL, values, false, 0},
+                                     {"second", 3, NULL, values, false, 0}};
     rs_plot plot = a_plot(RS_PLOT_BARS, series, 2);
     plot.categories = names;
     plot.category_count = 4;
@@ -53,7 +54,7 @@ static void bars_stand_on_the_axis(void **state)
     /* Six finite values, and a square for each name in the legend. */
     assert_int_equal(count(svg, "<rect class=\"bar"), 6 + 2);
     /* The highest value is the end of the axis: a bar from its top to its bottom. */
-    assert_int_equal(count(svg, "height=\"314.0\""), 2);
+    assert_int_equal(count(svg, "height=\"298.0\""), 2);
     assert_int_equal(count(svg, ">three</text>"), 1);
     free(svg);
 }
@@ -62,7 +63,7 @@ static void lines_break_where_a_value_is_missing(void **state)
 {
     (void)state;
     static const double broken[] = {1, NAN, 4, 2};
-    const rs_plot_series series[] = {{"line", 4, places, broken, false}};
+    const rs_plot_series series[] = {{"line", 4, places, broken, false, 0}};
     rs_plot plot = a_plot(RS_PLOT_LINES, series, 1);
     plot.x_logarithmic = true;
     char *svg = draw(&plot);
@@ -79,7 +80,7 @@ static void lines_break_where_a_value_is_missing(void **state)
 static void names_are_escaped(void **state)
 {
     (void)state;
-    const rs_plot_series series[] = {{"<script>", 3, NULL, values, false}};
+    const rs_plot_series series[] = {{"<script>", 3, NULL, values, false, 0}};
     const rs_plot plot = a_plot(RS_PLOT_POINTS, series, 1);
     char *svg = draw(&plot);
     assert_null(strstr(svg, "<script>"));
@@ -91,7 +92,8 @@ static void nothing_to_draw_is_a_document_too(void **state)
 {
     (void)state;
     static const double none[] = {NAN};
-    const rs_plot_series series[] = {{"empty", 0, NULL, NULL, false}, {"nan", 1, none, none, true}};
+    const rs_plot_series series[] = {{"empty", 0, NULL, NULL, false, 0},
+                                     {"nan", 1, none, none, true, 3}};
     for (int kind = RS_PLOT_LINES; kind <= RS_PLOT_BARS; kind++) {
         const rs_plot plot = a_plot((rs_plot_kind)kind, series, 2);
         char *svg = draw(&plot);

@@ -46,6 +46,7 @@ static const table_entry entries[] = {
     ENTRY(clReleaseProgram),
     ENTRY(clCreateKernel),
     ENTRY(clSetKernelArg),
+    ENTRY(clGetKernelWorkGroupInfo),
     ENTRY(clReleaseKernel),
     ENTRY(clEnqueueNDRangeKernel),
     ENTRY(clEnqueueMarkerWithWaitList),

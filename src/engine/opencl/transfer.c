@@ -53,6 +53,7 @@ static restride_status open_lanes(restride_engine *base, rs_transfer **transfer)
         close_lanes(&l->base);
         return rs_opencl_fail(code, "creating the queues of a transfer");
     }
+    l->base.slow_rows = true; /* NVIDIA's driver: half of the bus (docs/reproduction.md) */
     l->base.alignment = alignment_bits < 8 ? 1 : alignment_bits / 8;
     *transfer = &l->base;
     return RESTRIDE_OK;

@@ -1,0 +1,510 @@
+/* restride bench figures: the papers' figures and tables, measured on this machine. */
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/engines.h"
+#include "cli/figure_lab.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char usage[] =
+    "usage: restride bench figures [NAME...] [OPTIONS]...\n"
+    "\n"
+    "Measures the figures and tables on transposition of Sung's thesis and of Sung 2014 on this\n"
+    "machine, all or those named, checks every element, and writes each as JSON and SVG.\n"
+    "docs/reproduction.md explains them and has the papers' numbers.\n"
+    "\n"
+    "  --list           prints the names\n"
+    "  --out FOLDER     where NAME.json and NAME.svg go (default: the current folder)\n"
+    "  --engine ENGINE  opencl (default) or cuda, which leaves out the papers' own kernels\n"
+    "  --device DEVICE  its number, or a part of its name (default: the first GPU)\n"
+    "  --full           the papers' sizes (default on GPUs)\n"
+    "  --small          smaller ones (default on CPUs)\n"
+    "  --repeat N       the median of N runs (default: 5)\n"
+    "  --json           prints the JSON as well\n"
+    "\n"
+    "Example:\n"
+    "  restride bench figures thesis-table-4.2 sung-6 --out figures\n";
+
+enum {
+    DEFAULT_REPEAT = 5,
+    MOST_REPEAT = 1000,
+    MOST_CURVES = 16,
+    MOST_STEPS = 256,
+    MOST_TILES = 32,
+    MOST_NAME_BYTES = 96
+};
+
+typedef struct {
+    const char *out;
+    const char *engine;
+    const char *device;
+    int full; /* -1: as the device suggests */
+    size_t repeat;
+    bool list;
+    bool json;
+} figure_options;
+
+/* ---- panels: one plot with its values ---- */
+
+typedef struct {
+    size_t count;
+    double x[MOST_STEPS];
+    double y[MOST_STEPS];
+} values;
+
+typedef struct {
+    const rs_figure *figure;
+    size_t tile; /* 0: no panel of several */
+    const char *y_label;
+    size_t curve_count;
+    const char *names[MOST_CURVES];
+    bool dashed[MOST_CURVES]; /* the second half, in the colours of the first */
+    values *curves;
+    const char *const *categories;
+    size_t category_count;
+} panel;
+
+static json_t *number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *panel_json(const panel *p)
+{
+    json_t *series = json_array();
+    for (size_t c = 0; c < p->curve_count; c++) {
+        json_t *x = json_array();
+        json_t *y = json_array();
+        for (size_t i = 0; i < p->curves[c].count; i++) {
+            json_array_append_new(x, p->categories != NULL ? json_string(p->categories[i])
+                                                           : json_real(p->curves[c].x[i]));
+            json_array_append_new(y, number_or_null(p->curves[c].y[i]));
+        }
+        json_array_append_new(series,
+                              json_pack("{s:s, s:o, s:o}", "name", p->names[c], "x", x, "y", y));
+    }
+    json_t *object =
+        json_pack("{s:s, s:s, s:o}", "x", p->figure->x_label, "y", p->y_label, "series", series);
+    if (p->tile != 0)
+        json_object_set_new(object, "m", json_integer((json_int_t)p->tile));
+    return object;
+}
+
+/* Writes `text` to FOLDER/NAME[-mTILE].SUFFIX. */
+static restride_status write_file(const figure_options *options, const rs_figure *figure,
+                                  size_t tile, const char *suffix, const char *text)
+{
+    if (text == NULL)
+        return rs_fail_memory("a figure");
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/%s", options->out, figure->name);
+    if (tile != 0)
+        rs_text_format(&path, "-m%zu", tile);
+    rs_text_format(&path, ".%s", suffix);
+    restride_status status = path.failed ? rs_fail_memory("a file's name")
+                                         : rs_text_write_file(path.data, text, strlen(text));
+    rs_text_free(&path);
+    return status;
+}
+
+static restride_status draw(const figure_options *options, const panel *p, const char *device)
+{
+    rs_plot_series series[MOST_CURVES];
+    for (size_t c = 0; c < p->curve_count; c++)
+        series[c] = (rs_plot_series){.name = p->names[c],
+                                     .count = p->curves[c].count,
+                                     .x = p->categories != NULL ? NULL : p->curves[c].x,
+                                     .y = p->curves[c].y,
+                                     .dashed = p->dashed[c],
+                                     .color = p->dashed[c] ? c - p->curve_count / 2 + 1 : 0};
+    rs_text title = RS_TEXT_EMPTY;
+    rs_text_format(&title, "%s", p->figure->title);
+    if (p->tile != 0)
+        rs_text_format(&title, ", m = %zu", p->tile);
+    const rs_plot plot = {.kind = p->figure->kind,
+                          .title = title.failed ? p->figure->title : title.data,
+                          .subtitle = device,
+                          .x_label = p->figure->x_label,
+                          .y_label = p->y_label,
+                          .x_logarithmic = p->figure->x_logarithmic,
+                          .categories = p->categories,
+                          .category_count = p->category_count,
+                          .series = series,
+                          .series_count = p->curve_count};
+    rs_text svg = RS_TEXT_EMPTY;
+    rs_plot_write(&svg, &plot);
+    rs_text_free(&title);
+    char *text = rs_text_take(&svg);
+    restride_status status = write_file(options, p->figure, p->tile, "svg", text);
+    free(text);
+    return status;
+}
+
+/* ---- measuring a panel ---- */
+
+/* What a device cannot do is a gap in the figure. */
+static restride_status measure_or_leave_out(rs_figure_lab *lab, const rs_figure_point *point,
+                                            double *rate)
+{
+    restride_status status = rs_figure_lab_measure(lab, point, rate);
+    if (status == RESTRIDE_OK)
+        return status;
+    *rate = NAN;
+    return status == RESTRIDE_UNSUPPORTED || status == RESTRIDE_DEVICE_LIMIT ? RESTRIDE_OK : status;
+}
+
+/* Sets what x says; false: there is no such value at this size. */
+static bool place_point(const rs_figure_lab *lab, rs_figure_x x, size_t value,
+                        rs_figure_point *point)
+{
+    switch (x) {
+    case RS_X_SPREADING:
+        point->spreading = value;
+        return true;
+    case RS_X_ITEMS:
+        point->items = value;
+        return true;
+    case RS_X_WIDTH:
+        point->width = value;
+        return true;
+    case RS_X_TILE:
+        point->tile = value;
+        return true;
+    case RS_X_SIDE:
+        point->rows = value;
+        point->cols = value;
+        return lab->full || value <= 4096;
+    case RS_X_PROBLEM:
+        point->records = rs_figure_problems[value - 1].rows;
+        point->width = rs_figure_problems[value - 1].width;
+        return true;
+    case RS_X_SHAPE:
+        point->rows = rs_figure_lab_side(lab, rs_figure_shapes[value - 1][0]);
+        point->cols = rs_figure_lab_side(lab, rs_figure_shapes[value - 1][1]);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static restride_status measure_curve(rs_figure_lab *lab, const rs_figure *figure,
+                                     const rs_figure_curve *curve, size_t tile, values *found)
+{
+    restride_status status = RESTRIDE_OK;
+    size_t all = figure->x == RS_X_SHAPE ? RS_FIGURE_SHAPES : RS_FIGURE_MOST_VALUES;
+    for (size_t i = 0; i < all && status == RESTRIDE_OK; i++) {
+        size_t value = figure->x == RS_X_SHAPE ? i + 1 : figure->values[i];
+        rs_figure_point point = curve->point;
+        if (value == 0)
+            break;
+        if (tile != 0)
+            point.tile = tile;
+        if (!place_point(lab, figure->x, value, &point))
+            continue;
+        found->x[found->count] = (double)value;
+        status = measure_or_leave_out(lab, &point, &found->y[found->count]);
+        found->count++;
+    }
+    return status;
+}
+
+static restride_status measure_curves(rs_figure_lab *lab, panel *p)
+{
+    restride_status status = RESTRIDE_OK;
+    p->curve_count = p->figure->curve_count;
+    for (size_t c = 0; c < p->curve_count && status == RESTRIDE_OK; c++) {
+        p->names[c] = p->figure->curves[c].name;
+        p->dashed[c] = p->figure->x == RS_X_SPREADING && p->figure->curves[c].point.padding;
+        status = measure_curve(lab, p->figure, &p->figure->curves[c], p->tile, &p->curves[c]);
+    }
+    return status;
+}
+
+/* All tiles m x n of 7200 x 1800, by how near they come to the best. */
+static restride_status measure_tiles(rs_figure_lab *lab, panel *p)
+{
+    static const size_t sizes[] = {8,  10, 12, 16, 18, 20, 24,  30,  36,  40,
+                                   48, 50, 60, 72, 80, 90, 100, 120, 150, 180};
+    static const char *const names[] = {"90 % of the best", "80 to 90 %", "60 to 80 %", "less"};
+    static const double bounds[] = {0.9, 0.8, 0.6, 0};
+    enum { SIZES = sizeof sizes / sizeof sizes[0], BANDS = 4 };
+    double rates[SIZES][SIZES];
+    double best = 0;
+    rs_figure_point point = p->figure->curves[0].point;
+    point.rows = rs_figure_lab_side(lab, 7200);
+    point.cols = rs_figure_lab_side(lab, 1800);
+    for (int i = 0; i < SIZES; i++)
+        for (int j = 0; j < SIZES; j++) {
+            rates[i][j] = NAN;
+            point.tile_rows = sizes[i];
+            point.tile_cols = sizes[j];
+            bool skipped = !lab->full && (i % 2 != 0 || j % 2 != 0);
+            if (skipped || point.rows % sizes[i] != 0 || point.cols % sizes[j] != 0)
+                continue;
+            restride_status status = measure_or_leave_out(lab, &point, &rates[i][j]);
+            if (status != RESTRIDE_OK)
+                return status;
+            if (rates[i][j] > best)
+                best = rates[i][j];
+        }
+    p->curve_count = BANDS;
+    for (int band = 0; band < BANDS; band++)
+        p->names[band] = names[band];
+    for (int i = 0; i < SIZES; i++)
+        for (int j = 0; j < SIZES; j++) {
+            int band = 0;
+            while (band < BANDS && !(rates[i][j] >= bounds[band] * best))
+                band++;
+            if (band == BANDS || p->curves[band].count == MOST_STEPS)
+                continue;
+            values *found = &p->curves[band];
+            found->x[found->count] = (double)sizes[i];
+            found->y[found->count++] = (double)sizes[j];
+        }
+    p->y_label = "n";
+    return RESTRIDE_OK;
+}
+
+static restride_status measure_padding(rs_figure_lab *lab, panel *p)
+{
+    rs_padding_step steps[MOST_STEPS];
+    size_t count = 0;
+    size_t row_bytes = 0;
+    restride_status status = rs_figure_lab_pad(lab, steps, MOST_STEPS, &count, &row_bytes);
+    p->curve_count = 2;
+    p->names[0] = "GB/s of a step";
+    p->names[1] = "rows moved at once";
+    for (size_t i = 0; i < count; i++) {
+        bool alone = i + 1 == count; /* one after the other */
+        p->curves[0].x[i] = (double)(i + 1);
+        p->curves[0].y[i] = 2e-9 * (double)(steps[i].rows * row_bytes) / steps[i].seconds;
+        p->curves[1].x[i] = (double)(i + 1);
+        p->curves[1].y[i] = alone ? 1 : (double)steps[i].rows;
+    }
+    p->curves[0].count = count;
+    p->curves[1].count = count;
+    p->y_label = "GB/s, rows";
+    return status == RESTRIDE_UNSUPPORTED ? RESTRIDE_OK : status;
+}
+
+/* ---- figures ---- */
+
+/* Names for x where it is a shape or a problem. `storage` keeps those of shapes. */
+static void name_categories(const rs_figure_lab *lab, panel *p, char storage[][32],
+                            const char *names[])
+{
+    const rs_figure *figure = p->figure;
+    size_t count = 0;
+    for (size_t i = 0; figure->x == RS_X_SHAPE && i < RS_FIGURE_SHAPES; i++) {
+        snprintf(storage[i], 32, "%zux%zu", rs_figure_lab_side(lab, rs_figure_shapes[i][0]),
+                 rs_figure_lab_side(lab, rs_figure_shapes[i][1]));
+        names[count++] = storage[i];
+    }
+    for (size_t i = 0; figure->x == RS_X_PROBLEM && figure->values[i] != 0; i++)
+        names[count++] = rs_figure_problems[figure->values[i] - 1].name;
+    p->categories = count > 0 ? names : NULL;
+    p->category_count = count;
+}
+
+static restride_status measure_panel(rs_figure_lab *lab, const figure_options *options,
+                                     const rs_figure *figure, size_t tile, const char *device,
+                                     json_t *panels)
+{
+    char storage[RS_FIGURE_SHAPES][32];
+    const char *names[RS_FIGURE_SHAPES];
+    panel p = {.figure = figure, .tile = tile, .y_label = "GB/s"};
+    p.curves = calloc(MOST_CURVES, sizeof *p.curves);
+    if (p.curves == NULL)
+        return rs_fail_memory("a figure");
+    name_categories(lab, &p, storage, names);
+    restride_status status = figure->x == RS_X_TILES     ? measure_tiles(lab, &p)
+                             : figure->x == RS_X_PADDING ? measure_padding(lab, &p)
+                                                         : measure_curves(lab, &p);
+    if (status == RESTRIDE_OK)
+        status = draw(options, &p, device);
+    if (status == RESTRIDE_OK)
+        json_array_append_new(panels, panel_json(&p));
+    free(p.curves);
+    return status;
+}
+
+static restride_status measure_figure(rs_figure_lab *lab, const figure_options *options,
+                                      const rs_figure *figure, json_t *all)
+{
+    char *device = rs_cli_engine_device(lab->engine);
+    const char *name = device != NULL ? device : options->engine;
+    json_t *panels = json_array();
+    double start = rs_cli_now();
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < RS_FIGURE_MOST_PANELS && status == RESTRIDE_OK; i++)
+        if (i == 0 || figure->tiles[i] != 0)
+            status = measure_panel(lab, options, figure, figure->tiles[i], name, panels);
+    json_t *report =
+        json_pack("{s:s, s:s*, s:s, s:s, s:s, s:b, s:I, s:b, s:s, s:o}", "figure", figure->name,
+                  "also", figure->alias, "title", figure->title, "engine", options->engine,
+                  "device", name, "full_size", lab->full, "repeat", (json_int_t)options->repeat,
+                  "verified", 1, "paper", figure->paper, "panels", panels);
+    char *text = json_dumps(report, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(5));
+    if (status == RESTRIDE_OK)
+        status = write_file(options, figure, 0, "json", text);
+    free(text);
+    if (status == RESTRIDE_OK && !options->json)
+        printf("%-17s %6.1f s  %s\n", figure->name, rs_cli_now() - start, figure->title);
+    fflush(stdout);
+    if (status == RESTRIDE_OK)
+        json_array_append(all, report);
+    json_decref(report);
+    free(device);
+    return status;
+}
+
+/* Whether a figure is called so, by its name or one of its others. */
+static bool is_called(const rs_figure *figure, const char *name)
+{
+    size_t length = strlen(name);
+    if (strcmp(figure->name, name) == 0)
+        return true;
+    const char *place = figure->alias;
+    while (length > 0 && place != NULL && (place = strstr(place, name)) != NULL) {
+        bool begins = place == figure->alias || place[-1] == ' ';
+        if (begins && (place[length] == ' ' || place[length] == '\0'))
+            return true;
+        place++;
+    }
+    return false;
+}
+
+static const rs_figure *find_figure(const char *name)
+{
+    for (size_t i = 0; i < rs_figure_count; i++)
+        if (is_called(&rs_figures[i], name))
+            return &rs_figures[i];
+    return NULL;
+}
+
+static void list_figures(void)
+{
+    for (size_t i = 0; i < rs_figure_count; i++)
+        printf("%-17s %-24s %s\n", rs_figures[i].name,
+               rs_figures[i].alias != NULL ? rs_figures[i].alias : "", rs_figures[i].title);
+}
+
+/* ---- the verb ---- */
+
+static bool take_option(figure_options *options, int option, const char *value)
+{
+    switch (option) {
+    case 'o':
+        options->out = value;
+        return *value != '\0';
+    case 'e':
+        options->engine = value;
+        return strcmp(value, "host") != 0 && rs_cli_is_engine(value);
+    case 'd':
+        options->device = value;
+        return true;
+    case 'F':
+    case 'S':
+        options->full = option == 'F';
+        return true;
+    case 'n':
+        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
+               options->repeat <= MOST_REPEAT;
+    case 'l':
+        options->list = true;
+        return true;
+    default:
+        options->json = true;
+        return true;
+    }
+}
+
+static int read_options(int argc, char **argv, figure_options *options)
+{
+    static const struct option names[] = {
+        {"out", required_argument, NULL, 'o'},
+        {"engine", required_argument, NULL, 'e'},
+        {"device", required_argument, NULL, 'd'},
+        {"full", no_argument, NULL, 'F'},
+        {"small", no_argument, NULL, 'S'},
+        {"repeat", required_argument, NULL, 'n'},
+        {"list", no_argument, NULL, 'l'},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
+    };
+    *options =
+        (figure_options){.out = ".", .engine = "opencl", .full = -1, .repeat = DEFAULT_REPEAT};
+    optind = 1;
+    int option;
+    int index = 0;
+    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+        if (option == '?')
+            return RS_EXIT_USAGE;
+        if (!take_option(options, option, optarg))
+            return rs_cli_fail(RS_EXIT_USAGE, "bench",
+                               "--%s cannot be \"%s\"; see restride bench figures --help.",
+                               names[index].name, optarg);
+    }
+    for (int i = optind; i < argc; i++)
+        if (find_figure(argv[i]) == NULL)
+            return rs_cli_fail(RS_EXIT_USAGE, "bench",
+                               "There is no figure \"%s\"; restride bench figures --list has them.",
+                               argv[i]);
+    return RS_EXIT_DONE;
+}
+
+static restride_status measure_all(rs_figure_lab *lab, const figure_options *options, char **names,
+                                   json_t *all)
+{
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < rs_figure_count && status == RESTRIDE_OK; i++) {
+        bool wanted = *names == NULL;
+        for (char **name = names; *name != NULL; name++)
+            wanted = wanted || is_called(&rs_figures[i], *name);
+        if (wanted)
+            status = measure_figure(lab, options, &rs_figures[i], all);
+    }
+    return status;
+}
+
+int rs_bench_figures(int argc, char **argv)
+{
+    if (rs_bench_wants_help(argc, argv)) {
+        fputs(usage, stdout);
+        return RS_EXIT_DONE;
+    }
+    figure_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    if (options.list) {
+        list_figures();
+        return RS_EXIT_DONE;
+    }
+    if (mkdir(options.out, 0777) != 0 && errno != EEXIST)
+        return rs_cli_fail(RS_EXIT_FAILED, "bench", "The folder \"%s\" cannot be made: %s.",
+                           options.out, strerror(errno));
+    rs_figure_lab lab;
+    if (rs_figure_lab_open(&lab, options.engine, options.device, options.full, options.repeat) !=
+        RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
+    json_t *all = json_array();
+    if (measure_all(&lab, &options, argv + optind, all) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
+    if (exit_status == RS_EXIT_DONE && options.json) {
+        json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(5));
+        putchar('\n');
+    }
+    json_decref(all);
+    rs_figure_lab_close(&lab);
+    return exit_status;
+}
