@@ -29,6 +29,18 @@ bool rs_size_round_up(size_t value, size_t step, size_t *result)
     return rs_size_add(value, step - remainder, result);
 }
 
+size_t rs_size_add_capped(size_t a, size_t b)
+{
+    size_t sum;
+    return rs_size_add(a, b, &sum) ? sum : SIZE_MAX;
+}
+
+size_t rs_size_multiply_capped(size_t a, size_t b)
+{
+    size_t product;
+    return rs_size_multiply(a, b, &product) ? product : SIZE_MAX;
+}
+
 size_t rs_size_gcd(size_t a, size_t b)
 {
     while (b != 0) {

@@ -12,6 +12,10 @@ bool rs_size_multiply(size_t a, size_t b, size_t *result);
 /* The smallest multiple of `step` (not 0) that is at least `value`. */
 bool rs_size_round_up(size_t value, size_t step, size_t *result);
 
+/* For bounds and limits: SIZE_MAX when the result does not fit. */
+size_t rs_size_add_capped(size_t a, size_t b);
+size_t rs_size_multiply_capped(size_t a, size_t b);
+
 /* The greatest common divisor; gcd(0, b) is b. */
 size_t rs_size_gcd(size_t a, size_t b);
 

@@ -17,8 +17,9 @@ enum { LIMIT_PARTS = 200, WORKER_BYTES = 4 << 20, MOST_OF_A_METHOD = 4, ALIKE = 
 size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits)
 {
     if (traits->scratch_parts != 0)
-        return bytes / traits->scratch_parts + traits->scratch_bytes;
-    return bytes / LIMIT_PARTS + traits->workers * WORKER_BYTES;
+        return rs_size_add_capped(bytes / traits->scratch_parts, traits->scratch_bytes);
+    return rs_size_add_capped(bytes / LIMIT_PARTS,
+                              rs_size_multiply_capped(traits->workers, WORKER_BYTES));
 }
 
 static size_t default_limit(const rs_matrices *m, const rs_engine_traits *traits)
@@ -56,7 +57,7 @@ static size_t kept_bytes(const rs_choice *choice, const rs_engine_traits *traits
 {
     size_t kept = 0;
     for (size_t i = 0; i < choice->count; i++)
-        kept += rs_cost_kept(&choice->tasks[i], traits);
+        kept = rs_size_add_capped(kept, rs_cost_kept(&choice->tasks[i], traits));
     return kept;
 }
 
@@ -68,8 +69,7 @@ static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *tra
         size_t bytes = rs_cost_least_scratch(&choice->tasks[i], traits);
         most = bytes > most ? bytes : most;
     }
-    size_t sum;
-    return rs_size_add(most, kept_bytes(choice, traits), &sum) ? sum : SIZE_MAX;
+    return rs_size_add_capped(most, kept_bytes(choice, traits));
 }
 
 static void weigh(rs_choice *choice, const rs_problem *problem)
@@ -109,7 +109,7 @@ typedef struct {
     rs_offers offers;
     const rs_problem *problem;
     size_t considered;
-    size_t least_scratch; /* of everything that was considered */
+    size_t least_scratch; /* of what was considered, while nothing keeps within the limit */
     bool spread;          /* candidates of a method must differ */
     size_t most;
     size_t count;
@@ -172,11 +172,13 @@ static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
     s->considered++;
     if (!build(&s->trial, s->problem, method, tiles))
         return;
-    size_t scratch = least_scratch(&s->trial, &s->problem->traits);
-    s->least_scratch = scratch < s->least_scratch ? scratch : s->least_scratch;
     const candidate added = {method, tiles, s->trial.cost};
-    if (added.cost < RS_COST_IMPOSSIBLE)
+    if (added.cost < RS_COST_IMPOSSIBLE) {
         insert(s, &added);
+    } else if (s->count == 0) {
+        size_t scratch = least_scratch(&s->trial, &s->problem->traits);
+        s->least_scratch = scratch < s->least_scratch ? scratch : s->least_scratch;
+    }
 }
 
 /* `named` may be NULL. */

@@ -5,7 +5,10 @@
  */
 #include "transpose/cost.h"
 #include "base/arithmetic.h"
+#include "base/cycles.h"
 #include "transpose/device.h"
+
+#include <stdint.h>
 
 enum {
     LARGEST_SQUARE_UNIT = 256,
@@ -16,13 +19,34 @@ enum {
     LONG_LINES = 16,
     COPY_TILE_BYTES = 64 << 10,
     VECTORS_AT_ONCE = 64,
+    CHAIN_LENGTH = 509,
+    LANES = 16,
     LINE_BYTES = 64 /* what an engine may round the parts of its scratch memory up to */
 };
 
-/* The marks of the cycles take two bits a super-element while the plan is made. */
-static bool marks_fit(size_t elements, size_t scratch_limit)
+/* Sums and products may be of any sizes that a caller grants or asks for. */
+static size_t plus(size_t a, size_t b)
 {
-    return elements / 4 <= scratch_limit / 2;
+    return rs_size_add_capped(a, b);
+}
+
+static size_t times(size_t a, size_t b)
+{
+    return rs_size_multiply_capped(a, b);
+}
+
+/*
+ * Chains that are too few for all lanes of the workers leave more to the cycles that stay whole.
+ * No stage has more of them than makes chains of CHAIN_LENGTH.
+ */
+static double few_chains(const rs_transpose_task *task, size_t element_bytes,
+                         const rs_engine_traits *traits, size_t scratch_limit)
+{
+    double wanted = (double)traits->workers * LANES;
+    double most = (double)task->rows * (double)task->cols / CHAIN_LENGTH;
+    wanted = wanted < most ? wanted : most;
+    double chains = (double)scratch_limit / (double)element_bytes;
+    return chains < wanted ? 2 * (1 - chains / wanted) : 0;
 }
 
 /*
@@ -32,21 +56,19 @@ static bool marks_fit(size_t elements, size_t scratch_limit)
  */
 static double moves_cost(size_t element_bytes, const rs_engine_traits *traits)
 {
-    size_t line = traits->line_bytes;
+    double line = (double)traits->line_bytes;
     double bytes = (double)element_bytes;
-    double touched = (double)(element_bytes + line - rs_size_gcd(element_bytes, line));
-    double cost = 0.6 * touched / bytes + 0.78 * (double)line / bytes;
-    if (element_bytes > SHORT_LINES * line)
-        return cost + (element_bytes > LONG_LINES * line ? 0.4 : 0.6);
-    return element_bytes > line && element_bytes % line != 0 ? cost + 0.25 : cost;
+    double touched = bytes + line - (double)rs_size_gcd(element_bytes, traits->line_bytes);
+    double cost = 0.6 * touched / bytes + 0.78 * line / bytes;
+    if (bytes > SHORT_LINES * line)
+        return cost + (bytes > LONG_LINES * line ? 0.4 : 0.6);
+    return bytes > line && element_bytes % traits->line_bytes != 0 ? cost + 0.25 : cost;
 }
 
 static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
-    if (!marks_fit(task->rows * task->cols, scratch_limit))
-        return RS_COST_IMPOSSIBLE;
-    return moves_cost(task->unit, traits);
+    return moves_cost(task->unit, traits) + few_chains(task, task->unit, traits, scratch_limit);
 }
 
 static size_t inner_bytes(const rs_transpose_task *task)
@@ -59,7 +81,7 @@ static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *
                          size_t scratch_limit)
 {
     size_t bytes = inner_bytes(task);
-    if (!marks_fit(task->rows * task->cols, scratch_limit) || 2 * bytes > scratch_limit)
+    if (times(2, bytes) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
     double cost = moves_cost(bytes, traits) + 0.2;
     return bytes > traits->chip_bytes ? cost + 1 : cost;
@@ -107,12 +129,17 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
     return aligned * (runs > 1 ? runs : 1);
 }
 
+static size_t tails_bytes(const rs_transpose_task *task)
+{
+    return task->rows * task->tail * task->unit;
+}
+
 /* The tails are kept once together and once more by each worker. */
 static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                          size_t scratch_limit)
 {
     (void)traits;
-    return 2 * task->rows * task->tail * task->unit > scratch_limit ? RS_COST_IMPOSSIBLE : 0.95;
+    return times(2, tails_bytes(task)) > scratch_limit ? RS_COST_IMPOSSIBLE : 0.95;
 }
 
 /* Out to the scratch memory, and back as a plain copy; within the chip the threads wait for each
@@ -121,7 +148,7 @@ static double copy_cost(const rs_transpose_task *task, const rs_engine_traits *t
                         size_t scratch_limit)
 {
     size_t bytes = task->rows * task->cols * task->unit;
-    if (bytes + traits->workers * COPY_TILE_BYTES > scratch_limit)
+    if (plus(bytes, times(traits->workers, COPY_TILE_BYTES)) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
     return bytes > traits->chip_bytes ? 3.0 : 1.1;
 }
@@ -184,9 +211,10 @@ static double reorder_cost(const rs_transpose_task *task, const rs_engine_traits
 
 /* ---- the least scratch memory ---- */
 
-static size_t marks_kept(const rs_transpose_task *task)
+/* The families of the cycles. */
+static size_t cycles_kept(const rs_transpose_task *task)
 {
-    return task->rows * task->cols / 8 + LINE_BYTES;
+    return rs_cycles_most_bytes(task->rows * task->cols);
 }
 
 static size_t nothing_kept(const rs_transpose_task *task)
@@ -198,73 +226,73 @@ static size_t nothing_kept(const rs_transpose_task *task)
 /* More than an engine's table has for each. */
 static size_t pieces_kept(const rs_transpose_task *task)
 {
-    enum { PIECE_BYTES = 256 };
-    return task->piece_count * PIECE_BYTES;
+    enum { PIECE_BYTES = 96 };
+    return times(task->piece_count, PIECE_BYTES);
 }
 
 static size_t panels_least(const rs_transpose_task *task)
 {
-    return task->rows * task->cols * task->unit + LINE_BYTES;
+    return plus(task->rows * task->cols * task->unit, LINE_BYTES);
 }
 
-/* For as long as the cycles are looked for. */
+/* Without chains every cycle moves whole. */
 static size_t chains_least(const rs_transpose_task *task)
 {
-    return task->rows * task->cols / 2 + LINE_BYTES;
+    (void)task;
+    return LINE_BYTES;
 }
 
 static size_t square_least(const rs_transpose_task *task)
 {
     size_t edge = SQUARE_RUN_BYTES / task->unit;
     edge = edge < LEAST_EDGE ? LEAST_EDGE : edge < SQUARE_MOST_PART ? edge : SQUARE_MOST_PART;
-    return edge * edge * task->unit + LINE_BYTES;
+    return plus(times(edge * edge, task->unit), LINE_BYTES);
 }
 
 static size_t tails_least(const rs_transpose_task *task)
 {
-    return 2 * (task->rows * task->tail * task->unit + LINE_BYTES);
+    return times(2, plus(tails_bytes(task), LINE_BYTES));
 }
 
 static size_t copy_least(const rs_transpose_task *task)
 {
-    return panels_least(task) + COPY_TILE_BYTES;
+    return plus(panels_least(task), COPY_TILE_BYTES);
 }
 
 static size_t fused_least(const rs_transpose_task *task)
 {
-    size_t moving = 2 * inner_bytes(task) + 2 * LINE_BYTES;
-    size_t planning = chains_least(task);
-    return moving > planning ? moving : planning;
+    return times(2, plus(inner_bytes(task), LINE_BYTES));
 }
 
 /* A list of the parts. */
 static size_t reorder_least(const rs_transpose_task *task)
 {
-    return task->piece_count * 4 * LINE_BYTES;
+    return pieces_kept(task);
 }
 
 /* A cycle with one element in hand. */
 static size_t pipt_least(const rs_transpose_task *task)
 {
-    return task->unit + LINE_BYTES;
+    return plus(task->unit, LINE_BYTES);
 }
 
 /* A flag an element of all matrices, and two elements a worker; one worker at least. */
 static size_t pttwac_least(const rs_transpose_task *task)
 {
-    return task->outer * task->rows * task->cols / 8 + 2 * (LINE_BYTES + task->unit);
+    size_t flags = times(task->outer, task->rows * task->cols) / 8;
+    return plus(flags, times(2, plus(LINE_BYTES, task->unit)));
 }
 
 /* One row, and the vectors that are under way. */
 static size_t rows_least(const rs_transpose_task *task)
 {
-    return (task->cols + VECTORS_AT_ONCE) * task->unit + LINE_BYTES;
+    return plus(times(plus(task->cols, VECTORS_AT_ONCE), task->unit), LINE_BYTES);
 }
 
 /* One strip. */
 static size_t columns_least(const rs_transpose_task *task)
 {
-    return task->rows * LINE_BYTES;
+    return times(task->rows, LINE_BYTES);
 }
 
 /* ---- all stages of the host; devices have others (device.c) ---- */
@@ -276,12 +304,12 @@ static const struct {
     size_t (*kept)(const rs_transpose_task *task);
 } stages[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_PANELS] = {panels_cost, panels_least, nothing_kept},
-    [RS_TRANSPOSE_CHAINS] = {chains_cost, chains_least, marks_kept},
+    [RS_TRANSPOSE_CHAINS] = {chains_cost, chains_least, cycles_kept},
     [RS_TRANSPOSE_SQUARE] = {square_cost, square_least, nothing_kept},
     [RS_TRANSPOSE_JOIN] = {tails_cost, tails_least, nothing_kept},
     [RS_TRANSPOSE_SPLIT] = {tails_cost, tails_least, nothing_kept},
     [RS_TRANSPOSE_COPY] = {copy_cost, copy_least, nothing_kept},
-    [RS_TRANSPOSE_FUSED] = {fused_cost, fused_least, marks_kept},
+    [RS_TRANSPOSE_FUSED] = {fused_cost, fused_least, cycles_kept},
     [RS_TRANSPOSE_UNZIP] = {panels_cost, panels_least, pieces_kept},
     [RS_TRANSPOSE_ZIP] = {panels_cost, panels_least, pieces_kept},
     [RS_TRANSPOSE_REORDER] = {reorder_cost, reorder_least, pieces_kept},
@@ -312,8 +340,10 @@ double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_trait
 /* The stages of a device do with what there is, tables included. */
 size_t rs_cost_least_scratch(const rs_transpose_task *task, const rs_engine_traits *traits)
 {
-    if (traits->chip_only || traits->cost != NULL || stages[task->method].cost == NULL)
+    if (traits->chip_only || traits->cost != NULL)
         return 0;
+    if (rs_cost_of_transpose(task, traits, SIZE_MAX) >= RS_COST_IMPOSSIBLE)
+        return SIZE_MAX;
     return stages[task->method].least(task);
 }
 

@@ -14,8 +14,8 @@
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit);
 
-/* The least scratch memory with which a stage can run, on one thread, and an upper bound on the
- * tables that it keeps besides; in bytes. */
+/* The least scratch memory with which a stage can run, on one thread (SIZE_MAX when none would do),
+ * and an upper bound on the tables that it keeps besides; in bytes. */
 size_t rs_cost_least_scratch(const rs_transpose_task *task, const rs_engine_traits *traits);
 size_t rs_cost_kept(const rs_transpose_task *task, const rs_engine_traits *traits);
 

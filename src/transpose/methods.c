@@ -118,7 +118,8 @@ static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles ti
     (void)tiles;
     const rs_matrices *m = problem->matrices;
     size_t bytes = m->rows * m->cols * m->unit;
-    if (!problem->granted && !problem->named && bytes > 4 * problem->traits.chip_bytes)
+    if (!problem->granted && !problem->named &&
+        bytes > rs_size_multiply_capped(4, problem->traits.chip_bytes))
         return false;
     add_blocks(choice, problem, 1, m->rows, m->cols);
     return choice->count != 0;
@@ -429,8 +430,8 @@ static size_t least(size_t a, size_t b)
 static size_t largest_part(const rs_problem *problem, const cut *c)
 {
     size_t slim = c->across * problem->matrices->unit;
-    size_t most = 4 * problem->traits.chip_bytes / slim;
-    size_t lines = 4 * problem->traits.line_bytes / problem->matrices->unit;
+    size_t most = rs_size_multiply_capped(4, problem->traits.chip_bytes) / slim;
+    size_t lines = rs_size_multiply_capped(4, problem->traits.line_bytes) / problem->matrices->unit;
     most = most > lines ? most : lines;
     if (problem->granted && problem->scratch_limit / slim > most)
         most = problem->scratch_limit / slim;
@@ -476,7 +477,8 @@ static void offer_column_blocks(const rs_method *method, const rs_problem *probl
 /* The largest factors of a side whose super-elements have no more than LONGEST_LINES lines. */
 static size_t find_factors(const rs_problem *problem, size_t side, size_t *factors)
 {
-    size_t longest = LONGEST_LINES * problem->traits.line_bytes / problem->matrices->unit;
+    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) /
+                     problem->matrices->unit;
     size_t count = 0;
     size_t factor = least(longest, side / 2);
     for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)

@@ -1,8 +1,10 @@
 /*
  * The planned chains of src/engine/host/cycle.h and chains.c, for spin: every chain, and every cycle
  * without a start, is a process of its own, which is more freedom than the lanes of threads have.
- * A chain saves its start, waits for all others at the barrier, and moves. After the barrier no
- * position is touched by two processes, so the order in which memory shows stores cannot matter.
+ * Which positions of a cycle start a chain is of no account; here it is the multiples of STRIDE, and
+ * cycles without one stay whole. A chain saves its start, waits for all others at the barrier, and
+ * moves. After the barrier no position is touched by two processes, so the order in which memory
+ * shows stores cannot matter.
  *
  * Wrong variants:
  *   NO_BARRIER  chains move before all starts are saved

@@ -5,33 +5,37 @@
  * before the run (cycle.h), and a thread moves several of them in turns (lanes.h). Each line moves
  * to the processor and back once.
  *
- * Scratch: one element in about 500, and two bits an element for the few cycles without a chain.
- * Long elements move in slices, which bounds the buffer of a thread and gives all threads work when
- * there are few elements.
+ * Scratch: one element in about 500. Long elements move in slices, which bounds the buffer of a
+ * thread and gives all threads work when there are few elements.
  */
 #include "engine/host/host.h"
 #include "engine/host/lanes.h"
 
 #include <string.h>
 
-enum { LEAST_STRIDE = 509, APART = 4 };
+enum { CHAIN_LENGTH = 509, APART = 4 };
+
+/* With which so many elements save no more than the limit. */
+static size_t length_within(size_t elements, size_t unit, size_t limit)
+{
+    size_t most = limit / unit;
+    size_t least = elements / (most + 1) + 1;
+    return least > CHAIN_LENGTH ? least : CHAIN_LENGTH;
+}
 
 restride_status rs_host_chains_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
-    /* Elements as small as one byte make the marks the larger part, so only they are asked for. */
-    size_t stride = LEAST_STRIDE;
-    size_t bytes = task->rows * task->cols * task->unit;
-    if (bytes / stride > scratch_limit / 2)
-        stride = bytes / (scratch_limit / 2 + 1) + 1;
-    restride_status status = rs_host_cycles_create(&stage->cycles, task->rows, task->cols, stride);
-    stage->scratch_bytes = stage->cycles.starts * task->unit;
+    size_t elements = task->rows * task->cols;
+    restride_status status = rs_host_cycles_create(
+        &stage->cycles, task->rows, task->cols, length_within(elements, task->unit, scratch_limit));
+    stage->scratch_bytes = stage->cycles.chains * task->unit;
     /* Many matrices need no barriers: each thread takes whole ones. */
-    size_t own_bytes = stage->cycles.starts * task->unit + RS_HOST_LINE_BYTES;
-    stage->apart = task->outer >= APART * stage->threads &&
-                   own_bytes <= scratch_limit / stage->threads && status == RESTRIDE_OK;
+    size_t own_bytes = stage->scratch_bytes + RS_HOST_LINE_BYTES;
+    stage->apart =
+        task->outer >= APART * stage->threads && own_bytes <= scratch_limit / stage->threads;
     if (stage->apart)
-        rs_host_fit_threads(stage, 0, own_bytes - RS_HOST_LINE_BYTES, scratch_limit);
+        rs_host_fit_threads(stage, 0, stage->scratch_bytes, scratch_limit);
     return status;
 }
 
@@ -40,24 +44,24 @@ static void save_starts(const rs_host_field *field, const rs_host_member *member
 {
     size_t begin;
     size_t end;
-    size_t distance = field->cycles->stride * field->unit;
-    rs_host_team_share(member, field->cycles->starts, &begin, &end);
-    for (size_t i = begin; i < end; i++)
-        memcpy(saved + i * field->unit, field->matrix + (i + 1) * distance, field->unit);
+    rs_host_chain_cursor chain;
+    rs_host_team_share(member, field->cycles->chains, &begin, &end);
+    if (begin == end)
+        return;
+    rs_host_chain_begin(&chain, field->cycles, begin);
+    for (size_t i = begin; i < end; i++, rs_host_chain_next(&chain))
+        memcpy(saved + i * field->unit, field->matrix + chain.start * field->unit, field->unit);
 }
 
 /* Moves one matrix with all members, or with the one that is alone. */
 static void move_matrix(rs_host_field *field, const rs_host_member *member, unsigned char *saved)
 {
     const rs_host_lanes lanes = rs_host_lanes_choose();
-    size_t begin;
-    size_t end;
     field->saved = saved;
     save_starts(field, member, saved);
     if (member->count > 1)
         rs_host_team_wait(member);
-    rs_host_team_share(member, field->cycles->starts * field->slices, &begin, &end);
-    lanes.chains(field, begin, end);
+    lanes.chains(field, member->index, member->count);
     lanes.cycles(field, member->index, member->count);
     if (member->count > 1)
         rs_host_team_wait(member);

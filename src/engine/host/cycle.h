@@ -1,21 +1,21 @@
 /*
  * The arithmetic of 100!: where each element of a rows x cols matrix goes, and how the cycles of
- * that permutation are cut into chains. Nothing here touches the matrix, so all of it can be tested
- * with sizes that no memory holds.
+ * that permutation (base/cycles.h) are cut into chains. Nothing here touches the matrix, so all of
+ * it can be tested with sizes that no memory holds.
  *
  * After the transposition position q = j*rows + i holds what was at i*cols + j, which is
  * q*cols mod (rows*cols - 1); the first and the last element stay.
  *
- * Positions that are multiples of `stride` start a chain: it moves elements along its cycle up to
- * the next such position. Whether a chain ends is seen from the position alone, and its number is
- * position / stride, so the chains need no table. Every start is saved before anything moves; then
- * the chains are independent of each other. Cycles without a multiple of `stride` are found when
- * the plan is made; a bit in `leaders` marks one position of each.
+ * A cycle of twice the length of a chain and more is cut into chains of nearly equal lengths: the
+ * k-th step from a position is a multiplication by cols^k. The first element of every chain is
+ * saved before anything moves; then the chains are independent of each other, and each ends with
+ * the saved first element of the next one. Shorter cycles stay whole. Neither is kept in a table:
+ * cursors tell them one after the other, from anywhere on.
  */
 #ifndef RS_ENGINE_HOST_CYCLE_H
 #define RS_ENGINE_HOST_CYCLE_H
 
-#include "base/status.h"
+#include "base/cycles.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,24 +31,65 @@ typedef struct {
     size_t rows;
     size_t cols;
     size_t total; /* rows * cols */
-    size_t stride;
-    size_t starts;     /* chains: the multiples of stride from stride to total - 2 */
-    uint64_t *leaders; /* NULL when every cycle has a start */
-    size_t leader_words;
     rs_host_divider by_rows;
-    rs_host_divider by_stride;
+    rs_cycles cycles;
+    size_t length; /* of a chain, about */
+    size_t chains;
 } rs_host_cycles;
 
-/*
- * Finds the cycles. `stride` is a least value: a larger one may be taken. rows * cols must fit in
- * size_t. On success the caller frees it with rs_host_cycles_free().
- */
+/* Cuts the cycles into chains of about `length` elements, at least 1, and never more than total /
+ * length of them. rows * cols must fit in size_t. On success the caller frees it with
+ * rs_host_cycles_free(). */
 restride_status rs_host_cycles_create(rs_host_cycles *cycles, size_t rows, size_t cols,
-                                      size_t stride);
+                                      size_t length);
 void rs_host_cycles_free(rs_host_cycles *cycles);
 
-/* The same without looking for cycles that have no start. */
-void rs_host_cycles_begin(rs_host_cycles *cycles, size_t rows, size_t cols, size_t stride);
+/* Without looking for cycles: rs_host_source() is all that can be asked. Nothing to free. */
+void rs_host_cycles_begin(rs_host_cycles *cycles, size_t rows, size_t cols);
+
+/* A chain takes elements from `start` on, and what was at `stop`, which is the start of chain
+ * `following`, comes last. */
+typedef struct {
+    size_t start;
+    size_t stop;
+    size_t following;
+    const rs_host_cycles *cycles;
+    size_t family;
+    size_t pieces;   /* of each cycle of the family */
+    size_t longer;   /* of them, the first, which have one step more */
+    size_t jumps[2]; /* cols to the steps of a longer piece, and of another */
+    rs_cycle_cursor cycle;
+    size_t number; /* of the chain */
+    size_t index;  /* of its cycle in the family */
+    size_t piece;  /* of its cycle */
+} rs_host_chain_cursor;
+
+/* Chain `number`, which is below cycles->chains. */
+void rs_host_chain_begin(rs_host_chain_cursor *cursor, const rs_host_cycles *cycles, size_t number);
+
+/* The next chain, unless this was the last one. */
+void rs_host_chain_next(rs_host_chain_cursor *cursor);
+
+/* The whole cycles that belong to one of several members, each as often as elements have slices.
+ * Every member takes its share of every family, so that all have as much to do. */
+typedef struct {
+    size_t leader; /* a position of the cycle */
+    size_t slice;
+    const rs_host_cycles *cycles;
+    size_t slices;
+    size_t member;
+    size_t members;
+    bool backward; /* the last family first */
+    size_t next_family;
+    size_t left; /* slices of cycles of the family before */
+    rs_cycle_cursor cycle;
+} rs_host_whole_cursor;
+
+void rs_host_whole_begin(rs_host_whole_cursor *cursor, const rs_host_cycles *cycles, size_t slices,
+                         size_t member, size_t members, bool backward);
+
+/* The next slice, at first the first one; false when there is none. */
+bool rs_host_whole_next(rs_host_whole_cursor *cursor);
 
 /* `largest` is the largest number that will be divided. */
 static inline rs_host_divider rs_host_divider_make(size_t divisor, size_t largest)
@@ -74,13 +115,6 @@ static inline size_t rs_host_source(const rs_host_cycles *cycles, size_t positio
 {
     size_t j = rs_host_divide(&cycles->by_rows, position);
     return (position - j * cycles->rows) * cycles->cols + j;
-}
-
-/* The number of the chain that starts at `position`, counted from 1; 0 when none does. */
-static inline size_t rs_host_chain_at(const rs_host_cycles *cycles, size_t position)
-{
-    size_t number = rs_host_divide(&cycles->by_stride, position);
-    return number * cycles->stride == position ? number : 0;
 }
 
 #endif

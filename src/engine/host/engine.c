@@ -186,8 +186,8 @@ static restride_status create_marshal(restride_engine *base, const rs_marshal_ta
 static size_t scratch_bytes(const rs_stage *base, size_t *kept)
 {
     const rs_host_stage *stage = (const rs_host_stage *)base;
-    *kept = stage->cycles.leader_words * sizeof *stage->cycles.leaders +
-            stage->task.piece_count * sizeof *stage->pieces;
+    *kept =
+        rs_cycles_bytes(&stage->cycles.cycles) + stage->task.piece_count * sizeof *stage->pieces;
     return stage->scratch_bytes;
 }
 
@@ -274,7 +274,7 @@ static json_t *describe_stage(const rs_stage *base)
         {"pieces", task->piece_count},
         {"element_bytes", element_bytes(task)},
         {"threads", stage->threads},
-        {"chains", stage->cycles.starts},
+        {"chains", stage->cycles.chains},
         {"scratch_bytes", stage->scratch_bytes},
     };
     return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { CHAINS_A_THREAD = 16, WORD_BITS = 64 };
+enum { CHAINS_A_THREAD = 16 };
 
 static size_t element_bytes(const rs_transpose_task *task)
 {
@@ -34,7 +34,7 @@ restride_status rs_host_fused_prepare(rs_host_stage *stage, size_t scratch_limit
         chains = stage->threads * CHAINS_A_THREAD;
     restride_status status =
         rs_host_cycles_create(&stage->cycles, task->rows, task->cols, total / (chains + 1) + 1);
-    stage->scratch_bytes += stage->cycles.starts * element_bytes(task);
+    stage->scratch_bytes += stage->cycles.chains * element_bytes(task);
     return status;
 }
 
@@ -58,44 +58,48 @@ static void place(const field *f, const unsigned char *element, size_t position)
     rs_host_done(f->run, f->bytes);
 }
 
-/* Moves the elements of a chain; its last one is the first of another, or its own. */
-static void move_chain(const field *f, size_t position)
+/* Moves the elements from `position` on, as far as the one that was at `stop`, of which `last` is a
+ * copy. */
+static void move_chain(const field *f, size_t position, size_t stop, const unsigned char *last)
 {
-    for (;;) {
-        size_t source = rs_host_source(f->cycles, position);
-        size_t next = rs_host_chain_at(f->cycles, source);
-        if (next != 0) {
-            place(f, f->saved + (next - 1) * f->bytes, position);
-            return;
-        }
+    size_t source = rs_host_source(f->cycles, position);
+    for (; source != stop; source = rs_host_source(f->cycles, position)) {
         place(f, f->matrix + source * f->bytes, position);
         position = source;
     }
+    place(f, last, position);
 }
 
-static void move_cycle(const field *f, size_t leader)
+static void save_starts(const field *f, size_t begin, size_t end)
 {
-    memcpy(f->own, f->matrix + leader * f->bytes, f->bytes);
-    size_t position = leader;
-    for (size_t source = rs_host_source(f->cycles, position); source != leader;
-         source = rs_host_source(f->cycles, position)) {
-        place(f, f->matrix + source * f->bytes, position);
-        position = source;
-    }
-    place(f, f->own, position);
+    rs_host_chain_cursor chain;
+    if (begin == end)
+        return;
+    rs_host_chain_begin(&chain, f->cycles, begin);
+    for (size_t i = begin; i < end; i++, rs_host_chain_next(&chain))
+        memcpy(f->saved + i * f->bytes, f->matrix + chain.start * f->bytes, f->bytes);
+}
+
+static void move_chains(const field *f, size_t begin, size_t end)
+{
+    rs_host_chain_cursor chain;
+    if (begin == end)
+        return;
+    rs_host_chain_begin(&chain, f->cycles, begin);
+    for (size_t i = begin; i < end; i++, rs_host_chain_next(&chain))
+        move_chain(f, chain.start, chain.stop, f->saved + chain.following * f->bytes);
 }
 
 static void move_cycles(const field *f, const rs_host_member *member)
 {
-    size_t begin;
-    size_t end;
-    rs_host_team_share(member, f->cycles->leader_words, &begin, &end);
-    for (size_t word = begin; word < end; word++)
-        for (uint64_t bits = f->cycles->leaders[word]; bits != 0; bits &= bits - 1)
-            move_cycle(f, word * WORD_BITS + (size_t)__builtin_ctzll(bits));
+    rs_host_whole_cursor cycle;
+    rs_host_whole_begin(&cycle, f->cycles, 1, member->index, member->count, false);
+    while (rs_host_whole_next(&cycle)) {
+        memcpy(f->own, f->matrix + cycle.leader * f->bytes, f->bytes);
+        move_chain(f, cycle.leader, cycle.leader, f->own);
+    }
 }
 
-/* Those that are the start of a chain have been moved with it; the first and the last never are. */
 static void turn_fixed(const field *f, const rs_host_member *member)
 {
     size_t last = f->cycles->total - 1;
@@ -105,8 +109,6 @@ static void turn_fixed(const field *f, const rs_host_member *member)
     rs_host_team_share(member, count, &begin, &end);
     for (size_t i = begin; i < end; i++) {
         size_t position = i == 0 ? 0 : i * (last / (count - 1));
-        if (position != last && rs_host_chain_at(f->cycles, position) != 0)
-            continue;
         memcpy(f->own, f->matrix + position * f->bytes, f->bytes);
         place(f, f->own, position);
     }
@@ -126,12 +128,10 @@ void rs_host_fused_work(void *context, const rs_host_member *member)
                          .saved = run->scratch + stage->threads * stage->own_bytes,
                          .own = run->scratch + member->index * stage->own_bytes,
                          .bytes = element_bytes(&stage->task)};
-        rs_host_team_share(member, f.cycles->starts, &begin, &end);
-        for (size_t i = begin; i < end; i++)
-            memcpy(f.saved + i * f.bytes, f.matrix + (i + 1) * f.cycles->stride * f.bytes, f.bytes);
+        rs_host_team_share(member, f.cycles->chains, &begin, &end);
+        save_starts(&f, begin, end);
         rs_host_team_wait(member);
-        for (size_t i = begin; i < end; i++)
-            move_chain(&f, (i + 1) * f.cycles->stride);
+        move_chains(&f, begin, end);
         move_cycles(&f, member);
         turn_fixed(&f, member);
         rs_host_team_wait(member);

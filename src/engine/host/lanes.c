@@ -6,6 +6,11 @@
  * lines it fetched about as many lines in vain as were needed, which halved the speed. So the
  * pieces of such elements are read in an order without runs. Longer ones move in slices of eight
  * lines, each asked for as a whole.
+ *
+ * When both sides are odd, a family of cycles has positions that are all even or all odd. Elements
+ * of one line at even positions alone are read three times as slowly as others, for hardware reads
+ * every second line in vain. So a thread takes its chains from several parts of their order at
+ * once, and its cycles from both ends.
  */
 #include "engine/host/lanes.h"
 
@@ -17,7 +22,7 @@ enum {
     MOST_LANES = 64,
     LEAST_LANES = 16,
     LANES_BYTES = 8192, /* of elements that are under way to a thread at once */
-    WORD_BITS = 64,
+    PARTS = 4,          /* of the chains, that a thread works on at once */
     KEPT_BYTES = LEAST_LANES * (SLICE_BYTES + LINE_BYTES)
 };
 
@@ -58,6 +63,8 @@ typedef struct {
     size_t offset; /* of the slice */
     size_t target;
     size_t source;
+    size_t stop; /* the source that is saved, or kept */
+    const unsigned char *last;
 } lane;
 
 INLINE void copy_short(unsigned char *target, const unsigned char *source, size_t width)
@@ -123,102 +130,128 @@ static void note(const rs_host_field *f, size_t bytes)
 
 /* ---- chains ---- */
 
-INLINE void begin_chain(const rs_host_field *f, lane *l, size_t item)
+/* Chains one after the other, each slice by slice. */
+typedef struct {
+    rs_host_chain_cursor chain;
+    size_t slice;
+    size_t left;
+} chain_items;
+
+static void begin_items(chain_items *items, const rs_host_field *f, size_t part, size_t parts)
 {
-    enter_slice(f, l, item % f->slices);
-    l->target = (item / f->slices + 1) * f->cycles->stride;
-    look_ahead(f, l);
+    size_t all = f->cycles->chains * f->slices;
+    size_t first = all / parts * part + (part < all % parts ? part : all % parts);
+    items->left = all / parts + (part < all % parts ? 1 : 0);
+    items->slice = first % f->slices;
+    if (items->left > 0)
+        rs_host_chain_begin(&items->chain, f->cycles, first / f->slices);
 }
 
-INLINE void move_chains(const rs_host_field *f, size_t item, size_t end, size_t pieces)
+static void next_item(chain_items *items, const rs_host_field *f)
+{
+    if (--items->left > 0 && ++items->slice == f->slices) {
+        items->slice = 0;
+        rs_host_chain_next(&items->chain);
+    }
+}
+
+/* The part that a lane turns to first: the slices of long elements want to stay together. */
+INLINE size_t turn_of(const rs_host_field *f, size_t lane)
+{
+    return f->slices == 1 ? lane : 0;
+}
+
+/* Of one of the parts; false when there is no chain left. */
+INLINE bool begin_chain(const rs_host_field *f, lane *l, chain_items parts[PARTS], size_t turn)
+{
+    chain_items *items = &parts[turn % PARTS];
+    for (size_t i = 1; items->left == 0 && i < PARTS; i++)
+        items = &parts[(turn + i) % PARTS];
+    if (items->left == 0)
+        return false;
+    enter_slice(f, l, items->slice);
+    l->target = items->chain.start;
+    l->stop = items->chain.stop;
+    l->last = f->saved + items->chain.following * f->unit + l->offset;
+    look_ahead(f, l);
+    next_item(items, f);
+    return true;
+}
+
+INLINE void move_chains(const rs_host_field *f, size_t index, size_t members, size_t pieces)
 {
     lane lanes[MOST_LANES];
     size_t count = 0;
-    while (count < f->lanes && item < end)
-        begin_chain(f, &lanes[count++], item++);
+    chain_items parts[PARTS];
+    if (f->cycles->chains == 0)
+        return;
+    for (size_t part = 0; part < PARTS; part++)
+        begin_items(&parts[part], f, part * members + index, PARTS * members);
+    while (count < f->lanes && begin_chain(f, &lanes[count], parts, turn_of(f, count)))
+        count++;
     while (count > 0)
         for (size_t i = 0; i < count; i++) {
             lane *l = &lanes[i];
-            size_t next_chain = rs_host_chain_at(f->cycles, l->source);
-            if (next_chain == 0) {
+            if (l->source != l->stop) {
                 step(f, l, pieces);
                 continue;
             }
-            copy(l->base + l->target * f->unit, f->saved + (next_chain - 1) * f->unit + l->offset,
-                 l->pieces, pieces);
-            note(f, f->cycles->stride * l->pieces->width); /* the mean length of a chain */
-            if (item < end)
-                begin_chain(f, l, item++);
-            else
+            copy(l->base + l->target * f->unit, l->last, l->pieces, pieces);
+            note(f, f->cycles->length * l->pieces->width);
+            if (!begin_chain(f, l, parts, turn_of(f, i)))
                 lanes[i--] = lanes[--count];
         }
 }
 
 /* ---- cycles ---- */
 
-/* The marked positions, one after the other. */
-typedef struct {
-    size_t item;
-    size_t end;
-    size_t step;
-    uint64_t bits;
-} cursor;
-
-static bool next_leader(const rs_host_field *f, cursor *c, size_t *leader, size_t *slice)
-{
-    while (c->bits == 0) {
-        c->item += c->step;
-        if (c->item >= c->end)
-            return false;
-        c->bits = f->cycles->leaders[c->item / f->slices];
-    }
-    *leader = c->item / f->slices * WORD_BITS + (size_t)__builtin_ctzll(c->bits);
-    *slice = c->item % f->slices;
-    c->bits &= c->bits - 1;
-    return true;
-}
+enum { ENDS = 2 };
 
 /* A cycle is a chain that ends where it began; its first element is kept by its lane. */
 typedef struct {
     lane lane;
-    size_t leader;
     unsigned char *kept;
     bool entered; /* the first element is kept and the second one asked for */
 } cycle_lane;
 
-INLINE bool begin_cycle(const rs_host_field *f, cycle_lane *l, cursor *c)
+INLINE bool begin_cycle(const rs_host_field *f, cycle_lane *l, rs_host_whole_cursor ends[ENDS],
+                        size_t turn)
 {
-    size_t slice;
-    if (!next_leader(f, c, &l->leader, &slice))
-        return false;
-    enter_slice(f, &l->lane, slice);
+    rs_host_whole_cursor *cycle = &ends[turn % ENDS];
+    if (!rs_host_whole_next(cycle)) {
+        cycle = &ends[(turn + 1) % ENDS];
+        if (!rs_host_whole_next(cycle))
+            return false;
+    }
+    enter_slice(f, &l->lane, cycle->slice);
+    l->lane.target = cycle->leader;
+    l->lane.stop = cycle->leader;
     l->entered = false;
-    prefetch(l->lane.base + l->leader * f->unit, l->lane.pieces->width);
+    prefetch(l->lane.base + l->lane.target * f->unit, l->lane.pieces->width);
     return true;
 }
 
 INLINE void enter_cycle(const rs_host_field *f, cycle_lane *l, size_t pieces)
 {
-    copy(l->kept, l->lane.base + l->leader * f->unit, l->lane.pieces, pieces);
+    copy(l->kept, l->lane.base + l->lane.target * f->unit, l->lane.pieces, pieces);
     l->entered = true;
-    l->lane.target = l->leader;
     look_ahead(f, &l->lane);
 }
 
-INLINE void move_cycles(const rs_host_field *f, size_t item, size_t step_items, size_t pieces)
+INLINE void move_cycles(const rs_host_field *f, size_t index, size_t members, size_t pieces)
 {
-    size_t end = f->cycles->leader_words * f->slices;
-    if (item >= end)
-        return;
     /* Kept elements lie a line further apart than they are long, lest all be in one cache set. */
     unsigned char kept[KEPT_BYTES];
     size_t distance = (f->slices > 1 ? SLICE_BYTES : f->unit) + LINE_BYTES;
     cycle_lane lanes[MOST_LANES];
-    cursor c = {item, end, step_items, f->cycles->leaders[item / f->slices]};
+    rs_host_whole_cursor ends[ENDS];
+    for (size_t end = 0; end < ENDS; end++)
+        rs_host_whole_begin(&ends[end], f->cycles, f->slices, ENDS * index + end, ENDS * members,
+                            end != 0);
     size_t count = 0;
     while (count < f->lanes && (count + 1) * distance <= KEPT_BYTES) {
         lanes[count].kept = kept + count * distance;
-        if (!begin_cycle(f, &lanes[count], &c))
+        if (!begin_cycle(f, &lanes[count], ends, turn_of(f, count)))
             break;
         count++;
     }
@@ -227,11 +260,11 @@ INLINE void move_cycles(const rs_host_field *f, size_t item, size_t step_items, 
             cycle_lane *l = &lanes[i];
             if (!l->entered) {
                 enter_cycle(f, l, pieces);
-            } else if (l->lane.source != l->leader) {
+            } else if (l->lane.source != l->lane.stop) {
                 step(f, &l->lane, pieces);
             } else {
                 copy(l->lane.base + l->lane.target * f->unit, l->kept, l->lane.pieces, pieces);
-                if (!begin_cycle(f, l, &c))
+                if (!begin_cycle(f, l, ends, turn_of(f, i)))
                     lanes[i--] = lanes[--count];
             }
         }
@@ -243,23 +276,23 @@ INLINE void move_cycles(const rs_host_field *f, size_t item, size_t step_items, 
 #define BY_PIECES(function)                                                                        \
     switch (f->slices == 1 ? f->last.count : 0) {                                                  \
     case 1:                                                                                        \
-        (function)(f, item, next, 1);                                                              \
+        (function)(f, index, members, 1);                                                          \
         break;                                                                                     \
     case 2:                                                                                        \
-        (function)(f, item, next, 2);                                                              \
+        (function)(f, index, members, 2);                                                          \
         break;                                                                                     \
     case 3:                                                                                        \
-        (function)(f, item, next, 3);                                                              \
+        (function)(f, index, members, 3);                                                          \
         break;                                                                                     \
     case 4:                                                                                        \
-        (function)(f, item, next, 4);                                                              \
+        (function)(f, index, members, 4);                                                          \
         break;                                                                                     \
     default:                                                                                       \
-        (function)(f, item, next, 0);                                                              \
+        (function)(f, index, members, 0);                                                          \
     }
 
 #define DEFINE_LOOP(name, attribute, function)                                                     \
-    attribute static void name(const rs_host_field *f, size_t item, size_t next)                   \
+    attribute static void name(const rs_host_field *f, size_t index, size_t members)               \
     {                                                                                              \
         BY_PIECES(function);                                                                       \
     }

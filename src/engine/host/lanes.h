@@ -32,17 +32,13 @@ typedef struct {
 
 void rs_host_field_cut(rs_host_field *field, const rs_host_cycles *cycles, size_t unit);
 
-/* Move the chains [item, end): item c * slices + s is slice s of chain c + 1, so the lanes of one
- * thread move neighbouring slices. */
-typedef void rs_host_move_chains(const rs_host_field *field, size_t item, size_t end);
-
-/* Move the marked cycles of the items first, first + step and so on: item w * slices + s is slice s
- * of those of word w. Marks come in clusters, so threads take turns. */
-typedef void rs_host_move_cycles(const rs_host_field *field, size_t first, size_t step);
+/* Move the share of member `index` of `count`, of all chains or of all whole cycles. The lanes of a
+ * thread move neighbouring slices of one element. */
+typedef void rs_host_move_share(const rs_host_field *field, size_t index, size_t count);
 
 typedef struct {
-    rs_host_move_chains *chains;
-    rs_host_move_cycles *cycles;
+    rs_host_move_share *chains;
+    rs_host_move_share *cycles;
 } rs_host_lanes;
 
 /* The fastest version on this processor. */

@@ -15,8 +15,7 @@ enum { SLICE_BYTES = 4096 };
 restride_status rs_host_pipt_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
-    rs_host_cycles_begin(&stage->cycles, stage->task.rows, stage->task.cols, 2);
-    stage->cycles.starts = 0;
+    rs_host_cycles_begin(&stage->cycles, stage->task.rows, stage->task.cols);
     return RESTRIDE_OK;
 }
 

@@ -60,8 +60,7 @@ restride_status rs_host_pttwac_prepare(rs_host_stage *stage, size_t scratch_limi
 {
     const rs_transpose_task *task = &stage->task;
     /* Sources of the way back are the destinations of the way there. */
-    rs_host_cycles_begin(&stage->cycles, task->cols, task->rows, 2);
-    stage->cycles.starts = 0;
+    rs_host_cycles_begin(&stage->cycles, task->cols, task->rows);
     size_t positions = task->outer * task->rows * task->cols;
     rs_host_fit_threads(stage, rs_claim_words(positions) * sizeof(rs_claim_word), 2 * task->unit,
                         scratch_limit);
