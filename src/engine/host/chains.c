@@ -19,7 +19,7 @@ enum { CHAIN_LENGTH = 509, APART = 4 };
 static size_t length_within(size_t elements, size_t unit, size_t limit)
 {
     size_t most = limit / unit;
-    size_t least = elements / (most + 1) + 1;
+    size_t least = most < elements ? elements / (most + 1) + 1 : 1;
     return least > CHAIN_LENGTH ? least : CHAIN_LENGTH;
 }
 
