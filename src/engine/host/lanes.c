@@ -156,9 +156,9 @@ static void next_item(chain_items *items, const rs_host_field *f)
 }
 
 /* The part that a lane turns to first: the slices of long elements want to stay together. */
-INLINE size_t turn_of(const rs_host_field *f, size_t lane)
+INLINE size_t turn_of(const rs_host_field *f, size_t number)
 {
-    return f->slices == 1 ? lane : 0;
+    return f->slices == 1 ? number : 0;
 }
 
 /* Of one of the parts; false when there is no chain left. */
