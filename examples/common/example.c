@@ -75,19 +75,25 @@ static cl_device_id find_device(const char *kind)
     example_fail("No OpenCL device of kind \"%s\" was found; --device chooses another kind.", kind);
 }
 
-example_device example_open(const char *kind)
+example_device example_open_quietly(const char *kind)
 {
     example_device opened = {.device = find_device(kind)};
-    char name[256] = "";
-    example_check(clGetDeviceInfo(opened.device, CL_DEVICE_NAME, sizeof name, name, NULL),
-                  "clGetDeviceInfo");
-    printf("device           %s\n", name);
     cl_int code;
     opened.context = clCreateContext(NULL, 1, &opened.device, NULL, NULL, &code);
     example_check(code, "clCreateContext");
     opened.queue =
         clCreateCommandQueue(opened.context, opened.device, CL_QUEUE_PROFILING_ENABLE, &code);
     example_check(code, "clCreateCommandQueue");
+    return opened;
+}
+
+example_device example_open(const char *kind)
+{
+    char name[256] = "";
+    example_device opened = example_open_quietly(kind);
+    example_check(clGetDeviceInfo(opened.device, CL_DEVICE_NAME, sizeof name, name, NULL),
+                  "clGetDeviceInfo");
+    printf("device           %s\n", name);
     return opened;
 }
 
