@@ -3,6 +3,7 @@
  * what was left alone and why, and how the structures lie in memory before and after.
  */
 #include "base/text.h"
+#include "cli/page.h"
 #include "cli/run_report.h"
 #include "layout/layout.h"
 #include "layout/picture.h"
@@ -15,46 +16,9 @@ extern const char rs_report_style[];
 
 enum { CHART_WIDTH = 900, LABEL_WIDTH = 220, BAR_WIDTH = 540, BAR_HEIGHT = 18, BAR_STEP = 24 };
 
-static void add_escaped(rs_text *page, const char *string)
-{
-    for (; string != NULL && *string != '\0'; string++) {
-        if (*string == '<')
-            rs_text_add_string(page, "&lt;");
-        else if (*string == '>')
-            rs_text_add_string(page, "&gt;");
-        else if (*string == '&')
-            rs_text_add_string(page, "&amp;");
-        else if (*string == '"')
-            rs_text_add_string(page, "&quot;");
-        else
-            rs_text_add(page, string, 1);
-    }
-}
-
-static const char *string_of(const json_t *object, const char *key)
-{
-    const char *string = json_string_value(json_object_get(object, key));
-    return string != NULL ? string : "";
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
 static bool is_transformed(const json_t *argument)
 {
-    return strcmp(string_of(argument, "status"), "transformed") == 0;
-}
-
-static void add_time(rs_text *page, double seconds)
-{
-    if (seconds >= 1)
-        rs_text_format(page, "%.2f s", seconds);
-    else if (seconds >= 1e-3)
-        rs_text_format(page, "%.2f ms", seconds * 1e3);
-    else
-        rs_text_format(page, "%.1f µs", seconds * 1e6);
+    return strcmp(rs_page_string(argument, "status"), "transformed") == 0;
 }
 
 /* ---- head ---- */
@@ -71,22 +35,22 @@ static void add_head(rs_text *page, const json_t *report)
     json_array_foreach(json_object_get(report, "program"), i, word)
     {
         rs_text_add_string(page, i > 0 ? " " : "");
-        add_escaped(page, json_string_value(word));
+        rs_page_escaped(page, json_string_value(word));
     }
     rs_text_format(page, "</code></p>\n<p class=\"soft\">Restride %s, policy %s, tiles of %.0f",
-                   string_of(report, "restride"), string_of(report, "policy"),
-                   number_of(report, "tile"));
+                   rs_page_string(report, "restride"), rs_page_string(report, "policy"),
+                   rs_page_number(report, "tile"));
     json_array_foreach(json_object_get(report, "devices"), i, word)
     {
         rs_text_add_string(page, i > 0 ? ", " : ", on ");
-        add_escaped(page, json_string_value(word));
+        rs_page_escaped(page, json_string_value(word));
     }
-    int signal = (int)number_of(report, "signal");
+    int signal = (int)rs_page_number(report, "signal");
     if (signal != 0)
         rs_text_format(page, ". The program was ended by signal %d", signal);
     else
         rs_text_format(page, ". The program ended with status %.0f",
-                       number_of(report, "exit_status"));
+                       rs_page_number(report, "exit_status"));
     rs_text_add_string(page, ".</p>\n");
 }
 
@@ -104,15 +68,15 @@ static totals add_up(const json_t *report)
     const json_t *marshal = json_object_get(report, "marshal");
     size_t i, j;
     json_t *kernel, *argument;
-    sums.marshal_seconds = number_of(marshal, "seconds");
-    sums.marshal_bytes = number_of(marshal, "bytes");
-    sums.marshal_count = number_of(marshal, "count");
+    sums.marshal_seconds = rs_page_number(marshal, "seconds");
+    sums.marshal_bytes = rs_page_number(marshal, "bytes");
+    sums.marshal_count = rs_page_number(marshal, "count");
     sums.has_baseline = json_object_get(report, "baseline") != NULL;
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
-        sums.launches += number_of(kernel, "launches");
-        sums.seconds += number_of(kernel, "seconds");
-        sums.baseline_seconds += number_of(kernel, "baseline_seconds");
+        sums.launches += rs_page_number(kernel, "launches");
+        sums.seconds += rs_page_number(kernel, "seconds");
+        sums.baseline_seconds += rs_page_number(kernel, "baseline_seconds");
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
             if (is_transformed(argument))
@@ -127,7 +91,7 @@ static totals add_up(const json_t *report)
 static void add_time_card(rs_text *page, double seconds, const char *label)
 {
     rs_text_add_string(page, "<div class=\"card\"><b>");
-    add_time(page, seconds);
+    rs_page_time(page, seconds);
     rs_text_format(page, "</b>%s</div>\n", label);
 }
 
@@ -153,7 +117,7 @@ static void add_cards(rs_text *page, const totals *sums)
     double gained = sums->baseline_seconds - sums->seconds;
     if (sums->has_baseline && gained > 0 && sums->launches > 0) {
         rs_text_add_string(page, " Against the baseline the kernels gained ");
-        add_time(page, gained);
+        rs_page_time(page, gained);
         rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f.",
                        sums->marshal_seconds / (gained / sums->launches), sums->launches);
     } else if (sums->has_baseline) {
@@ -179,13 +143,13 @@ static void add_bar(chart *drawing, const char *label, const char *kind, double 
     double width = drawing->longest > 0 ? seconds / drawing->longest * BAR_WIDTH : 0;
     rs_text_format(drawing->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL_WIDTH - 10,
                    drawing->y + 14);
-    add_escaped(drawing->page, label);
+    rs_page_escaped(drawing->page, label);
     rs_text_format(drawing->page,
                    "</text><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
                    "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%d\">",
                    kind, LABEL_WIDTH, drawing->y, width < 1 ? 1 : width, BAR_HEIGHT,
                    LABEL_WIDTH + width + 8, drawing->y + 14);
-    add_time(drawing->page, seconds);
+    rs_page_time(drawing->page, seconds);
     rs_text_add_string(drawing->page, "</text>\n");
     drawing->y += BAR_STEP;
 }
@@ -203,8 +167,8 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
     json_t *kernel;
     json_array_foreach((json_t *)kernels, i, kernel)
     {
-        drawing.longest = larger(drawing.longest, number_of(kernel, "seconds"));
-        drawing.longest = larger(drawing.longest, number_of(kernel, "baseline_seconds"));
+        drawing.longest = larger(drawing.longest, rs_page_number(kernel, "seconds"));
+        drawing.longest = larger(drawing.longest, rs_page_number(kernel, "baseline_seconds"));
         bars += json_object_get(kernel, "baseline_seconds") != NULL ? 2 : 1;
     }
     if (drawing.longest <= 0)
@@ -216,16 +180,16 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
                    CHART_WIDTH, (int)bars * BAR_STEP + 8);
     json_array_foreach((json_t *)kernels, i, kernel)
     {
-        bool moved = number_of(kernel, "transformed_launches") > 0;
+        bool moved = rs_page_number(kernel, "transformed_launches") > 0;
         if (json_object_get(kernel, "baseline_seconds") != NULL) {
             rs_text label = RS_TEXT_EMPTY;
-            rs_text_format(&label, "%s, baseline", string_of(kernel, "name"));
+            rs_text_format(&label, "%s, baseline", rs_page_string(kernel, "name"));
             add_bar(&drawing, label.data != NULL ? label.data : "", "aos",
-                    number_of(kernel, "baseline_seconds"));
+                    rs_page_number(kernel, "baseline_seconds"));
             rs_text_free(&label);
         }
-        add_bar(&drawing, string_of(kernel, "name"), moved ? "asta" : "aos",
-                number_of(kernel, "seconds"));
+        add_bar(&drawing, rs_page_string(kernel, "name"), moved ? "asta" : "aos",
+                rs_page_number(kernel, "seconds"));
     }
     add_bar(&drawing, "conversions", "cost", sums->marshal_seconds);
     rs_text_add_string(page, "</svg></div>\n");
@@ -237,22 +201,27 @@ static void add_argument(rs_text *page, const json_t *argument)
 {
     bool moved = is_transformed(argument);
     rs_text_add_string(page, "<tr><td></td><td><code>");
-    add_escaped(page, string_of(argument, "name"));
+    rs_page_escaped(page, rs_page_string(argument, "name"));
     rs_text_add_string(page, "</code> <span class=\"soft mono\">");
-    add_escaped(page, string_of(argument, "type"));
+    rs_page_escaped(page, rs_page_string(argument, "type"));
     rs_text_format(page, "</span></td><td><span class=\"chip %s\">%s</span></td><td>",
                    moved ? "transformed" : "kept", moved ? "transformed" : "kept");
     if (moved) {
         const json_t *record = json_object_get(argument, "record");
         rs_text_add_string(page, "<code>");
-        add_escaped(page, string_of(argument, "layout"));
-        rs_text_format(page, "</code>, structures of %.0f bytes", number_of(record, "size"));
+        rs_page_escaped(page, rs_page_string(argument, "layout"));
+        rs_text_format(page, "</code>, structures of %.0f bytes", rs_page_number(record, "size"));
     } else {
-        add_escaped(page, string_of(argument, "reason"));
+        rs_page_escaped(page, rs_page_string(argument, "reason"));
         if (json_object_get(argument, "line") != NULL) {
             rs_text_add_string(page, " <span class=\"soft mono\">");
-            add_escaped(page, string_of(argument, "file"));
-            rs_text_format(page, ":%.0f</span>", number_of(argument, "line"));
+            rs_page_escaped(page, rs_page_string(argument, "file"));
+            rs_text_format(page, ":%.0f</span>", rs_page_number(argument, "line"));
+        }
+        if (json_object_get(argument, "source_line") != NULL) {
+            rs_text_add_string(page, "<pre>");
+            rs_page_escaped(page, rs_page_string(argument, "source_line"));
+            rs_text_add_string(page, "</pre>");
         }
     }
     rs_text_add_string(page, "</td><td></td></tr>\n");
@@ -268,12 +237,13 @@ static void add_kernels(rs_text *page, const json_t *report)
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         rs_text_add_string(page, "<tr><td colspan=\"3\"><code><b>");
-        add_escaped(page, string_of(kernel, "name"));
+        rs_page_escaped(page, rs_page_string(kernel, "name"));
         rs_text_add_string(page, "</b></code></td><td>");
         if (json_array_size(json_object_get(kernel, "arguments")) == 0)
-            add_escaped(page, string_of(kernel, "held_reason"));
-        rs_text_format(page, "</td><td class=\"number\">%.0f, ", number_of(kernel, "launches"));
-        add_time(page, number_of(kernel, "seconds"));
+            rs_page_escaped(page, rs_page_string(kernel, "held_reason"));
+        rs_text_format(page, "</td><td class=\"number\">%.0f, ",
+                       rs_page_number(kernel, "launches"));
+        rs_page_time(page, rs_page_number(kernel, "seconds"));
         rs_text_add_string(page, "</td></tr>\n");
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
@@ -285,7 +255,7 @@ static void add_kernels(rs_text *page, const json_t *report)
     json_array_foreach(json_object_get(report, "notes"), i, note)
     {
         rs_text_add_string(page, "<p>");
-        add_escaped(page, json_string_value(note));
+        rs_page_escaped(page, json_string_value(note));
         rs_text_add_string(page, "</p>\n");
     }
 }
@@ -294,28 +264,13 @@ static void add_kernels(rs_text *page, const json_t *report)
 
 enum { DRAWN_TILE = 4, DRAWN_RECORDS = 8 };
 
-/* A drawing as an image of its own, so that its style stays its own. */
-static void add_image(rs_text *page, const char *drawing, const char *description)
-{
-    rs_text_add_string(page, "<img alt=\"");
-    add_escaped(page, description);
-    rs_text_add_string(page, "\" src=\"data:image/svg+xml,");
-    for (const char *at = drawing; *at != '\0'; at++) {
-        if (strchr("%#\"<>\n", *at) != NULL)
-            rs_text_format(page, "%%%02X", (unsigned)*at);
-        else
-            rs_text_add(page, at, 1);
-    }
-    rs_text_add_string(page, "\">\n");
-}
-
 static void add_layout(rs_text *page, const rs_record *record, const char *expression)
 {
     restride_layout *layout = NULL;
     char *drawing = NULL;
     if (rs_layout_of_record(&layout, record, DRAWN_RECORDS, expression) == RESTRIDE_OK &&
         rs_draw_svg(layout, &drawing) == RESTRIDE_OK)
-        add_image(page, drawing, expression);
+        rs_page_image(page, drawing, expression);
     free(drawing);
     restride_layout_destroy(layout);
 }
@@ -325,7 +280,7 @@ static void add_picture(rs_text *page, const json_t *description)
     rs_record record;
     if (rs_record_from_json(&record, description) == RESTRIDE_OK) {
         rs_text_add_string(page, "<details><summary>Structures <code>");
-        add_escaped(page, string_of(description, "name"));
+        rs_page_escaped(page, rs_page_string(description, "name"));
         rs_text_format(page,
                        "</code> before and after, drawn with tiles of %d</summary>\n"
                        "<div class=\"figure\">",
@@ -347,7 +302,7 @@ static void add_pictures(rs_text *page, const json_t *report)
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
             json_t *record = json_object_get(argument, "record");
-            const char *name = string_of(record, "name");
+            const char *name = rs_page_string(record, "name");
             if (!is_transformed(argument) || json_object_get(drawn, name) != NULL)
                 continue;
             if (json_object_size(drawn) == 0)
@@ -366,6 +321,9 @@ char *rs_run_report_html(const json_t *report)
     add_head(&page, report);
     add_cards(&page, &sums);
     add_chart(&page, report, &sums);
+    rs_page_add_before_and_after(&page, report);
+    rs_page_add_break_even(&page, report);
+    rs_page_add_time_line(&page, report);
     add_kernels(&page, report);
     add_pictures(&page, report);
     rs_text_add_string(&page, "</body></html>\n");

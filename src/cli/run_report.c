@@ -162,6 +162,32 @@ static void print_gain(const json_t *report, double seconds, double launches, FI
     fprintf(stream, ".\n");
 }
 
+/* What policy auto chose for the kernel that was launched most. */
+static void print_choice(const json_t *report, FILE *stream)
+{
+    const json_t *most = NULL;
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        if (json_object_get(kernel, "policy") != NULL &&
+            (most == NULL || json_number_value(json_object_get(kernel, "launches")) >
+                                 json_number_value(json_object_get(most, "launches"))))
+            most = kernel;
+    }
+    if (most == NULL)
+        return;
+    const json_t *policy = json_object_get(most, "policy");
+    double own = json_number_value(json_object_get(policy, "own_seconds"));
+    double rewritten = json_number_value(json_object_get(policy, "rewritten_seconds"));
+    fprintf(stream, "restride: %s: %s", json_string_value(json_object_get(most, "name")),
+            json_string_value(json_object_get(policy, "reason")));
+    if (own > 0 && rewritten > 0)
+        fprintf(stream, " (%.4f ms a launch in its own layout, %.4f ms in the other)", 1e3 * own,
+                1e3 * rewritten);
+    fprintf(stream, ".\n");
+}
+
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
 {
     size_t transformed = 0, kept = 0;
@@ -183,6 +209,8 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
                 "%.3f s.\n",
                 seconds, marshal_seconds, marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
                 json_number_value(json_object_get(report, "seconds")));
+    else
+        print_choice(report, stream);
     print_gain(report, seconds, launches, stream);
     size_t i;
     json_t *note;

@@ -11,6 +11,7 @@
 #include "layer/knowledge.h"
 #include "layer/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,6 +309,42 @@ static void keep_all(json_t *kernels, const char *reason)
     }
 }
 
+/* The text of one line of the source, without the spaces around it; NULL when there is none. */
+static json_t *source_line(const char *source, json_int_t line)
+{
+    for (; line > 1 && source != NULL; line--) {
+        source = strchr(source, '\n');
+        source += source != NULL;
+    }
+    if (source == NULL || line < 1)
+        return NULL;
+    source += strspn(source, " \t");
+    size_t length = strcspn(source, "\r\n");
+    while (length > 0 && (source[length - 1] == ' ' || source[length - 1] == '\t'))
+        length--;
+    return json_stringn(source, length);
+}
+
+/* Shows the line that is the reason beside the reason; lines of headers are not at hand. */
+static void add_source_lines(const rs_program *program)
+{
+    size_t i, j;
+    json_t *kernel, *argument;
+    char own_file[32];
+    snprintf(own_file, sizeof own_file, "program-%u.cl", program->number);
+    json_array_foreach(program->kernels, i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            const char *file = json_string_value(json_object_get(argument, "file"));
+            json_t *line = json_object_get(argument, "line");
+            if (file != NULL && line != NULL && strcmp(file, own_file) == 0)
+                json_object_set_new(argument, "source_line",
+                                    source_line(program->source, json_integer_value(line)));
+        }
+    }
+}
+
 static cl_program build_rewritten(const rs_program *program, const char *source,
                                   const char *options)
 {
@@ -341,6 +378,7 @@ void rs_program_prepare(rs_program *program)
     json_t *reply = ask_rewriter(program);
     program->left = reason_of_reply(reply);
     program->kernels = json_incref(json_object_get(reply, "kernels"));
+    add_source_lines(program);
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));
     if (source != NULL) {

@@ -1,0 +1,32 @@
+/* Pieces of the report's HTML page, and the words and numbers of its JSON. */
+#ifndef RS_CLI_PAGE_H
+#define RS_CLI_PAGE_H
+
+#include "base/text.h"
+
+#include <jansson.h>
+
+void rs_page_escaped(rs_text *page, const char *string);
+
+/* Seconds with a fitting unit. */
+void rs_page_time(rs_text *page, double seconds);
+
+/* A whole SVG document as an image of its own, so that its style stays its own. */
+void rs_page_image(rs_text *page, const char *svg, const char *description);
+
+/* "" and 0 where there is none. */
+const char *rs_page_string(const json_t *object, const char *key);
+double rs_page_number(const json_t *object, const char *key);
+
+/* ---- figures (report_figures.c); each adds nothing when the report has no facts for it ---- */
+
+/* When each kernel and the conversions ran. */
+void rs_page_add_time_line(rs_text *page, const json_t *report);
+
+/* A launch of each kernel in both layouts, and why policy auto chose the one. */
+void rs_page_add_before_and_after(rs_text *page, const json_t *report);
+
+/* After how many launches the conversions are paid back. */
+void rs_page_add_break_even(rs_text *page, const json_t *report);
+
+#endif

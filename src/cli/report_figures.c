@@ -1,0 +1,292 @@
+/* The figures of the report: what ran when, each kernel before and after, and when the conversions
+ * are paid back. */
+#include "cli/page.h"
+#include "cli/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the time line ---- */
+
+enum {
+    WIDTH = 900,
+    LABELS = 190, /* pixels for the names */
+    LANE = 26,
+    BAR = 16,
+    AXIS = 26,
+    MOST_LANES = 16,
+    TICKS = 5,
+    MOST_NAME = 26 /* characters of a kernel's name */
+};
+
+typedef struct {
+    rs_text *page;
+    const char *names[MOST_LANES];
+    size_t lanes;
+    double end; /* seconds */
+} time_line;
+
+static const char *lane_name(const json_t *bar)
+{
+    const char *kernel = json_string_value(json_object_get(bar, "kernel"));
+    return kernel != NULL ? kernel : "conversions";
+}
+
+/* The lane of a bar; MOST_LANES when there are too many kernels. */
+static size_t lane_of(time_line *line, const json_t *bar)
+{
+    const char *name = lane_name(bar);
+    size_t lane = 0;
+    while (lane < line->lanes && strcmp(line->names[lane], name) != 0)
+        lane++;
+    if (lane == line->lanes && line->lanes < MOST_LANES)
+        line->names[line->lanes++] = name;
+    return lane;
+}
+
+static const char *kind_of(const json_t *bar)
+{
+    if (json_object_get(bar, "kernel") == NULL)
+        return "cost";
+    return json_is_true(json_object_get(bar, "transformed")) ? "asta" : "aos";
+}
+
+static double pixel(const time_line *line, double seconds)
+{
+    return LABELS + seconds / line->end * (WIDTH - LABELS - 10);
+}
+
+/* Bars that nobody could tell apart are drawn as one. */
+typedef struct {
+    const char *kind;
+    double start, end; /* pixels */
+} pending;
+
+static void draw_pending(const time_line *line, pending *bar, size_t lane)
+{
+    if (bar->kind != NULL)
+        rs_text_format(line->page,
+                       "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n",
+                       bar->kind, bar->start, (int)lane * LANE + 5,
+                       bar->end - bar->start < 0.8 ? 0.8 : bar->end - bar->start, BAR);
+    bar->kind = NULL;
+}
+
+static void draw_lane(time_line *line, const json_t *bars, size_t lane)
+{
+    pending last = {NULL, 0, 0};
+    size_t i;
+    json_t *bar;
+    rs_text_format(line->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABELS - 10,
+                   (int)lane * LANE + 5 + 13);
+    rs_text shown = RS_TEXT_EMPTY;
+    rs_text_add(&shown, line->names[lane], strnlen(line->names[lane], MOST_NAME));
+    rs_page_escaped(line->page, shown.data);
+    rs_text_free(&shown);
+    rs_text_add_string(line->page, "</text>\n");
+    json_array_foreach((json_t *)bars, i, bar)
+    {
+        if (lane_of(line, bar) != lane)
+            continue;
+        double start = rs_page_number(bar, "start");
+        double from = pixel(line, start), to = pixel(line, start + rs_page_number(bar, "seconds"));
+        const char *kind = kind_of(bar);
+        if (last.kind != NULL && (strcmp(last.kind, kind) != 0 || from > last.end + 0.4))
+            draw_pending(line, &last, lane);
+        if (last.kind == NULL)
+            last = (pending){kind, from, to};
+        else if (to > last.end)
+            last.end = to;
+    }
+    draw_pending(line, &last, lane);
+}
+
+static void draw_axis(const time_line *line)
+{
+    int bottom = (int)line->lanes * LANE + 2;
+    for (int tick = 0; tick <= TICKS; tick++) {
+        double seconds = line->end * tick / TICKS;
+        rs_text_format(line->page,
+                       "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n"
+                       "<text class=\"soft\" x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">",
+                       pixel(line, seconds), pixel(line, seconds), bottom, pixel(line, seconds),
+                       bottom + 16, tick == TICKS ? "end" : "middle");
+        rs_page_time(line->page, seconds);
+        rs_text_add_string(line->page, "</text>\n");
+    }
+}
+
+void rs_page_add_time_line(rs_text *page, const json_t *report)
+{
+    const json_t *bars = json_object_get(report, "timeline");
+    time_line line = {.page = page};
+    size_t i;
+    json_t *bar;
+    json_array_foreach((json_t *)bars, i, bar)
+    {
+        double end = rs_page_number(bar, "start") + rs_page_number(bar, "seconds");
+        line.end = end > line.end ? end : line.end;
+        lane_of(&line, bar);
+    }
+    if (line.end <= 0)
+        return;
+    rs_text_format(page,
+                   "<h2>What ran when</h2>\n<p class=\"soft\">Launches in the program's own "
+                   "layout <span class=\"kept\">■</span>, in the other <span "
+                   "class=\"transformed\">■</span>, and conversions <span "
+                   "class=\"converted\">■</span>; the first %zu of them.</p>\n"
+                   "<div class=\"figure\"><svg id=\"time-line\" role=\"img\" aria-label=\"Time "
+                   "line\" width=\"%d\" height=\"%d\">\n",
+                   json_array_size(bars), WIDTH, (int)line.lanes * LANE + AXIS);
+    draw_axis(&line);
+    for (size_t lane = 0; lane < line.lanes; lane++)
+        draw_lane(&line, bars, lane);
+    rs_text_add_string(page, "</svg></div>\n");
+}
+
+/* ---- before and after ---- */
+
+/* Seconds of a launch in each layout, by policy auto's measurements or by this run's means; 0 where
+ * they are not known. */
+static void launch_seconds(const json_t *kernel, double *own, double *rewritten)
+{
+    const json_t *policy = json_object_get(kernel, "policy");
+    double moved = rs_page_number(kernel, "transformed_launches");
+    double stayed = rs_page_number(kernel, "launches") - moved;
+    double moved_seconds = rs_page_number(kernel, "transformed_seconds");
+    *own = rs_page_number(policy, "own_seconds");
+    *rewritten = rs_page_number(policy, "rewritten_seconds");
+    if (*own <= 0 && stayed > 0)
+        *own = (rs_page_number(kernel, "seconds") - moved_seconds) / stayed;
+    if (*own <= 0 && rs_page_number(kernel, "baseline_launches") > 0)
+        *own = rs_page_number(kernel, "baseline_seconds") /
+               rs_page_number(kernel, "baseline_launches");
+    if (*rewritten <= 0 && moved > 0)
+        *rewritten = moved_seconds / moved;
+}
+
+static void add_optional_time(rs_text *page, double seconds)
+{
+    rs_text_add_string(page, "<td class=\"number\">");
+    if (seconds > 0)
+        rs_page_time(page, seconds);
+    else
+        rs_text_add_string(page, "–");
+    rs_text_add_string(page, "</td>");
+}
+
+static void add_reason(rs_text *page, const json_t *kernel)
+{
+    const json_t *policy = json_object_get(kernel, "policy");
+    const char *reason = rs_page_string(policy, "reason");
+    if (policy == NULL)
+        reason = rs_page_number(kernel, "transformed_launches") > 0
+                     ? "transformed, as the policy says"
+                     : rs_page_string(kernel, "held_reason");
+    rs_page_escaped(page, reason);
+    double predicted = rs_page_number(policy, "predicted_ratio");
+    if (predicted > 1)
+        rs_text_format(page, " <span class=\"soft\">(predicted %.1f×)</span>", predicted);
+    if (json_is_true(json_object_get(policy, "from_wisdom")))
+        rs_text_add_string(page, " <span class=\"soft\">(from wisdom)</span>");
+}
+
+void rs_page_add_before_and_after(rs_text *page, const json_t *report)
+{
+    size_t i;
+    json_t *kernel;
+    if (json_array_size(json_object_get(report, "kernels")) == 0)
+        return;
+    rs_text_add_string(page,
+                       "<h2>Each kernel before and after</h2>\n<table id=\"before-and-after\">"
+                       "<thead><tr><th>Kernel</th><th class=\"number\">own layout</th><th "
+                       "class=\"number\">the other</th><th class=\"number\">faster</th>"
+                       "<th>Choice</th></tr></thead>\n<tbody>");
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        double own, rewritten;
+        launch_seconds(kernel, &own, &rewritten);
+        rs_text_add_string(page, "<tr><td><code>");
+        rs_page_escaped(page, rs_page_string(kernel, "name"));
+        rs_text_add_string(page, "</code></td>");
+        add_optional_time(page, own);
+        add_optional_time(page, rewritten);
+        if (own > 0 && rewritten > 0)
+            rs_text_format(page, "<td class=\"number\">%.2f×</td><td>", own / rewritten);
+        else
+            rs_text_add_string(page, "<td class=\"number\">–</td><td>");
+        add_reason(page, kernel);
+        rs_text_add_string(page, "</td></tr>\n");
+    }
+    rs_text_add_string(page, "</tbody></table>\n");
+}
+
+/* ---- break-even ---- */
+
+enum { POINTS = 41, MOST_DRAWN_LAUNCHES = 100000 };
+
+/* One kernel's curve: the seconds of n launches in both layouts, conversions there and back. */
+static void add_curve(rs_text *page, const json_t *kernel, double conversions)
+{
+    double own, rewritten, x[POINTS], stays[POINTS], moves[POINTS];
+    launch_seconds(kernel, &own, &rewritten);
+    if (own <= rewritten || rewritten <= 0 || conversions <= 0)
+        return;
+    double even = conversions / (own - rewritten);
+    double last = fmax(10, 3 * ceil(even));
+    if (last > MOST_DRAWN_LAUNCHES)
+        return;
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = last * i / (POINTS - 1);
+        stays[i] = 1e3 * own * x[i];
+        moves[i] = 1e3 * (conversions + rewritten * x[i]);
+    }
+    const rs_plot_series series[] = {
+        {.name = "own layout", .count = POINTS, .x = x, .y = stays},
+        {.name = "other, with conversions", .count = POINTS, .x = x, .y = moves},
+    };
+    const rs_plot plot = {.kind = RS_PLOT_LINES,
+                          .title = rs_page_string(kernel, "name"),
+                          .x_label = "launches",
+                          .y_label = "ms",
+                          .series = series,
+                          .series_count = 2};
+    rs_text svg = RS_TEXT_EMPTY, description = RS_TEXT_EMPTY;
+    rs_plot_write(&svg, &plot);
+    rs_text_format(&description, "%s: the conversions are paid back after %.1f launches",
+                   rs_page_string(kernel, "name"), even);
+    if (svg.data != NULL && !svg.failed && description.data != NULL) {
+        rs_text_add_string(page, "<p>");
+        rs_page_escaped(page, description.data);
+        rs_text_add_string(page, ".</p>\n<div class=\"figure\">");
+        rs_page_image(page, svg.data, description.data);
+        rs_text_add_string(page, "</div>\n");
+    }
+    rs_text_free(&svg);
+    rs_text_free(&description);
+}
+
+void rs_page_add_break_even(rs_text *page, const json_t *report)
+{
+    const json_t *sums = json_object_get(report, "marshal");
+    double seconds = rs_page_number(sums, "seconds"), bytes = rs_page_number(sums, "bytes");
+    rs_text curves = RS_TEXT_EMPTY;
+    size_t i;
+    json_t *kernel;
+    if (seconds <= 0 || bytes <= 0)
+        return;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        const json_t *policy = json_object_get(kernel, "policy");
+        double wanted = rs_page_number(policy, "bytes_to_convert");
+        add_curve(&curves, kernel, wanted > 0 ? 2 * wanted * seconds / bytes : seconds);
+    }
+    if (curves.data != NULL) {
+        rs_text_add_string(page, "<h2>When the conversions are paid back</h2>\n<div "
+                                 "id=\"break-even\">\n");
+        rs_text_add(page, curves.data, curves.size);
+        rs_text_add_string(page, "</div>\n");
+    }
+    rs_text_free(&curves);
+}
