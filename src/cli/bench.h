@@ -20,6 +20,9 @@ int rs_bench_transfer(int argc, char **argv);
 /* The papers' figures and tables on transposition. */
 int rs_bench_figures(int argc, char **argv);
 
+/* The applications of bench/apps under each layout; only built with OpenCL. */
+int rs_bench_apps(int argc, char **argv);
+
 /* Whether --help or -h is among the arguments. */
 bool rs_bench_wants_help(int argc, char **argv);
 

@@ -8,6 +8,7 @@
 static const char usage[] =
     "usage: restride bench MEASUREMENT [OPTIONS]...\n"
     "\n"
+    "  apps        applications in each layout, and under restride run\n"
     "  figures     the papers' figures and tables on transposition, as JSON and SVG\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
@@ -25,6 +26,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } measurements[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
+    {"apps", rs_bench_apps},
     {"marshal", rs_bench_marshal},
 #endif
     {"figures", rs_bench_figures},   {"offload", rs_bench_offload},

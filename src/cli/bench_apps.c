@@ -1,0 +1,524 @@
+/*
+ * restride bench apps: the applications of bench/apps in arrays of structures, in layouts written
+ * by hand, and as they are under `restride run`, with the conversions counted (Sung thesis, section
+ * 5.6, figures 5.2 to 5.6 and tables 5.1 and 5.3).
+ */
+#include "base/child.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/parts.h"
+#include "cli/plot.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: restride bench apps [OPTIONS]...\n"
+    "\n"
+    "Runs lbm, SpMV in ELL, Black-Scholes and kernels that use whole structures: in arrays of\n"
+    "structures, in SoA and ASTA written by hand, and unchanged under restride run, where the\n"
+    "conversions count. Compares all results byte by byte.\n"
+    "\n"
+    "  --device WORD      cpu, gpu or any (default: any)\n"
+    "  --only WORD        only cases with this word in their names\n"
+    "  --small            small arrays, to try it on a CPU\n"
+    "  --data FOLDER      where bcsstk18.mtx lies; without it that case is made up too\n"
+    "  --iterations N     launches of each program (default: 30)\n"
+    "  --tile LIST        tile sizes T of the layer; the first counts (default: 32,16,64)\n"
+    "  --svg FOLDER       writes the figures into this folder\n"
+    "  --json             prints JSON\n"
+    "\n"
+    "Example:\n"
+    "  restride bench apps --device gpu --data ../shared/data --svg docs/images\n";
+
+enum { MOST_TILES = 8, MOST_WORDS = 24, MOST_ITERATIONS_DRAWN = 30 };
+
+typedef struct {
+    const char *name, *program;
+    const char *arguments[8]; /* up to NULL */
+    const char *small[8];
+    const char *input; /* a file in the folder of data, instead of the arguments */
+} app_case;
+
+#define MATRIX(rows, width)                                                                        \
+    .program = "spmv", .arguments = {"--count", rows, "--width", width},                           \
+    .small = {"--count", "2048", "--width", width}
+#define SUMS(width)                                                                                \
+    .program = "sums", .arguments = {"--count", "8388608", "--width", width},                      \
+    .small = {"--count", "65536", "--width", width}
+
+/* The matrices are made up, with the sizes of table 5.1; all but bcsstk18 when it is there. */
+static const app_case cases[] = {
+    {.name = "lbm", .program = "lbm", .small = {"--width", "4"}},
+    {.name = "bcsstk18", MATRIX("11948", "49"), .input = "bcsstk18.mtx"},
+    {.name = "like e40r000", MATRIX("17281", "62")},
+    {.name = "like bcsstk31", MATRIX("35588", "197")},
+    {.name = "like bcsstk32", MATRIX("44609", "215")},
+    {.name = "like s3dkq4m2", MATRIX("90449", "59")},
+    {.name = "like conf6.0-00l8x8-8000", MATRIX("49152", "39")},
+    {.name = "Black-Scholes",
+     .program = "blackscholes",
+     .arguments = {"--count", "33554432"},
+     .small = {"--count", "65536"}},
+    {.name = "sums of 4 floats", SUMS("4")},
+    {.name = "sums of 8 floats", SUMS("8")},
+    {.name = "sums of 16 floats", SUMS("16")},
+    {.name = "sums of 20 floats", SUMS("20")},
+    {.name = "sums of 32 floats", SUMS("32")},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+typedef struct {
+    const char *device, *only, *data, *svg, *iterations;
+    bool small, json;
+    size_t tiles[MOST_TILES];
+    int tile_count;
+} apps_options;
+
+/* ---- running ---- */
+
+/* A command line that is put together. */
+typedef struct {
+    char *words[MOST_WORDS];
+    size_t count;
+} command_line;
+
+static void add_word(command_line *line, const char *word)
+{
+    if (line->count + 1 < MOST_WORDS)
+        line->words[line->count++] = (char *)word;
+    line->words[line->count] = NULL;
+}
+
+static void add_case(command_line *line, const app_case *one, const apps_options *options,
+                     const char *program, const char *input)
+{
+    const char *const *arguments = options->small ? one->small : one->arguments;
+    add_word(line, program);
+    add_word(line, "--device");
+    add_word(line, options->device);
+    add_word(line, "--iterations");
+    add_word(line, options->iterations);
+    if (input != NULL) {
+        add_word(line, "--input");
+        add_word(line, input);
+        return;
+    }
+    for (size_t i = 0; arguments[i] != NULL; i++)
+        add_word(line, arguments[i]);
+}
+
+/* The line of JSON that an application prints; NULL, with a sentence, when it failed. */
+static json_t *run_line(const command_line *line)
+{
+    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
+    int exit_status = 0;
+    json_t *result = NULL;
+    if (rs_child_run(line->words, "", 0, &output, &errors, &exit_status) == RESTRIDE_OK) {
+        result = exit_status == 0 && output.data != NULL
+                     ? json_loadb(output.data, output.size, 0, NULL)
+                     : NULL;
+        if (result == NULL)
+            rs_fail(RESTRIDE_IO, "%s failed (status %d): %s", line->words[0], exit_status,
+                    errors.data != NULL ? errors.data : "it said nothing.");
+    }
+    rs_text_free(&output);
+    rs_text_free(&errors);
+    return result;
+}
+
+/* What one case needs. */
+typedef struct {
+    const app_case *one;
+    const apps_options *options;
+    const char *restride; /* this program */
+    char *program;
+    char *input;     /* NULL: none */
+    char report[64]; /* temporary files */
+    char wisdom[64];
+} setting;
+
+static json_t *run_by_hand(const setting *s, const char *layout)
+{
+    command_line line = {.count = 0};
+    add_case(&line, s->one, s->options, s->program, s->input);
+    add_word(&line, "--layout");
+    add_word(&line, layout);
+    return run_line(&line);
+}
+
+/* The application unchanged under the layer: its own line, with the report's sums. */
+static json_t *run_layer(const setting *s, const char *policy, size_t tile)
+{
+    char tile_word[24];
+    command_line line = {.count = 0};
+    snprintf(tile_word, sizeof tile_word, "%zu", tile);
+    const char *const words[] = {s->restride, "run",     "--quiet",  "--policy", policy,
+                                 "--tile",    tile_word, "--report", s->report,  "--"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        add_word(&line, words[i]);
+    add_case(&line, s->one, s->options, s->program, s->input);
+    json_t *result = run_line(&line);
+    json_t *report = result != NULL ? json_load_file(s->report, 0, NULL) : NULL;
+    if (report != NULL) {
+        json_object_set(result, "conversions", json_object_get(report, "marshal"));
+        json_object_set(result, "kernel", json_array_get(json_object_get(report, "kernels"), 0));
+    }
+    json_decref(report);
+    return result;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* Seconds of all conversions of a run, there and back. */
+static double conversion_seconds(const json_t *run)
+{
+    return number_of(json_object_get(run, "conversions"), "seconds");
+}
+
+static double conversion_speed(const json_t *run)
+{
+    const json_t *conversions = json_object_get(run, "conversions");
+    double seconds = number_of(conversions, "seconds");
+    return seconds > 0 ? 2e-9 * number_of(conversions, "bytes") / seconds : 0;
+}
+
+static bool same_result(const json_t *a, const json_t *b)
+{
+    return json_equal(json_object_get(a, "result"), json_object_get(b, "result"));
+}
+
+/* What each table and figure needs of one case. */
+static void add_sums(json_t *measured)
+{
+    const json_t *aos = json_object_get(measured, "aos"), *soa = json_object_get(measured, "soa");
+    const json_t *asta = json_object_get(measured, "asta");
+    const json_t *layer = json_object_get(measured, "layer");
+    const json_t *automatic = json_object_get(measured, "auto");
+    double own = number_of(aos, "median_seconds"), moved = number_of(layer, "median_seconds");
+    double conversions = conversion_seconds(layer);
+    json_object_set_new(measured, "speedup_soa", json_real(own / number_of(soa, "median_seconds")));
+    json_object_set_new(measured, "speedup_asta",
+                        json_real(own / number_of(asta, "median_seconds")));
+    json_object_set_new(measured, "speedup_layer", json_real(own / moved));
+    json_object_set_new(measured, "layer_of_hand",
+                        json_real(number_of(asta, "median_seconds") / moved));
+    json_object_set_new(measured, "conversion_seconds", json_real(conversions));
+    json_object_set_new(measured, "conversion_gigabytes_per_second",
+                        json_real(conversion_speed(layer)));
+    json_object_set_new(measured, "break_even_iterations",
+                        own > moved ? json_real(conversions / (own - moved)) : json_null());
+    json_object_set_new(
+        measured, "elapsed_auto",
+        json_real(number_of(aos, "elapsed_seconds") / number_of(automatic, "elapsed_seconds")));
+    json_object_set_new(measured, "same_results",
+                        json_boolean(same_result(aos, soa) && same_result(aos, asta) &&
+                                     same_result(aos, layer) && same_result(aos, automatic)));
+}
+
+static bool keep(json_t *measured, const char *key, json_t *run)
+{
+    return run != NULL && json_object_set_new(measured, key, run) == 0;
+}
+
+/* Drivers keep what they have compiled: the first runs are not the ones that count. */
+static bool warm_up(const setting *s)
+{
+    json_t *runs[] = {run_by_hand(s, "aos"), run_layer(s, "asta", s->options->tiles[0])};
+    bool done = runs[0] != NULL && runs[1] != NULL;
+    json_decref(runs[0]);
+    json_decref(runs[1]);
+    return done;
+}
+
+/* Policy auto runs twice: the first time it learns, the second time it knows. */
+static bool run_forms(const setting *s, json_t *measured)
+{
+    const apps_options *options = s->options;
+    bool done = warm_up(s) && keep(measured, "aos", run_by_hand(s, "aos")) &&
+                keep(measured, "soa", run_by_hand(s, "soa")) &&
+                keep(measured, "asta", run_by_hand(s, "asta")) &&
+                keep(measured, "layer", run_layer(s, "asta", options->tiles[0])) &&
+                unlink(s->wisdom) <= 0 &&
+                keep(measured, "auto_first", run_layer(s, "auto", options->tiles[0])) &&
+                keep(measured, "auto", run_layer(s, "auto", options->tiles[0]));
+    json_t *tiles = json_object();
+    for (int i = 0; done && i < options->tile_count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%zu", options->tiles[i]);
+        json_t *run = i == 0 ? json_incref(json_object_get(measured, "layer"))
+                             : run_layer(s, "asta", options->tiles[i]);
+        done = run != NULL;
+        json_object_set_new(tiles, name, json_real(conversion_speed(run)));
+        json_decref(run);
+    }
+    json_object_set_new(measured, "tile_gigabytes_per_second", tiles);
+    unlink(s->report);
+    unlink(s->wisdom);
+    return done;
+}
+
+static char *input_of(const app_case *one, const apps_options *options)
+{
+    rs_text path = RS_TEXT_EMPTY;
+    if (one->input == NULL || options->data == NULL || options->small)
+        return NULL;
+    rs_text_format(&path, "%s/%s", options->data, one->input);
+    return rs_text_take(&path);
+}
+
+static json_t *measure(const app_case *one, const apps_options *options, const char *restride)
+{
+    setting s = {.one = one, .options = options, .restride = restride};
+    char part[64];
+    snprintf(part, sizeof part, "apps/%s", one->program);
+    if (rs_cli_part_path(part, &s.program) != RESTRIDE_OK)
+        return NULL;
+    s.input = input_of(one, options);
+    snprintf(s.report, sizeof s.report, "/tmp/restride-apps-%ld.json", (long)getpid());
+    snprintf(s.wisdom, sizeof s.wisdom, "/tmp/restride-apps-%ld-wisdom.json", (long)getpid());
+    setenv("RESTRIDE_WISDOM", s.wisdom, 1);
+    json_t *measured = json_pack("{s:s, s:b}", "name", one->name, "made_up",
+                                 (int)(strcmp(one->program, "spmv") == 0 && s.input == NULL));
+    bool done = run_forms(&s, measured);
+    if (done)
+        add_sums(measured);
+    free(s.program);
+    free(s.input);
+    if (!done) {
+        json_decref(measured);
+        return NULL;
+    }
+    return measured;
+}
+
+/* ---- telling ---- */
+
+static void print_head(void)
+{
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %6s  %s\n", "", "AoS", "SoA", "ASTA", "layer",
+           "layer/", "convert", "break-", "auto", "first", "same");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %6s  %s\n", "", "ms", "x", "x", "x", "hand",
+           "GB/s", "even", "x", "x", "result");
+}
+
+static void print_case(const json_t *m)
+{
+    const json_t *aos = json_object_get(m, "aos");
+    double first = number_of(aos, "elapsed_seconds") /
+                   number_of(json_object_get(m, "auto_first"), "elapsed_seconds");
+    printf("%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %6.2f  %s\n",
+           json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
+           number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
+           number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
+           number_of(m, "break_even_iterations"), number_of(m, "elapsed_auto"), first,
+           json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
+    fflush(stdout);
+}
+
+static restride_status write_figure(const apps_options *options, const char *name,
+                                    const rs_plot *plot)
+{
+    rs_text path = RS_TEXT_EMPTY, svg = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/%s.svg", options->svg, name);
+    rs_plot_write(&svg, plot);
+    restride_status status = svg.failed || path.failed
+                                 ? rs_fail_memory("a figure")
+                                 : rs_text_write_file(path.data, svg.data, svg.size);
+    rs_text_free(&path);
+    rs_text_free(&svg);
+    return status;
+}
+
+/* Figures 5.2 and 5.3: the speedup of each layout, marshaling not counted. */
+static restride_status draw_speedups(const apps_options *options, const json_t *all)
+{
+    double soa[CASES], asta[CASES], layer[CASES];
+    const char *names[CASES];
+    size_t count = json_array_size(all);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *m = json_array_get(all, i);
+        names[i] = json_string_value(json_object_get(m, "name"));
+        soa[i] = number_of(m, "speedup_soa");
+        asta[i] = number_of(m, "speedup_asta");
+        layer[i] = number_of(m, "speedup_layer");
+    }
+    const rs_plot_series series[] = {
+        {.name = "SoA by hand", .count = count, .y = soa},
+        {.name = "ASTA by hand", .count = count, .y = asta},
+        {.name = "restride run", .count = count, .y = layer},
+    };
+    const rs_plot plot = {.kind = RS_PLOT_BARS,
+                          .title = "Speedup of kernels over arrays of structures",
+                          .x_label = "application",
+                          .y_label = "times faster",
+                          .categories = names,
+                          .category_count = count,
+                          .series = series,
+                          .series_count = 3};
+    return write_figure(options, "apps-speedup", &plot);
+}
+
+/* Figures 5.4 to 5.6: net of the conversions, there and back. */
+static restride_status draw_net(const apps_options *options, const json_t *all)
+{
+    static double x[MOST_ITERATIONS_DRAWN], one[MOST_ITERATIONS_DRAWN];
+    static double y[CASES][MOST_ITERATIONS_DRAWN];
+    rs_plot_series series[CASES + 1];
+    size_t count = json_array_size(all);
+    for (int n = 0; n < MOST_ITERATIONS_DRAWN; n++) {
+        x[n] = n + 1;
+        one[n] = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *m = json_array_get(all, i);
+        double own = number_of(json_object_get(m, "aos"), "median_seconds");
+        double moved = number_of(json_object_get(m, "layer"), "median_seconds");
+        for (int n = 0; n < MOST_ITERATIONS_DRAWN; n++)
+            y[i][n] = x[n] * own / (x[n] * moved + number_of(m, "conversion_seconds"));
+        series[i] = (rs_plot_series){.name = json_string_value(json_object_get(m, "name")),
+                                     .count = MOST_ITERATIONS_DRAWN,
+                                     .x = x,
+                                     .y = y[i]};
+    }
+    series[count] = (rs_plot_series){
+        .name = "break-even", .count = MOST_ITERATIONS_DRAWN, .x = x, .y = one, .dashed = true};
+    const rs_plot plot = {.kind = RS_PLOT_LINES,
+                          .title = "Net speedup with the conversions there and back",
+                          .x_label = "iterations",
+                          .y_label = "times faster",
+                          .series = series,
+                          .series_count = count + 1};
+    return write_figure(options, "apps-net", &plot);
+}
+
+/* ---- the verb ---- */
+
+static int read_options(int argc, char **argv, apps_options *options)
+{
+    static const struct option names[] = {
+        {"device", required_argument, NULL, 'd'},
+        {"only", required_argument, NULL, 'o'},
+        {"small", no_argument, NULL, 's'},
+        {"data", required_argument, NULL, 'f'},
+        {"iterations", required_argument, NULL, 'i'},
+        {"tile", required_argument, NULL, 't'},
+        {"svg", required_argument, NULL, 'g'},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
+    };
+    size_t iterations;
+    *options =
+        (apps_options){.device = "any", .iterations = "30", .tiles = {32, 16, 64}, .tile_count = 3};
+    optind = 1;
+    for (int letter; (letter = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        switch (letter) {
+        case 'd':
+            options->device = optarg;
+            break;
+        case 'o':
+            options->only = optarg;
+            break;
+        case 's':
+            options->small = true;
+            break;
+        case 'f':
+            options->data = optarg;
+            break;
+        case 'i':
+            options->iterations = optarg;
+            if (!rs_cli_read_count(optarg, &iterations) || iterations < 1 || iterations > 1000000)
+                return rs_cli_fail(RS_EXIT_USAGE, "bench apps",
+                                   "--iterations takes a number from 1 to 1000000, not \"%s\".",
+                                   optarg);
+            break;
+        case 't':
+            if (!rs_cli_read_list(optarg, ',', MOST_TILES, options->tiles, &options->tile_count))
+                return rs_cli_fail(RS_EXIT_USAGE, "bench apps",
+                                   "--tile takes up to %d numbers with commas, not \"%s\".",
+                                   MOST_TILES, optarg);
+            break;
+        case 'g':
+            options->svg = optarg;
+            break;
+        case 'j':
+            options->json = true;
+            break;
+        default:
+            return rs_cli_fail(RS_EXIT_USAGE, "bench apps",
+                               "restride bench apps --help lists the options.");
+        }
+    }
+    if (optind < argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "bench apps", "\"%s\" is not an option.", argv[optind]);
+    return -1;
+}
+
+static json_t *measure_all(const apps_options *options, const char *restride)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < CASES; i++) {
+        if (options->only != NULL && strstr(cases[i].name, options->only) == NULL)
+            continue;
+        json_t *measured = measure(&cases[i], options, restride);
+        if (measured == NULL) {
+            json_decref(all);
+            return NULL;
+        }
+        if (!options->json && json_array_size(all) == 0)
+            print_head();
+        if (!options->json)
+            print_case(measured);
+        json_array_append_new(all, measured);
+    }
+    return all;
+}
+
+static bool all_same(const json_t *all)
+{
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (!json_is_true(json_object_get(json_array_get(all, i), "same_results")))
+            return false;
+    return true;
+}
+
+int rs_bench_apps(int argc, char **argv)
+{
+    apps_options options;
+    char restride[4096];
+    if (rs_bench_wants_help(argc, argv)) {
+        fputs(usage, stdout);
+        return RS_EXIT_DONE;
+    }
+    int bad = read_options(argc, argv, &options);
+    if (bad >= 0)
+        return bad;
+    ssize_t length = readlink("/proc/self/exe", restride, sizeof restride - 1);
+    restride[length > 0 ? length : 0] = '\0';
+    json_t *all = measure_all(&options, restride);
+    if (all == NULL)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "bench apps");
+    bool same = all_same(all);
+    bool drawn = options.svg == NULL || (draw_speedups(&options, all) == RESTRIDE_OK &&
+                                         draw_net(&options, all) == RESTRIDE_OK);
+    if (options.json) {
+        char *text = rs_json_text(all);
+        puts(text != NULL ? text : "[]");
+        free(text);
+    }
+    json_decref(all);
+    if (!drawn)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "bench apps");
+    return same ? RS_EXIT_DONE
+                : rs_cli_fail(RS_EXIT_FAILED, "bench apps", "Results differ between layouts.");
+}
