@@ -388,21 +388,11 @@ static restride_status name_structure(rs_way *w, const char **reason)
     if (status != RESTRIDE_OK)
         return status;
     const rs_structure *inner = &w->model->structures[w->access.structure];
-    const rs_record *outer =
-        &w->model->structures[w->model->arguments[w->argument].structure].record;
-    if (inner->failure != NULL || inner->name == NULL) {
+    if (inner->failure != NULL || inner->name == NULL)
         *reason = "a nested structure without a name is copied as a whole";
-        return RESTRIDE_OK;
-    }
-    size_t at = 0;
-    for (size_t i = 0; i < inner->record.leaf_count && *reason == NULL; i++) {
-        size_t offset = w->access.offset + inner->record.leaves[i].offset;
-        while (at < outer->leaf_count && outer->leaves[at].offset < offset)
-            at++;
-        if (at == outer->leaf_count || outer->leaves[at].offset != offset ||
-            outer->leaves[at].size != inner->record.leaves[i].size)
-            *reason = "the padding of a nested structure does not fit the whole structure's";
-    }
+    else
+        *reason =
+            rs_structure_misfit(inner, &w->model->structures[w->access.pointee], w->access.offset);
     w->access.size = inner->record.size;
     return RESTRIDE_OK;
 }
@@ -434,8 +424,12 @@ static restride_status understand_use(rs_model *model, int variable, int functio
                       &address_space);
     w.access.space = address_space;
     w.access.flat = w.target.kind != CXType_Record;
-    restride_status status = RESTRIDE_OK;
-    const char *reason = follow(&w, &status);
+    w.access.pointee = -1;
+    restride_status status =
+        w.access.flat ? RESTRIDE_OK : rs_model_structure(model, w.target, &w.access.pointee);
+    const char *reason = status == RESTRIDE_OK ? follow(&w, &status) : NULL;
+    if (status == RESTRIDE_OK)
+        status = w.status;
     if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
         w.access.kind != RS_ACCESS_LEAF)
         status = name_structure(&w, &reason);

@@ -137,6 +137,47 @@ static int compare_bindings(const void *a, const void *b)
     return (x->callee_argument > y->callee_argument) - (x->callee_argument < y->callee_argument);
 }
 
+/* Notes for which arguments pointers to members are followed, here or in what they are passed to.
+ */
+static void find_stepped(rs_model *model)
+{
+    for (int i = 0; i < model->access_count; i++)
+        if (model->accesses[i].flat)
+            model->arguments[model->accesses[i].argument].stepped = true;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int b = 0; b < model->binding_count; b++) {
+            rs_argument *caller = &model->arguments[model->bindings[b].caller_argument];
+            const rs_argument *callee = &model->arguments[model->bindings[b].callee_argument];
+            if (!caller->stepped && (callee->stepped || callee->structure < 0))
+                caller->stepped = changed = true;
+        }
+    }
+}
+
+/*
+ * A helper that gets a nested structure takes members to be as alike as that structure's own are;
+ * in the array they may not be.
+ */
+static restride_status refuse_steps(rs_model *model)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int b = 0; b < model->binding_count && status == RESTRIDE_OK; b++) {
+        rs_argument *caller = &model->arguments[model->bindings[b].caller_argument];
+        const rs_argument *callee = &model->arguments[model->bindings[b].callee_argument];
+        if (callee->structure < 0 || caller->structure < 0 || !callee->stepped ||
+            callee->structure == caller->structure ||
+            model->structures[callee->structure].uniform ==
+                model->structures[caller->structure].uniform)
+            continue;
+        status = rs_argument_refuse(caller, model->tree->nodes[model->bindings[b].call].begin,
+                                    "%s follows pointers to members of a nested structure",
+                                    model->functions[callee->function].name);
+    }
+    return status;
+}
+
 static restride_status carry_reasons(rs_model *model, bool *changed)
 {
     restride_status status = RESTRIDE_OK;
@@ -161,6 +202,9 @@ restride_status rs_model_settle_calls(rs_model *model)
     restride_status status = refuse_uncopied(model);
     if (status == RESTRIDE_OK)
         status = find_bases(model);
+    find_stepped(model);
+    if (status == RESTRIDE_OK)
+        status = refuse_steps(model);
     bool changed = true;
     while (changed && status == RESTRIDE_OK)
         status = carry_reasons(model, &changed);

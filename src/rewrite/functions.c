@@ -155,7 +155,7 @@ static restride_status refuse_structure(rs_model *model, rs_argument *argument, 
     if (rs_cursor_offset(s->declaration) >= function->begin)
         return rs_argument_refuse(argument, argument->offset,
                                   "its structure is declared in the kernel");
-    if (s->record.leaf_count < 2)
+    if (s->record.leaf_count < 2 && rs_argument_kernel(model, argument) != NULL)
         return rs_argument_refuse(argument, argument->offset, "its structure has only one member");
     return RESTRIDE_OK;
 }

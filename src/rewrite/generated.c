@@ -87,6 +87,21 @@ static void write_members(const rs_model *model, int number, rs_text *out)
         write_copy(out, copier, s, &s->record.leaves[i]);
 }
 
+/* What a copying function is told of the place: index and offset, or a distance to make them of. */
+static const char *place_parameters(const rs_copier *copier)
+{
+    return copier->bytes ? "unsigned long from_start" : "long i, unsigned long at";
+}
+
+static void write_distance_split(const rs_model *model, const rs_copier *copier, rs_text *out)
+{
+    size_t size = model->structures[model->accessors[copier->accessor].structure].record.size;
+    if (copier->bytes)
+        rs_text_format(out,
+                       "    const unsigned long i = from_start / %zuu, at = from_start %% %zuu;\n",
+                       size, size);
+}
+
 /* In C++ a structure is passed as itself: there a copy need not keep its padding. */
 static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
 {
@@ -95,10 +110,11 @@ static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
     bool load = copier->kind == RS_ACCESS_LOAD;
     rs_text_format(out,
                    "static __device__ inline %s restride_%s_%d(%s%schar *p, unsigned long count, "
-                   "long i, unsigned long at%s%s%s)\n{\n    struct { %s value; } x;\n",
+                   "%s%s%s%s)\n{\n    struct { %s value; } x;\n",
                    name, load ? "load" : "store", number, volatile_word(copier->is_volatile),
-                   const_word(copier->is_const), load ? "" : ", const ", load ? "" : name,
-                   load ? "" : " &from", name);
+                   const_word(copier->is_const), place_parameters(copier), load ? "" : ", const ",
+                   load ? "" : name, load ? "" : " &from", name);
+    write_distance_split(model, copier, out);
     if (!load)
         rs_text_add_string(out, "    x.value = from;\n");
     write_members(model, number, out);
@@ -127,12 +143,13 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
                    number, words[w].type, s->record.size / words[w].size, number, s->name, number);
     rs_text_format(out,
                    "static inline struct restride_bytes_%d restride_%s_%d(%s%s%s char *p, unsigned "
-                   "long count, long i, unsigned long at",
+                   "long count, %s",
                    number, load ? "load" : "store", number, volatile_word(copier->is_volatile),
-                   const_word(copier->is_const), copier->address_space);
+                   const_word(copier->is_const), copier->address_space, place_parameters(copier));
     if (!load)
         rs_text_format(out, ", struct restride_bytes_%d bytes", number);
     rs_text_format(out, ")\n{\n    union restride_value_%d x;\n", number);
+    write_distance_split(model, copier, out);
     if (!load)
         rs_text_add_string(out, "    x.bytes = bytes;\n");
     write_members(model, number, out);
@@ -170,6 +187,19 @@ static void write_element(const rs_model *model, const rs_structure *s, rs_text 
                    number, s->uniform, s->uniform, number, length);
 }
 
+/* The offset of a member by its distance from the start of the array in AoS. */
+static void write_byte(const rs_model *model, const rs_structure *s, rs_text *out, int number)
+{
+    rs_text_format(
+        out,
+        "%sstatic inline __attribute__((unused)) unsigned long restride_layout_%d_byte("
+        "unsigned long count, unsigned long from_start, unsigned long size)\n{\n"
+        "    return restride_layout_%d_offset(count, from_start / %zuu, from_start %% %zuu, "
+        "size);\n}\n",
+        model->language == RS_CUDA_C ? "__host__ __device__ " : "", number, number, s->record.size,
+        s->record.size);
+}
+
 restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out)
 {
     const rs_accessor *accessor = &model->accessors[number];
@@ -191,5 +221,7 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
         return status;
     if (accessor->flat)
         write_element(model, &model->structures[accessor->structure], out, number);
+    if (accessor->bytes)
+        write_byte(model, &model->structures[accessor->structure], out, number);
     return RESTRIDE_OK;
 }

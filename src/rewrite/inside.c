@@ -68,14 +68,13 @@ static bool same_record(CXType a, CXType b)
            clang_equalCursors(clang_getTypeDeclaration(a), clang_getTypeDeclaration(b)) != 0;
 }
 
-/* Whether a pointer to `target` can be followed: to the buffer's structures, or to members when all
- * are alike. */
+/* Whether a pointer to `target` can be followed: to structures, or to members when all are alike.
+ */
 static bool can_follow(const rs_way *w, CXType target)
 {
     const rs_structure *s = structure_of(w);
     if (target.kind == CXType_Record)
-        return s != NULL &&
-               clang_equalCursors(clang_getTypeDeclaration(target), s->declaration) != 0;
+        return s != NULL; /* where it was made decides: check_nested() */
     char name[RS_TYPE_NAME_SIZE];
     bool vector3;
     if (!rs_leaf_type_name(target, name, &vector3))
@@ -98,6 +97,23 @@ static bool same_target(const rs_way *w, CXType target)
            rs_leaf_type_name(target, other, &vector3) && strcmp(own, other) == 0;
 }
 
+/* Whether the structure of this way, or the elements of its array, may be pointed to. */
+static const char *check_nested(rs_way *w, CXType type)
+{
+    rs_access *a = &w->access;
+    CXType canonical = clang_getCanonicalType(type);
+    int inner;
+    if (canonical.kind != CXType_Record)
+        return NULL;
+    if (a->union_size > 0)
+        return "the address of a union, or of a structure inside one, is taken";
+    w->status = rs_model_structure(w->model, canonical, &inner);
+    if (w->status != RESTRIDE_OK || inner == a->pointee)
+        return NULL;
+    return rs_structure_misfit(&w->model->structures[inner], &w->model->structures[a->pointee],
+                               a->offset);
+}
+
 const char *rs_way_point(rs_way *w, int node, const char *otherwise)
 {
     CXType target;
@@ -112,6 +128,11 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     a->space = address_space;
     a->is_parameter = false;
     a->flat = target.kind != CXType_Record;
+    a->pointee = -1;
+    if (!a->flat)
+        w->status = rs_model_structure(w->model, target, &a->pointee);
+    if (!a->flat && a->pointee < 0)
+        return otherwise;
     a->index_count = a->subscript_count = 0;
     a->offset = a->union_size = a->union_offset = 0;
     a->touched_offset = a->touched_size = 0;
@@ -223,10 +244,13 @@ const char *rs_step_from_structure(rs_way *w, int up)
         return NULL;
     case CXCursor_CallExpr:
         return step_into_copy(w, up);
-    case CXCursor_UnaryOperator:
-        return rs_node_is_prefix(w->tree, up, "&")
-                   ? rs_way_point(w, up, "the address of a nested structure is taken")
-                   : "a structure is used in a way that is not understood";
+    case CXCursor_UnaryOperator: {
+        if (!rs_node_is_prefix(w->tree, up, "&"))
+            break;
+        const char *reason = check_nested(w, w->type);
+        return reason != NULL ? reason
+                              : rs_way_point(w, up, "the address of a nested structure is taken");
+    }
     default:
         break;
     }
@@ -311,7 +335,10 @@ const char *rs_step_from_array(rs_way *w, int up)
     }
     if (outer->kind == CXCursor_ArraySubscriptExpr)
         return step_to_element(w, up);
-    return rs_way_point(w, w->node, trouble);
+    const char *reason = w->type.kind == CXType_ConstantArray
+                             ? check_nested(w, clang_getArrayElementType(w->type))
+                             : NULL;
+    return reason != NULL ? reason : rs_way_point(w, w->node, trouble);
 }
 
 /* Whether the source has a function of this name; the built-in ones are not in the tree. */

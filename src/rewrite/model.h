@@ -57,6 +57,7 @@ typedef struct {
     size_t reason_offset;      /* in the flat text */
     bool moved;                /* something is assigned to it */
     bool based;                /* some access needs the start of the buffer by its own name */
+    bool stepped;              /* pointers to members are followed, from one to the next */
     /* of a kernel's argument */
     char *layout; /* the wanted layout expression */
     size_t tile;
@@ -100,6 +101,7 @@ typedef struct {
     int function;              /* in which it lies */
     int argument;              /* whose buffer it is; of a call, any that it passes */
     int pointer;               /* the node whose value points into the buffer */
+    int pointee;               /* the structure that it points to; -1 when flat */
     const char *space;         /* the address space that its type has */
     bool is_parameter;         /* that node is the argument's own name */
     bool flat;                 /* the pointer counts members, not structures */
@@ -138,6 +140,7 @@ typedef struct {
     int structure;
     char *layout;
     bool flat;       /* also by the number of a member */
+    bool bytes;      /* also by the distance from the start, in bytes of AoS */
     size_t position; /* where in the flat text it is defined */
 } rs_accessor;
 
@@ -147,6 +150,7 @@ typedef struct {
     int accessor;
     int structure;
     const char *address_space;
+    bool bytes; /* the place is given as a distance in bytes */
     bool is_const, is_volatile;
     size_t position;
 } rs_copier;
@@ -222,6 +226,13 @@ typedef struct {
 } rs_field_place;
 bool rs_field_find(CXType record, CXCursor field, rs_field_place *place);
 
+/*
+ * Why a structure nested in another, at `offset` from its start, cannot be read and written by its
+ * own members, or NULL: padding must lie in both as in one.
+ */
+const char *rs_structure_misfit(const rs_structure *inner, const rs_structure *outer,
+                                size_t offset);
+
 /* The structure of a flat array: records of `length` members of one type. */
 restride_status rs_model_flat_structure(rs_model *model, CXType type, size_t length,
                                         int *structure);
@@ -259,6 +270,10 @@ int rs_model_passed_argument(const rs_model *model, const rs_access *call, int c
 
 /* The accessor of an argument inside an instance of its function, or -1. */
 int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int argument);
+
+/* Whether an access goes through a pointer to something else than the elements of the array whose
+ * accessor this is: a nested structure. */
+bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_access *access);
 
 /* The copying function of a load or store inside an instance. */
 int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access);

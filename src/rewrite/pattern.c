@@ -50,6 +50,8 @@ static void touched(const collection *c, const rs_access *a, size_t *begin, size
     *begin = 0;
     *end = c->structure->record.size;
     if (!a->flat) {
+        if (&c->steps->model->structures[a->pointee] != c->structure)
+            return; /* through a pointer to a nested structure */
         size_t size = a->union_size > 0 ? a->union_size : a->size;
         *begin = a->touched_offset;
         *end = *begin + (a->touched_size > 0 ? a->touched_size : size);

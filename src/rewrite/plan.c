@@ -91,7 +91,7 @@ static restride_status choose_accessor(rs_model *model, const rs_argument *argum
     if (layout == NULL)
         return rs_fail_memory("an accessor");
     grown[model->accessor_count] =
-        (rs_accessor){argument->structure, layout, false, model->tree->size};
+        (rs_accessor){argument->structure, layout, false, false, model->tree->size};
     *accessor = model->accessor_count++;
     return RESTRIDE_OK;
 }
@@ -101,14 +101,24 @@ int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int
     return instance->accessors[argument - model->functions[instance->function].first_argument];
 }
 
+bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_access *access)
+{
+    return !access->flat && access->pointee != model->accessors[accessor].structure;
+}
+
 /* ---- copies of whole structures ---- */
 
 static rs_copier copier_for(const rs_model *model, const rs_instance *instance,
                             const rs_access *access)
 {
-    return (rs_copier){access->kind,      rs_instance_accessor(model, instance, access->argument),
-                       access->structure, model->arguments[access->argument].address_space,
-                       access->is_const,  access->is_volatile,
+    int accessor = rs_instance_accessor(model, instance, access->argument);
+    return (rs_copier){access->kind,
+                       accessor,
+                       access->structure,
+                       model->arguments[access->argument].address_space,
+                       rs_access_in_bytes(model, accessor, access),
+                       access->is_const,
+                       access->is_volatile,
                        model->tree->size};
 }
 
@@ -118,7 +128,7 @@ int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs
     for (int i = 0; i < model->copier_count; i++) {
         const rs_copier *copier = &model->copiers[i];
         if (copier->kind == wanted.kind && copier->accessor == wanted.accessor &&
-            copier->structure == wanted.structure &&
+            copier->structure == wanted.structure && copier->bytes == wanted.bytes &&
             strcmp(copier->address_space, wanted.address_space) == 0 &&
             copier->is_const == wanted.is_const && copier->is_volatile == wanted.is_volatile)
             return i;
@@ -247,6 +257,8 @@ static restride_status plan_instance(rs_model *model, int instance)
             status = choose_copier(model, &model->instances[instance], access);
         else if (accessor >= 0 && access->flat)
             model->accessors[accessor].flat = true;
+        else if (accessor >= 0 && rs_access_in_bytes(model, accessor, access))
+            model->accessors[accessor].bytes = true;
     }
     return status;
 }

@@ -92,10 +92,31 @@ static void write_subscripts(const writer *w, const rs_access *a, int self, int 
     }
 }
 
+/* "COUNT, DISTANCE": the same in bytes from the start, through a pointer to a nested structure. */
+static void write_byte_place(const writer *w, const rs_access *a, int self)
+{
+    rs_text *text = &w->out->text;
+    const char *name = w->model->arguments[a->argument].name;
+    rs_text_format(text, "restride_count_%s, (unsigned long)((%s char *)((", name, a->space);
+    write_node(w, a->pointer, self + 1);
+    rs_text_add_string(text, ")");
+    for (int i = 0; i < a->index_count; i++) {
+        rs_text_add_string(text, a->negative[i] ? " - (" : " + (");
+        write_node(w, a->index[i], self + 1);
+        rs_text_add_string(text, ")");
+    }
+    rs_text_format(text, ") - (%s char *)restride_base_%s) + %zu", a->space, name, a->offset);
+    write_subscripts(w, a, self, 0, a->union_size > 0 ? a->union_subscript : a->subscript_count);
+}
+
 /* "COUNT, INDEX, OFFSET": where in the array the access goes. */
 static void write_place(const writer *w, const rs_access *a, int self)
 {
     rs_text *text = &w->out->text;
+    if (rs_access_in_bytes(w->model, rs_instance_accessor(w->model, w->instance, a->argument), a)) {
+        write_byte_place(w, a, self);
+        return;
+    }
     rs_text_format(text, "restride_count_%s, ", w->model->arguments[a->argument].name);
     write_index(w, a, self);
     rs_text_format(text, ", %zu", a->offset);
@@ -183,8 +204,9 @@ static void write_leaf(const writer *w, const rs_access *a, int self, const char
     if (a->flat) {
         write_flat_place(w, a, self);
     } else {
-        rs_text_format(text, "restride_layout_%d_offset(",
-                       rs_instance_accessor(w->model, w->instance, a->argument));
+        int accessor = rs_instance_accessor(w->model, w->instance, a->argument);
+        rs_text_format(text, "restride_layout_%d_%s(", accessor,
+                       rs_access_in_bytes(w->model, accessor, a) ? "byte" : "offset");
         write_place(w, a, self);
         rs_text_format(text, ", %zu)", a->union_size > 0 ? a->union_size : a->size);
         if (a->union_size > 0) {

@@ -413,6 +413,23 @@ restride_status rs_model_flat_structure(rs_model *model, CXType type, size_t len
                : status;
 }
 
+const char *rs_structure_misfit(const rs_structure *inner, const rs_structure *outer, size_t offset)
+{
+    if (inner->failure != NULL)
+        return "a nested structure is not followed by itself";
+    for (size_t i = 0, at = 0; i < inner->record.leaf_count; i++) {
+        const rs_leaf *leaf = &inner->record.leaves[i];
+        while (at < outer->record.leaf_count &&
+               outer->record.leaves[at].offset < offset + leaf->offset)
+            at++;
+        if (at == outer->record.leaf_count ||
+            outer->record.leaves[at].offset != offset + leaf->offset ||
+            outer->record.leaves[at].size != leaf->size)
+            return "the padding of a nested structure does not fit the whole structure's";
+    }
+    return NULL;
+}
+
 restride_status rs_model_structure(rs_model *model, CXType type, int *structure)
 {
     CXType canonical = clang_getCanonicalType(type);

@@ -22,8 +22,9 @@ typedef struct {
     rs_access access;
     int node;
     rs_way_place place;
-    CXType type;   /* of what the node stands for, canonical; not for RS_AT_POINTER */
-    CXType target; /* of a pointer */
+    CXType type;            /* of what the node stands for, canonical; not for RS_AT_POINTER */
+    CXType target;          /* of a pointer */
+    restride_status status; /* RESTRIDE_OK, or memory is short */
 } rs_way;
 
 /* One step; NULL, or why it is not understood. */

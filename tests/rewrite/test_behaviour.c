@@ -116,6 +116,38 @@ static const behaviour behaviours[] = {
               "(a[i]) = s; }",
      {P},
      "t"},
+    {"pointers to nested structures",
+     ONE("struct N") "global In *q = &a[i].in; q->a += 3; (*q).b = q->a; q = &a[i].many[1]; "
+                     "q->b++; "
+                     "q--; q->a = 5; global In *r = a[i].many; r[1].b ^= 1; (r + 1)->a++; }",
+     {N},
+     "t"},
+    {"nested structures loaded and stored through pointers",
+     TWO("struct N",
+         "struct N") "global In *q = &b[i].in; In t = *q; t.b = i; *q = t; global In *r = "
+                     "a[i].many; r[i % 2] = t; b[i].many[0] = *(r + 1); a[i].w = (q[0] = "
+                     "r[0]).a; }",
+     {N, N},
+     "tt"},
+    {"helpers that get nested structures",
+     "void more(global In *q, int k) { q[k].a += 1; q->b = q[k].a; } In whole(const global In *q) "
+     "{ "
+     "return *q; } global In *inner(global struct N *s) { return &s->in; } " ONE(
+         "struct N") "more(&a[i].in, 0); more(a[i].many, 1); In t = whole(&a[i].many[1]); a[i].w = "
+                     "t.a; inner(a + i)->a ^= 2; }",
+     {N},
+     "t"},
+    {"one helper for arrays and for nested structures",
+     "void also(global In *q) { q->a += 1; q->b ^= 1; } " TWO(
+         "struct N", "In") "also(&a[i].in); also(b + i); }",
+     {N, 4},
+     "tt"},
+    {"atomics on members of nested structures",
+     "struct A { int k; float x; }; struct B { float f; struct A in[2]; short s; };" ONE(
+         "struct B") "global struct A *q = &a[i].in[1]; atomic_add(&q->k, 3); q->x = 1; "
+                     "atomic_xchg(&(q - 1)->k, i); }",
+     {24},
+     "t"},
     {"conditional structures",
      TWO("P", "P") "P s = i % 3 ? a[i] : b[i]; a[i].x = (i % 2 ? a[i] : s).y; b[i] = (a[i], s); }",
      {P, P},
@@ -202,7 +234,7 @@ static const behaviour behaviours[] = {
      "t"},
     {"addresses of structures",
      ONE("P") "global P *q = &a[i], *const r = &*(a + (n - 1 - i)); q->x = r->y; (&a[i])->id += "
-              "3; (&q[0])->z = (&(*r))->z; global P *s; s = &q[n - 1 - i - i]; q->next = s == r; }",
+              "3; (&q[0])->z = (&(*r))->y; global P *s; s = &q[n - 1 - i - i]; q->next = s == r; }",
      {P},
      "t"},
     {"pointers that are moved",

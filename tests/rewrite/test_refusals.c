@@ -113,9 +113,31 @@ static const refusal refusals[] = {
     {D "kernel void f(global P *a, int n) {\n *(a[n].v + 1) = 1; }", 3, "array member"},
     {D "void g(global int *q) { *q = 1; }\nkernel void f(global P *a) {\n g(&a->v[1]); }", 4,
      "address of a member"},
-    {"typedef struct { int k; struct In { int x, y; } in; } P;\nkernel void f(global P *a) {\n "
-     "global struct In *q = &a->in; q->x = 1; }",
-     3, "nested structure"},
+    {"typedef struct { int k; union { struct In { short x, y; } in; int i; } u; } P;\nkernel void "
+     "f(global P *a) {\n global struct In *q = &a->u.in; q->x = 1; }",
+     3, "inside one"},
+    {"struct In { float x; uchar c; }; typedef struct { int k; struct In in; uchar d; double e; } "
+     "__attribute__((packed)) P;\nkernel void f(global P *a) {\n global struct In *q = &a->in; "
+     "q->x = 1; }",
+     1, "not aligned"},
+    {"struct In { int x, y; }; typedef struct { double k; struct In in; } P;\nvoid g(global struct "
+     "In *q) {\n global int *r = &q->x; r[1] = 2; }\nkernel void f(global P *a) {\n g(&a->in); }",
+     5, "follows pointers to members of a nested structure"},
+    {"struct In { int x, y; }; struct Mid { struct In in; int w; }; typedef struct { double k; "
+     "struct Mid m; } P;\nvoid h(global int *q) { q[1] = 2; }\nvoid g(global struct In *q) { "
+     "h(&q->x); }\nvoid e(global struct Mid *q) { g(&q->in); }\nkernel void f(global P *a) {\n "
+     "e(&a->m); }",
+     6, "nested structure"},
+    {P "kernel void f(global P *a) {\n int4 t = vload4(0, a->v); }", 3, "not in the source"},
+    {P "kernel void f(global P *a) {\n vstore2((int2)(1, 2), 0, &a->id); }", 3,
+     "not in the source"},
+    {P
+     "kernel void f(global P *a, local int *b) {\n event_t e = async_work_group_copy(b, &a->v[0], "
+     "4, 0); }",
+     3, "not in the source"},
+    {P "kernel void f(global P *a, local int *b) {\n event_t e = async_work_group_copy(a->v, b, 4, "
+       "0); }",
+     3, "not in the source"},
     {"typedef struct { int v[2][3]; } P;\nkernel void f(global P *a) {\n global int (*q)[3] = "
      "a->v; q[0][1] = 1; }",
      3, "array member"},
