@@ -1,5 +1,6 @@
 /* The cycles of 100!, cut into chains; see cycles.h. */
 #include "engine/cuda/cycles.h"
+#include "base/cycles.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,85 +8,26 @@
 enum { WORD_BITS = 64 };
 
 typedef struct {
-    size_t start;
+    size_t family;
     size_t length;
-} cycle;
+} ranked;
 
-typedef struct {
-    size_t rows;
-    size_t cols;
-    size_t total;
-    uint64_t *seen;
-    cycle *cycles; /* the longer ones */
-    size_t count;
-    size_t capacity;
-    rs_cuda_cycles *result;
-} walk;
-
-/* Most of the time goes into this division, and the narrow one takes half as long. */
-static size_t source_of(const walk *w, size_t position)
+static int longer_first(const void *a, const void *b)
 {
-    if (w->total <= UINT32_MAX) {
-        uint32_t narrow = (uint32_t)position / (uint32_t)w->rows;
-        return (position - narrow * w->rows) * w->cols + narrow;
-    }
-    size_t j = position / w->rows;
-    return (position - j * w->rows) * w->cols + j;
+    size_t x = ((const ranked *)a)->length;
+    size_t y = ((const ranked *)b)->length;
+    return (x < y) - (x > y);
 }
 
-static bool marked(const uint64_t *bits, size_t position)
+/* The families, the longest cycles first; NULL when memory is short. */
+static ranked *rank_families(const rs_cycles *cycles)
 {
-    return (bits[position / WORD_BITS] >> (position % WORD_BITS) & 1) != 0;
-}
-
-static void mark(uint64_t *bits, size_t position)
-{
-    bits[position / WORD_BITS] |= (uint64_t)1 << (position % WORD_BITS);
-}
-
-static bool remember(walk *w, size_t start, size_t length)
-{
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity * 2 + 64;
-        cycle *grown = realloc(w->cycles, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        w->cycles = grown;
-        w->capacity = capacity;
-    }
-    w->cycles[w->count++] = (cycle){start, length};
-    return true;
-}
-
-static bool remember_short(walk *w, size_t start)
-{
-    rs_cuda_cycles *result = w->result;
-    if (result->marks == NULL) {
-        result->mark_words = w->total / WORD_BITS + 1;
-        result->marks = calloc(result->mark_words, sizeof *result->marks);
-        if (result->marks == NULL)
-            return false;
-    }
-    mark(result->marks, start);
-    return true;
-}
-
-static bool find_cycles(walk *w)
-{
-    for (size_t start = 1; start + 1 < w->total; start++) {
-        if (marked(w->seen, start))
-            continue;
-        size_t length = 0;
-        for (size_t at = start; !marked(w->seen, at); at = source_of(w, at)) {
-            mark(w->seen, at);
-            length++;
-        }
-        bool kept = length == 1 || (length <= RS_CUDA_SHORT_CYCLE ? remember_short(w, start)
-                                                                  : remember(w, start, length));
-        if (!kept)
-            return false;
-    }
-    return true;
+    ranked *all = malloc((cycles->family_count + 1) * sizeof *all);
+    for (size_t f = 0; all != NULL && f < cycles->family_count; f++)
+        all[f] = (ranked){f, cycles->families[f].length};
+    if (all != NULL && cycles->family_count > 0)
+        qsort(all, cycles->family_count, sizeof *all, longer_first);
+    return all;
 }
 
 static size_t pieces(size_t length, size_t longest)
@@ -93,81 +35,108 @@ static size_t pieces(size_t length, size_t longest)
     return (length - 1) / longest + 1;
 }
 
-static size_t count_chains(const walk *w, size_t longest)
+static size_t count_chains(const rs_cycles *cycles, size_t longest)
 {
     size_t chains = 0;
-    for (size_t i = 0; i < w->count; i++)
-        if (w->cycles[i].length > longest)
-            chains += pieces(w->cycles[i].length, longest);
+    for (size_t f = 0; f < cycles->family_count; f++)
+        if (cycles->families[f].length > longest)
+            chains += cycles->families[f].count * pieces(cycles->families[f].length, longest);
     return chains;
 }
 
-/* The length beyond which cycles are cut. */
-static size_t choose_longest(const walk *w, size_t most_chains)
+static bool is_short(size_t length)
+{
+    return length <= RS_CUDA_SHORT_CYCLE;
+}
+
+/* The length beyond which cycles are cut: those without a mark, at least. */
+static size_t choose_longest(const rs_cycles *cycles, size_t most_chains)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < w->count; i++)
-        sum += w->cycles[i].length;
+    for (size_t f = 0; f < cycles->family_count; f++)
+        if (!is_short(cycles->families[f].length))
+            sum += cycles->families[f].length * cycles->families[f].count;
     if (most_chains < 2)
-        return sum + 1;
+        return sum + RS_CUDA_SHORT_CYCLE;
     size_t longest = sum / most_chains + 1;
-    while (count_chains(w, longest) > most_chains)
+    longest = longest > RS_CUDA_SHORT_CYCLE ? longest : RS_CUDA_SHORT_CYCLE;
+    while (count_chains(cycles, longest) > most_chains)
         longest += longest / 16 + 1;
     return longest;
 }
 
-/* Its chains follow each other against the direction in which elements move. */
-static void cut(const walk *w, const cycle *c, size_t longest)
+/* The chains of a cycle follow each other against the direction in which elements move. */
+static void add_chains(rs_cuda_cycles *result, const rs_cycles *cycles, size_t start, size_t length,
+                       size_t count)
 {
-    rs_cuda_cycles *result = w->result;
-    size_t count = pieces(c->length, longest);
-    size_t position = c->start;
-    size_t done = 0;
-    for (size_t i = 1; i <= count; i++) {
-        size_t until = c->length / count * i + c->length % count * i / count;
-        result->ends[2 * result->chain_count] = position;
-        for (; done < until; done++)
-            position = source_of(w, position);
-        result->ends[2 * result->chain_count + 1] = position;
-        result->chain_count++;
+    size_t longer = length % count;
+    size_t jump = rs_number_power(cycles->factor, length / count, cycles->modulus);
+    size_t longer_jump = rs_number_multiply(jump, cycles->factor, cycles->modulus);
+    size_t position = start;
+    for (size_t i = 0; i < count; i++) {
+        size_t *ends = &result->ends[2 * result->chain_count++];
+        ends[0] = position;
+        position = rs_number_multiply(position, i < longer ? longer_jump : jump, cycles->modulus);
+        ends[1] = position;
     }
 }
 
-static int longer_first(const void *a, const void *b)
+static void mark(uint64_t *bits, size_t position)
 {
-    size_t x = ((const cycle *)a)->length;
-    size_t y = ((const cycle *)b)->length;
-    return (x < y) - (x > y);
+    bits[position / WORD_BITS] |= (uint64_t)1 << (position % WORD_BITS);
 }
 
-static bool sort_out(walk *w, size_t most_chains)
+static void add_family(rs_cuda_cycles *result, const rs_cycles *cycles, size_t number,
+                       size_t longest)
 {
-    rs_cuda_cycles *result = w->result;
-    size_t longest = choose_longest(w, most_chains);
-    size_t chains = count_chains(w, longest);
-    result->ends = malloc((2 * chains + 1) * sizeof *result->ends);
-    result->whole = malloc((w->count + 1) * sizeof *result->whole);
-    if (result->ends == NULL || result->whole == NULL)
-        return false;
-    if (w->count > 0)
-        qsort(w->cycles, w->count, sizeof *w->cycles, longer_first);
-    for (size_t i = 0; i < w->count; i++)
-        if (w->cycles[i].length > longest)
-            cut(w, &w->cycles[i], longest);
+    const rs_cycle_family *family = &cycles->families[number];
+    rs_cycle_cursor cursor;
+    rs_cycle_cursor_begin(&cursor, cycles, number, 0);
+    for (size_t i = 0; i < family->count; i++, rs_cycle_cursor_next(&cursor)) {
+        if (is_short(family->length))
+            mark(result->marks, cursor.position);
+        else if (family->length <= longest)
+            result->whole[result->whole_count++] = cursor.position;
         else
-            result->whole[result->whole_count++] = w->cycles[i].start;
-    return true;
+            add_chains(result, cycles, cursor.position, family->length,
+                       pieces(family->length, longest));
+    }
+}
+
+static bool take_memory(rs_cuda_cycles *result, const rs_cycles *cycles, size_t longest)
+{
+    size_t whole = 0;
+    bool marks = false;
+    for (size_t f = 0; f < cycles->family_count; f++) {
+        bool is_marked = is_short(cycles->families[f].length);
+        marks = marks || is_marked;
+        if (!is_marked && cycles->families[f].length <= longest)
+            whole += cycles->families[f].count;
+    }
+    result->ends = malloc((2 * count_chains(cycles, longest) + 1) * sizeof *result->ends);
+    result->whole = malloc((whole + 1) * sizeof *result->whole);
+    if (marks) {
+        result->mark_words = (cycles->modulus + 1) / WORD_BITS + 1;
+        result->marks = calloc(result->mark_words, sizeof *result->marks);
+    }
+    return result->ends != NULL && result->whole != NULL && (!marks || result->marks != NULL);
 }
 
 restride_status rs_cuda_cycles_create(rs_cuda_cycles *cycles, size_t rows, size_t cols,
                                       size_t most_chains)
 {
     *cycles = (rs_cuda_cycles){0};
-    walk w = {.rows = rows, .cols = cols, .total = rows * cols, .result = cycles};
-    w.seen = calloc(w.total / WORD_BITS + 1, sizeof *w.seen);
-    bool done = w.seen != NULL && find_cycles(&w) && sort_out(&w, most_chains);
-    free(w.seen);
-    free(w.cycles);
+    rs_cycles families;
+    restride_status status = rs_cycles_create(&families, rows, cols);
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t longest = choose_longest(&families, most_chains);
+    ranked *order = rank_families(&families);
+    bool done = order != NULL && take_memory(cycles, &families, longest);
+    for (size_t i = 0; done && i < families.family_count; i++)
+        add_family(cycles, &families, order[i].family, longest);
+    free(order);
+    rs_cycles_free(&families);
     if (done)
         return RESTRIDE_OK;
     rs_cuda_cycles_free(cycles);

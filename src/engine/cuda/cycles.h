@@ -26,8 +26,8 @@ typedef struct {
 
 /*
  * Cuts long cycles into at most `most_chains` chains of about equal length; with one chain or none
- * nothing is cut. Takes rows * cols / 8 bytes while it works. RESTRIDE_OUT_OF_MEMORY, and nothing
- * to free then.
+ * nothing is cut. Takes as long as the tables are, however large the matrix is (base/cycles.h).
+ * RESTRIDE_OUT_OF_MEMORY, and nothing to free then.
  */
 restride_status rs_cuda_cycles_create(rs_cuda_cycles *cycles, size_t rows, size_t cols,
                                       size_t most_chains);
