@@ -93,7 +93,7 @@ RESTRIDE_API void restride_offload_destroy(restride_offload *offload);
 typedef struct {
     /* Not 0: the host array is pinned, and copied without a stop in staging memory. */
     int pinned;
-    size_t chunk_bytes; /* that travel at once, about; 0: a 64th of the array, 4 to 64 MiB */
+    size_t chunk_bytes; /* that travel at once, about; 0: 4 to 128 MiB */
 } restride_transfer_options;
 
 typedef struct restride_transfer restride_transfer;

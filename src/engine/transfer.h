@@ -64,6 +64,7 @@ struct rs_transfer {
     const rs_transfer_operations *operations;
     restride_engine *engine;
     size_t alignment; /* of parts of buffers, in bytes */
+    size_t chunks;    /* that a large array is best cut into */
     bool slow_rows;   /* blocks of rows take clearly longer than as many bytes in one run */
 };
 

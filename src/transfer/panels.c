@@ -7,17 +7,16 @@ enum { LINE_BYTES = 128, LEAST_ROW_BYTES = 512, MOST_PANELS = 256 };
 
 /*
  * With P panels nothing is sent back until the first has come, 1/P of the time that the bus takes
- * one way. The matrix comes in P^2 / 2 pieces, each of which costs a call, of P rows for each row
- * of the matrix; each of those costs an address translation, which is slow when the matrix is
- * larger than what the device's tables reach. The weights are those of an H100
+ * one way. The matrix comes in P^2 / 2 pieces, each of which costs a call, and each of its rows in
+ * P runs, which cost more the larger the matrix is. Weights fitted to one H100
  * (docs/reproduction.md).
  */
 static size_t best_count(size_t rows, double bytes)
 {
     const double bus_bytes_a_second = 55e9;
     const double seconds_a_piece = 5e-6;
-    const double reach_bytes = 1e9;
-    double seconds_a_row = bytes > reach_bytes ? 80e-9 : 5e-9;
+    const double large_bytes = 1e9;
+    double seconds_a_row = bytes > large_bytes ? 80e-9 : 2e-17 * bytes;
     size_t best = 2;
     double least = 0;
     for (size_t count = 2; count <= MOST_PANELS; count++) {

@@ -22,9 +22,8 @@
 
 enum {
     SLOTS = 4,
-    CHUNKS = 64, /* of a large array */
     LEAST_CHUNK_BYTES = 4 << 20,
-    MOST_CHUNK_BYTES = 64 << 20,
+    MOST_CHUNK_BYTES = 128 << 20,
     COPY_THREADS = 8,
     LEAST_COPY_BYTES = 2 << 20, /* for several threads */
     CACHE_LINE = 64
@@ -123,9 +122,9 @@ static restride_status plan_chunk(restride_plan **plan, restride_engine *engine,
 /* ---- making one ---- */
 
 /* Large enough that what each costs besides its bytes is small, and the last one as well. */
-static size_t default_chunk(size_t bytes)
+static size_t default_chunk(const rs_transfer *lanes, size_t bytes)
 {
-    size_t chunk = bytes / CHUNKS;
+    size_t chunk = bytes / lanes->chunks;
     chunk = chunk > LEAST_CHUNK_BYTES ? chunk : LEAST_CHUNK_BYTES;
     return chunk < MOST_CHUNK_BYTES ? chunk : MOST_CHUNK_BYTES;
 }
@@ -164,9 +163,11 @@ static restride_status prepare(restride_transfer *t, restride_engine *engine,
                                size_t wanted)
 {
     size_t records = 1;
-    restride_status status = choose_chunk(t, host, device, wanted, &records);
+    restride_status status = rs_transfer_open(engine, &t->lanes);
+    if (status == RESTRIDE_OK && wanted == 0)
+        wanted = default_chunk(t->lanes, t->bytes);
     if (status == RESTRIDE_OK)
-        status = rs_transfer_open(engine, &t->lanes);
+        status = choose_chunk(t, host, device, wanted, &records);
     const array_form *const ends[] = {host, device};
     for (int d = UP; d < DIRECTIONS && status == RESTRIDE_OK; d++) {
         size_t rest = host->count % records;
@@ -208,8 +209,7 @@ restride_status restride_transfer_create(restride_transfer **transfer, restride_
         return rs_fail_memory("a transfer");
     created->bytes = bytes;
     created->pinned = options->pinned != 0;
-    status = prepare(created, engine, &from, &to, elem_size,
-                     options->chunk_bytes != 0 ? options->chunk_bytes : default_chunk(bytes));
+    status = prepare(created, engine, &from, &to, elem_size, options->chunk_bytes);
     if (status != RESTRIDE_OK) {
         restride_transfer_destroy(created);
         return status;

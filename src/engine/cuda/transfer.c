@@ -9,7 +9,10 @@ typedef struct {
     rs_cuda_stream down;
 } lanes;
 
-enum { ALIGNMENT = 256 }; /* a multiple of what any stage wants */
+enum {
+    ALIGNMENT = 256, /* a multiple of what any stage wants */
+    CHUNKS = 64
+};
 
 static const rs_cuda_engine *engine_of(const rs_transfer *transfer)
 {
@@ -52,7 +55,7 @@ static restride_status open_lanes(restride_engine *engine, rs_transfer **transfe
     lanes *l = calloc(1, sizeof *l);
     if (l == NULL)
         return rs_fail_memory("the streams of a transfer");
-    l->base = (rs_transfer){&rs_cuda_transfer, engine, ALIGNMENT, false};
+    l->base = (rs_transfer){&rs_cuda_transfer, engine, ALIGNMENT, CHUNKS, false};
     const rs_cuda_driver *api = engine_of(&l->base)->api;
     restride_status status = enter(&l->base);
     if (status == RESTRIDE_OK) {

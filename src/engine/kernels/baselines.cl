@@ -159,21 +159,30 @@ kernel void claims_100(global uint *data, volatile global uint *flags, ulong row
     }
 }
 
-/* The same with the super-element in registers: VALUES words a work-item. */
+/*
+ * The same with the super-element in registers: VALUES words a work-item. A load has happened when
+ * its value is used; so what is read at `start` goes through local memory before the flag is looked
+ * at, as it does above, since OpenCL 1.2 has no fence that other groups take part in.
+ */
 #ifndef VALUES
 #define VALUES 1
 #endif
 kernel void claims_100_registers(global uint *data, volatile global uint *flags, ulong rows,
-                                 ulong cols, uint words, local uint *unused, local uint *answer)
+                                 ulong cols, uint words, volatile local uint *seen,
+                                 local uint *answer)
 {
     volatile global uint *elements = data;
     ulong last = rows * cols - 1;
     for (ulong start = get_group_id(0); start < last; start += get_num_groups(0)) {
         bool over;
         uint values[VALUES];
+        uint read = 0;
         for (uint v = 0; v < VALUES; v++)
-            if (v * get_local_size(0) + get_local_id(0) < words)
+            if (v * get_local_size(0) + get_local_id(0) < words) {
                 values[v] = elements[start * words + v * get_local_size(0) + get_local_id(0)];
+                read ^= values[v];
+            }
+        seen[get_local_id(0)] = read;
         ASK(is_claimed(flags, start));
         ulong place = start;
         while (!over) {

@@ -219,7 +219,7 @@ static void prepare_100(const rs_baselines *b, const rs_baseline_case *c, scalar
     l->values = registers ? (c->words + l->items - 1) / l->items : 1;
     l->groups = at_most(c->rows * c->cols, MOST_GROUPS);
     l->flags = c->kind != RS_BASELINE_CYCLES_100;
-    size_t held = registers ? sizeof(cl_uint) : c->words * sizeof(cl_uint);
+    size_t held = (registers ? l->items : c->words) * sizeof(cl_uint);
     l->local_bytes = held + sizeof(cl_uint);
     argument all[] = {ARGUMENT(b->data),      ARGUMENT(b->other), ARGUMENT(s->long_rows),
                       ARGUMENT(s->long_cols), ARGUMENT(s->words), LOCAL(held),

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { CHUNKS = 16 }; /* NVIDIA's driver takes 40 us between two commands of a queue */
+
 typedef struct {
     rs_transfer base;
     const cl_icd_dispatch *api;
@@ -53,6 +55,7 @@ static restride_status open_lanes(restride_engine *base, rs_transfer **transfer)
         close_lanes(&l->base);
         return rs_opencl_fail(code, "creating the queues of a transfer");
     }
+    l->base.chunks = CHUNKS;
     l->base.slow_rows = true; /* NVIDIA's driver: half of the bus (docs/reproduction.md) */
     l->base.alignment = alignment_bits < 8 ? 1 : alignment_bits / 8;
     *transfer = &l->base;
