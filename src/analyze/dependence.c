@@ -181,8 +181,11 @@ static bool overlap(const rs_reference *a, const rs_reference *b)
 }
 
 /* "x[e] op= ..." gathers into the same element: an order that may be changed. */
-static bool is_reduction(const rs_reference *a, const rs_reference *b)
+static bool is_reduction(const rs_unit *unit, const rs_reference *a, const rs_reference *b)
 {
+    int at_a = (int)(a - unit->references), at_b = (int)(b - unit->references);
+    if (a->partner > 0)
+        return a->partner == at_b + 1 || at_a == at_b;
     return a == b && a->read && a->written;
 }
 
@@ -214,7 +217,7 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
         return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
     if (!conflict(s, a, b, &certain))
         return true;
-    rs_carried kind = is_reduction(a, b) ? RS_CARRIED_REDUCTION : RS_CARRIED_VALUE;
+    rs_carried kind = is_reduction(s->unit, a, b) ? RS_CARRIED_REDUCTION : RS_CARRIED_VALUE;
     return set_dependence(found, kind, array->name, a->line, b->line, certain);
 }
 

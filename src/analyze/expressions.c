@@ -181,7 +181,7 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
     return result;
 }
 
-static rs_value evaluate_assignment(rs_walk *walk, int node, int left, int right);
+static rs_value evaluate_assignment(rs_walk *walk, int left, int right);
 
 static rs_value evaluate_binary(rs_walk *walk, int node)
 {
@@ -195,7 +195,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
     }
     rs_value result;
     if (strcmp(symbol, "=") == 0) {
-        result = evaluate_assignment(walk, node, left, right);
+        result = evaluate_assignment(walk, left, right);
     } else {
         rs_value a = rs_walk_evaluate(walk, left), b = rs_walk_evaluate(walk, right);
         bool shift = strcmp(symbol, "<<") == 0 || strcmp(symbol, ">>") == 0;
@@ -225,8 +225,8 @@ static bool is_variable(rs_walk *walk, int node, uint64_t key)
     return rs_cursor_key(walk, declared) == key;
 }
 
-/* In "s = s + e", the node of e; -1 when the assignment is no such reduction. */
-static int reduction_operand(rs_walk *walk, uint64_t key, int right)
+/* In "s = s + e", the node of e and the operator; -1 when the assignment is no such reduction. */
+static int reduction_operand(rs_walk *walk, uint64_t key, int right, char *operation)
 {
     int node = rs_node_inner(walk->tree, right);
     if (node < 0 || walk->tree->nodes[node].kind != CXCursor_BinaryOperator)
@@ -237,6 +237,7 @@ static int reduction_operand(rs_walk *walk, uint64_t key, int right)
     char *symbol = rs_walk_operator(walk, a, b);
     int operand = -1;
     if (symbol != NULL && symbol[0] != '\0' && symbol[1] == '\0') {
+        *operation = symbol[0];
         if (strchr("+*-&|^", symbol[0]) != NULL && is_variable(walk, a, key))
             operand = b;
         else if (strchr("+*&|^", symbol[0]) != NULL && is_variable(walk, b, key))
@@ -246,10 +247,12 @@ static int reduction_operand(rs_walk *walk, uint64_t key, int right)
     return operand;
 }
 
-/* A variable that takes part in a reduction keeps its carried value, so that another use is seen.
+/*
+ * A reduction into a variable that the loop carries. Its new value is marked as carried too, so
+ * that another use in the same iteration is seen for what it is.
  */
 static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left, int operand,
-                               rs_value *result)
+                               char operation, rs_value *result)
 {
     if (place->kind != RS_PLACE_VARIABLE || operand < 0)
         return false;
@@ -260,20 +263,59 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
     char *name = rs_walk_text(walk, left);
     rs_walk_read_carried(walk, value, name != NULL ? name : "?", true);
     free(name);
-    *result = rs_value_unknown(rs_value_depends(walk, &part), true);
+    rs_value old = walk->values[value];
+    *result = rs_walk_operate(walk, operation, &old, &part);
+    result->carried_loop = old.carried_loop;
+    result->carried_from = old.carried_from;
+    rs_walk_set(walk, place->key, result);
+    result->carried_loop = -1;
     return true;
 }
 
-static rs_value evaluate_assignment(rs_walk *walk, int node, int left, int right)
+/* The first operand of a sum: s in "s + a - b". */
+static int first_operand(rs_walk *walk, int node)
 {
+    node = rs_node_inner(walk->tree, node);
+    while (node >= 0 && walk->tree->nodes[node].kind == CXCursor_BinaryOperator &&
+           (rs_node_is_binary(walk->tree, node, "+") || rs_node_is_binary(walk->tree, node, "-")))
+        node = rs_node_inner(walk->tree, rs_node_child(walk->tree, node, 0));
+    return node;
+}
+
+/* Marks "x[e] = x[e] + ..." as what "x[e] += ..." is: both references belong together. */
+static void pair_references(rs_walk *walk, int left, int right, int first)
+{
+    int operand = first_operand(walk, right), last = walk->unit->reference_count - 1;
+    char *target = rs_walk_text(walk, left);
+    char *source = operand < 0 ? NULL : rs_walk_text(walk, operand);
+    if (target != NULL && source != NULL && strcmp(target, source) == 0 && operand != right)
+        for (int i = first; i < last; i++) {
+            rs_reference *r = &walk->unit->references[i];
+            if (r->text != NULL && r->offset == walk->tree->nodes[operand].begin &&
+                r->array == walk->unit->references[last].array) {
+                r->partner = last + 1;
+                walk->unit->references[last].partner = i + 1;
+            }
+        }
+    free(target);
+    free(source);
+}
+
+static rs_value evaluate_assignment(rs_walk *walk, int left, int right)
+{
+    int first = walk->unit->reference_count;
     rs_value value;
     rs_location place = rs_walk_locate(walk, left);
-    if (place.kind == RS_PLACE_VARIABLE &&
-        evaluate_reduction(walk, &place, left, reduction_operand(walk, place.key, right), &value))
+    char operation = '+';
+    int operand = place.kind == RS_PLACE_VARIABLE
+                      ? reduction_operand(walk, place.key, right, &operation)
+                      : -1;
+    if (evaluate_reduction(walk, &place, left, operand, operation, &value))
         return value;
     value = rs_walk_evaluate(walk, right);
     rs_walk_store(walk, &place, &value, left, false);
-    (void)node;
+    if (place.kind == RS_PLACE_MEMORY)
+        pair_references(walk, left, right, first);
     return value;
 }
 
@@ -286,7 +328,7 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
     rs_location place = rs_walk_locate(walk, left);
     rs_value result = rs_value_unknown(0, false);
     bool reduces = symbol != NULL && strchr("+-*&|^", symbol[0]) != NULL;
-    if (!reduces || !evaluate_reduction(walk, &place, left, right, &result)) {
+    if (!reduces || !evaluate_reduction(walk, &place, left, right, symbol[0], &result)) {
         rs_value added = rs_walk_evaluate(walk, right);
         rs_value old = rs_value_unknown(0, true);
         if (place.kind == RS_PLACE_VARIABLE)

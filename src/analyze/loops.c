@@ -166,6 +166,7 @@ static void collect(rs_walk *walk, int node, bool always, changes *all)
     change c;
     if (all->count < CHANGE_LIMIT && read_change(walk, node, &c)) {
         c.always = always;
+        c.data = c.data || !always; /* whether it happens depends on what was loaded */
         all->list[all->count++] = c;
     }
     enum CXCursorKind kind = walk->tree->nodes[node].kind;
@@ -189,6 +190,21 @@ static int count_changes(const changes *all, uint64_t key)
 
 /* ---- the loop's own variable ---- */
 
+/* Evaluates an expression for its value alone: references are taken back. */
+static rs_value evaluate_quietly(rs_walk *walk, int node, bool *loads)
+{
+    int references = walk->unit->reference_count, order = walk->order;
+    rs_value value = rs_walk_evaluate(walk, node);
+    for (int i = references; i < walk->unit->reference_count; i++) {
+        free(walk->unit->references[i].text);
+        free(walk->unit->references[i].member);
+    }
+    *loads = walk->unit->reference_count > references;
+    walk->unit->reference_count = references;
+    walk->order = order;
+    return value;
+}
+
 /* By how much a change moves its variable; unknown when that varies inside the loop. */
 static rs_polynomial step_of(rs_walk *walk, const change *c, const changes *all)
 {
@@ -196,16 +212,8 @@ static rs_polynomial step_of(rs_walk *walk, const change *c, const changes *all)
         return rs_polynomial_unknown();
     if (c->by < 0)
         return rs_polynomial_constant(c->sign);
-    /* Evaluated for its value alone: references are taken back. */
-    int references = walk->unit->reference_count, order = walk->order;
-    rs_value by = rs_walk_evaluate(walk, c->by);
-    for (int i = references; i < walk->unit->reference_count; i++) {
-        free(walk->unit->references[i].text);
-        free(walk->unit->references[i].member);
-    }
-    bool loaded = walk->unit->reference_count > references;
-    walk->unit->reference_count = references;
-    walk->order = order;
+    bool loaded;
+    rs_value by = evaluate_quietly(walk, c->by, &loaded);
     if (by.kind != RS_VALUE_NUMBER || loaded ||
         rs_polynomial_has_data(&by.number, &walk->unit->symbols))
         return rs_polynomial_unknown();
@@ -277,7 +285,8 @@ static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const 
         if (!swapped)
             return rs_polynomial_unknown();
     }
-    rs_value end = rs_walk_evaluate(walk, swapped ? left : right);
+    bool loaded;
+    rs_value end = evaluate_quietly(walk, swapped ? left : right, &loaded);
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         if (!rs_node_is_binary(walk->tree, condition, forms[i].symbol) ||
             end.kind != RS_VALUE_NUMBER || value->kind != RS_VALUE_NUMBER)
@@ -475,11 +484,17 @@ static void start_counting(rs_walk *walk, int at, entry *e)
     walk->unit->loops[at].bound = bound;
 }
 
+/* A variable that the body declares is new in every iteration. */
+static bool is_declared_inside(const rs_walk *walk, int body, uint64_t key)
+{
+    return body >= 0 && key >= walk->tree->nodes[body].begin && key < walk->tree->nodes[body].end;
+}
+
 static void carry_all(rs_walk *walk, int at, const entry *e)
 {
     const changes *all = &e->in_body;
     for (int i = 0; i < all->count; i++) {
-        bool first = true;
+        bool first = !is_declared_inside(walk, e->p.body, all->list[i].key);
         for (int j = 0; j < i; j++)
             first = first && all->list[j].key != all->list[i].key;
         if (first)

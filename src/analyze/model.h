@@ -48,6 +48,7 @@ typedef struct {
     int64_t member_offset, width; /* bytes in the element that are touched */
     int loop;                     /* the innermost loop around it; -1 */
     int order;                    /* of execution in one iteration */
+    int partner;                  /* 1 + the other reference of "x[e] = x[e] + ..."; 0 for none */
     bool guarded;                 /* below a condition */
     bool approximated;            /* clamped or merged: the common case was taken */
     bool understood;              /* false: handed to something that is not followed */

@@ -64,9 +64,12 @@ static bool blank_line(char *source, size_t line)
     return changed;
 }
 
-/* The name in "NAME: No such file or directory". */
+/* The name in cpp's two messages about a header that is not there. */
 static char *missing_header(const char *failure)
 {
+    static const char nowhere[] = "no include path in which to search for ";
+    if (strncmp(failure, nowhere, strlen(nowhere)) == 0)
+        return strdup(failure + strlen(nowhere));
     const char *mark = strstr(failure, ": No such file or directory");
     return mark == NULL || mark == failure ? NULL : strndup(failure, (size_t)(mark - failure));
 }
