@@ -286,6 +286,88 @@ static restride_status parse_once(rs_program *program, const rs_text *prelude,
     return status;
 }
 
+/* ---- functions that spoil what follows them ---- */
+
+static int count_bodies(const rs_tree *tree)
+{
+    int count = 0;
+    for (int i = 0; i < tree->node_count; i++)
+        count += tree->nodes[i].kind == CXCursor_CompoundStmt &&
+                 (tree->nodes[tree->nodes[i].parent].kind == CXCursor_FunctionDecl ||
+                  tree->nodes[tree->nodes[i].parent].kind == CXCursor_FunctionTemplate);
+    return count;
+}
+
+typedef struct {
+    bool found;
+    size_t offset;
+} first_error;
+
+static bool find_syntax_error(void *context, const char *message, size_t offset, bool in_source)
+{
+    first_error *error = context;
+    if (!in_source || strstr(message, "expected") == NULL)
+        return true;
+    *error = (first_error){true, offset};
+    return false;
+}
+
+/* The text from one top-level declaration's beginning to its end, judged by its braces. */
+static void find_declaration(const char *text, size_t size, size_t offset, size_t *begin,
+                             size_t *end)
+{
+    int depth = 0;
+    *begin = 0;
+    for (*end = 0; *end < size; (*end)++) {
+        char c = text[*end];
+        depth += c == '{';
+        depth -= c == '}' && depth > 0;
+        if (depth > 0 || (c != '}' && c != ';'))
+            continue;
+        if (*end >= offset)
+            break;
+        *begin = *end + 1;
+    }
+}
+
+/* Blanks the declaration of the first syntax error; keeps that when more functions come to light.
+ */
+static restride_status leave_out(rs_program *program, const rs_text *prelude,
+                                 const rs_options *options, rs_model_set *notes, bool *again)
+{
+    first_error error = {false, 0};
+    size_t begin, end;
+    *again = false;
+    visit_errors(&program->tree, find_syntax_error, &error);
+    if (!error.found)
+        return RESTRIDE_OK;
+    char *text = program->flat.text, *copy = strdup(text);
+    if (copy == NULL)
+        return rs_fail_memory("a source");
+    int before = count_bodies(&program->tree);
+    find_declaration(text, program->flat.size, error.offset, &begin, &end);
+    for (size_t i = begin; i < program->flat.size && i <= end; i++)
+        if (text[i] != '\n')
+            text[i] = ' ';
+    messages m = {program, NULL, false, notes, SHOWN_ERRORS - 1};
+    rs_program old = *program;
+    memset(&program->tree, 0, sizeof program->tree);
+    restride_status status = parse_once(program, prelude, options);
+    *again = status == RESTRIDE_OK && count_bodies(&program->tree) > before;
+    if (*again) {
+        rs_program shown = {program->language, program->flat, old.tree, true};
+        m.program = &shown;
+        visit_errors(&old.tree, show, &m);
+        rs_tree_free(&old.tree);
+    } else {
+        memcpy(text, copy, program->flat.size);
+        rs_tree_free(&program->tree);
+        program->tree = old.tree;
+    }
+    free(copy);
+    return status;
+}
+
 static restride_status parse(rs_program *program, const rs_options *options, rs_model_set *notes)
 {
     rs_text prelude = RS_TEXT_EMPTY;
@@ -301,6 +383,9 @@ static restride_status parse(rs_program *program, const rs_options *options, rs_
         if (!m.changed || prelude.failed)
             break;
     }
+    bool again = true;
+    for (int round = 0; round < REPAIR_LIMIT && status == RESTRIDE_OK && again; round++)
+        status = leave_out(program, &prelude, options, notes, &again);
     rs_text_free(&prelude);
     if (status != RESTRIDE_OK)
         return status;

@@ -217,6 +217,15 @@ static bool set_reason(rs_vector_group *group, rs_vector_verdict verdict, rs_tex
     return group->reason != NULL;
 }
 
+/* Whether a dependence may only seem to be one because a subscript comes from loaded values. */
+static bool has_random(const rs_vector_group *group, const rs_accesses *accesses)
+{
+    for (int i = 0; i < group->left_out_count; i++)
+        if ((accesses->accesses[group->left_out[i]].classes & RS_CLASS_RANDOM) != 0)
+            return true;
+    return false;
+}
+
 static bool judge(rs_vector_group *group, const rs_accesses *accesses,
                   const rs_dependence *dependences)
 {
@@ -227,9 +236,10 @@ static bool judge(rs_vector_group *group, const rs_accesses *accesses,
                        unit->loops[group->loop].line);
         return set_reason(group, RS_VECTOR_OTHER, &reason);
     }
-    if (group->symbol < 0 && group->loop >= 0 &&
-        dependences[group->loop].kind == RS_CARRIED_VALUE) {
-        const rs_dependence *d = &dependences[group->loop];
+    const rs_dependence *d = group->loop >= 0 ? &dependences[group->loop] : NULL;
+    bool perhaps = d != NULL && d->kind == RS_CARRIED_VALUE && !d->certain;
+    if (group->symbol < 0 && d != NULL && d->kind == RS_CARRIED_VALUE &&
+        !(perhaps && has_random(group, accesses))) {
         if (d->first > 0)
             rs_text_format(&reason, "%s carries values from one iteration to the next (%s%d, %d)",
                            d->what, d->certain ? "lines " : "perhaps: lines ", d->first, d->last);

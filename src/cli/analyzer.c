@@ -196,8 +196,32 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     return exit_status;
 }
 
+/* restride bench patterns: the arguments behind "--patterns". */
+static int print_patterns(int argc, char **argv)
+{
+    bool json = false;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            puts("usage: restride bench patterns [--json]\n\n"
+                 "Tables 2, 3 and 4 of Jang et al., \"Exploiting Memory Access Patterns to Improve "
+                 "Memory\nPerformance in Data-Parallel Architectures\" (2011), beside what "
+                 "restride analyze says of the\nsame programs.\n\n"
+                 "  --json       the tables as JSON\n"
+                 "  -h, --help   this page");
+            return RS_EXIT_DONE;
+        }
+        json = strcmp(argv[i], "--json") == 0;
+        if (!json)
+            return rs_cli_fail(RS_EXIT_USAGE, "bench patterns", "\"%s\" is no option of it.",
+                               argv[i]);
+    }
+    return rs_analysis_patterns("bench patterns", json);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--patterns") == 0)
+        return print_patterns(argc, argv);
     static char verb[] = "analyze";
     argv[0] = verb; /* the name in messages, however this program was started */
     settings s = {NULL, NULL, json_object(), false, false};

@@ -10,4 +10,7 @@
 void rs_analysis_text(rs_text *text, const json_t *reply);
 void rs_analysis_html(rs_text *text, const json_t *reply);
 
+/* Prints the published tables beside ours; the exit status. */
+int rs_analysis_patterns(const char *verb, bool json);
+
 #endif

@@ -9,6 +9,7 @@
 int rs_bench_marshal(int argc, char **argv);
 
 /* In-place transposition on any engine beside a copy of the same bytes. */
+int rs_bench_patterns(int argc, char **argv);
 int rs_bench_transpose(int argc, char **argv);
 
 /* Matrices in host memory, transposed in place through a device. */

@@ -13,6 +13,7 @@ static const char usage[] =
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
     "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
+    "  patterns    published tables of access patterns, beside what restride analyze finds\n"
     "  transpose   in-place transposition on the host or a device, beside a copy there\n"
     "\n"
     "Each has options of its own: restride bench MEASUREMENT --help. All print JSON with --json.\n"
@@ -28,6 +29,9 @@ static const struct {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"apps", rs_bench_apps},
     {"marshal", rs_bench_marshal},
+#endif
+#ifdef RESTRIDE_HAVE_ANALYZE
+    {"patterns", rs_bench_patterns},
 #endif
     {"figures", rs_bench_figures},   {"offload", rs_bench_offload},
     {"transfer", rs_bench_transfer}, {"transpose", rs_bench_transpose},
