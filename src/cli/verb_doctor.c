@@ -76,6 +76,19 @@ static void check_rewriter(json_t *findings)
     free(rewriter);
 }
 
+static void check_analyzer(json_t *findings)
+{
+    char *analyzer = NULL;
+    if (rs_cli_part_path(RS_PART_ANALYZER, &analyzer) == RESTRIDE_OK)
+        rs_doctor_add(findings, "access patterns", RS_DOCTOR_WORKS, NULL,
+                      "restride analyze reads C, OpenCL C and CUDA C");
+    else
+        rs_doctor_add(findings, "access patterns", RS_DOCTOR_OPTIONAL,
+                      "apt-get install libisl-dev libclang-19-dev, and build again",
+                      "this build has no restride analyze");
+    free(analyzer);
+}
+
 /* The first file named `program` in PATH that can be run; the caller frees it. NULL when there is
  * none. */
 static char *find_program(const char *program)
@@ -223,6 +236,7 @@ int rs_verb_doctor(int argc, char **argv)
     }
     check_host(findings);
     check_rewriter(findings);
+    check_analyzer(findings);
     check_preprocessor(findings);
     check_configuration(findings);
 #ifdef RESTRIDE_HAVE_OPENCL
