@@ -233,6 +233,11 @@ void rs_array_close(rs_array *array)
     rs_file_close(&array->file);
 }
 
+static size_t plan_memory(const rs_array *array)
+{
+    return array->options->memory != 0 ? array->options->memory : rs_cli_memory() / MEMORY_PARTS;
+}
+
 /* An array that does not fit into memory together with its neighbours moves by whole pages, and
  * gets blocks as large as a good part of memory. */
 restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes)
@@ -240,8 +245,7 @@ restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes)
     restride_plan_options options = {.scratch_bytes = array->options->memory};
     if (beyond_memory(bytes)) {
         options.run_bytes = LARGE_RUN_BYTES;
-        if (options.scratch_bytes == 0)
-            options.scratch_bytes = rs_cli_memory() / MEMORY_PARTS;
+        options.scratch_bytes = plan_memory(array);
     }
     return options;
 }
@@ -325,10 +329,32 @@ static void report(const rs_array *array, const rs_array_run *run, double second
 
 /* ---- the run ---- */
 
+/* A file that does not stay in memory is read and written in large pieces, not page by page. */
+static restride_status run_stored(rs_array *array, const rs_array_run *run, bool *possible)
+{
+    watch_bus_errors();
+    rs_progress_bar bar;
+    rs_progress_bar_begin(&bar);
+    const rs_journaled how = {.file = &array->file,
+                              .purpose = array->purpose,
+                              .step_bytes = plan_memory(array) / MEMORY_PARTS,
+                              .run = {rs_progress_bar_tell, &bar}};
+    const rs_journaled_change change = {run->plan, array->offset, run->header,
+                                        run->header != NULL ? array->npy.header_bytes : 0};
+    restride_status status = rs_journaled_run_straight(&how, &change, possible);
+    rs_progress_bar_end(&bar);
+    return status;
+}
+
 static restride_status run_mapped(rs_array *array, const rs_array_run *run)
 {
     void *data;
+    bool stored = false;
     restride_status status = rs_file_fill_holes(&array->file);
+    if (status == RESTRIDE_OK && array->file.beyond_memory)
+        status = run_stored(array, run, &stored);
+    if (stored)
+        return status;
     if (status == RESTRIDE_OK)
         status = rs_file_map(&array->file, array->offset, &data);
     if (status != RESTRIDE_OK)

@@ -104,7 +104,7 @@ typedef struct {
     size_t tail;       /* 0 except for JOIN and SPLIT */
     size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
     size_t inner_cols;
-    size_t tile; /* 0 except for TILES, REVERSE, ROTATE and SHUFFLE_COLUMNS */
+    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, and SQUARE in files */
     size_t factor;
     size_t shift;
     bool backward;

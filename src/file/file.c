@@ -87,6 +87,12 @@ restride_status rs_file_write(const rs_file *file, size_t offset, const void *by
     return RESTRIDE_OK;
 }
 
+void rs_file_begin_sync(const rs_file *file)
+{
+    /* A refusal costs speed alone. */
+    (void)sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 restride_status rs_file_sync(const rs_file *file)
 {
     /* On Linux this includes what was stored through the mapping. */
@@ -94,6 +100,12 @@ restride_status rs_file_sync(const rs_file *file)
         return rs_fail(RESTRIDE_IO, "%s could not be brought to the disk: %s.", file->path,
                        strerror(errno));
     return RESTRIDE_OK;
+}
+
+void rs_file_want(const rs_file *file, size_t offset, size_t count)
+{
+    /* A refusal costs speed alone. */
+    (void)posix_fadvise(file->descriptor, (off_t)offset, (off_t)count, POSIX_FADV_WILLNEED);
 }
 
 restride_status rs_file_fill_holes(const rs_file *file)

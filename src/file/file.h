@@ -32,8 +32,15 @@ restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, si
 /* Few bytes go through the mapping, if there is one: a system call for each would take too long. */
 restride_status rs_file_write(const rs_file *file, size_t offset, const void *bytes, size_t count);
 
+/* Begins to bring to the disk what was written, without waiting: pages that wait for the disk when
+ * memory is short hold up everybody who wants one. */
+void rs_file_begin_sync(const rs_file *file);
+
 /* Returns when all that was written is on the disk. */
 restride_status rs_file_sync(const rs_file *file);
+
+/* Asks for bytes that will be read soon, without waiting for them. */
+void rs_file_want(const rs_file *file, size_t offset, size_t count);
 
 /* Gives the holes of a sparse file their blocks on the disk, so that none can be missing later. */
 restride_status rs_file_fill_holes(const rs_file *file);

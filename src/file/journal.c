@@ -75,6 +75,11 @@ static restride_status allocate_step(rs_journal *journal)
     return RESTRIDE_OK;
 }
 
+static bool idle(const rs_journal *journal)
+{
+    return journal->log.descriptor < 0;
+}
+
 static restride_status apply(const rs_journal *journal)
 {
     const rs_journal_step *step = &journal->step;
@@ -86,7 +91,10 @@ static restride_status apply(const rs_journal *journal)
             return status;
         contents += step->ranges[i].length;
     }
-    return rs_file_sync(journal->file);
+    if (!idle(journal))
+        return rs_file_sync(journal->file);
+    rs_file_begin_sync(journal->file);
+    return RESTRIDE_OK;
 }
 
 /* ---- making a journal ---- */
@@ -266,6 +274,21 @@ restride_status rs_journal_create(rs_journal **journal, const char *path, const 
     }
     *journal = created;
     return RESTRIDE_OK;
+}
+
+restride_status rs_journal_create_idle(rs_journal **journal, const rs_file *file,
+                                       const rs_journal_contents *contents)
+{
+    rs_journal *created;
+    *journal = NULL;
+    restride_status status = begin_journal(&created, "", file);
+    if (status == RESTRIDE_OK)
+        status = copy_contents(created, contents);
+    if (status == RESTRIDE_OK)
+        *journal = created;
+    else
+        rs_journal_close(created);
+    return status;
 }
 
 /* ---- opening a journal ---- */
@@ -560,6 +583,8 @@ static restride_status write_record(rs_journal *journal)
 
 restride_status rs_journal_commit(rs_journal *journal)
 {
+    if (idle(journal))
+        return apply(journal);
     restride_status status = write_record(journal);
     if (status != RESTRIDE_OK)
         return status;
@@ -570,6 +595,8 @@ restride_status rs_journal_commit(rs_journal *journal)
 restride_status rs_journal_write_stash(rs_journal *journal, size_t offset, const void *bytes,
                                        size_t count)
 {
+    if (idle(journal))
+        return RESTRIDE_OK;
     if (offset == 0)
         journal->stash_sum = 0;
     journal->stash_sum += rs_journal_stash_sum(offset, bytes, count);
@@ -603,6 +630,8 @@ restride_status rs_journal_check_stash(const rs_journal *journal, size_t count)
 
 restride_status rs_journal_remove(rs_journal *journal)
 {
+    if (idle(journal))
+        return RESTRIDE_OK;
     if (unlink(journal->path) != 0)
         return rs_fail(RESTRIDE_IO,
                        "The change is complete, but its journal %s could not be removed: %s; "

@@ -88,6 +88,13 @@ restride_status rs_journal_create(rs_journal **journal, const char *path, const 
 restride_status rs_journal_open(rs_journal **journal, const char *path, const rs_file *file,
                                 const char *purpose);
 
+/*
+ * Makes a journal that keeps nothing: steps go straight into the file, whose owner synchronises it
+ * at the end, and an interruption is final. What has to pass through a stash cannot.
+ */
+restride_status rs_journal_create_idle(rs_journal **journal, const rs_file *file,
+                                       const rs_journal_contents *contents);
+
 const rs_journal_contents *rs_journal_contents_of(const rs_journal *journal);
 
 /* The step that is written next; after rs_journal_open() the latest one. */

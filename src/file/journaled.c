@@ -43,8 +43,8 @@ static restride_status run_stage(const run *r, size_t stage)
 {
     rs_steps steps;
     bool finished = false;
-    restride_status status =
-        rs_steps_begin(&steps, &r->change->tasks[stage], r->array, r->change->offset, r->journal);
+    restride_status status = rs_steps_begin(&steps, &r->change->tasks[stage], r->how->file,
+                                            r->array, r->change->offset, r->journal);
     while (status == RESTRIDE_OK && !finished) {
         if (stopped(r)) {
             status = fail_stopped(r);
@@ -111,6 +111,14 @@ static void measure(const rs_journaled *how, const rs_change *change, rs_journal
                          &contents->stash_bytes);
 }
 
+static bool all_suit(const rs_change *change)
+{
+    for (size_t i = 0; i < change->task_count; i++)
+        if (!rs_steps_suit(&change->tasks[i], change->bytes))
+            return false;
+    return true;
+}
+
 static restride_status check_stages(const rs_journaled *how, const rs_change *change)
 {
     for (size_t i = 0; i < change->task_count; i++)
@@ -170,6 +178,39 @@ restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_cha
     return status;
 }
 
+/* Whether every stage has steps that need nothing but memory. */
+static bool goes_straight(const rs_change *change, const rs_journal_capacity *capacity)
+{
+    for (size_t i = 0; i < change->task_count; i++)
+        if (!rs_steps_straight(&change->tasks[i], capacity))
+            return false;
+    return true;
+}
+
+restride_status rs_journaled_run_straight(const rs_journaled *how, const rs_journaled_change *given,
+                                          bool *possible)
+{
+    rs_change change;
+    rs_journal *journal = NULL;
+    restride_status status = make_change(given, &change);
+    rs_journal_contents contents = {.purpose = (char *)(uintptr_t)how->purpose};
+    *possible = status == RESTRIDE_OK && all_suit(&change);
+    if (*possible) {
+        measure(how, &change, &contents);
+        *possible = goes_straight(&change, &contents.capacity);
+    }
+    if (*possible)
+        status = rs_journal_create_idle(&journal, how->file, &contents);
+    if (*possible && status == RESTRIDE_OK)
+        status = run_change(how, journal, &change);
+    if (*possible && status == RESTRIDE_OK)
+        status = rs_file_sync(how->file);
+    rs_journal_close(journal);
+    rs_change_free(&change);
+    return status;
+}
+
+/* Whether the journal has room for its own steps. */
 static bool has_room(const rs_journal_contents *contents, const rs_change *change)
 {
     for (size_t i = 0; i < change->task_count; i++)

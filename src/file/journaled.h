@@ -32,6 +32,15 @@ typedef struct {
  */
 restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_change *change);
 
+/*
+ * The same steps without a journal, for a file that does not stay in memory: what the next step
+ * reads is asked for beforehand, and what it writes leaves as long runs. `journal` and `stop` are
+ * not looked at. *possible is false, and nothing has changed, when the plan has stages that cannot
+ * be taken in steps of memory alone; an engine runs those.
+ */
+restride_status rs_journaled_run_straight(const rs_journaled *how,
+                                          const rs_journaled_change *change, bool *possible);
+
 /* Goes on with a change that was interrupted, if there is a journal; *found tells. */
 restride_status rs_journaled_resume(const rs_journaled *how, bool *found);
 

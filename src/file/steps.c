@@ -57,6 +57,11 @@ bool rs_steps_fit(const rs_transpose_task *task, const rs_journal_capacity *capa
     return capacity->ranges > 0 && forms[task->method]->fits(task, capacity, stash_bytes);
 }
 
+bool rs_steps_straight(const rs_transpose_task *task, const rs_journal_capacity *capacity)
+{
+    return task->tail != 0 || rs_steps_fit(task, capacity, 0);
+}
+
 restride_status rs_steps_check(const rs_transpose_task *task, rs_journal *journal)
 {
     const rs_steps_form *form = forms[task->method];
@@ -67,12 +72,15 @@ restride_status rs_steps_check(const rs_transpose_task *task, rs_journal *journa
     return stashed == 0 ? RESTRIDE_OK : rs_journal_check_stash(journal, stashed);
 }
 
-restride_status rs_steps_begin(rs_steps *steps, const rs_transpose_task *task,
+restride_status rs_steps_begin(rs_steps *steps, const rs_transpose_task *task, const rs_file *file,
                                const unsigned char *array, size_t array_offset, rs_journal *journal)
 {
     const rs_journal_step *latest = rs_journal_step_of(journal);
-    *steps =
-        (rs_steps){.task = task, .array = array, .array_offset = array_offset, .at = latest->next};
+    *steps = (rs_steps){.task = task,
+                        .file = file,
+                        .array = array,
+                        .array_offset = array_offset,
+                        .at = latest->next};
     const rs_steps_form *form = forms[task->method];
     return form->begin == NULL ? RESTRIDE_OK : form->begin(steps, journal, latest);
 }

@@ -18,10 +18,12 @@
 /* A stage on its way. */
 typedef struct {
     const rs_transpose_task *task;
-    const unsigned char *array; /* the mapped array */
+    const rs_file *file;
+    const unsigned char *array; /* mapped */
     size_t array_offset;        /* of the array in the file */
     uint64_t *marks;            /* 100!: elements of this matrix that have moved */
     unsigned char *stash;       /* pad and unpad: the tails of this matrix, row by row */
+    size_t ahead;               /* 100!: the element of the cycle that was asked for last */
     rs_journal_cursor at;
 } rs_steps;
 
@@ -38,13 +40,16 @@ void rs_steps_measure(const rs_transpose_task *task, size_t step_bytes,
 bool rs_steps_fit(const rs_transpose_task *task, const rs_journal_capacity *capacity,
                   size_t stash_bytes);
 
+/* Whether they need no stash: the tails of a matrix wait in memory then. */
+bool rs_steps_straight(const rs_transpose_task *task, const rs_journal_capacity *capacity);
+
 /* Whether the latest step of a journal is one of this stage, and the stash as it left it:
  * RESTRIDE_INVALID_ARGUMENT otherwise. */
 restride_status rs_steps_check(const rs_transpose_task *task, rs_journal *journal);
 
-/* Goes on with a stage at a cursor, from its beginning or after any of its steps. The caller calls
- * rs_steps_end(), after an error too. */
-restride_status rs_steps_begin(rs_steps *steps, const rs_transpose_task *task,
+/* Goes on with a stage at a cursor, from its beginning or after any of its steps. `array` is the
+ * byte `array_offset` of the mapped file. The caller calls rs_steps_end(), after an error too. */
+restride_status rs_steps_begin(rs_steps *steps, const rs_transpose_task *task, const rs_file *file,
                                const unsigned char *array, size_t array_offset,
                                rs_journal *journal);
 void rs_steps_end(rs_steps *steps);

@@ -224,6 +224,12 @@ static restride_status fill_through_stash(rs_steps *s, rs_journal *journal, bool
     return status;
 }
 
+/* While one block is worked on, the disk reads the one behind it. */
+static void want_next(const rs_steps *s, size_t bytes)
+{
+    rs_steps_want(s, block_offset(s), 2 * bytes);
+}
+
 static restride_status fill_blocks(rs_steps *s, rs_journal *journal, bool *finished)
 {
     const rs_transpose_task *t = s->task;
@@ -233,6 +239,7 @@ static restride_status fill_blocks(rs_steps *s, rs_journal *journal, bool *finis
         return fill_through_stash(s, journal, finished);
     for (; s->at.position < blocks_of(t) && rs_journal_step_fits(step, bytes); s->at.position++) {
         size_t offset = block_offset(s);
+        want_next(s, bytes);
         change_block(t, s->array + offset, rs_steps_add(s, step, offset, bytes));
     }
     *finished = s->at.position == blocks_of(t);

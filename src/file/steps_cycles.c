@@ -15,6 +15,7 @@
 
 enum {
     SLICE_BYTES = 64 << 10, /* longer elements move in slices, all first ones first */
+    ELEMENTS_AHEAD = 64,    /* that are asked for */
     WORD_BITS = 64
 };
 
@@ -76,6 +77,7 @@ static restride_status begin_cycles(rs_steps *s, const rs_journal *journal,
         return rs_fail_memory("the marks of a transposition");
     /* All of the cycle that moves: nobody asks for its marks before it has closed. */
     bool moving = latest->carried_bytes != 0;
+    s->ahead = s->at.position;
     for (size_t leader = 0; leader < s->at.leader + moving; leader++)
         mark_cycle(s, leader);
     return RESTRIDE_OK;
@@ -100,6 +102,21 @@ static bool stays(const rs_transpose_task *task, size_t element)
     return source_of(task, element) == element && !fused(task);
 }
 
+/* Asks for one more element of the cycle that moves. */
+static void want_one(rs_steps *s, const slice *part)
+{
+    s->ahead = source_of(s->task, s->ahead);
+    rs_steps_want(s, part->offset + s->ahead * element_bytes(s->task), part->width);
+}
+
+/* At the beginning of a cycle, or of a run in the middle of one. */
+static void want_first(rs_steps *s, const slice *part)
+{
+    s->ahead = s->at.position;
+    for (size_t i = 0; i < ELEMENTS_AHEAD && s->file->beyond_memory; i++)
+        want_one(s, part);
+}
+
 /* Whether there is a cycle left; its leader is then carried. */
 static bool find_cycle(rs_steps *s, rs_journal_step *step, const slice *part)
 {
@@ -113,6 +130,7 @@ static bool find_cycle(rs_steps *s, rs_journal_step *step, const slice *part)
     memcpy(step->carried, s->array + part->offset + s->at.leader * element_bytes(s->task),
            part->width);
     step->carried_bytes = part->width;
+    want_first(s, part);
     return true;
 }
 
@@ -145,6 +163,7 @@ static void move_element(rs_steps *s, rs_journal_step *step, const slice *part)
     put_element(s, place, s->array + part->offset + source * bytes, part->width);
     mark(s, source);
     s->at.position = source;
+    want_one(s, part);
 }
 
 static void begin_part(rs_steps *s)

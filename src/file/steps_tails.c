@@ -111,6 +111,25 @@ static void fill_compact(const rs_steps *s, size_t begin, size_t length, unsigne
     }
 }
 
+/* Where byte `place` of the new matrix comes from, about: tails are left out. */
+static size_t about_source(const rs_transpose_task *t, size_t place)
+{
+    size_t from = rs_steps_row_bytes(t);
+    size_t to = padded_row_bytes(t);
+    return t->method == RS_TRANSPOSE_JOIN ? place / to * from : place / from * to;
+}
+
+/* What the next step reads, while this one is filled. */
+static void want_next(const rs_steps *s, size_t begin, size_t length)
+{
+    const rs_transpose_task *t = s->task;
+    size_t first = about_source(t, begin);
+    size_t end =
+        rs_steps_smaller(about_source(t, begin + length) + padded_row_bytes(t), all_rows(t));
+    if (first < end)
+        rs_steps_want(s, rs_steps_offset_of(t, s->at.part) + first, end - first);
+}
+
 static void move_rows(rs_steps *s, rs_journal_step *step)
 {
     const rs_transpose_task *t = s->task;
@@ -119,6 +138,9 @@ static void move_rows(rs_steps *s, rs_journal_step *step)
     size_t length = rs_steps_smaller(left, step->capacity.payload - step->payload_bytes);
     size_t begin = join ? left - length : s->at.position;
     unsigned char *place = rs_steps_add(s, step, rs_steps_offset_of(t, s->at.part) + begin, length);
+    if (s->at.position == 0)
+        want_next(s, begin, length);
+    want_next(s, join ? begin - rs_steps_smaller(begin, length) : begin + length, length);
     if (join)
         fill_padded(s, begin, length, place);
     else

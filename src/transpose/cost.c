@@ -117,13 +117,32 @@ static double panels_cost(const rs_transpose_task *task, const rs_engine_traits 
     return active < traits->workers ? cost * (double)traits->workers / (double)active : cost;
 }
 
-/* Mirror tiles have rows of a few lines: far shorter than the runs that storage wants. */
+enum { LONGEST_LINE = 1024 };
+
+size_t rs_cost_stored_edge(size_t unit, const rs_engine_traits *traits)
+{
+    if (traits->line_bytes <= LONGEST_LINE)
+        return 0;
+    return unit < traits->line_bytes ? traits->line_bytes / unit : 1;
+}
+
+/* Tiles as wide as a page come and go once, if no page belongs to two of them. */
+static double stored_square_cost(const rs_transpose_task *task, const rs_engine_traits *traits)
+{
+    size_t row_bytes = task->cols * task->unit;
+    bool apart = row_bytes % traits->line_bytes == 0 && task->offset % traits->line_bytes == 0;
+    return apart ? 1 : 1.7;
+}
+
+/* Mirror tiles have rows of a few lines. */
 static double square_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
     (void)scratch_limit;
     if (task->unit > LARGEST_SQUARE_UNIT)
         return RS_COST_IMPOSSIBLE;
+    if (task->tile != 0)
+        return stored_square_cost(task, traits);
     double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
     double aligned = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
     return aligned * (runs > 1 ? runs : 1);

@@ -19,4 +19,8 @@ double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_trait
 size_t rs_cost_least_scratch(const rs_transpose_task *task, const rs_engine_traits *traits);
 size_t rs_cost_kept(const rs_transpose_task *task, const rs_engine_traits *traits);
 
+/* Elements along a side of a square's tiles where data are stored in pages (`run_bytes` of
+ * restride_plan_options); 0: they are in memory. */
+size_t rs_cost_stored_edge(size_t unit, const rs_engine_traits *traits);
+
 #endif

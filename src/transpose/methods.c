@@ -235,6 +235,7 @@ static bool build_squares(rs_choice *choice, const rs_problem *problem)
     rs_transpose_task squares = rs_methods_whole(problem, RS_TRANSPOSE_SQUARE);
     squares.rows = c.across;
     squares.cols = c.across;
+    squares.tile = rs_cost_stored_edge(m->unit, &problem->traits);
     if (c.blocks > 1) {
         if (c.rest != 0 && m->batch > 1) /* they would be at two distances */
             return false;

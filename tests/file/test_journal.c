@@ -273,6 +273,7 @@ static const test_change changes[] = {
     {"batch of elements", 5 * 20 * 16, 1, {TASK(CHAINS, 0, 4, 5 * 5 * 16, 1, 5, 5, 0, 16)}, 64},
     {"long elements", 6 * 150000, 1, {TASK(CHAINS, 0, 1, 6 * 150000, 1, 2, 3, 0, 150000)}, 70000},
     {"square", 2 * 90 * 90 * 128, 1, {TASK(SQUARE, 0, 2, 90 * 90 * 128, 1, 90, 90, 0, 128)}, 1000},
+    {"wide squares", 90 * 90 * 128, 1, {TASK(SQUARE, 0, 1, 0, 1, 90, 90, 0, 128)}, 2 << 20},
     {"pad", 2 * 40 * 24 * 2, 1, {TASK(JOIN, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2)}, 190},
     {"unpad", 2 * 40 * 24 * 2, 1, {TASK(SPLIT, 0, 2, 40 * 24 * 2, 1, 40, 21, 3, 2)}, 190},
     {"all",
@@ -489,7 +490,7 @@ static void test_power_lost_often(void **state)
 static void test_stop(void **state)
 {
     (void)state;
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     volatile sig_atomic_t stop = 1;
     bool found;
     make_file(c);
@@ -499,6 +500,52 @@ static void test_stop(void **state)
     assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
     assert_true(found);
     check_file(c, 0);
+}
+
+/* ---- without a journal ---- */
+
+static bool run_straight(const test_change *c)
+{
+    rs_file file;
+    restride_engine *engine;
+    restride_plan *plan;
+    bool possible;
+    assert_int_equal(rs_file_open(&file, file_path, true), RESTRIDE_OK);
+    file.beyond_memory = true;
+    const rs_journaled how = {.file = &file, .purpose = "test", .step_bytes = c->step_bytes};
+    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(rs_plan_create(&plan, engine, c->bytes, "a", "b"), RESTRIDE_OK);
+    assert_int_equal(rs_plan_add_transposes(plan, c->tasks, c->task_count, SIZE_MAX), RESTRIDE_OK);
+    const rs_journaled_change change = {plan, HEADER, "new header", HEADER};
+    if (rs_journaled_run_straight(&how, &change, &possible) != RESTRIDE_OK)
+        fail_msg("%s: %s", c->name, restride_last_error());
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    rs_file_close(&file);
+    return possible;
+}
+
+/* Files that do not stay in memory take the steps alone; long blocks need the stash and are left to
+ * the engine, untouched. */
+static void test_straight(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        const test_change *c = &changes[i];
+        bool needs_stash =
+            strncmp(c->name, "long ", 5) == 0 && strcmp(c->name, "long elements") != 0;
+        make_file(c);
+        unsigned char *before = read_file(file_path, HEADER + c->bytes);
+        if (run_straight(c) == needs_stash)
+            fail_msg("%s", c->name);
+        unsigned char *after = read_file(file_path, HEADER + c->bytes);
+        if (needs_stash)
+            assert_memory_equal(before, after, HEADER + c->bytes);
+        else
+            check_file(c, NEVER);
+        free(before);
+        free(after);
+    }
 }
 
 /* ---- journals that are refused ---- */
@@ -526,7 +573,7 @@ static void interrupt(const test_change *c)
 static void test_wrong_journals(void **state)
 {
     (void)state;
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     interrupt(c);
     assert_refused(c, "something else", "belongs to an interrupted \"test\"");
     /* The same bytes in another file. */
@@ -549,7 +596,7 @@ static void test_wrong_journals(void **state)
 static void test_damaged_head(void **state)
 {
     (void)state;
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     for (off_t byte = 0; byte < 200; byte += 7) {
         interrupt(c);
         int descriptor = open(journal_path, O_RDWR);
@@ -572,7 +619,7 @@ static void write_byte(off_t place, unsigned char value)
 static void test_other_version(void **state)
 {
     (void)state;
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     interrupt(c);
     write_byte(16, RS_JOURNAL_VERSION + 1);
     assert_refused(c, "test", "has format 2, and this version of Restride reads format 1");
@@ -625,7 +672,7 @@ static void test_forged_numbers(void **state)
         TASK_AT + 11 * WORD, /* repeats */
         TASK_AT + 13 * WORD, /* pieces */
     };
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         for (int bits = 20; bits <= 63; bits += 43) {
             interrupt(c);
@@ -638,7 +685,7 @@ static void test_forged_numbers(void **state)
 static void test_lost_records(void **state)
 {
     (void)state;
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     interrupt(c);
     unsigned char front[RS_JOURNAL_HEAD_BYTES];
     rs_journal_head head;
@@ -701,7 +748,7 @@ static void test_format(void **state)
 static void test_no_journal(void **state)
 {
     (void)state;
-    const test_change *c = &changes[8];
+    const test_change *c = &changes[9];
     bool found;
     make_file(c);
     char kept[sizeof journal_path];
@@ -745,7 +792,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_damaged_head),  cmocka_unit_test(test_no_journal),
         cmocka_unit_test(test_other_version), cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_lost_records),  cmocka_unit_test(test_damaged_stash),
-        cmocka_unit_test(test_format),
+        cmocka_unit_test(test_format),        cmocka_unit_test(test_straight),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -5,6 +5,7 @@
  * The next pair of tiles is asked for while one is moved. Tiles are four lines wide: where rows are
  * no whole lines, a tile has one line more than that in each row, which comes and goes once more
  * for its neighbour. Eight lines make hardware expect the rest of the row, which is not needed.
+ * In a file a plan asks for tiles as wide as a page.
  */
 #include "engine/host/host.h"
 
@@ -23,7 +24,7 @@ static size_t part_edge(const rs_host_stage *stage)
 restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
-    size_t edge = TILE_ROW_BYTES / task->unit;
+    size_t edge = task->tile != 0 ? task->tile : TILE_ROW_BYTES / task->unit;
     stage->edge = edge < LEAST_EDGE ? LEAST_EDGE : edge;
     rs_host_fit_threads(stage, 0, part_edge(stage) * part_edge(stage) * task->unit, scratch_limit);
     return RESTRIDE_OK;
