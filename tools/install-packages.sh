@@ -5,7 +5,7 @@ set -eu
 
 packages="build-essential cmake pkg-config git cpp libjansson-dev libinih-dev
     opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 pocl-opencl-icd
-    libisl-dev libcmocka-dev python3-numpy oclgrind spin clang-format clang-tidy clang libclang-rt-dev"
+    libisl-dev libcmocka-dev python3-numpy oclgrind spin clang-format clang-tidy clang libclang-rt-dev chromium"
 
 # libclang 16 or newer serves; 19 is the one that the project is tested with.
 libclang_preferred=libclang-19-dev

@@ -184,6 +184,8 @@ static void add_reason(rs_text *page, const json_t *kernel)
         reason = rs_page_number(kernel, "transformed_launches") > 0
                      ? "transformed, as the policy says"
                      : rs_page_string(kernel, "held_reason");
+    if (*reason == '\0')
+        reason = "none of its arguments has another layout";
     rs_page_escaped(page, reason);
     double predicted = rs_page_number(policy, "predicted_ratio");
     if (predicted > 1)
