@@ -173,6 +173,15 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     if (code != CL_SUCCESS)
         return rs_opencl_fail(
             code, "asking for the buffer's size (is it a cl_mem of the engine's context?)");
+    cl_context context = NULL;
+    code = engine->api->clGetMemObjectInfo((cl_mem)buffer, CL_MEM_CONTEXT, sizeof context, &context,
+                                           NULL);
+    if (code != CL_SUCCESS)
+        return rs_opencl_fail(code, "asking for the buffer's context");
+    if (context != engine->context)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The buffer belongs to another context than the engine's command queue; it "
+                       "was not changed.");
     if (size < bytes)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The buffer has %zu bytes, but the array takes %zu; it was not changed.",
