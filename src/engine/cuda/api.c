@@ -50,6 +50,7 @@ static const entry driver_entries[] = {
     DRIVER(cuStreamCreate, "cuStreamCreate"),
     DRIVER(cuStreamDestroy, "cuStreamDestroy_v2"),
     DRIVER(cuStreamSynchronize, "cuStreamSynchronize"),
+    DRIVER(cuStreamGetCtx, "cuStreamGetCtx"),
     DRIVER(cuEventCreate, "cuEventCreate"),
     DRIVER(cuEventRecord, "cuEventRecord"),
     DRIVER(cuEventSynchronize, "cuEventSynchronize"),

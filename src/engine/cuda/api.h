@@ -109,6 +109,7 @@ typedef struct {
     rs_cuda_result (*cuStreamCreate)(rs_cuda_stream *stream, unsigned flags);
     rs_cuda_result (*cuStreamDestroy)(rs_cuda_stream stream);
     rs_cuda_result (*cuStreamSynchronize)(rs_cuda_stream stream);
+    rs_cuda_result (*cuStreamGetCtx)(rs_cuda_stream stream, rs_cuda_context *context);
     rs_cuda_result (*cuEventCreate)(rs_cuda_event *event, unsigned flags);
     rs_cuda_result (*cuEventRecord)(rs_cuda_event event, rs_cuda_stream stream);
     rs_cuda_result (*cuEventSynchronize)(rs_cuda_event event);

@@ -513,6 +513,17 @@ restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_s
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "No CUDA context is current in this thread; make one current (cuCtxCreate, "
                        "or any call of the CUDA runtime) before the engine.");
+    rs_cuda_stream stream;
+    rs_cuda_context stream_context = context;
+    memcpy(&stream, &cu_stream, sizeof stream);
+    if (stream != NULL)
+        code = api->cuStreamGetCtx(stream, &stream_context);
+    if (code != 0)
+        return rs_cuda_fail(code, "asking a stream for its context");
+    if (stream_context != context)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The stream belongs to another context than the one that is current in this "
+                       "thread; make its context current before the engine.");
     rs_cuda_engine *created = calloc(1, sizeof *created);
     rs_cuda_shared *shared = calloc(1, sizeof *shared);
     if (created == NULL || shared == NULL || pthread_mutex_init(&shared->mutex, NULL) != 0) {
@@ -525,7 +536,7 @@ restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_s
     created->api = api;
     created->context = context;
     created->shared = shared;
-    memcpy(&created->stream, &cu_stream, sizeof created->stream);
+    created->stream = stream;
     restride_status status = read_device(created);
     if (status != RESTRIDE_OK) {
         pthread_mutex_destroy(&shared->mutex);

@@ -89,6 +89,7 @@ EXPORT cuMemcpy2DAsync_v2(const void *copy, void *stream);
 EXPORT cuStreamCreate(void **stream, unsigned flags);
 EXPORT cuStreamDestroy_v2(void *stream);
 EXPORT cuStreamSynchronize(void *stream);
+EXPORT cuStreamGetCtx(void *stream, void **context);
 EXPORT cuEventCreate(void **event, unsigned flags);
 EXPORT cuEventRecord(void *event, void *stream);
 EXPORT cuEventSynchronize(void *event);
@@ -369,6 +370,15 @@ result cuStreamCreate(void **stream, unsigned flags)
 result cuStreamDestroy_v2(void *stream)
 {
     free(stream);
+    return SUCCESS;
+}
+
+/* Stream 3 is one of another context. */
+result cuStreamGetCtx(void *stream, void **context)
+{
+    MAY_FAIL();
+    static int another;
+    *context = stream == (void *)3 ? &another : &device_context;
     return SUCCESS;
 }
 

@@ -136,6 +136,66 @@ static bool every_call_fails(void)
     return transpose(20, 30) == RESTRIDE_OK;
 }
 
+/* Records of several sizes: the stages of all devices. */
+static restride_status convert_records(void)
+{
+    static const char *const dims = "i:301 f{ float x; double m; char kind; }";
+    static unsigned char records[301 * 24];
+    restride_engine *engine = NULL;
+    restride_plan *plan = NULL;
+    restride_layout *from = NULL;
+    restride_layout *to = NULL;
+    cuda_memory memory = cuda_memory_create(records, sizeof records);
+    restride_layout_parse(&from, dims, "i f");
+    restride_layout_parse(&to, dims, "f i");
+    restride_status status = restride_engine_create_cuda(&engine, NULL);
+    if (status == RESTRIDE_OK)
+        status = restride_plan_convert(&plan, engine, from, to);
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, (void *)memory.pointer);
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", restride_last_error());
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    restride_layout_destroy(from);
+    restride_layout_destroy(to);
+    cuda_memory_free(&memory);
+    if (status != RESTRIDE_OK)
+        printf("%s\n", sentence);
+    return status;
+}
+
+static bool calls_of_all_devices_fail(void)
+{
+    static const struct {
+        const char *name;
+        restride_status status;
+    } calls[] = {{"cuCtxPushCurrent_v2", RESTRIDE_DEVICE_ERROR},
+                 {"cuModuleLoadData", RESTRIDE_DEVICE_ERROR},
+                 {"cuModuleGetFunction", RESTRIDE_DEVICE_ERROR},
+                 {"cuMemcpyHtoDAsync_v2", RESTRIDE_DEVICE_ERROR},
+                 {"cuLaunchKernel", RESTRIDE_DEVICE_ERROR}};
+    if (!cuda_device_open() || convert_records() != RESTRIDE_OK)
+        return false;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        setenv("EMULATED_FAIL", calls[i].name, 1);
+        if (convert_records() != calls[i].status) {
+            printf("%s\n", calls[i].name);
+            return false;
+        }
+        unsetenv("EMULATED_FAIL");
+    }
+    return convert_records() == RESTRIDE_OK;
+}
+
+static bool stream_of_another_context(void)
+{
+    restride_engine *engine;
+    return cuda_device_open() &&
+           restride_engine_create_cuda(&engine, (void *)3) == RESTRIDE_INVALID_ARGUMENT &&
+           engine == NULL && says("belongs to another context");
+}
+
 static bool out_of_memory(void)
 {
     restride_engine *engine;
@@ -253,6 +313,8 @@ static const struct {
     {"no_compiler", no_compiler, NO_COMPILER},
     {"compiler_fails", compiler_fails, BOTH},
     {"every_call_fails", every_call_fails, BOTH},
+    {"calls_of_all_devices_fail", calls_of_all_devices_fail, BOTH},
+    {"stream_of_another_context", stream_of_another_context, BOTH},
     {"out_of_memory", out_of_memory, BOTH},
     {"cache_is_used", cache_is_used, BOTH},
     {"damaged_cache", damaged_cache, BOTH},
