@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
 # usage: tools/gpu_cuda.sh [--build FOLDER] [--shapes N] [--seeds N] [STEP]...
 # Checks the CUDA engine on a GPU, from a built tree. STEP is any of
-#   stages     N random shapes of every stage and of plans for each of the seeds, byte by byte, with canaries
+#   stages     N random shapes of every stage, of plans, permutations and conversions for each of the seeds, byte by
+#              byte, with canaries
 #   sanitize   compute-sanitizer, memcheck and racecheck, on small shapes
+#   repeat     plans that follow cycles, a thousand times each on the same input: never a wrong element
+#   huge       more than 2^32 elements and bytes
 #   table      in-place transposition of the shapes of docs/performance.md, verified, beside the copy
+#   tensors    permutations of axes, verified, beside the copy
+#   search     the planner's choice against a search: within 10 % of the best
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -17,15 +22,15 @@ while [ $# -gt 0 ]; do
     --build) build=${2:?} && shift ;;
     --shapes) shapes=${2:?} && shift ;;
     --seeds) seeds=${2:?} && shift ;;
-    stages | sanitize | table) steps+=("$1") ;;
+    stages | sanitize | repeat | huge | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,7s/^# //p' "$0" >&2
+        sed -n '2,13s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
     shift
 done
-[ ${#steps[@]} -gt 0 ] || steps=(stages sanitize table)
+[ ${#steps[@]} -gt 0 ] || steps=(stages sanitize repeat huge table tensors search)
 
 tests=$build/tests/engine/cuda
 export RESTRIDE_LOG=${RESTRIDE_LOG:-error}
@@ -36,6 +41,8 @@ stages() {
     logs=$(mktemp -d)
     for seed in $(seq "$seeds"); do
         "$tests/test_cuda" "$seed" "$shapes" >"$logs/$seed" 2>&1 &
+        pids+=($!)
+        "$tests/test_device_cuda" "$seed" "$shapes" >"$logs/$seed.device" 2>&1 &
         pids+=($!)
     done
     for pid in "${pids[@]}"; do
@@ -51,8 +58,32 @@ sanitize() {
     local tool
     for tool in memcheck racecheck; do
         echo "-- $tool"
-        compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$tests/test_cuda" 77 2 2>&1 | tail -4 || return 1
+        for test in test_cuda test_device_cuda; do
+            compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$tests/$test" 77 2 2>&1 | tail -4 || return 1
+        done
     done
+}
+
+repeat() {
+    "$tests/measure_cuda" --repeat 3 --again 1000 --method direct 1800x450x64 --method 'tiles 210!' 1800x7200x4 \
+        --method '2-stage 010! 100!' 7200x1800x4 7201x1800x4 --method '2-stage squares 100!' 7200x1800x4
+}
+
+huge() {
+    "$tests/measure_cuda" --repeat 3 60000x50000x4 80000x70000x1 16000x25600x8 1600000000x3x1 46351x100003x1
+}
+
+tensors() {
+    "$build/tests/engine/time_permute" cuda 600x500x400:0x2x1:4 600x500x400:1x0x2:4 600x500x400:1x2x0:4 \
+        600x500x400:2x0x1:4 600x500x400:2x1x0:4 512x512x384:2x1x0:4 100x80x120x100:3x2x1x0:4 100x80x120x100:1x0x3x2:4 \
+        100x80x120x100:2x3x0x1:4 40x40x40x40x40:4x3x2x1x0:4 40x40x40x40x40:2x4x1x3x0:4 101x103x107x97:3x0x2x1:4 \
+        600x500x200:2x1x0:8 16x24x20x18x22x25:5x3x1x0x2x4:4
+}
+
+search() {
+    RESTRIDE_WISDOM='' "$build/tests/engine/search_plans" cuda --most 24 20000x20000x4 28800x7200x4 16000x25600x4 \
+        20000x5000x4 5000x20000x4 19997x20011x4 7200x1800x4 4000x3200x4 3300x3900x4 1800x7200x4 \
+        100000000x8x4 50000000x19x4 20000x5000x8
 }
 
 table() {

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # usage: tools/gpu_transpose.sh [--build FOLDER] [--device NAME] [--count N] [STEP]...
 # Checks and times in-place transposition on a GPU, from a built tree. STEP is any of
-#   tests   byte by byte against the definition, N generated shapes of each kind (2000)
+#   tests   byte by byte against the definition, N generated shapes of each kind (2000); permutations and conversions
 #   repeat  four plans a thousand times each: the same result every time
 #   huge    more than 2^32 elements, verified on the device
+#   tensors permutations of axes, verified, beside the copy
+#   search  the planner's choice against a search: within 10 % of the best
 #   table   the shapes of docs/performance.md, every element verified, beside the copy
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
@@ -18,15 +20,15 @@ while [ $# -gt 0 ]; do
     --build) build=${2:?} && shift ;;
     --device) device=${2:?} && shift ;;
     --count) count=${2:?} && shift ;;
-    tests | repeat | huge | table) steps+=("$1") ;;
+    tests | repeat | huge | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,8s/^# //p' "$0" >&2
+        sed -n '2,10s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
     shift
 done
-[ ${#steps[@]} -gt 0 ] || steps=(tests repeat huge table)
+[ ${#steps[@]} -gt 0 ] || steps=(tests repeat huge table tensors search)
 export RESTRIDE_TEST_DEVICE=$device RESTRIDE_LOG=${RESTRIDE_LOG:-error}
 failures=()
 
@@ -44,11 +46,20 @@ shapes=(20000x20000:4 14400x14400:8
     19997x20011:4 20011x19997:4 30011x10007:4 10007x30011:4
     100000000x3:4 100000000x8:4 50000000x19:4 3x100000000:4 8x100000000:4 19x50000000:4
     7200x1800:8 14400x7200:8 14011x10007:8 50000000x8:8
-    32x8x1000000:4 7200x28800:1 7200x14400:2 7200x7200:16 7200x7200:12 7216x3208:4)
+    7200x28800:1 7200x14400:2 7200x7200:16 7200x7200:12 7216x3208:4)
+single=("${shapes[@]}")
+shapes+=(32x8x1000000:4)
+tensors=(600x500x400:0x2x1:4 600x500x400:1x0x2:4 600x500x400:1x2x0:4 600x500x400:2x0x1:4 600x500x400:2x1x0:4
+    512x512x384:2x1x0:4 100x80x120x100:3x2x1x0:4 100x80x120x100:1x0x3x2:4 100x80x120x100:2x3x0x1:4
+    40x40x40x40x40:4x3x2x1x0:4 40x40x40x40x40:2x4x1x3x0:4 101x103x107x97:3x0x2x1:4 600x500x200:2x1x0:8
+    16x24x20x18x22x25:5x3x1x0x2x4:4)
 
 for step in "${steps[@]}"; do
     case $step in
-    tests) check "transposition, byte by byte" "$build/tests/engine/test_transpose_opencl" all "$count" ;;
+    tests) check "transposition, byte by byte" "$build/tests/engine/test_transpose_opencl" all "$count" &&
+        check "permutations and conversions" "$build/tests/engine/test_device_opencl" 1 "$((count / 4))" ;;
+    tensors) check "tensors" "$build/tests/engine/time_permute" opencl "${tensors[@]}" ;;
+    search) check "choice" "$build/tests/engine/search_plans" opencl --most 24 "${single[@]/:/x}" ;;
     repeat) check "repetition" "$build/tests/engine/test_transpose_opencl" repeat ;;
     huge) check "more than 2^32 elements" "$build/tests/engine/test_transpose_opencl" huge ;;
     table) check "speed" "$build/tests/engine/time_transpose" "${shapes[@]}" ;;

@@ -22,6 +22,7 @@ typedef struct {
     rs_cuda_program *programs;
     rs_cuda_pointer scratch; /* 0: none */
     size_t scratch_bytes;
+    size_t scratch_users; /* stages that want it; the last one frees it */
 } rs_cuda_shared;
 
 typedef struct {

@@ -89,11 +89,26 @@ void rs_cuda_add_argument(rs_cuda_launch *launch, uint64_t value)
     launch->arguments[launch->argument_count++] = value;
 }
 
+static void leave_scratch(const rs_cuda_engine *engine, const rs_device_stage *portable)
+{
+    rs_cuda_shared *shared = engine->shared;
+    pthread_mutex_lock(&shared->mutex);
+    shared->scratch_users -= portable->scratch_bytes != 0;
+    if (shared->scratch_users == 0 && shared->scratch != 0) {
+        engine->api->cuMemFree(shared->scratch);
+        shared->scratch = 0;
+        shared->scratch_bytes = 0;
+    }
+    pthread_mutex_unlock(&shared->mutex);
+}
+
 static void free_stage(rs_cuda_stage *stage)
 {
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    for (size_t i = 0; i < stage->portable_count; i++)
+    for (size_t i = 0; i < stage->portable_count; i++) {
+        leave_scratch(engine, stage->portable[i]);
         rs_device_destroy_stage(stage->portable[i]);
+    }
     for (size_t i = 0; i < RS_CUDA_MOST_LAUNCHES; i++)
         if (stage->launches[i].table != 0)
             engine->api->cuMemFree(stage->launches[i].table);
@@ -127,6 +142,9 @@ static restride_status prepare_portable(rs_cuda_stage *stage, const rs_transpose
     if (status != RESTRIDE_OK)
         return status;
     stage->portable[stage->portable_count++] = made;
+    pthread_mutex_lock(&engine->shared->mutex);
+    engine->shared->scratch_users += made->scratch_bytes != 0;
+    pthread_mutex_unlock(&engine->shared->mutex);
     return keep_scratch(engine, made->scratch_bytes);
 }
 

@@ -1,10 +1,12 @@
 /*
  * How fast the CUDA engine transposes in place, every element verified on the device.
  *
- *     measure_cuda [--copy GIB] [--repeat N] [--method NAME] [--explain] ROWSxCOLSxBYTES...
+ *     measure_cuda [--copy BYTES] [--repeat N] [--again N] [--method NAME] [--explain]
+ *                  ROWSxCOLSxBYTES...
  *
  * One line a shape: GB/s (2 x bytes / time, the median), the time of making the plan the first and
- * the second time, scratch bytes, wrong elements, method.
+ * the second time, scratch bytes, by how much the device's free memory shrank (the driver takes it
+ * in units of 2 MiB), wrong elements in N runs (1) on the same input, method.
  */
 #include "engine/cuda/cuda.h"
 #include "restride/cuda.h"
@@ -26,6 +28,7 @@ static struct {
     int (*synchronize)(void);
     int (*download)(void *target, uintptr_t source, size_t bytes);
     int (*copy)(uintptr_t target, uintptr_t source, size_t bytes);
+    int (*memory)(size_t *available, size_t *total);
     int (*event_create)(void **event, unsigned flags);
     int (*event_record)(void *event, void *stream);
     int (*event_synchronize)(void *event);
@@ -45,6 +48,7 @@ static bool open_device(void)
         {"cuCtxSynchronize", &cuda.synchronize},
         {"cuMemcpyDtoH_v2", &cuda.download},
         {"cuMemcpyDtoD_v2", &cuda.copy},
+        {"cuMemGetInfo_v2", &cuda.memory},
         {"cuEventCreate", &cuda.event_create},
         {"cuEventRecord", &cuda.event_record},
         {"cuEventSynchronize", &cuda.event_synchronize},
@@ -114,6 +118,7 @@ static int ascending(const void *a, const void *b)
 
 typedef struct {
     size_t repeat;
+    size_t again;
     restride_plan_options plan;
     bool explain;
 } options;
@@ -152,6 +157,15 @@ static void measure_copy(size_t bytes, size_t repeat)
     engine->api->cuMemFree(b);
 }
 
+static size_t free_memory(void)
+{
+    size_t available = 0;
+    size_t total;
+    if (cuda.synchronize() != 0 || cuda.memory(&available, &total) != 0)
+        abort();
+    return available;
+}
+
 static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
 {
     size_t bytes = rows * cols * unit;
@@ -171,21 +185,29 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     }
     engine->api->cuMemcpyHtoD(wrong, &wrong_count, 8);
     restride_plan *plan = NULL;
-    double times[3] = {now()};
+    double times[3] = {0};
+    size_t before = 0;
     restride_status status = RESTRIDE_OK;
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
+        before = free_memory();
+        double start = now();
         status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, 1,
                                               &o->plan);
-        times[i + 1] = now();
+        times[i + 1] = now() - start;
+        if (status == RESTRIDE_OK)
+            status = restride_execute(plan, (void *)data);
     }
     float time = -1;
+    size_t taken = before - free_memory();
     if (status == RESTRIDE_OK) {
         const uint64_t total = rows * cols * (unit / word);
-        run_kernel(&fill, data, &total, 1);
-        status = restride_execute(plan, (void *)data);
         const uint64_t values[] = {rows, cols, unit / word, wrong};
-        run_kernel(&check, data, values, 4);
+        for (size_t i = 0; i < o->again && status == RESTRIDE_OK; i++) {
+            run_kernel(&fill, data, &total, 1);
+            status = restride_execute(plan, (void *)data);
+            run_kernel(&check, data, values, 4);
+        }
         if (cuda.synchronize() != 0 || cuda.download(&wrong_count, wrong, 8) != 0)
             wrong_count = UINT64_MAX;
         time = median_time(plan, data, 0, bytes, o->repeat);
@@ -196,11 +218,11 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     }
     char *text = restride_plan_describe(plan);
     json_t *described = json_loads(text, 0, NULL);
-    printf("%zux%zux%zu: %.0f GB/s, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu, wrong "
-           "%llu, %s; %s\n",
-           rows, cols, unit, 2 * (double)bytes / time / 1e6, times[1] - times[0],
-           times[2] - times[1], time, restride_plan_scratch_bytes(plan),
-           (unsigned long long)wrong_count, json_string_value(json_object_get(described, "method")),
+    printf("%zux%zux%zu: %.0f GB/s, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu (free "
+           "memory %zu less), wrong %llu, %s; %s\n",
+           rows, cols, unit, 2 * (double)bytes / time / 1e6, times[1], times[2], time,
+           restride_plan_scratch_bytes(plan), taken, (unsigned long long)wrong_count,
+           json_string_value(json_object_get(described, "method")),
            json_string_value(json_object_get(described, "why")));
     if (o->explain)
         puts(text);
@@ -225,7 +247,7 @@ int main(int count, char **arguments)
         return 1;
     }
     engine = (rs_cuda_engine *)created;
-    options o = {.repeat = 9};
+    options o = {.repeat = 9, .again = 1};
     bool good = true;
     for (int i = 1; i < count; i++) {
         const char *argument = arguments[i];
@@ -237,6 +259,8 @@ int main(int count, char **arguments)
             o.explain = true;
         else if (strcmp(argument, "--repeat") == 0)
             o.repeat = strtoull(value, NULL, 10) % MOST_REPEAT, i++;
+        else if (strcmp(argument, "--again") == 0)
+            o.again = strtoull(value, NULL, 10), i++;
         else if (strcmp(argument, "--method") == 0)
             o.plan.method = value[0] != '\0' ? value : NULL, i++;
         else if (strcmp(argument, "--copy") == 0)

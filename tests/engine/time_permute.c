@@ -1,0 +1,214 @@
+/*
+ * How fast a device permutes the axes of tensors in place, every element verified on the host.
+ *
+ *     time_permute opencl|cuda DIMS:AXES:BYTES...       for example 600x500x400:2x0x1:4
+ *
+ * One line a tensor: GB/s (2 x bytes / time, the median of nine runs), the ratio to a copy of the
+ * same bytes from buffer to buffer, the time of the second plan, scratch memory, stages.
+ */
+#include "engine/open.h"
+#include "engine/transfer.h"
+#include "restride/restride.h"
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RUNS = 9, MOST_RANK = 16 };
+
+typedef struct {
+    int rank;
+    size_t dims[MOST_RANK];
+    int axes[MOST_RANK];
+    size_t unit;
+    size_t bytes;
+} tensor;
+
+static restride_engine *engine;
+static rs_transfer *transfer;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of what `plan` takes, or a copy to `target` without one; negative after a failure. */
+static double median(restride_plan *plan, void *buffer, void *target, size_t bytes)
+{
+    double times[RUNS + 1];
+    for (int i = 0; i <= RUNS; i++) {
+        double start = now();
+        restride_status status =
+            plan != NULL ? restride_execute(plan, buffer)
+                         : transfer->operations->copy(transfer, target, 0, buffer, 0, bytes);
+        if (status == RESTRIDE_OK)
+            status = transfer->operations->finish(transfer);
+        if (status != RESTRIDE_OK)
+            return -1;
+        times[i] = now() - start;
+    }
+    qsort(times + 1, RUNS, sizeof times[0], compare); /* the first one warms up */
+    return times[1 + RUNS / 2];
+}
+
+static restride_status carry(unsigned char *host, void *buffer, size_t bytes, bool up)
+{
+    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
+    rs_ticket ticket;
+    restride_status status = up ? transfer->operations->upload(transfer, &all, &ticket)
+                                : transfer->operations->download(transfer, &all, &ticket);
+    return status == RESTRIDE_OK ? transfer->operations->wait(transfer, ticket) : status;
+}
+
+/* Byte b of element e. */
+static unsigned char value(size_t element, size_t byte)
+{
+    uint64_t mixed = (element * 16 + byte + 1) * 0x9E3779B97F4A7C15u;
+    return (unsigned char)(mixed >> 56);
+}
+
+static size_t count_wrong(const tensor *t, const unsigned char *found)
+{
+    size_t strides[MOST_RANK];
+    size_t stride = 1;
+    for (int i = t->rank; i-- > 0;) {
+        strides[i] = stride;
+        stride *= t->dims[i];
+    }
+    size_t index[MOST_RANK] = {0};
+    size_t wrong = 0;
+    size_t from = 0;
+    for (size_t e = 0; e < t->bytes / t->unit; e++) {
+        for (size_t b = 0; b < t->unit; b++)
+            wrong += found[e * t->unit + b] != value(from, b);
+        for (int k = t->rank; k-- > 0;) {
+            from += strides[t->axes[k]];
+            if (++index[k] < t->dims[t->axes[k]])
+                break;
+            from -= strides[t->axes[k]] * index[k];
+            index[k] = 0;
+        }
+    }
+    return wrong;
+}
+
+static bool report(const tensor *t, restride_plan *plan, double plan_time, void *buffer,
+                   void *target, size_t wrong)
+{
+    double time = median(plan, buffer, NULL, t->bytes);
+    double copy = median(NULL, buffer, target, t->bytes);
+    char *text = restride_plan_describe(plan);
+    json_t *described = json_loads(text == NULL ? "{}" : text, 0, NULL);
+    printf("%.0f GB/s, %.2f of the copy, plan %.2f ms, scratch %.3f %%, %zu stages, wrong %zu\n",
+           2 * (double)t->bytes / time / 1e6, copy / time, plan_time,
+           100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
+           json_array_size(json_object_get(described, "stages")), wrong);
+    json_decref(described);
+    free(text);
+    return time > 0 && wrong == 0;
+}
+
+static bool measure(const tensor *t)
+{
+    const rs_transfer_operations *o = transfer->operations;
+    unsigned char *host = malloc(t->bytes);
+    void *buffer = NULL;
+    void *target = NULL;
+    restride_plan *plan = NULL;
+    double plan_time = 0;
+    restride_status status =
+        host == NULL ? RESTRIDE_OUT_OF_MEMORY : o->allocate(transfer, t->bytes, &buffer);
+    if (status == RESTRIDE_OK)
+        status = o->allocate(transfer, t->bytes, &target);
+    for (size_t e = 0; status == RESTRIDE_OK && e < t->bytes / t->unit; e++)
+        for (size_t b = 0; b < t->unit; b++)
+            host[e * t->unit + b] = value(e, b);
+    if (status == RESTRIDE_OK)
+        status = carry(host, buffer, t->bytes, true);
+    for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
+        restride_plan_destroy(plan);
+        double start = now();
+        status = restride_plan_permute(&plan, engine, t->rank, t->dims, t->axes, t->unit);
+        plan_time = now() - start;
+    }
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, buffer);
+    if (status == RESTRIDE_OK)
+        status = o->finish(transfer);
+    if (status == RESTRIDE_OK)
+        status = carry(host, buffer, t->bytes, false);
+    bool good =
+        status == RESTRIDE_OK && report(t, plan, plan_time, buffer, target, count_wrong(t, host));
+    if (status != RESTRIDE_OK)
+        printf("%s\n", restride_last_error());
+    restride_plan_destroy(plan);
+    o->release(transfer, buffer);
+    o->release(transfer, target);
+    free(host);
+    return good;
+}
+
+static bool read_tensor(const char *text, tensor *t)
+{
+    *t = (tensor){.bytes = 1};
+    char *end = NULL;
+    for (const char *at = text; t->rank < MOST_RANK; at = end + 1) {
+        t->dims[t->rank] = strtoull(at, &end, 10);
+        t->bytes *= t->dims[t->rank++];
+        if (*end != 'x')
+            break;
+    }
+    for (int k = 0; k < t->rank && (*end == ':' || *end == 'x'); k++)
+        t->axes[k] = (int)strtol(end + 1, &end, 10);
+    if (*end != ':')
+        return false;
+    t->unit = strtoull(end + 1, &end, 10);
+    t->bytes *= t->unit;
+    return *end == '\0' && t->bytes != 0;
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 3)
+        return 2;
+    restride_status status = RESTRIDE_UNSUPPORTED;
+#ifdef RESTRIDE_HAVE_CUDA
+    if (strcmp(arguments[1], "cuda") == 0)
+        status = rs_cuda_open(&engine, NULL);
+#endif
+#ifdef RESTRIDE_HAVE_OPENCL
+    if (strcmp(arguments[1], "opencl") == 0)
+        status = rs_opencl_open(&engine, getenv("RESTRIDE_TEST_DEVICE"));
+#endif
+    if (status == RESTRIDE_OK)
+        status = rs_transfer_open(engine, &transfer);
+    if (status != RESTRIDE_OK) {
+        puts(restride_last_error());
+        return 77;
+    }
+    bool good = true;
+    for (int i = 2; i < count; i++) {
+        tensor t;
+        printf("%s: ", arguments[i]);
+        if (read_tensor(arguments[i], &t))
+            good = measure(&t) && good;
+        else
+            puts("not DIMS:AXES:BYTES"), good = false;
+        fflush(stdout);
+    }
+    transfer->operations->close(transfer);
+    restride_engine_destroy(engine);
+    return good ? 0 : 1;
+}
