@@ -4,7 +4,8 @@
  *     time_permute opencl|cuda DIMS:AXES:BYTES...       for example 600x500x400:2x0x1:4
  *
  * One line a tensor: GB/s (2 x bytes / time, the median of nine runs), the ratio to a copy of the
- * same bytes from buffer to buffer, the time of the second plan, scratch memory, stages.
+ * same bytes from buffer to buffer, the time of the second plan, scratch memory, stages; and a line
+ * for each stage.
  */
 #include "engine/open.h"
 #include "engine/transfer.h"
@@ -115,6 +116,15 @@ static bool report(const tensor *t, restride_plan *plan, double plan_time, void 
            2 * (double)t->bytes / time / 1e6, copy / time, plan_time,
            100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
            json_array_size(json_object_get(described, "stages")), wrong);
+    size_t i;
+    json_t *stage;
+    json_array_foreach(json_object_get(described, "stages"), i, stage)
+        printf("    %s: %lld of %lld x %lld elements of %lld bytes\n",
+               json_string_value(json_object_get(stage, "name")),
+               (long long)json_integer_value(json_object_get(stage, "blocks")),
+               (long long)json_integer_value(json_object_get(stage, "rows")),
+               (long long)json_integer_value(json_object_get(stage, "cols")),
+               (long long)json_integer_value(json_object_get(stage, "element_bytes")));
     json_decref(described);
     free(text);
     return time > 0 && wrong == 0;

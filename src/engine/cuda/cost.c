@@ -8,7 +8,13 @@
 
 #include <math.h>
 
-enum { LINE_BYTES = 128, LARGEST_SQUARE_UNIT = 1024, LARGEST_PANEL_UNIT = 16384, LEAST_RUN = 32 };
+enum {
+    LINE_BYTES = 128,
+    LARGEST_SQUARE_UNIT = 1024,
+    LARGEST_PANEL_UNIT = 16384,
+    LEAST_RUN = 32,
+    LAUNCH_BYTES = 10 << 20
+};
 
 /* Rows, or elements, that do not begin at lines. */
 static double misaligned(size_t bytes, double cost)
@@ -35,16 +41,31 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     if (block < engine->shared_bytes / 6)
         return 1.1 + words;
     /* With few gangs at once there is less to do while one waits at its gate. */
-    return 1.18 + 0.2 * (double)block / (double)chip + words +
+    return 1.18 + 0.35 * (double)block / (double)chip + words +
            misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
+}
+
+/* The kernels of all devices: eight elements are under way a thread, so short ones cost less; but
+ * there are three launches in place of one, in which LAUNCH_BYTES could move. */
+static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                           size_t scratch_limit)
+{
+    (void)engine;
+    (void)scratch_limit;
+    double unit = (double)task->unit;
+    double word = (double)rs_cuda_word(task);
+    double tile = task->tile > 1 ? (double)task->tile : 1;
+    double bytes = (double)task->outer * (double)task->rows * (double)task->cols * tile * unit;
+    return 1.06 + 20 / unit + misaligned(task->unit, 0.24 + 32 / unit) +
+           (word < 16 ? 1 / word : 0) + LAUNCH_BYTES / bytes;
 }
 
 /* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
-    (void)engine;
-    (void)scratch_limit;
+    if (rs_cuda_walks_on_device(task))
+        return reverse_cost(engine, task, scratch_limit);
     double unit = (double)task->unit;
     double word = (double)rs_cuda_word(task);
     return 1.08 + 95 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
@@ -57,7 +78,7 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     (void)scratch_limit;
     if (task->unit > LARGEST_SQUARE_UNIT)
         return INFINITY;
-    return 1.12 + misaligned(task->cols * task->unit, 0.25) + narrow_words(task, 2);
+    return 1.12 + misaligned(task->cols * task->unit, 0.14) + narrow_words(task, 2);
 }
 
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -85,7 +106,8 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
     size_t chip = engine->multiprocessors * engine->shared_bytes_a_block;
     if (task->rows > chip / run || task->rows > INT32_MAX || task->cols > INT32_MAX)
         return INFINITY;
-    return (task->rows > chip / LINE_BYTES ? 2.2 : 1.5) + narrow_words(task, 8);
+    bool is_r2c = task->method == RS_TRANSPOSE_R2C_COLUMNS;
+    return (task->rows > chip / LINE_BYTES ? 2.2 : is_r2c ? 1.45 : 1.5) + narrow_words(task, 8);
 }
 
 /* ---- the stages of all devices ---- */
@@ -99,18 +121,6 @@ static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *
         return INFINITY;
     double full = (double)(task->tile * row) / (double)engine->common.local_bytes;
     return 1.04 + misaligned(row, 0.1) + 0.14 * full + narrow_words(task, 2);
-}
-
-/* As the chains of CUDA's own, but with eight elements under way a thread: better for short ones.
- */
-static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                           size_t scratch_limit)
-{
-    (void)engine;
-    (void)scratch_limit;
-    double unit = (double)task->unit;
-    double word = (double)rs_cuda_word(task);
-    return 1.06 + 12 / unit + misaligned(task->unit, 0.24 + 32 / unit) + (word < 16 ? 1 / word : 0);
 }
 
 /* Rows of unequal members go through shared memory granule by granule; places have 16 bits. */

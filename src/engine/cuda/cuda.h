@@ -125,6 +125,9 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
 double rs_cuda_cost(const restride_engine *engine, const rs_transpose_task *task,
                     size_t scratch_limit);
 
+/* Whether a stage of 100! has so many elements that the device walks their cycles. */
+bool rs_cuda_walks_on_device(const rs_transpose_task *task);
+
 /* The engine that a stage belongs to. */
 static inline rs_cuda_engine *rs_cuda_engine_of(const rs_cuda_stage *stage)
 {

@@ -148,12 +148,17 @@ static restride_status prepare_portable(rs_cuda_stage *stage, const rs_transpose
     return keep_scratch(engine, made->scratch_bytes);
 }
 
+bool rs_cuda_walks_on_device(const rs_transpose_task *task)
+{
+    return task->rows > MOST_HOST_POSITIONS / task->cols;
+}
+
 /* Whether the kernels of all devices serve the task: what CUDA has no kernels of its own for, and
  * chains of so many elements that walking their cycles is left to the device. */
 static bool is_portable(const rs_transpose_task *task)
 {
     if (task->method == RS_TRANSPOSE_CHAINS)
-        return task->rows > MOST_HOST_POSITIONS / task->cols;
+        return rs_cuda_walks_on_device(task);
     return methods[task->method].prepare == NULL;
 }
 

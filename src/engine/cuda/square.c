@@ -1,13 +1,28 @@
-/* A square in place (kernels/square.cu): mirror tiles, 384 bytes along a side where they can be,
- * two in the shared memory of a block. Runs of 256 bytes were slower where rows are no whole lines.
- * No scratch memory. */
+/* A square in place (kernels/square.cu): mirror tiles, two in the shared memory of a block, 256
+ * bytes along a side where rows are whole lines, and 384 where they are not and every run shares
+ * its lines at the ends with others. No scratch memory. */
 #include "engine/cuda/cuda.h"
 
 #include <stdio.h>
 
 extern const char rs_cuda_square_kernel[];
 
-enum { RUN_BYTES = 384, MOST_EDGE = 96, THREADS = 512, MOST_BLOCKS = 1 << 30 };
+enum {
+    LINE_BYTES = 128,
+    RUN_BYTES = 256,
+    MOST_EDGE = 64,
+    THREADS = 256,
+    LONG_RUN_BYTES = 384,
+    LONG_MOST_EDGE = 96,
+    LONG_THREADS = 512,
+    LEAST_LONG_UNIT = 4, /* narrower words keep the load and store units busy, not the memory */
+    MOST_BLOCKS = 1 << 30
+};
+
+static bool has_long_runs(const rs_transpose_task *task)
+{
+    return task->unit >= LEAST_LONG_UNIT && task->cols * task->unit % LINE_BYTES != 0;
+}
 
 static size_t pair_bytes(const rs_cuda_stage *stage, size_t edge)
 {
@@ -17,8 +32,11 @@ static size_t pair_bytes(const rs_cuda_stage *stage, size_t edge)
 
 static size_t choose_edge(const rs_cuda_stage *stage)
 {
-    size_t edge = RUN_BYTES / stage->task.unit;
-    edge = edge < 1 ? 1 : edge > MOST_EDGE ? MOST_EDGE : edge;
+    bool is_long = has_long_runs(&stage->task);
+    size_t most = is_long ? LONG_MOST_EDGE : MOST_EDGE;
+    most = most < stage->task.rows ? most : stage->task.rows;
+    size_t edge = (is_long ? LONG_RUN_BYTES : RUN_BYTES) / stage->task.unit;
+    edge = edge < 1 ? 1 : edge > most ? most : edge;
     while (edge > 1 && pair_bytes(stage, edge) > rs_cuda_engine_of(stage)->shared_bytes_a_block)
         edge /= 2;
     return edge;
@@ -30,15 +48,16 @@ restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limi
     const rs_transpose_task *task = &stage->task;
     size_t unit_words = task->unit / stage->word;
     size_t edge = choose_edge(stage);
+    size_t threads = has_long_runs(task) ? LONG_THREADS : THREADS;
     size_t pitch = rs_cuda_tile_pitch(edge, unit_words, stage->word);
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word}, {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, edge},
-        {"TILE_PITCH", NULL, pitch},       {"THREADS", NULL, THREADS},       {"BLOCKS", NULL, 1},
+        {"TILE_PITCH", NULL, pitch},       {"THREADS", NULL, threads},       {"BLOCKS", NULL, 1},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     restride_status status = rs_cuda_kernel_create(
         &launch->kernel, rs_cuda_engine_of(stage), "square", rs_cuda_square_kernel, defines,
-        sizeof defines / sizeof defines[0], THREADS, pair_bytes(stage, edge));
+        sizeof defines / sizeof defines[0], threads, pair_bytes(stage, edge));
     if (status != RESTRIDE_OK)
         return status;
     size_t tiles = (task->rows - 1) / edge + 1;
