@@ -3,7 +3,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: demo check check-long build lint format install clean packages
+.PHONY: demo check check-long check-hw build lint format install clean packages
 
 demo: build
 	tools/demo.sh $(BUILD)
@@ -13,6 +13,11 @@ check: packages
 
 check-long: packages
 	BUILD=$(BUILD) JOBS=$(JOBS) tools/check.sh --long
+
+# The hardware of the data layout transformer, all shapes; installs Verilator and Yosys.
+check-hw: packages
+	tools/install-packages.sh --hardware
+	hw/check.sh all
 
 build: packages
 	cmake -S . -B $(BUILD) -DRESTRIDE_WERROR=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)

@@ -7,6 +7,11 @@ packages="build-essential cmake pkg-config git cpp libjansson-dev libinih-dev
     opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 pocl-opencl-icd
     libisl-dev libcmocka-dev python3-numpy oclgrind spin clang-format clang-tidy clang libclang-rt-dev chromium"
 
+# For the hardware in hw/, on request.
+if [ "${1:-}" = --hardware ]; then
+    packages="$packages verilator yosys"
+fi
+
 # libclang 16 or newer serves; 19 is the one that the project is tested with.
 libclang_preferred=libclang-19-dev
 libclang_pattern='^libclang-(1[6-9]|[2-9][0-9])-dev$'

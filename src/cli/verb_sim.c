@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/numbers.h"
 #include "cli/plot.h"
+#include "cli/sim_dlt.h"
 #include "layout/layout.h"
 #include "sim/kernel.h"
 
@@ -15,6 +16,7 @@ static const char usage[] =
     "usage: restride sim --dims 'i:N f:S' --layout EXPRESSION [--layout EXPRESSION]... "
     "[OPTIONS]...\n"
     "       restride sim --devices | --show-device NAME\n"
+    "       restride sim dlt [OPTIONS]...        the data layout transformer; sim dlt --help\n"
     "\n"
     "Runs a kernel over an array of records through a model of a GPU's memory system, once for "
     "each\n"
@@ -334,6 +336,8 @@ static int compare_layouts(const sim_options *options)
 
 int rs_verb_sim(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "dlt") == 0)
+        return rs_sim_dlt(argc - 1, argv + 1);
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);

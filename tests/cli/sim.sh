@@ -37,4 +37,18 @@ expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --element 17
 expect 2 "$restride" sim --dims 'i:9 f:8'
 expect 2 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --bytes 0
 expect 2 "$restride" sim --show-device c64
+
+# The data layout transformer: with 4 bits a cycle both stages of a chunk take K * Size * 8 / 4 cycles.
+expect 0 "$restride" sim dlt --help
+expect 0 "$restride" sim dlt --tile 32 --fields 5 --bus 128
+says out 'bus to A +40 cycles'
+says out 'B to C +40 cycles'
+says out 'balanced with 4 bits'
+expect 0 "$restride" sim dlt --step 2 --json
+says out '"b_to_c": 320'
+expect 2 "$restride" sim dlt --tile 24
+says err 'give --step'
+expect 2 "$restride" sim dlt --tile 3 --element 8 --step 1
+says err 'whole bus words'
+expect 2 "$restride" sim dlt --fields 0
 finish

@@ -1,0 +1,153 @@
+/* restride sim dlt: the data layout transformer's cycles (Tseng 2014, table 1). */
+#include "cli/sim_dlt.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "sim/transformer.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride sim dlt [OPTIONS]...\n"
+    "\n"
+    "The data layout transformer is hardware between a bus and the memory of a device: it turns "
+    "an\n"
+    "array of structures into tiles (ASTA) while it passes, and back. Four buffers work at once: "
+    "A\n"
+    "collects a chunk of W structures from the bus, B holds it while some bits of one element of "
+    "each\n"
+    "structure go to C in each cycle, and D gives C's tiles to the memory. This prints the cycles "
+    "of\n"
+    "each stage and of a whole array, from a model that the hardware in hw/ is compared with.\n"
+    "\n"
+    "  --tile W         structures of a chunk, elements of a tile (default: 32)\n"
+    "  --fields K       elements of a structure (default: 20)\n"
+    "  --element BITS   of an element (default: 32)\n"
+    "  --bus BITS       that the bus moves in a cycle (default: 128)\n"
+    "  --step BITS      of an element that go from B to C in a cycle (default: balanced, bus / W)\n"
+    "  --structures N   of the whole array (default: 100000)\n"
+    "  --json           prints JSON\n";
+
+typedef struct {
+    rs_transformer shape;
+    size_t structures;
+    bool json;
+} dlt_options;
+
+static size_t *place_of(dlt_options *options, int option)
+{
+    switch (option) {
+    case 'w':
+        return &options->shape.tile;
+    case 'k':
+        return &options->shape.fields;
+    case 'e':
+        return &options->shape.element_bits;
+    case 'b':
+        return &options->shape.bus_bits;
+    case 's':
+        return &options->shape.bits_per_cycle;
+    default:
+        return &options->structures;
+    }
+}
+
+static int read_options(int argc, char **argv, dlt_options *options)
+{
+    enum { MOST = 1 << 28 };
+    static const struct option names[] = {
+        {"tile", required_argument, NULL, 'w'},    {"fields", required_argument, NULL, 'k'},
+        {"element", required_argument, NULL, 'e'}, {"bus", required_argument, NULL, 'b'},
+        {"step", required_argument, NULL, 's'},    {"structures", required_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'j'},          {NULL, 0, NULL, 0}};
+    *options = (dlt_options){.shape = {32, 20, 32, 128, 0}, .structures = 100000};
+    int option;
+    int which = 0;
+    while ((option = getopt_long(argc, argv, "", names, &which)) != -1) {
+        if (option == '?')
+            return RS_EXIT_USAGE; /* getopt_long has said why */
+        size_t *place = place_of(options, option);
+        if (option == 'j')
+            options->json = true;
+        else if (!rs_cli_read_count(optarg, place) || *place == 0 || *place > MOST)
+            return rs_cli_fail(RS_EXIT_USAGE, "sim dlt",
+                               "--%s takes a number from 1 to %d, not \"%s\".", names[which].name,
+                               MOST, optarg);
+    }
+    if (optind < argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "sim dlt", "\"%s\" is one argument too many.",
+                           argv[optind]);
+    if (options->shape.bits_per_cycle == 0)
+        options->shape.bits_per_cycle = rs_transformer_balanced_bits(&options->shape);
+    if (options->shape.bits_per_cycle == 0)
+        return rs_cli_fail(RS_EXIT_USAGE, "sim dlt",
+                           "The bus of %zu bits cannot be balanced with tiles of %zu elements of "
+                           "%zu bits; give --step.",
+                           options->shape.bus_bits, options->shape.tile,
+                           options->shape.element_bits);
+    return RS_EXIT_DONE;
+}
+
+static void print_text(const dlt_options *options, size_t cycles, size_t words)
+{
+    const rs_transformer *t = &options->shape;
+    printf("a chunk: %zu structures of %zu elements of %zu bits\n", t->tile, t->fields,
+           t->element_bits);
+    printf("  bus to A     %8zu cycles   K x W x Size x 8 / bandwidth\n",
+           rs_transformer_bus_cycles(t));
+    printf("  B to C       %8zu cycles   K x Size x 8 / %zu bits a cycle\n",
+           rs_transformer_gather_cycles(t), t->bits_per_cycle);
+    printf("  D to memory  %8zu cycles\n", rs_transformer_memory_cycles(t));
+    size_t balanced = rs_transformer_balanced_bits(t);
+    if (balanced == 0)
+        puts("  no whole number of bits a cycle balances them");
+    else
+        printf("  balanced with %zu bits a cycle, bandwidth / W\n", balanced);
+    printf("%zu structures: %zu cycles for %zu bus words, %.3f of the bus\n", options->structures,
+           cycles, words, (double)words / (double)cycles);
+}
+
+static int print_json(const dlt_options *options, size_t cycles, size_t words)
+{
+    const rs_transformer *t = &options->shape;
+    json_t *report = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I}, s:I, s:I, s:I, s:I}", "tile",
+        (json_int_t)t->tile, "fields", (json_int_t)t->fields, "element_bits",
+        (json_int_t)t->element_bits, "bus_bits", (json_int_t)t->bus_bits, "bits_per_cycle",
+        (json_int_t)t->bits_per_cycle, "chunk_cycles", "bus_to_a",
+        (json_int_t)rs_transformer_bus_cycles(t), "b_to_c",
+        (json_int_t)rs_transformer_gather_cycles(t), "d_to_memory",
+        (json_int_t)rs_transformer_memory_cycles(t), "balanced_bits_per_cycle",
+        (json_int_t)rs_transformer_balanced_bits(t), "structures", (json_int_t)options->structures,
+        "bus_words", (json_int_t)words, "cycles", (json_int_t)cycles);
+    char *text = rs_json_text(report);
+    json_decref(report);
+    int written = text == NULL ? -1 : puts(text);
+    free(text);
+    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "sim dlt", "The JSON could not be written.")
+                       : RS_EXIT_DONE;
+}
+
+int rs_sim_dlt(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return RS_EXIT_DONE;
+        }
+    dlt_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    if (rs_transformer_check(&options.shape) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_USAGE, "sim dlt");
+    size_t cycles = rs_transformer_forward(&options.shape, options.structures, NULL, NULL);
+    size_t words = rs_transformer_array_words(&options.shape, options.structures);
+    if (options.json)
+        return print_json(&options, cycles, words);
+    print_text(&options, cycles, words);
+    return RS_EXIT_DONE;
+}
