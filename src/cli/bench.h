@@ -12,6 +12,9 @@ int rs_bench_marshal(int argc, char **argv);
 int rs_bench_patterns(int argc, char **argv);
 int rs_bench_transpose(int argc, char **argv);
 
+/* Permutations of a tensor's axes in host memory beside a copy of the same bytes. */
+int rs_bench_permute(int argc, char **argv);
+
 /* Matrices in host memory, transposed in place through a device. */
 int rs_bench_offload(int argc, char **argv);
 

@@ -36,7 +36,7 @@ static void write_element(unsigned char *bytes, size_t element, size_t unit)
     }
 }
 
-static bool is_element(const unsigned char *bytes, size_t element, size_t unit)
+bool rs_bench_is_element(const unsigned char *bytes, size_t element, size_t unit)
 {
     for (size_t k = 0; k < unit; k += 8) {
         uint64_t value = pattern(element, k);
@@ -87,7 +87,7 @@ static void check_part(void *context, const rs_host_member *member)
         for (size_t i = 0; i < c->rows; i++) {
             size_t source = row / c->cols * c->rows * c->cols + i * c->cols + row % c->cols;
             size_t place = row * c->rows + i;
-            if (is_element(c->bytes + place * c->unit, source, c->unit))
+            if (rs_bench_is_element(c->bytes + place * c->unit, source, c->unit))
                 continue;
             size_t known = atomic_load(&c->first_wrong);
             while (place < known && !atomic_compare_exchange_weak(&c->first_wrong, &known, place))

@@ -6,10 +6,14 @@
 #include "engine/transfer.h"
 #include "restride/plan.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Fills `elements` of `unit` bytes; element number e holds bytes that depend on e alone. */
 void rs_bench_fill(unsigned char *bytes, size_t elements, size_t unit);
+
+/* Whether the bytes are those of element number `element`. */
+bool rs_bench_is_element(const unsigned char *bytes, size_t element, size_t unit);
 
 /* Whether what was `batch` matrices of rows x cols such elements is transposed now. The sentence
  * names the first element that is wrong. */

@@ -2,7 +2,7 @@
 #include "base/arithmetic.h"
 #include "base/text.h"
 #include "cli/bench.h"
-#include "cli/bench_device.h"
+#include "cli/bench_host.h"
 #include "cli/cli.h"
 #include "cli/engines.h"
 #include "cli/numbers.h"
@@ -11,13 +11,10 @@
 
 #include <getopt.h>
 #include <jansson.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static const char usage[] =
     "usage: restride bench transpose --shape RxC[,RxC...] [OPTIONS]...\n"
@@ -44,7 +41,7 @@ static const char usage[] =
     "  restride bench transpose --engine host --shape 7200x1800,10000x10000 --type f64\n"
     "  restride bench transpose --engine opencl --shape 7200x1800\n";
 
-enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000, MOST_THREADS = 256, PAGE_BYTES = 2 << 20 };
+enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000 };
 
 typedef struct {
     const char *engine;
@@ -108,15 +105,12 @@ static int read_options(int argc, char **argv, bench_options *options)
         {"batch", required_argument, NULL, 'b'},   {"method", required_argument, NULL, 'm'},
         {"json", no_argument, NULL, 'j'},          {NULL, 0, NULL, 0},
     };
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (bench_options){.engine = "host",
                                .unit = 4,
                                .type = "f32",
-                               .threads = online > 0 ? (size_t)online : 1,
+                               .threads = rs_bench_all_threads(),
                                .repeat = DEFAULT_REPEAT,
                                .batch = 1};
-    if (options->threads > MOST_THREADS)
-        options->threads = MOST_THREADS;
     optind = 1;
     int option;
     int index = 0;
@@ -139,7 +133,7 @@ static int read_options(int argc, char **argv, bench_options *options)
             fine = rs_cli_read_type(optarg, &options->unit) && options->unit < SIZE_MAX;
             break;
         case 'p':
-            fine = read_one(optarg, MOST_THREADS, &options->threads);
+            fine = read_one(optarg, RS_BENCH_MOST_THREADS, &options->threads);
             break;
         case 'n':
             fine = read_one(optarg, MOST_REPEAT, &options->repeat);
@@ -169,53 +163,6 @@ static int read_options(int argc, char **argv, bench_options *options)
     return RS_EXIT_DONE;
 }
 
-/* ---- memory and time ---- */
-
-static restride_status allocate(unsigned char **memory, size_t bytes)
-{
-    void *pages = NULL;
-    size_t whole;
-    if (!rs_size_round_up(bytes, PAGE_BYTES, &whole) ||
-        posix_memalign(&pages, PAGE_BYTES, whole) != 0)
-        return rs_fail_memory("the matrix and its copy");
-    madvise(pages, whole, MADV_HUGEPAGE); /* a refusal costs speed alone */
-    *memory = pages;
-    return RESTRIDE_OK;
-}
-
-typedef struct {
-    unsigned char *target;
-    const unsigned char *source;
-    size_t bytes;
-} copy_part;
-
-static void *copy_one(void *argument)
-{
-    const copy_part *part = argument;
-    memcpy(part->target, part->source, part->bytes);
-    return NULL;
-}
-
-/* A memcpy in equal parts; a thread that cannot be started leaves its part to the caller. */
-static void copy_all(unsigned char *target, const unsigned char *source, size_t bytes,
-                     size_t threads)
-{
-    copy_part parts[MOST_THREADS];
-    pthread_t started[MOST_THREADS];
-    bool running[MOST_THREADS] = {false};
-    for (size_t i = threads; i-- > 0;) {
-        size_t begin = bytes / threads * i;
-        size_t end = i + 1 == threads ? bytes : bytes / threads * (i + 1);
-        parts[i] = (copy_part){target + begin, source + begin, end - begin};
-        running[i] = i > 0 && pthread_create(&started[i], NULL, copy_one, &parts[i]) == 0;
-        if (!running[i])
-            copy_one(&parts[i]);
-    }
-    for (size_t i = 1; i < threads; i++)
-        if (running[i])
-            pthread_join(started[i], NULL);
-}
-
 /* ---- one measurement ---- */
 
 typedef struct {
@@ -229,41 +176,20 @@ typedef struct {
     json_t *plan;
 } bench_result;
 
-/* The first run is checked and not timed; then the matrix goes on as if it had the old shape again,
- * which takes the same time. */
-static restride_status time_runs(bench_result *result, const bench_options *options,
-                                 restride_plan *plan, unsigned char *matrix, unsigned char *copy)
+/* The first run is checked and not timed. */
+static restride_status time_on_host(bench_result *result, const bench_options *options,
+                                    restride_plan *plan, unsigned char *matrix)
 {
-    double *times = calloc(2 * options->repeat, sizeof *times);
-    if (times == NULL)
-        return rs_fail_memory("the times");
+    rs_bench_times times = {0};
     rs_bench_fill(matrix, result->bytes / options->unit, options->unit);
     restride_status status = restride_execute(plan, matrix);
     if (status == RESTRIDE_OK)
         status = rs_bench_verify(matrix, result->rows, result->cols, options->unit, options->batch);
-    copy_all(copy, matrix, result->bytes, options->threads);
-    for (size_t i = 0; i < options->repeat && status == RESTRIDE_OK; i++) {
-        double start = rs_cli_now();
-        status = restride_execute(plan, matrix);
-        double middle = rs_cli_now();
-        copy_all(copy, matrix, result->bytes, options->threads);
-        times[i] = middle - start;
-        times[options->repeat + i] = rs_cli_now() - middle;
-    }
-    result->seconds = rs_bench_median(times, options->repeat);
-    result->copy_seconds = rs_bench_median(times + options->repeat, options->repeat);
-    free(times);
-    return status;
-}
-
-static restride_status time_on_host(bench_result *result, const bench_options *options,
-                                    restride_plan *plan, unsigned char *matrix)
-{
-    unsigned char *copy = NULL;
-    restride_status status = allocate(&copy, result->bytes);
     if (status == RESTRIDE_OK)
-        status = time_runs(result, options, plan, matrix, copy);
-    free(copy);
+        status = rs_bench_time_host(plan, matrix, result->bytes, options->threads, options->repeat,
+                                    &times);
+    result->seconds = times.seconds;
+    result->copy_seconds = times.copy_seconds;
     return status;
 }
 
@@ -323,7 +249,7 @@ static restride_status measure(bench_result *result, const bench_options *option
     char *text = restride_plan_describe(plan);
     result->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
     free(text);
-    status = allocate(&matrix, result->bytes);
+    status = rs_bench_allocate(&matrix, result->bytes);
     if (status == RESTRIDE_OK && strcmp(options->engine, "host") == 0)
         status = time_on_host(result, options, plan, matrix);
     else if (status == RESTRIDE_OK)

@@ -12,6 +12,7 @@ static const char usage[] =
     "  figures     the papers' figures and tables on transposition, as JSON and SVG\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
+    "  permute     permutations of a tensor's axes in place on the host, beside a copy\n"
     "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
     "  patterns    published tables of access patterns, beside what restride analyze finds\n"
     "  transpose   in-place transposition on the host or a device, beside a copy there\n"
@@ -27,14 +28,14 @@ static const struct {
     int (*run)(int argc, char **argv);
 } measurements[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
-    {"apps", rs_bench_apps},
-    {"marshal", rs_bench_marshal},
+    {"apps", rs_bench_apps},           {"marshal", rs_bench_marshal},
 #endif
 #ifdef RESTRIDE_HAVE_ANALYZE
     {"patterns", rs_bench_patterns},
 #endif
-    {"figures", rs_bench_figures},   {"offload", rs_bench_offload},
-    {"transfer", rs_bench_transfer}, {"transpose", rs_bench_transpose},
+    {"permute", rs_bench_permute},     {"figures", rs_bench_figures},
+    {"offload", rs_bench_offload},     {"transfer", rs_bench_transfer},
+    {"transpose", rs_bench_transpose},
 };
 
 bool rs_bench_wants_help(int argc, char **argv)

@@ -1,0 +1,99 @@
+/* See bench_host.h. */
+#include "cli/bench_host.h"
+
+#include "base/arithmetic.h"
+#include "cli/progress.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 2 << 20 };
+
+size_t rs_bench_all_threads(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t threads = online > 0 ? (size_t)online : 1;
+    return threads < RS_BENCH_MOST_THREADS ? threads : RS_BENCH_MOST_THREADS;
+}
+
+restride_status rs_bench_allocate(unsigned char **memory, size_t bytes)
+{
+    void *pages = NULL;
+    size_t whole;
+    if (!rs_size_round_up(bytes, PAGE_BYTES, &whole) ||
+        posix_memalign(&pages, PAGE_BYTES, whole) != 0)
+        return rs_fail_memory("the array and its copy");
+    madvise(pages, whole, MADV_HUGEPAGE); /* a refusal costs speed alone */
+    *memory = pages;
+    return RESTRIDE_OK;
+}
+
+typedef struct {
+    unsigned char *target;
+    const unsigned char *source;
+    size_t bytes;
+} copy_part;
+
+static void *copy_one(void *argument)
+{
+    const copy_part *part = argument;
+    memcpy(part->target, part->source, part->bytes);
+    return NULL;
+}
+
+/* A memcpy in equal parts; a thread that cannot be started leaves its part to the caller. */
+static void copy_all(unsigned char *target, const unsigned char *source, size_t bytes,
+                     size_t threads)
+{
+    copy_part parts[RS_BENCH_MOST_THREADS];
+    pthread_t started[RS_BENCH_MOST_THREADS];
+    bool running[RS_BENCH_MOST_THREADS] = {false};
+    for (size_t i = threads; i-- > 0;) {
+        size_t begin = bytes / threads * i;
+        size_t end = i + 1 == threads ? bytes : bytes / threads * (i + 1);
+        parts[i] = (copy_part){target + begin, source + begin, end - begin};
+        running[i] = i > 0 && pthread_create(&started[i], NULL, copy_one, &parts[i]) == 0;
+        if (!running[i])
+            copy_one(&parts[i]);
+    }
+    for (size_t i = 1; i < threads; i++)
+        if (running[i])
+            pthread_join(started[i], NULL);
+}
+
+static restride_status time_in_turns(restride_plan *plan, unsigned char *array, unsigned char *copy,
+                                     size_t bytes, size_t threads, size_t repeat, double *times)
+{
+    restride_status status = RESTRIDE_OK;
+    copy_all(copy, array, bytes, threads);
+    for (size_t i = 0; i < repeat && status == RESTRIDE_OK; i++) {
+        double start = rs_cli_now();
+        status = restride_execute(plan, array);
+        double middle = rs_cli_now();
+        copy_all(copy, array, bytes, threads);
+        times[i] = middle - start;
+        times[repeat + i] = rs_cli_now() - middle;
+    }
+    return status;
+}
+
+restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, size_t bytes,
+                                   size_t threads, size_t repeat, rs_bench_times *times)
+{
+    unsigned char *copy = NULL;
+    restride_status status = rs_bench_allocate(&copy, bytes);
+    if (status != RESTRIDE_OK)
+        return status;
+    double *seconds = calloc(2 * repeat, sizeof *seconds);
+    status = seconds == NULL ? rs_fail_memory("the times")
+                             : time_in_turns(plan, array, copy, bytes, threads, repeat, seconds);
+    if (status == RESTRIDE_OK)
+        *times = (rs_bench_times){rs_bench_median(seconds, repeat),
+                                  rs_bench_median(seconds + repeat, repeat)};
+    free(seconds);
+    free(copy);
+    return status;
+}

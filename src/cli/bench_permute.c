@@ -1,0 +1,365 @@
+/* restride bench permute: the speed of permutations of a tensor's axes beside that of a copy. */
+#include "base/arithmetic.h"
+#include "cli/bench.h"
+#include "cli/bench_host.h"
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "restride/restride.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride bench permute --dims AxBx... --axes ORDER[,ORDER...] [OPTIONS]...\n"
+    "\n"
+    "Times permutations of the axes of a tensor in its own memory, on the host. GB/s are\n"
+    "2 x bytes / time; the copy is a memcpy of the same bytes on the same threads, timed between\n"
+    "the permutations. Every element is checked. Memory is asked for huge pages, for both sides.\n"
+    "\n"
+    "  --dims SIZES     the sizes of the axes, slowest first, for example 96x112x128x32\n"
+    "  --axes LIST      orders as digits, each like the axes of NumPy's transpose: with 0231 the\n"
+    "                   result has the axes 0, 2, 3 and 1 (default: the axes reversed)\n"
+    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
+    "  --threads N      threads of both sides (default: all processors)\n"
+    "  --repeat N       the median of N runs (default: 9)\n"
+    "  --json           prints JSON, with the stages of each plan\n"
+    "\n"
+    "Example:\n"
+    "  restride bench permute --dims 64x56x56x64 --axes 0231,0312 --type f32\n";
+
+enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000, MOST_RANK = 10 };
+
+typedef struct {
+    int rank;
+    size_t dims[MOST_RANK];
+    char reversed[MOST_RANK + 1];
+    const char *orders;
+    const char *type;
+    size_t unit;
+    size_t threads;
+    size_t repeat;
+    bool json;
+} bench_options;
+
+/* ---- options ---- */
+
+static bool read_one(const char *text, size_t most, size_t *number)
+{
+    return rs_cli_read_count(text, number) && *number > 0 && *number <= most;
+}
+
+static bool read_dims(const char *text, bench_options *options)
+{
+    if (!rs_cli_read_list(text, 'x', MOST_RANK, options->dims, &options->rank))
+        return false;
+    for (int axis = 0; axis < options->rank; axis++) {
+        if (options->dims[axis] == 0)
+            return false;
+        options->reversed[axis] = (char)('0' + options->rank - 1 - axis);
+    }
+    options->reversed[options->rank] = '\0';
+    return true;
+}
+
+/* The next of a list of orders; *text moves behind it. */
+static bool read_order(const char **text, int rank, int permutation[])
+{
+    bool seen[MOST_RANK] = {false};
+    int axis = 0;
+    for (; **text != ',' && **text != '\0'; axis++, (*text)++) {
+        int from = **text - '0';
+        if (axis == rank || from < 0 || from >= rank || seen[from])
+            return false;
+        seen[from] = true;
+        permutation[axis] = from;
+    }
+    if (**text == ',')
+        (*text)++;
+    return axis == rank;
+}
+
+static bool check_orders(const bench_options *options)
+{
+    int permutation[MOST_RANK];
+    for (const char *text = options->orders; *text != '\0';)
+        if (!read_order(&text, options->rank, permutation))
+            return false;
+    return true;
+}
+
+static int check_options(bench_options *options)
+{
+    if (options->rank == 0)
+        return rs_cli_fail(RS_EXIT_USAGE, "bench", "Which sizes? For example --dims 64x56x56x64.");
+    if (options->orders == NULL)
+        options->orders = options->reversed;
+    if (check_orders(options))
+        return RS_EXIT_DONE;
+    return rs_cli_fail(RS_EXIT_USAGE, "bench",
+                       "--axes cannot be \"%s\": each order names each of the %d axes once, as a "
+                       "digit; see restride bench permute --help.",
+                       options->orders, options->rank);
+}
+
+static int read_options(int argc, char **argv, bench_options *options)
+{
+    static const struct option names[] = {
+        {"dims", required_argument, NULL, 'd'},
+        {"axes", required_argument, NULL, 'a'},
+        {"type", required_argument, NULL, 't'},
+        {"threads", required_argument, NULL, 'p'},
+        {"repeat", required_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
+    };
+    *options = (bench_options){
+        .type = "f32", .unit = 4, .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT};
+    optind = 1;
+    int option;
+    int index = 0;
+    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+        bool fine = true;
+        switch (option) {
+        case 'd':
+            fine = read_dims(optarg, options);
+            break;
+        case 'a':
+            options->orders = optarg;
+            break;
+        case 't':
+            options->type = optarg;
+            fine = rs_cli_read_type(optarg, &options->unit);
+            break;
+        case 'p':
+            fine = read_one(optarg, RS_BENCH_MOST_THREADS, &options->threads);
+            break;
+        case 'n':
+            fine = read_one(optarg, MOST_REPEAT, &options->repeat);
+            break;
+        case 'j':
+            options->json = true;
+            break;
+        default:
+            return RS_EXIT_USAGE;
+        }
+        if (!fine)
+            return rs_cli_fail(RS_EXIT_USAGE, "bench",
+                               "--%s cannot be \"%s\"; see restride bench permute --help.",
+                               names[index].name, optarg);
+    }
+    if (optind < argc)
+        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
+                           argv[optind]);
+    return check_options(options);
+}
+
+/* ---- one measurement ---- */
+
+typedef struct {
+    int permutation[MOST_RANK];
+    size_t elements;
+    size_t bytes;
+    rs_bench_times times;
+    double plan_seconds;
+    size_t scratch_bytes;
+    json_t *plan;
+} bench_result;
+
+static restride_status count_bytes(bench_result *result, const bench_options *options)
+{
+    result->elements = 1;
+    bool fits = true;
+    for (int axis = 0; axis < options->rank; axis++)
+        fits = fits && rs_size_multiply(result->elements, options->dims[axis], &result->elements);
+    if (fits && rs_size_multiply(result->elements, options->unit, &result->bytes))
+        return RESTRIDE_OK;
+    return rs_fail(RESTRIDE_OVERFLOW, "The tensor has more bytes than a size can hold.");
+}
+
+/* The result is read in order, while its index and the place that it came from go along. */
+static restride_status verify(const unsigned char *bytes, const bench_result *result,
+                              const bench_options *options)
+{
+    size_t strides[MOST_RANK];
+    size_t stride = 1;
+    for (int axis = options->rank - 1; axis >= 0; axis--) {
+        strides[axis] = stride;
+        stride *= options->dims[axis];
+    }
+    size_t index[MOST_RANK] = {0};
+    size_t from = 0;
+    for (size_t e = 0; e < result->elements; e++) {
+        if (!rs_bench_is_element(bytes + e * options->unit, from, options->unit))
+            return rs_fail(RESTRIDE_DEVICE_ERROR,
+                           "Element %zu of the permuted tensor is wrong; please report these sizes "
+                           "and axes.",
+                           e);
+        for (int k = options->rank - 1; k >= 0; k--) {
+            int axis = result->permutation[k];
+            from += strides[axis];
+            if (++index[k] < options->dims[axis])
+                break;
+            from -= index[k] * strides[axis];
+            index[k] = 0;
+        }
+    }
+    return RESTRIDE_OK;
+}
+
+/* The first run is checked and not timed. */
+static restride_status time_plan(bench_result *result, const bench_options *options,
+                                 restride_plan *plan)
+{
+    unsigned char *tensor = NULL;
+    restride_status status = rs_bench_allocate(&tensor, result->bytes);
+    if (status != RESTRIDE_OK)
+        return status;
+    rs_bench_fill(tensor, result->elements, options->unit);
+    status = restride_execute(plan, tensor);
+    if (status == RESTRIDE_OK)
+        status = verify(tensor, result, options);
+    if (status == RESTRIDE_OK)
+        status = rs_bench_time_host(plan, tensor, result->bytes, options->threads, options->repeat,
+                                    &result->times);
+    free(tensor);
+    return status;
+}
+
+static restride_status measure(bench_result *result, const bench_options *options,
+                               restride_engine *engine)
+{
+    restride_plan *plan = NULL;
+    restride_status status = count_bytes(result, options);
+    if (status != RESTRIDE_OK)
+        return status;
+    double start = rs_cli_now();
+    status = restride_plan_permute(&plan, engine, options->rank, options->dims, result->permutation,
+                                   options->unit);
+    if (status != RESTRIDE_OK)
+        return status;
+    result->plan_seconds = rs_cli_now() - start;
+    result->scratch_bytes = restride_plan_scratch_bytes(plan);
+    char *text = restride_plan_describe(plan);
+    result->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
+    free(text);
+    status = time_plan(result, options, plan);
+    restride_plan_destroy(plan);
+    return status;
+}
+
+/* ---- results ---- */
+
+static double gigabytes_a_second(const bench_result *result, double seconds)
+{
+    return seconds > 0 ? 2.0 * (double)result->bytes / seconds * 1e-9 : 0;
+}
+
+static json_t *numbers_json(int rank, const size_t numbers[])
+{
+    json_t *array = json_array();
+    for (int i = 0; i < rank; i++)
+        json_array_append_new(array, json_integer((json_int_t)numbers[i]));
+    return array;
+}
+
+static json_t *result_json(const bench_result *result, const bench_options *options)
+{
+    size_t axes[MOST_RANK];
+    for (int k = 0; k < options->rank; k++)
+        axes[k] = (size_t)result->permutation[k];
+    return json_pack("{s:s, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:b, s:O?}", "type",
+                     options->type, "dims", numbers_json(options->rank, options->dims), "axes",
+                     numbers_json(options->rank, axes), "bytes", (json_int_t)result->bytes,
+                     "threads", (json_int_t)options->threads, "seconds", result->times.seconds,
+                     "gbps", gigabytes_a_second(result, result->times.seconds), "copy_gbps",
+                     gigabytes_a_second(result, result->times.copy_seconds), "ratio",
+                     result->times.copy_seconds / result->times.seconds, "plan_seconds",
+                     result->plan_seconds, "scratch_bytes", (json_int_t)result->scratch_bytes,
+                     "verified", 1, "plan", result->plan);
+}
+
+static void print_heading(const bench_options *options)
+{
+    printf("host, %zu threads, ", options->threads);
+    for (int axis = 0; axis < options->rank; axis++)
+        printf("%s%zu", axis > 0 ? " x " : "", options->dims[axis]);
+    printf(" %s, median of %zu, every element verified, GB/s\n"
+           "%10s %8s %8s %7s %9s %12s  stages\n",
+           options->type, options->repeat, "axes", "in place", "copy", "ratio", "plan ms",
+           "scratch");
+}
+
+static void print_row(const bench_result *result, const bench_options *options)
+{
+    char order[MOST_RANK + 1] = "";
+    for (int k = 0; k < options->rank; k++)
+        order[k] = (char)('0' + result->permutation[k]);
+    printf("%10s %8.2f %8.2f %7.3f %9.2f %12zu", order,
+           gigabytes_a_second(result, result->times.seconds),
+           gigabytes_a_second(result, result->times.copy_seconds),
+           result->times.copy_seconds / result->times.seconds, 1e3 * result->plan_seconds,
+           result->scratch_bytes);
+    const json_t *stages = json_object_get(result->plan, "stages");
+    for (size_t i = 0; i < json_array_size(stages); i++)
+        printf("%s%s", i > 0 ? ", " : "  ",
+               json_string_value(json_object_get(json_array_get(stages, i), "name")));
+    putchar('\n');
+    fflush(stdout);
+}
+
+static int print_json(const bench_options *options, const restride_engine *engine, json_t *rows)
+{
+    json_t *report = json_pack("{s:s, s:o*, s:I, s:O}", "engine", "host", "device",
+                               engine->operations->describe_device(engine), "repeat",
+                               (json_int_t)options->repeat, "results", rows);
+    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    putchar('\n');
+    json_decref(report);
+    return RS_EXIT_DONE;
+}
+
+static restride_status measure_all(const bench_options *options, restride_engine *engine,
+                                   json_t *rows)
+{
+    restride_status status = RESTRIDE_OK;
+    for (const char *text = options->orders; *text != '\0' && status == RESTRIDE_OK;) {
+        bench_result result = {0};
+        read_order(&text, options->rank, result.permutation);
+        status = measure(&result, options, engine);
+        if (status == RESTRIDE_OK && options->json)
+            json_array_append_new(rows, result_json(&result, options));
+        else if (status == RESTRIDE_OK)
+            print_row(&result, options);
+        json_decref(result.plan);
+    }
+    return status;
+}
+
+int rs_bench_permute(int argc, char **argv)
+{
+    if (rs_bench_wants_help(argc, argv)) {
+        fputs(usage, stdout);
+        return RS_EXIT_DONE;
+    }
+    bench_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    restride_engine *engine;
+    if (restride_engine_create_host(&engine, (int)options.threads) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
+    json_t *rows = json_array();
+    if (!options.json)
+        print_heading(&options);
+    if (measure_all(&options, engine, rows) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
+    else if (options.json)
+        exit_status = print_json(&options, engine, rows);
+    json_decref(rows);
+    restride_engine_destroy(engine);
+    return exit_status;
+}
