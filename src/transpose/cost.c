@@ -15,6 +15,7 @@ enum {
     SQUARE_RUN_BYTES = 256,
     SQUARE_MOST_PART = 64, /* elements */
     LEAST_EDGE = 4,
+    NARROW_BYTES = 4,
     SHORT_LINES = 4,
     LONG_LINES = 16,
     COPY_TILE_BYTES = 64 << 10,
@@ -144,8 +145,10 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
     if (task->tile != 0)
         return stored_square_cost(task, traits);
     double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
-    double aligned = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
-    return aligned * (runs > 1 ? runs : 1);
+    double cost = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
+    if (task->unit < NARROW_BYTES) /* more shuffles a byte */
+        cost += 0.3;
+    return cost * (runs > 1 ? runs : 1);
 }
 
 static size_t tails_bytes(const rs_transpose_task *task)

@@ -4,8 +4,8 @@
  *
  * Hardware that sees lines read one after the other expects more of them: on elements of 3 to 16
  * lines it fetched about as many lines in vain as were needed, which halved the speed. So the
- * pieces of such elements are read in an order without runs. Longer ones move in slices of eight
- * lines, each asked for as a whole.
+ * pieces of such elements are read in an order without runs. Longer ones are asked for as a whole,
+ * a slice at a time on few lanes: what is under way must fit into the first level.
  *
  * When both sides are odd, a family of cycles has positions that are all even or all odd. Elements
  * of one line at even positions alone are read three times as slowly as others, for hardware reads
@@ -20,7 +20,7 @@ enum {
     LINE_BYTES = RS_HOST_LINE_BYTES,
     SLICE_BYTES = RS_HOST_SLICE_BYTES,
     MOST_LANES = 64,
-    LEAST_LANES = 16,
+    LEAST_LANES = 4,
     LANES_BYTES = 8192, /* of elements that are under way to a thread at once */
     PARTS = 4,          /* of the chains, that a thread works on at once */
     KEPT_BYTES = LEAST_LANES * (SLICE_BYTES + LINE_BYTES)

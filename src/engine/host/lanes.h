@@ -8,7 +8,7 @@
 #include "engine/host/cycle.h"
 #include "engine/stage.h"
 
-enum { RS_HOST_SLICE_BYTES = 512, RS_HOST_LINE_BYTES = 64 };
+enum { RS_HOST_SLICE_BYTES = 4096, RS_HOST_LINE_BYTES = 64 };
 
 /* The pieces of a line's length that a slice of an element is copied in, and their order. */
 typedef struct {

@@ -41,7 +41,8 @@
 
 /* ---- shuffled loops ---- */
 
-enum { LANES = 16 };
+enum { LANES = 16, WORD = 4 };
+typedef uint32_t vector __attribute__((vector_size(WORD * LANES)));
 
 /*
  * Lane t of array j is element p = j + t * count of the structures, in vector p / LANES. The first
@@ -106,44 +107,111 @@ enum { LANES = 16 };
 #define RESULT(kind, count, j) out[j] = LATER_##count(kind, count, j)
 
 /* The last vectors overlap those before rather than be shorter. */
-#define DEFINE_SHUFFLED_APART(suffix, attribute, element, count)                                   \
+#define DEFINE_SHUFFLED_APART(suffix, attribute, count)                                            \
     attribute static void apart_##suffix(const unsigned char *restrict structures,                 \
                                          unsigned char *restrict arrays, size_t stride,            \
                                          size_t length)                                            \
     {                                                                                              \
-        typedef element vector __attribute__((vector_size(sizeof(element) * LANES)));              \
         for (size_t k = 0; k < length; k += LANES) {                                               \
             size_t i = k + LANES > length ? length - LANES : k;                                    \
             vector in[count];                                                                      \
             vector out[count];                                                                     \
-            _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++) memcpy(                   \
-                &in[j], structures + (i * (count) + j * LANES) * sizeof(element), sizeof(vector)); \
+            _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
+                memcpy(&in[j], structures + (i * (count) + j * LANES) * WORD, sizeof(vector));     \
             RESULTS_##count(RESULT, APART);                                                        \
             _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
-                memcpy(arrays + j * stride + i * sizeof(element), &out[j], sizeof(vector));        \
+                memcpy(arrays + j * stride + i * WORD, &out[j], sizeof(vector));                   \
         }                                                                                          \
     }
-#define DEFINE_SHUFFLED_TOGETHER(suffix, attribute, element, count)                                \
+#define DEFINE_SHUFFLED_TOGETHER(suffix, attribute, count)                                         \
     attribute static void together_##suffix(const unsigned char *restrict arrays, size_t stride,   \
                                             unsigned char *restrict structures, size_t length)     \
     {                                                                                              \
-        typedef element vector __attribute__((vector_size(sizeof(element) * LANES)));              \
         for (size_t k = 0; k < length; k += LANES) {                                               \
             size_t i = k + LANES > length ? length - LANES : k;                                    \
             vector in[count];                                                                      \
             vector out[count];                                                                     \
             _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
-                memcpy(&in[j], arrays + j * stride + i * sizeof(element), sizeof(vector));         \
+                memcpy(&in[j], arrays + j * stride + i * WORD, sizeof(vector));                    \
             RESULTS_##count(RESULT, TOGETHER);                                                     \
             _Pragma("GCC unroll 7") for (size_t j = 0; j < (count); j++)                           \
-                memcpy(structures + (i * (count) + j * LANES) * sizeof(element), &out[j],          \
-                       sizeof(vector));                                                            \
+                memcpy(structures + (i * (count) + j * LANES) * WORD, &out[j], sizeof(vector));    \
         }                                                                                          \
     }
 
-#define DEFINE_SHUFFLED(suffix, attribute, element, count)                                         \
-    DEFINE_SHUFFLED_APART(suffix, attribute, element, count)                                       \
-    DEFINE_SHUFFLED_TOGETHER(suffix, attribute, element, count)
+#define DEFINE_SHUFFLED(suffix, attribute, count)                                                  \
+    DEFINE_SHUFFLED_APART(suffix, attribute, count)                                                \
+    DEFINE_SHUFFLED_TOGETHER(suffix, attribute, count)
+
+/* ---- eight members ---- */
+
+/*
+ * 16 structures of 8 members are 128 elements: three bits of a place tell the vector, four the
+ * lane. Apart, the bits r3 r2 r1 | r0 c2 c1 c0 of row and column become c2 c1 c0 | r3 r2 r1 r0.
+ * Each round exchanges one bit of the vector for one of the lane, from r3 and c2 on, between
+ * vectors that differ in that bit alone; the bits that are left in a lane keep their order.
+ */
+#define ROUND_LANES(b3, b2, b1, b0, t)                                                             \
+    (((t) >> 3 & 1) * (b3) + ((t) >> 2 & 1) * (b2) + ((t) >> 1 & 1) * (b1) + ((t)&1) * (b0))
+#define PICK(first, b3, b2, b1, b0)                                                                \
+    (first) + ROUND_LANES(b3, b2, b1, b0, 0), (first) + ROUND_LANES(b3, b2, b1, b0, 1),            \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 2), (first) + ROUND_LANES(b3, b2, b1, b0, 3),        \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 4), (first) + ROUND_LANES(b3, b2, b1, b0, 5),        \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 6), (first) + ROUND_LANES(b3, b2, b1, b0, 7),        \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 8), (first) + ROUND_LANES(b3, b2, b1, b0, 9),        \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 10), (first) + ROUND_LANES(b3, b2, b1, b0, 11),      \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 12), (first) + ROUND_LANES(b3, b2, b1, b0, 13),      \
+        (first) + ROUND_LANES(b3, b2, b1, b0, 14), (first) + ROUND_LANES(b3, b2, b1, b0, 15)
+
+/* Vectors i and i + bit; lane bits b3 to b0 of the result come from these of the two vectors, of
+ * which OTHER is the second one; the bit `leaves` goes to the number of the vector. */
+enum { OTHER = 16 };
+#define EXCHANGE(vectors, bit, leaves, b3, b2, b1, b0)                                             \
+    _Pragma("GCC unroll 8") for (int n = 0; n < 8; n++)                                            \
+    {                                                                                              \
+        if ((n & (bit)) != 0)                                                                      \
+            continue;                                                                              \
+        vector low = (vectors)[n];                                                                 \
+        vector high = (vectors)[n + (bit)];                                                        \
+        (vectors)[n] = __builtin_shufflevector(low, high, PICK(0, b3, b2, b1, b0));                \
+        (vectors)[n + (bit)] = __builtin_shufflevector(low, high, PICK(leaves, b3, b2, b1, b0));   \
+    }
+
+#ifdef __x86_64__
+#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
+
+AVX512 static void apart_8_avx512(const unsigned char *restrict structures,
+                                  unsigned char *restrict arrays, size_t stride, size_t length)
+{
+    for (size_t k = 0; k < length; k += LANES) {
+        size_t i = k + LANES > length ? length - LANES : k;
+        vector v[8];
+        _Pragma("GCC unroll 8") for (size_t j = 0; j < 8; j++)
+            memcpy(&v[j], structures + (i * 8 + j * LANES) * WORD, sizeof(vector));
+        EXCHANGE(v, 4, 4, OTHER, 8, 2, 1) /* r0 c2 c1 c0 to r3 r0 c1 c0 */
+        EXCHANGE(v, 2, 2, 8, OTHER, 4, 1) /* to r3 r2 r0 c0 */
+        EXCHANGE(v, 1, 1, 8, 4, OTHER, 2) /* to r3 r2 r1 r0 */
+        _Pragma("GCC unroll 8") for (size_t j = 0; j < 8; j++)
+            memcpy(arrays + j * stride + i * WORD, &v[j], sizeof(vector));
+    }
+}
+
+AVX512 static void together_8_avx512(const unsigned char *restrict arrays, size_t stride,
+                                     unsigned char *restrict structures, size_t length)
+{
+    for (size_t k = 0; k < length; k += LANES) {
+        size_t i = k + LANES > length ? length - LANES : k;
+        vector v[8];
+        _Pragma("GCC unroll 8") for (size_t j = 0; j < 8; j++)
+            memcpy(&v[j], arrays + j * stride + i * WORD, sizeof(vector));
+        EXCHANGE(v, 1, 2, 8, 4, 1, OTHER) /* r3 r2 r1 r0 to r3 r2 r0 c0 */
+        EXCHANGE(v, 2, 4, 8, 2, OTHER, 1) /* to r3 r0 c1 c0 */
+        EXCHANGE(v, 4, 8, 4, OTHER, 2, 1) /* to r0 c2 c1 c0 */
+        _Pragma("GCC unroll 8") for (size_t j = 0; j < 8; j++)
+            memcpy(structures + (i * 8 + j * LANES) * WORD, &v[j], sizeof(vector));
+    }
+}
+#endif
 
 /* ---- versions ---- */
 
@@ -155,12 +223,11 @@ DEFINE_PLAIN(7, , 4, 7)
 DEFINE_PLAIN(3_of_8, , 8, 3)
 #ifdef __x86_64__
 #define AVX2 __attribute__((target("avx2")))
-#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
 DEFINE_PLAIN(2_avx2, AVX2, 4, 2)
 DEFINE_PLAIN(3_avx2, AVX2, 4, 3)
-DEFINE_SHUFFLED(5_avx512, AVX512, uint32_t, 5)
-DEFINE_SHUFFLED(6_avx512, AVX512, uint32_t, 6)
-DEFINE_SHUFFLED(7_avx512, AVX512, uint32_t, 7)
+DEFINE_SHUFFLED(5_avx512, AVX512, 5)
+DEFINE_SHUFFLED(6_avx512, AVX512, 6)
+DEFINE_SHUFFLED(7_avx512, AVX512, 7)
 #endif
 
 static const rs_host_slim portable[] = {
@@ -182,6 +249,7 @@ static const rs_host_slim avx512[] = {
     {4, 5, LANES, "avx512", apart_5_avx512, together_5_avx512},
     {4, 6, LANES, "avx512", apart_6_avx512, together_6_avx512},
     {4, 7, LANES, "avx512", apart_7_avx512, together_7_avx512},
+    {4, 8, LANES, "avx512", apart_8_avx512, together_8_avx512},
 };
 #endif
 

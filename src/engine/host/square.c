@@ -12,7 +12,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { TILE_ROW_BYTES = 256, LEAST_EDGE = 4, LINE_BYTES = 64, SINGLE_EDGE = 16 };
+enum {
+    TILE_ROW_BYTES = 256,
+    LEAST_ROW_BYTES = 128,
+    MOST_EDGE = 64,
+    LEAST_EDGE = 4,
+    LINE_BYTES = 64,
+    SINGLE_EDGE = 16
+};
 
 /* The side of the parts of a tile that pass through the buffer. */
 static size_t part_edge(const rs_host_stage *stage)
@@ -21,10 +28,18 @@ static size_t part_edge(const rs_host_stage *stage)
     return edge < stage->edge ? edge : stage->edge;
 }
 
+/* A pair of tiles stays in the first level; narrow elements have rows of two lines instead. */
+static size_t default_edge(size_t unit)
+{
+    size_t edge = TILE_ROW_BYTES / unit;
+    size_t narrow = LEAST_ROW_BYTES / unit;
+    return edge <= MOST_EDGE ? edge : narrow > MOST_EDGE ? narrow : MOST_EDGE;
+}
+
 restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
-    size_t edge = task->tile != 0 ? task->tile : TILE_ROW_BYTES / task->unit;
+    size_t edge = task->tile != 0 ? task->tile : default_edge(task->unit);
     stage->edge = edge < LEAST_EDGE ? LEAST_EDGE : edge;
     rs_host_fit_threads(stage, 0, part_edge(stage) * part_edge(stage) * task->unit, scratch_limit);
     return RESTRIDE_OK;

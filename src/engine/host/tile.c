@@ -60,16 +60,18 @@ DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
 
 /*
  * Bytes: 16 columns of 64 rows are 16 vectors. Each is loaded from four rows, whose bytes of one
- * column a permutation brings side by side; then words of four bytes are transposed.
+ * column a permutation brings side by side; then words of four bytes are transposed. Elements of
+ * two bytes likewise, 16 columns of 32 rows from two rows each.
  */
 #define AVX512_BYTES __attribute__((target("avx512f,avx512bw,avx512vbmi,prefer-vector-width=512")))
+#define AVX512_PAIRS __attribute__((target("avx512f,avx512bw,prefer-vector-width=512")))
 typedef uint8_t bytes_16 __attribute__((vector_size(16)));
 typedef uint8_t bytes_32 __attribute__((vector_size(32)));
 typedef uint8_t bytes_64 __attribute__((vector_size(64)));
-#define ALL_OF_TWO LOW_16_BYTES(0), LOW_16_BYTES(16)
-#define LOW_16_BYTES(k)                                                                            \
-    LOW_4_BYTES(k), LOW_4_BYTES((k) + 4), LOW_4_BYTES((k) + 8), LOW_4_BYTES((k) + 12)
-#define LOW_4_BYTES(k) (k), (k) + 1, (k) + 2, (k) + 3
+typedef uint16_t pairs_16 __attribute__((vector_size(32)));
+typedef uint16_t pairs_32 __attribute__((vector_size(64)));
+#define FOUR(k) (k), (k) + 1, (k) + 2, (k) + 3
+#define SIXTEEN(k) FOUR(k), FOUR((k) + 4), FOUR((k) + 8), FOUR((k) + 12)
 #define BYTES_OF_COLUMN(c) (c), (c) + 16, (c) + 32, (c) + 48
 #define BYTES_OF_COLUMNS(c)                                                                        \
     BYTES_OF_COLUMN(c), BYTES_OF_COLUMN((c) + 1), BYTES_OF_COLUMN((c) + 2), BYTES_OF_COLUMN((c) + 3)
@@ -80,25 +82,43 @@ AVX512_BYTES static inline void load_four_rows(const unsigned char *source, size
     bytes_16 row[4];
     _Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++)
         memcpy(&row[i], source + i * source_stride, sizeof row[i]);
-    bytes_32 upper = __builtin_shufflevector(row[0], row[1], ALL_OF_TWO);
-    bytes_32 lower = __builtin_shufflevector(row[2], row[3], ALL_OF_TWO);
+    bytes_32 upper = __builtin_shufflevector(row[0], row[1], SIXTEEN(0), SIXTEEN(16));
+    bytes_32 lower = __builtin_shufflevector(row[2], row[3], SIXTEEN(0), SIXTEEN(16));
     bytes_64 columns =
         __builtin_shufflevector(upper, lower, BYTES_OF_COLUMNS(0), BYTES_OF_COLUMNS(4),
                                 BYTES_OF_COLUMNS(8), BYTES_OF_COLUMNS(12));
     memcpy(words, &columns, sizeof columns);
 }
 
-AVX512_BYTES static void move_1_avx512(const unsigned char *source, size_t source_stride,
-                                       unsigned char *target, size_t target_stride)
+AVX512_PAIRS static inline void load_two_rows(const unsigned char *source, size_t source_stride,
+                                              unsigned char words[64])
 {
-    unsigned char words[16][64];
-    for (size_t col = 0; col < 64; col += 16) {
-        const unsigned char *rows = source + col;
-        _Pragma("GCC unroll 1") for (size_t i = 0; i < 16; i++, rows += 4 * source_stride)
-            load_four_rows(rows, source_stride, words[i]);
-        move_4_avx512(words[0], sizeof words[0], target + col * target_stride, target_stride);
-    }
+    pairs_16 row[2];
+    _Pragma("GCC unroll 2") for (size_t i = 0; i < 2; i++)
+        memcpy(&row[i], source + i * source_stride, sizeof row[i]);
+    pairs_32 columns = __builtin_shufflevector(row[0], row[1], LOW_16(16), HIGH_16(16));
+    memcpy(words, &columns, sizeof columns);
 }
+
+#define DEFINE_NARROW_TILE(name, attribute, load, rows_of_word)                                    \
+    attribute static void name(const unsigned char *source, size_t source_stride,                  \
+                               unsigned char *target, size_t target_stride)                        \
+    {                                                                                              \
+        enum { UNIT = 4 / (rows_of_word), EDGE = 16 * (rows_of_word) };                            \
+        unsigned char words[16][64];                                                               \
+        for (size_t col = 0; col < EDGE; col += 16) {                                              \
+            const unsigned char *rows = source + col * UNIT;                                       \
+            _Pragma("GCC unroll 1") for (size_t i = 0; i < 16; i++)                                \
+            {                                                                                      \
+                (load)(rows, source_stride, words[i]);                                             \
+                rows += (rows_of_word)*source_stride;                                              \
+            }                                                                                      \
+            move_4_avx512(words[0], sizeof words[0], target + col * target_stride, target_stride); \
+        }                                                                                          \
+    }
+
+DEFINE_NARROW_TILE(move_1_avx512, AVX512_BYTES, load_four_rows, 4)
+DEFINE_NARROW_TILE(move_2_avx512, AVX512_PAIRS, load_two_rows, 2)
 #endif
 
 typedef struct {
@@ -123,6 +143,10 @@ static const known_tile avx2[] = {
 static const known_tile avx512[] = {
     {4, 16, "avx512", move_4_avx512},
     {8, 8, "avx512", move_8_avx512},
+};
+
+static const known_tile avx512_pairs[] = {
+    {2, 32, "avx512bw", move_2_avx512},
 };
 
 static const known_tile avx512_bytes[] = {
@@ -151,6 +175,8 @@ rs_host_tile rs_host_tile_choose(size_t unit, size_t edge)
         OVERWRITE(&tile, avx2, edge);
     if (__builtin_cpu_supports("avx512f"))
         OVERWRITE(&tile, avx512, edge);
+    if (__builtin_cpu_supports("avx512bw"))
+        OVERWRITE(&tile, avx512_pairs, edge);
     if (__builtin_cpu_supports("avx512vbmi"))
         OVERWRITE(&tile, avx512_bytes, edge);
 #endif
