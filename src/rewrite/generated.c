@@ -47,7 +47,8 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
 {
     const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
     /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
-    bool as_bytes = member == NULL || member->is_union || strcmp(member->type, "bool") == 0;
+    bool as_bytes = member == NULL || member->is_union || strcmp(member->type, "bool") == 0 ||
+                    strncmp(member->type, "atomic_", strlen("atomic_")) == 0;
     const char *name = as_bytes ? padding_type(leaf->size) : member->type;
     if (name == NULL) {
         out->failed = true;

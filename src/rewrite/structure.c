@@ -51,6 +51,12 @@ bool rs_leaf_type_name(CXType type, char name[RS_TYPE_NAME_SIZE], bool *vector3)
     CXType canonical = clang_getCanonicalType(type);
     const char *scalar;
     *vector3 = false;
+    if (canonical.kind == CXType_Atomic) {
+        CXType value = clang_getCanonicalType(clang_Type_getValueType(canonical));
+        bool known = scalar_name(value.kind, true, &scalar);
+        snprintf(name, RS_TYPE_NAME_SIZE, "atomic_%s", known ? scalar : "");
+        return known;
+    }
     if (canonical.kind == CXType_Enum) {
         CXType integer = clang_getEnumDeclIntegerType(clang_getTypeDeclaration(canonical));
         canonical = clang_getCanonicalType(integer);

@@ -57,6 +57,18 @@ cl_program device_build(const char *source, const char *options)
     return program;
 }
 
+bool device_has_generic_pointers(void)
+{
+    const char *source =
+        "int get(const int *p) { return *p; } kernel void f(global int *a) { int k = "
+        "2; int *q = a; q[0] = get(a + 1) + get(&k); }";
+    cl_program program = clCreateProgramWithSource(the.context, 1, &source, NULL, NULL);
+    bool builds =
+        clBuildProgram(program, 1, &the.device, "-cl-std=CL2.0", NULL, NULL) == CL_SUCCESS;
+    clReleaseProgram(program);
+    return builds;
+}
+
 char *device_build_log(const char *source)
 {
     cl_int error;

@@ -27,6 +27,9 @@ typedef struct {
 bool device_available(void);
 void device_release(void);
 
+/* Whether it compiles OpenCL C 2.0 with pointers that may lie in any address space. */
+bool device_has_generic_pointers(void);
+
 /* Builds a source; a failure fails the test. Release it with clReleaseProgram(). */
 cl_program device_build(const char *source, const char *options);
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmocka_all.h"
 #include "device.h"
+#include "source/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -557,24 +558,82 @@ static const behaviour flat_behaviours[] = {
      "tt"},
 };
 
+static void run_alone(const behaviour *b, const char *options, int tile)
+{
+    cl_program original = device_build(b->text, options);
+    json_t *reply = ask_for_tiles(b->text, options, tile);
+    if (json_object_get(reply, "source") == NULL)
+        fail_msg("%s: nothing was transformed: %s", b->title, string_of(reply, "reason"));
+    cl_program rewritten = device_build(string_of(reply, "source"), options);
+    run_behaviour(b, "f", original, rewritten, reply, 100);
+    run_behaviour(b, "f", original, rewritten, reply, 37);
+    clReleaseProgram(original);
+    clReleaseProgram(rewritten);
+    json_decref(reply);
+}
+
 static void test_flat_arrays(void **state)
 {
     (void)state;
     if (!device_available())
         skip();
-    for (size_t i = 0; i < sizeof flat_behaviours / sizeof flat_behaviours[0]; i++) {
-        const behaviour *b = &flat_behaviours[i];
-        cl_program original = device_build(b->text, "");
-        json_t *reply = ask_for_tiles(b->text, "", i % 2 == 0 ? 16 : 7);
-        if (json_object_get(reply, "source") == NULL)
-            fail_msg("%s: nothing was transformed: %s", b->title, string_of(reply, "reason"));
-        cl_program rewritten = device_build(string_of(reply, "source"), "");
-        run_behaviour(b, "f", original, rewritten, reply, 100);
-        run_behaviour(b, "f", original, rewritten, reply, 37);
-        clReleaseProgram(original);
-        clReleaseProgram(rewritten);
-        json_decref(reply);
+    for (size_t i = 0; i < sizeof flat_behaviours / sizeof flat_behaviours[0]; i++)
+        run_alone(&flat_behaviours[i], "", i % 2 == 0 ? 16 : 7);
+}
+
+/* OpenCL C 2.0: pointers without an address space, and atomic types. */
+static const behaviour generic_behaviours[] = {
+    {"pointers without an address space",
+     "typedef struct { float x, y, z; int id; uint next; } P; float get(const P *p, int k) { "
+     "return "
+     "p[k].y; } void put(P *p, float v) { p->x = v; p++; } P whole(P *p) { return *p; } " TWO(
+         "P",
+         "P") "P *q = a + i; q->z = 4; put(&a[i], get(b, i)); put(q, 3); const P *r = i % 2 ? b "
+              "+ i : &b[i]; q->id = (q - a) + r->id; P s = whole(b + i); q->next = s.next; "
+              "int *k = &q->id; *k += 1; }",
+     {P, P},
+     "tt"},
+    {"private pointers beside them",
+     "typedef struct { float x, y; } P; float get(const P *p) { return p->y; } " ONE(
+         "P") "P s = a[i], *q = &s; q->x = 5; a[i].x = get(q) + get(a + i); }",
+     {8},
+     "t"},
+    {"atomic types",
+     "typedef struct { float x; atomic_int k; short s; atomic_uint u; } P; " ONE(
+         "P") "atomic_fetch_add(&a[i].k, 2); global P *q = a + i; atomic_fetch_or_explicit(&q->u, "
+              "5u, memory_order_relaxed); a[i].x = atomic_load(&a[i].k); }",
+     {16},
+     "t"},
+};
+
+/* Whether libclang reads the new source, where no device can run it. */
+static void check_compiles(const behaviour *b, const char *options)
+{
+    json_t *reply = ask_for_tiles(b->text, options, 32);
+    const char *source = string_of(reply, "source");
+    rs_tree tree;
+    for (int i = 0; b->expected[i] != '\0'; i++)
+        assert_string_equal(string_of(find_argument(reply, "f", i == 0 ? "a" : "b"), "status"),
+                            "transformed");
+    assert_int_equal(rs_tree_parse(&tree, source, strlen(source), "CL2.0", 64), RESTRIDE_OK);
+    if (tree.failure != NULL)
+        fail_msg("%s: %s in\n%s", b->title, tree.failure, source);
+    rs_tree_free(&tree);
+    json_decref(reply);
+}
+
+static void test_generic_pointers(void **state)
+{
+    (void)state;
+    enum { GENERIC_COUNT = sizeof generic_behaviours / sizeof generic_behaviours[0] };
+    for (size_t i = 0; i < GENERIC_COUNT; i++)
+        check_compiles(&generic_behaviours[i], "-cl-std=CL2.0");
+    if (!device_available() || !device_has_generic_pointers()) {
+        print_message("No device here knows pointers without an address space.\n");
+        return;
     }
+    for (size_t i = 0; i < GENERIC_COUNT; i++)
+        run_alone(&generic_behaviours[i], "-cl-std=CL2.0", i % 2 == 0 ? 16 : 7);
 }
 
 int main(void)
@@ -582,6 +641,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_the_same),
         cmocka_unit_test(test_flat_arrays),
+        cmocka_unit_test(test_generic_pointers),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_release();
