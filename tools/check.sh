@@ -62,6 +62,13 @@ fuzz_briefly() {
     [ $status -eq 0 ] || [ $status -eq 77 ]
 }
 
+# Random kernels, rewritten and not: another minute of them each time.
+fuzz_kernels() {
+    local status=0
+    BUILD=$build tools/fuzz_kernels.sh 60 || status=$?
+    [ $status -eq 0 ] || [ $status -eq 77 ]
+}
+
 step "build" compile "$build"
 run_tests "$build"
 
@@ -71,6 +78,7 @@ run_tests "$build-sanitize"
 
 step "models" tools/model_check.sh
 step "fuzzing" fuzz_briefly
+step "random kernels" fuzz_kernels
 step "style" tools/lint.sh "$build"
 step "installation" tools/install_test.sh "$build"
 
