@@ -330,6 +330,72 @@ static void do_map(int b)
     chain(event);
 }
 
+/* Two parts mapped at once, of which one is only read, and another part that is read meanwhile;
+ * they are unmapped in the other order, on other queues. */
+static void do_two_maps(int b)
+{
+    size_t third = bytes() / 3, offsets[2], sizes[2];
+    uint8_t *mapped[2], data[64];
+    cl_event events[2];
+    cl_int error;
+    for (size_t i = 0; i < 2; i++) {
+        sizes[i] = 1 + random_below((uint32_t)third / 4);
+        offsets[i] = i * third + random_below((uint32_t)(third - sizes[i]));
+        mapped[i] = clEnqueueMapBuffer(any_queue(), buffers[b], CL_TRUE,
+                                       i == 0 ? CL_MAP_WRITE : CL_MAP_READ, offsets[i], sizes[i],
+                                       wait_count(), wait_list(), NULL, &error);
+        check(error);
+    }
+    compare(mapped[1], (uint8_t *)model[b] + offsets[1], sizes[1]);
+    random_bytes(mapped[0], sizes[0]);
+    check(clEnqueueReadBuffer(any_queue(), buffers[b], CL_TRUE, 2 * third, sizeof data, data,
+                              wait_count(), wait_list(), NULL));
+    compare(data, (uint8_t *)model[b] + 2 * third, sizeof data);
+    memcpy((uint8_t *)model[b] + offsets[0], mapped[0], sizes[0]);
+    for (size_t i = 2; i-- > 0;) {
+        cl_command_queue queue = any_queue();
+        check(clEnqueueUnmapMemObject(queue, buffers[b], mapped[i], 0, NULL, &events[i]));
+        check(clFlush(queue));
+    }
+    check(clWaitForEvents(2, events));
+    check(clReleaseEvent(events[1]));
+    chain(events[0]);
+}
+
+/* A copy within one buffer, of parts that do not overlap. */
+static void do_copy_inside(int b)
+{
+    size_t half = bytes() / 2, size = 1 + random_below((uint32_t)half / 2);
+    size_t from = random_below((uint32_t)(half - size)), to = half + from;
+    cl_event event;
+    check(clEnqueueCopyBuffer(any_queue(), buffers[b], buffers[b], from, to, size, wait_count(),
+                              wait_list(), &event));
+    chain(event);
+    memcpy((uint8_t *)model[b] + to, (uint8_t *)model[b] + from, size);
+}
+
+/* A launch is held back by the program, with a read behind it. */
+static void do_hold(int b)
+{
+    cl_int error;
+    cl_uint by = random_below(7);
+    cl_event user = clCreateUserEvent(context, &error), both_events[2], event;
+    cl_command_queue queue = any_queue();
+    check(error);
+    both_events[0] = user;
+    both_events[1] = last;
+    check(clSetKernelArg(words, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(words, 1, sizeof by, &by));
+    check(clEnqueueNDRangeKernel(queue, words, 1, NULL, &cell_count, NULL, 1 + wait_count(),
+                                 both_events, &event));
+    check(clFlush(queue));
+    chain(event);
+    check(clSetUserEventStatus(user, CL_COMPLETE));
+    check(clReleaseEvent(user));
+    for (size_t i = 0; i < cell_count; i++)
+        model[b][i].n += by;
+}
+
 /* The chain is settled first: NVIDIA's driver completes a migration without waiting for its wait
  * list. */
 static void do_migrate(int b)
@@ -425,6 +491,9 @@ static const kind kinds[] = {
     {"copy rect", do_copy_rect, 2},
     {"fill", do_fill, 2},
     {"map", do_map, 3},
+    {"two maps", do_two_maps, 2},
+    {"copy inside", do_copy_inside, 1},
+    {"hold", do_hold, 1},
     {"migrate", do_migrate, 1},
     {"sub-buffer", do_sub_buffer, 1},
     {"new buffer", do_new_buffer, 2},

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED]
+# Random sequences of every kind of call on buffers of structures, each also carried out on plain arrays, without the layer
+# and with it, under each policy and with random tiles, until the time is over. Under policy auto, half of the runs are on
+# a made-up GPU whose times change from run to run, so that layouts come and go. Ends at the first difference, and
+# says how to repeat it.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+build=build
+[ "${1:-}" != --build ] || { build=$2 && shift 2; }
+limit=${1:?usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED]}
+seed=${2:-$(date +%s)}
+programs=$build/tests/layer
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+export RESTRIDE_WISDOM=
+
+RANDOM=$((seed % 32768))
+end=$((SECONDS + limit))
+runs=0
+while [ "$SECONDS" -lt "$end" ]; do
+    tile=$((1 + RANDOM % 130))
+    cells=$((130 + RANDOM % 3000))
+    steps=$((1000 + RANDOM % 3000))
+    policy=$([ $((RANDOM % 2)) -eq 0 ] && echo asta || echo auto)
+    layers=
+    times=
+    if [ "$policy" = auto ] && [ $((RANDOM % 4)) -ne 0 ]; then
+        layers=$programs/liblayer_made_up_gpu.so
+        for kernel in bump join take; do
+            times="$times$kernel $((1 + RANDOM % 500)) $((1 + RANDOM % 500)), "
+        done
+        times="${times}aos_to_asta $((1 + RANDOM % 300)) 1, asta_to_aos $((1 + RANDOM % 300)) 1"
+    fi
+    seed=$((seed + 1))
+    command=("$programs/layer_calls" tests/layer/calls.cl "$seed" "$steps" "$cells")
+    # Without the layer a failure would be the program's own, or the driver's.
+    for run in plain layer; do
+        if [ $run = layer ]; then
+            OPENCL_LAYERS=$layers MADE_UP_TIMES=$times timeout 300 \
+                "$build/bin/restride" run --quiet --policy "$policy" --tile "$tile" -- "${command[@]}" >/dev/null 2>"$errors"
+        else
+            timeout 300 "${command[@]}" >/dev/null 2>"$errors"
+        fi
+        status=$?
+        if [ $status -ne 0 ]; then
+            echo "run $runs, $run: status $status: $(head -c 2000 "$errors")"
+            echo "repeat: OPENCL_LAYERS=$layers MADE_UP_TIMES='$times' $build/bin/restride run --policy $policy --tile $tile -- ${command[*]}"
+            exit 1
+        fi
+    done
+    runs=$((runs + 1))
+done
+echo "$runs sequences, no difference"
