@@ -30,6 +30,9 @@ static struct {
  * conversion too late costs less than one that is never paid back. */
 static const double unknown_rate[] = {[false] = 100e9, [true] = 2e9};
 
+/* What a conversion takes besides, however few its bytes are. */
+static const double launch_seconds = 5e-6;
+
 enum { LEAST_MEASURED_BYTES = 1 << 20 };
 
 unsigned long long rs_knowledge_hash(const char *source, const char *options)
@@ -133,7 +136,7 @@ static double rate_of(const known_device *device)
 double rs_knowledge_conversion_seconds(cl_device_id handle, size_t bytes)
 {
     const known_device *device = find_device(handle);
-    return device != NULL ? (double)bytes / rate_of(device) : 1e9;
+    return device != NULL ? launch_seconds + (double)bytes / rate_of(device) : 1e9;
 }
 
 void rs_knowledge_add_conversion(cl_device_id handle, size_t bytes, double seconds)
