@@ -229,10 +229,10 @@ static void test_tile_too_large_for_the_device(void **state)
                      RESTRIDE_PROGRAM, report_path, CALLS_PROGRAM, CALLS_KERNELS);
     assert_int_equal(exit_status(status), 0);
     json_t *loaded = report();
-    json_t *bump = kernel_of(loaded, "bump");
-    assert_int_equal(number_of(bump, "transformed_launches"), 0);
-    assert_string_equal(argument_word(bump, 0, "status"), "kept");
-    assert_non_null(strstr(argument_word(bump, 0, "reason"), "local memory"));
+    json_t *take = kernel_of(loaded, "take");
+    assert_int_equal(number_of(take, "transformed_launches"), 0);
+    assert_string_equal(argument_word(take, 0, "status"), "kept");
+    assert_non_null(strstr(argument_word(take, 0, "reason"), "local memory"));
     json_decref(loaded);
 }
 
