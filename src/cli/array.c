@@ -2,6 +2,7 @@
 #include "cli/array.h"
 #include "base/arithmetic.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "cli/memory.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
@@ -295,9 +296,9 @@ static double gigabytes_a_second(const rs_array_run *run, double seconds)
     return seconds > 0 ? 2e-9 * (double)run->bytes / seconds : 0;
 }
 
-static void print_json(const rs_array *array, const rs_array_run *run, json_t *plan, double seconds)
+static int print_json(const rs_array *array, const rs_array_run *run, json_t *plan, double seconds)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:b, s:O?}", "file", array->file.path, "from",
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:b, s:O}", "file", array->file.path, "from",
                                run->from, "to", run->to, "bytes", (json_int_t)run->bytes, "changed",
                                !array->options->explain, "plan", plan);
     if (object != NULL && !array->options->explain) {
@@ -306,25 +307,40 @@ static void print_json(const rs_array *array, const rs_array_run *run, json_t *p
     }
     if (object != NULL && run->note != NULL)
         json_object_set_new(object, "note", json_string(run->note));
-    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-    putchar('\n');
-    json_decref(object);
+    return rs_cli_print_json(array->options->verb, object);
 }
 
-static void report(const rs_array *array, const rs_array_run *run, double seconds)
+static int print_plan(const rs_array *array, const rs_array_run *run, double seconds)
 {
     char *text = restride_plan_describe(run->plan);
     json_t *plan = text == NULL ? NULL : json_loads(text, 0, NULL);
+    int exit_status = RS_EXIT_DONE;
     free(text);
+    if (plan == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, array->options->verb,
+                           "There is not enough memory for the report.");
     if (array->options->json)
-        print_json(array, run, plan, seconds);
-    else if (array->options->explain)
-        explain(array, run, plan);
+        exit_status = print_json(array, run, plan, seconds);
     else
+        explain(array, run, plan);
+    json_decref(plan);
+    return exit_status;
+}
+
+static int report(const rs_array *array, const rs_array_run *run, double seconds)
+{
+    const rs_array_options *options = array->options;
+    if (!options->json && !options->explain) {
         printf("%s: %s is now %s (%zu bytes in %.3f s, %.2f GB/s).%s%s\n", array->file.path,
                run->from, run->to, run->bytes, seconds, gigabytes_a_second(run, seconds),
                run->note != NULL ? " " : "", run->note != NULL ? run->note : "");
-    json_decref(plan);
+        return RS_EXIT_DONE;
+    }
+    int exit_status = print_plan(array, run, seconds);
+    if (exit_status != RS_EXIT_DONE && !options->explain)
+        rs_cli_fail(exit_status, options->verb, "%s is %s all the same.", array->file.path,
+                    run->to);
+    return exit_status;
 }
 
 /* ---- the run ---- */
@@ -402,6 +418,5 @@ int rs_array_convert(rs_array *array, const rs_array_run *run)
     double started = rs_cli_now();
     if (run_plan(array, run) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, array->options->verb);
-    report(array, run, rs_cli_now() - started);
-    return RS_EXIT_DONE;
+    return report(array, run, rs_cli_now() - started);
 }

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/engines.h"
 #include "cli/figure_lab.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 
@@ -500,10 +501,8 @@ int rs_bench_figures(int argc, char **argv)
     json_t *all = json_array();
     if (measure_all(&lab, &options, argv + optind, all) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    if (exit_status == RS_EXIT_DONE && options.json) {
-        json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(5));
-        putchar('\n');
-    }
+    if (exit_status == RS_EXIT_DONE && options.json)
+        exit_status = rs_cli_print_json("bench", json_incref(all));
     json_decref(all);
     rs_figure_lab_close(&lab);
     return exit_status;

@@ -2,6 +2,7 @@
 #include "base/arithmetic.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "engine/opencl/measure.h"
 #include "layout/layout.h"
 
@@ -365,11 +366,9 @@ int rs_bench_marshal(int argc, char **argv)
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     } else if (options.json) {
-        json_t *report = json_pack("{s:s, s:I, s:O}", "device", rs_marshal_bench_device(bench),
-                                   "repeat", (json_int_t)options.repeat, "results", rows);
-        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(report);
+        exit_status = rs_cli_print_json(
+            "bench", json_pack("{s:s, s:I, s:O}", "device", rs_marshal_bench_device(bench),
+                               "repeat", (json_int_t)options.repeat, "results", rows));
     }
     json_decref(rows);
     rs_marshal_bench_close(bench);

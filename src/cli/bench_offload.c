@@ -4,6 +4,7 @@
 #include "cli/bench_device.h"
 #include "cli/cli.h"
 #include "cli/engines.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "restride/transfer.h"
@@ -307,12 +308,10 @@ int rs_bench_offload(int argc, char **argv)
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     } else if (options.json) {
-        json_t *report = json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
-                                   engine->operations->describe_device(engine), "repeat",
-                                   (json_int_t)options.repeat, "results", results);
-        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(report);
+        exit_status = rs_cli_print_json(
+            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
+                               engine->operations->describe_device(engine), "repeat",
+                               (json_int_t)options.repeat, "results", results));
     }
     json_decref(results);
     restride_engine_destroy(engine);

@@ -3,6 +3,7 @@
 #include "cli/bench.h"
 #include "cli/bench_host.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "restride/restride.h"
@@ -313,13 +314,10 @@ static void print_row(const bench_result *result, const bench_options *options)
 
 static int print_json(const bench_options *options, const restride_engine *engine, json_t *rows)
 {
-    json_t *report = json_pack("{s:s, s:o*, s:I, s:O}", "engine", "host", "device",
-                               engine->operations->describe_device(engine), "repeat",
-                               (json_int_t)options->repeat, "results", rows);
-    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-    putchar('\n');
-    json_decref(report);
-    return RS_EXIT_DONE;
+    return rs_cli_print_json("bench",
+                             json_pack("{s:s, s:o*, s:I, s:O}", "engine", "host", "device",
+                                       engine->operations->describe_device(engine), "repeat",
+                                       (json_int_t)options->repeat, "results", rows));
 }
 
 static restride_status measure_all(const bench_options *options, restride_engine *engine,

@@ -5,6 +5,7 @@
 #include "cli/bench_host.h"
 #include "cli/cli.h"
 #include "cli/engines.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "restride/restride.h"
@@ -350,10 +351,7 @@ int rs_bench_transpose(int argc, char **argv)
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     } else if (options.json) {
-        json_t *report = report_json(engine, &options, rows);
-        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(report);
+        exit_status = rs_cli_print_json("bench", report_json(engine, &options, rows));
     }
     json_decref(rows);
     restride_engine_destroy(engine);

@@ -1,6 +1,7 @@
 /* restride VERB ...: finds the verb and hands over. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <restride_version.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,17 @@ static void print_usage(FILE *stream)
             "\nrestride VERB --help explains a verb; restride --version prints the version.\n");
 }
 
+/* A disk may be full, or a reader gone, when what was printed is written at last. */
+static int finish(int exit_status, const char *name)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_status;
+    return exit_status != RS_EXIT_DONE
+               ? exit_status
+               : rs_cli_fail(RS_EXIT_FAILED, name, "Its output could not be written: %s.",
+                             strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -59,7 +71,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < VERB_COUNT; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
+            return finish(verbs[i].run(argc - 1, argv + 1), argv[1]);
     fprintf(stderr, "restride: \"%s\" is not a verb; restride --help lists them.\n", argv[1]);
     return RS_EXIT_USAGE;
 }

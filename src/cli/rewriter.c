@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "rewrite/rewrite.h"
@@ -202,7 +203,7 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply,
     const char *text = json_string_value(json_object_get(reply, "source"));
     char *dump = NULL;
     if (s->json) {
-        dump = json_dumps(reply, JSON_INDENT(2));
+        dump = rs_json_text(reply);
         if (dump == NULL)
             return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory for the reply.");
         text = dump;

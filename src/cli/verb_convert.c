@@ -156,6 +156,10 @@ static restride_status check_sizes(const rs_array *array, const layouts *l)
                        "are.");
     size_t from = bytes_of(array, l->from);
     size_t to = bytes_of(array, l->to);
+    if (from == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The array \"%s\" is empty; there is nothing to convert.",
+                       l->from->dims_text);
     if (from != to)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The layouts take %zu and %zu bytes because of padding, and a file keeps "

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/json.h"
 #include "cli/parts.h"
 #include "config/config.h"
 #include "restride/transpose.h"
@@ -195,16 +196,6 @@ static void print_text(const json_t *findings, bool works)
                            : "restride run does not work here; see the lines above.");
 }
 
-static restride_status print_json(json_t *findings, bool works)
-{
-    json_t *report =
-        json_pack("{s:s, s:b, s:O}", "version", RS_VERSION, "works", works, "findings", findings);
-    const int written = report ? json_dumpf(report, stdout, JSON_INDENT(2)) : -1;
-    json_decref(report);
-    putchar('\n');
-    return written == 0 ? RESTRIDE_OK : rs_fail_memory("the report");
-}
-
 int rs_verb_doctor(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -249,13 +240,12 @@ int rs_verb_doctor(int argc, char **argv)
     rs_doctor_check_cuda(findings);
 
     const bool works = everything_needed(findings);
-    restride_status status = RESTRIDE_OK;
+    int exit_status = RS_EXIT_DONE;
     if (json)
-        status = print_json(findings, works);
+        exit_status = rs_cli_print_json(argv[0], json_pack("{s:s, s:b, s:O}", "version", RS_VERSION,
+                                                           "works", works, "findings", findings));
     else
         print_text(findings, works);
     json_decref(findings);
-    if (status != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, argv[0]);
-    return works ? RS_EXIT_DONE : RS_EXIT_FAILED;
+    return works ? exit_status : RS_EXIT_FAILED;
 }

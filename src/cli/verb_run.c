@@ -2,6 +2,7 @@
  * restride run: runs an unmodified OpenCL program with the layer loaded (Sung thesis, chapter 5).
  * Whatever is wrong with Restride's own part, the program runs, in its own layout.
  */
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/parts.h"
@@ -248,7 +249,7 @@ static bool write_reports(const run_options *options, json_t *report)
 {
     bool written = true;
     for (int i = 0; i < options->report_count; i++) {
-        char *text = ends_with(options->reports[i], ".json") ? json_dumps(report, JSON_INDENT(1))
+        char *text = ends_with(options->reports[i], ".json") ? rs_json_text(report)
                                                              : rs_run_report_html(report);
         if (text == NULL)
             rs_fail_memory("the report");

@@ -1,5 +1,6 @@
 /* restride show EXPRESSION: draws a layout as text or SVG, or describes it as JSON. */
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "layout/picture.h"
 
 #include <getopt.h>
@@ -187,14 +188,7 @@ static int show_json(const char *verb, const restride_layout *layout)
     if (json != NULL && form == RS_FORM_ASTA)
         json_object_set_new(json, "tile", json_integer((json_int_t)tile));
     rs_picture_free(&picture);
-    char *text = json == NULL ? NULL : json_dumps(json, JSON_INDENT(2));
-    json_decref(json);
-    if (text == NULL)
-        return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory for the JSON.");
-    int written = puts(text);
-    free(text);
-    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, verb, "The JSON could not be written.")
-                       : RS_EXIT_DONE;
+    return rs_cli_print_json(verb, json);
 }
 
 static int show_svg(const char *verb, const restride_layout *layout, const char *path)

@@ -2,6 +2,7 @@
 #include "base/arithmetic.h"
 #include "cli/cli.h"
 #include "cli/engines.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "restride/restride.h"
@@ -262,10 +263,8 @@ int rs_verb_tune(int argc, char **argv)
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "tune");
     } else if (options.json) {
-        json_t *report = json_pack("{s:s, s:O}", "engine", options.engine, "results", results);
-        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(report);
+        exit_status = rs_cli_print_json(
+            "tune", json_pack("{s:s, s:O}", "engine", options.engine, "results", results));
     }
     json_decref(results);
     restride_engine_destroy(engine);

@@ -88,6 +88,11 @@ refuses 1 "has 10 bytes, and the array would take 12" a --dims "i:6 $record" --f
 refuses 1 "would take only 8" a --dims "i:4 $record" --from 'i f' --to 'i/2 f i%2'
 refuses 1 "would take 10 from byte 1" a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2' --offset 1
 refuses 1 "dtype must say" a --dims "y:2 x:5" --from 'y x' --to 'x y'
+refuses 2 "dtype takes" a --dims "y:2 x:5" --dtype 0 --from 'y x' --to 'x y'
+refuses 1 "is empty; there is nothing to convert" a --dims "i:0 $record" --from 'i f' --to 'f i'
+refuses 1 "is empty; there is nothing to convert" a --dims "y:0 x:5" --dtype 2 --from 'y x' --to 'x y'
+refuses 1 "does not fit into 64 bits" a --dims "y:4294967296 x:4294967296" --dtype 4 --from 'y x' --to 'x y'
+refuses 1 "would take 18446744056529682432" a --dims "y:4294967296 x:4294967295" --dtype 4 --from 'y x' --to 'x y'
 refuses 1 "because of padding" a --dims "i:5 $record" --from 'i f' --to 'i/2:pad f i%2'
 refuses 1 "" a --dims "i:5 $record" --from 'i f' --to 'i k'
 refuses 1 "" a --dims "i:5 f{ char" --from 'i f' --to 'f i'
@@ -95,4 +100,34 @@ refuses 1 "does not begin like a .npy file" a --from 'i f' --to 'f i'
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }" >p.npy
 head -c 20 /dev/urandom >>p.npy
 refuses 1 "are no structures" p.npy --from 'i f' --to 'f i'
+
+# structured DESCRIPTION SHAPE COUNT writes s.npy, whose elements are structures, with COUNT bytes of data.
+structured() {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': [$1], 'fortran_order': False, 'shape': $2, }" >s.npy
+    head -c "$3" /dev/zero >>s.npy
+}
+structured "('a', '|O'), ('b', '<f4')" "(2,)" 24
+refuses 1 "holds Python objects" s.npy --from 'i f' --to 'f i'
+structured "('a', '<f4'), ('b', '<f4')" "(3,)" 20
+refuses 1 "shorter than its header says" s.npy --from 'i f' --to 'f i'
+structured "('a', '<f4'), ('b', '<f4')" "(0,)" 0
+refuses 1 "is empty" s.npy --from 'i f' --to 'f i'
+structured "('a', '|V0')" "(4,)" 0
+refuses 1 "have no bytes" s.npy --from 'i f' --to 'f i'
+structured "('a', '<f4', (2147483648, 2147483648))" "(4,)" 16
+refuses 1 "more bytes than a size holds" s.npy --from 'i f' --to 'f i'
+structured "('a', '|V1', (99999999,)), ('b', '|u1')" "(4,)" 16
+refuses 1 "shorter than its header says" s.npy --from 'i f' --to 'f i'
+printf 'PK\003\004rest of an archive' >n.npz
+refuses 1 "is a .npz archive" n.npz --from 'i f' --to 'f i'
+chmod 444 a
+chmod 755 .
+if [ "$(id -u)" -ne 0 ]; then
+    refuses 1 "Permission denied" a --dims "i:5 $record" --from 'i f' --to 'f i'
+elif setpriv --reuid=65534 --clear-groups "$restride" --version >/dev/null 2>&1; then
+    before=$(cksum <a)
+    expect 1 setpriv --reuid=65534 --clear-groups "$restride" convert "$PWD/a" --dims "i:5 $record" --from 'i f' --to 'f i'
+    says err "could not be opened for changing it in place: Permission denied"
+    [ "$(cksum <a)" = "$before" ] || complain "a read-only file has changed"
+fi
 finish

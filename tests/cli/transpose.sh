@@ -114,6 +114,12 @@ npy z.npy "{'descr': '<f8', 'fortran_order': False, 'shape': (), }" 8
 refuses 1 "single value without axes" z.npy
 npy e.npy "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }" 0
 refuses 1 "is empty" e.npy
+npy v.npy "{'descr': '|V0', 'fortran_order': False, 'shape': (2, 3), }" 0
+refuses 1 "have no bytes" v.npy
+npy l.npy "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }" 8
+refuses 1 "more bytes than a size holds" l.npy
+npy x.npy "{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551617, 1), }" 8
+refuses 1 "cannot be understood at its character 72" x.npy
 printf 'PK\003\004rest of an archive' >n.npz
 refuses 1 "is a .npz archive" n.npz
 printf '\x93NUMPY\x01\x00\xff\xff{}' >h.npy
@@ -141,6 +147,16 @@ elif setpriv --reuid=65534 --clear-groups "$restride" --version >/dev/null 2>&1;
     expect 1 setpriv --reuid=65534 --clear-groups "$restride" transpose "$PWD/a" --shape 2x3 --dtype u8
     says err "could not be opened for changing it in place: Permission denied"
     [ "$(cksum <a)" = "$before" ] || complain "a read-only file has changed"
+fi
+
+# Output that cannot be written; the file says so itself, because it has changed.
+if [ -w /dev/full ]; then
+    chmod 644 a
+    expect 1 sh -c "'$restride' transpose a --shape 2x3 --dtype u8 --json >/dev/full"
+    says err "The report could not be written: No space left on device"
+    says err "a is 3 x 2 all the same"
+    expect 1 sh -c "'$restride' transpose a --shape 3x2 --dtype u8 >/dev/full"
+    says err "Its output could not be written: No space left on device"
 fi
 
 # A file that another run has locked.

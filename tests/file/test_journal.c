@@ -47,6 +47,7 @@ typedef struct {
 static struct {
     int calls_left;
     bool power; /* lost, and not only the process ended */
+    bool full;  /* the disk, from then on; the process lives */
     uint64_t random;
     unsynced_write writes[MOST_WRITES];
     size_t write_count;
@@ -90,6 +91,10 @@ static void count_call(void)
 restride_status __wrap_rs_file_write(const rs_file *file, size_t offset, const void *bytes,
                                      size_t count)
 {
+    if (disk.full && disk.calls_left-- <= 0)
+        return rs_fail(RESTRIDE_IO, "%s could not be written: the disk is full.", file->path);
+    if (disk.full)
+        return __real_rs_file_write(file, offset, bytes, count);
     if (disk.calls_left == NEVER)
         return __real_rs_file_write(file, offset, bytes, count);
     unsynced_write w = {file->descriptor, (off_t)offset, count, calloc(1, count + 1)};
@@ -113,7 +118,7 @@ int __wrap_fsync(int descriptor)
 
 int __wrap_fdatasync(int descriptor)
 {
-    if (disk.calls_left == NEVER)
+    if (disk.full || disk.calls_left == NEVER)
         return 0; /* nobody takes power away from the tests themselves */
     count_call();
     size_t kept = 0;
@@ -487,6 +492,36 @@ static void test_power_lost_often(void **state)
         }
 }
 
+/* A disk that is full at any write leaves a journal, or a file that has not changed. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[9];
+    bool found;
+    restride_status status = RESTRIDE_IO;
+    for (int call = 0; status != RESTRIDE_OK; call++) {
+        make_file(c);
+        unsigned char *before = read_file(file_path, HEADER + c->bytes);
+        disk.full = true;
+        disk.calls_left = call;
+        status = run_journaled(c, "test", NULL, &found);
+        disk.full = false;
+        disk.calls_left = NEVER;
+        if (status != RESTRIDE_OK) {
+            assert_int_equal(status, RESTRIDE_IO);
+            assert_non_null(strstr(restride_last_error(), "is full"));
+            if (access(journal_path, F_OK) != 0) {
+                unsigned char *after = read_file(file_path, HEADER + c->bytes);
+                assert_memory_equal(before, after, HEADER + c->bytes);
+                free(after);
+            }
+            assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
+        }
+        free(before);
+        check_file(c, call);
+    }
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -793,6 +828,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_other_version), cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_lost_records),  cmocka_unit_test(test_damaged_stash),
         cmocka_unit_test(test_format),        cmocka_unit_test(test_straight),
+        cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
