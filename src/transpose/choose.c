@@ -181,6 +181,13 @@ static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
     }
 }
 
+/* Whether a method cannot be cheaper than what there is. */
+static bool is_beaten(const search *s, const rs_method *method)
+{
+    return s->count == s->most &&
+           (double)method->least_stages * RS_COST_LEAST >= s->best[s->count - 1].cost;
+}
+
 /* `named` may be NULL. */
 static void look(search *s, const rs_problem *problem, const rs_method *named, size_t most)
 {
@@ -191,7 +198,7 @@ static void look(search *s, const rs_problem *problem, const rs_method *named, s
                   .most = most};
     for (size_t i = 0; i < rs_methods_count(); i++) {
         const rs_method *method = rs_methods_at(i);
-        if (named != NULL ? method == named : !method->only_when_named)
+        if (named != NULL ? method == named : !method->only_when_named && !is_beaten(s, method))
             method->offer(method, problem, &s->offers);
     }
 }

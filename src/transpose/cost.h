@@ -10,6 +10,9 @@
 /* The cost of a stage that cannot keep its scratch memory within the limit. */
 #define RS_COST_IMPOSSIBLE 1e30
 
+/* No stage of any engine costs less. */
+#define RS_COST_LEAST 0.8
+
 /* `scratch_limit` is the bound on the scratch memory of the stage's run, in bytes. */
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit);

@@ -6,7 +6,7 @@
  * Axes that stay neighbours are merged first. The orders of what is left are the nodes of a graph,
  * the transpositions its edges, weighed by what the planner says the best stages for one cost; the
  * cheapest path is found by A*. A transposition brings at most three pairs of neighbours together
- * that belong together, and costs no less than LEAST_PRICE: that bounds the rest of a path from
+ * that belong together, and costs no less than RS_COST_LEAST: that bounds the rest of a path from
  * below.
  *
  * With more than MOST_EXACT groups, the transposition that brings most pairs together is taken (the
@@ -19,7 +19,6 @@
 #include <string.h>
 
 enum { MOST_AXES = 64, MOST_EXACT = 7 };
-#define LEAST_PRICE 0.8
 
 /* The groups in the order of memory; each is named by its place in the order to reach, from 0. */
 typedef struct {
@@ -214,7 +213,7 @@ static double price(graph *g, const arrangement *a, const exchange *e)
 
 static double bound(const arrangement *a)
 {
-    return LEAST_PRICE * (double)((gaps(a) + 2) / 3);
+    return RS_COST_LEAST * (double)((gaps(a) + 2) / 3);
 }
 
 static size_t cheapest_open(const graph *g, size_t count)
@@ -245,7 +244,8 @@ static void settle(graph *g, size_t current)
         arrangement order = before;
         apply(&order, &e);
         node *to = &g->nodes[number_of(&order)];
-        if (to->settled || (goal->known && from->cost + LEAST_PRICE + bound(&order) >= goal->cost))
+        if (to->settled ||
+            (goal->known && from->cost + RS_COST_LEAST + bound(&order) >= goal->cost))
             continue;
         double cost = from->cost + price(g, &before, &e);
         if (cost >= RS_COST_IMPOSSIBLE || (to->known && to->cost <= cost))

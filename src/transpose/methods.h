@@ -27,6 +27,7 @@ struct rs_method {
     const char *name;
     /* A baseline is slower than what it is compared with, and taken only when named. */
     bool only_when_named;
+    size_t least_stages; /* that it makes of a matrix */
     /* Adds the stages to `choice`, which has none. False, when they do not suit the problem. */
     bool (*build)(rs_choice *choice, const rs_problem *problem, rs_tiles tiles);
     /* A few hundred pairs of tile sizes at most, whatever the shape. */
