@@ -93,6 +93,9 @@ typedef struct {
     size_t place; /* for REORDER: the piece's number afterwards */
 } rs_piece;
 
+/* What an engine's table of pieces may take for each. */
+enum { RS_STAGE_PIECE_BYTES = 128 };
+
 typedef struct {
     rs_transpose_method method;
     size_t offset; /* bytes of the buffer before the first matrix */
@@ -117,9 +120,9 @@ typedef struct {
 
 /* What a planner must know to cut a matrix for an engine. */
 typedef struct {
-    size_t chip_bytes; /* a block that is no larger passes through the chip at full speed */
+    size_t chip_bytes;  /* a block that is no larger passes through the chip at full speed */
     size_t group_bytes; /* on a device: what one group of work-items holds on chip; else 0 */
-    size_t line_bytes; /* the shortest run that moves at full speed */
+    size_t line_bytes;  /* the shortest run that moves at full speed */
     size_t workers;
     /* A device: blocks larger than the chip are refused, smaller ones take no scratch memory, and
      * the stages are those of transpose/device.c, with its costs. */

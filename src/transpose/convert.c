@@ -461,29 +461,33 @@ static restride_status add_marshaling(restride_plan *plan, const restride_layout
     return status;
 }
 
+typedef struct {
+    rs_form from;
+    rs_form to;
+} form_pair;
+
+static restride_status fill(rs_sequence *steps, const void *conversion)
+{
+    const form_pair *forms = conversion;
+    return convert_forms(steps, &forms->from, &forms->to);
+}
+
 static restride_status add_factored(restride_plan *plan, const restride_layout *from,
                                     const restride_layout *to, size_t elem_size,
                                     const restride_plan_options *options)
 {
-    rs_arena arena = {0};
-    rs_sequence sequence = rs_sequence_for(plan, &arena, options);
-    const rs_form a = form_of(from, elem_size);
-    const rs_form b = form_of(to, elem_size);
-    restride_status status = convert_forms(&sequence, &a, &b);
-    if (status == RESTRIDE_OK && arena.failed)
-        status = rs_fail_memory("a plan");
-    if (status == RESTRIDE_OK)
-        status = rs_sequence_choose(&sequence, plan);
-    if (status == RESTRIDE_OK)
-        rs_sequence_explain(&sequence, plan);
-    rs_arena_free(&arena);
-    return status;
+    const form_pair forms = {form_of(from, elem_size), form_of(to, elem_size)};
+    return rs_sequence_plan(plan, options, fill, &forms);
 }
 
-static void drop_stages(restride_plan *plan)
+/* What is granted, or the default where threads work. */
+static size_t scratch_bound(const restride_plan *plan, const restride_plan_options *options)
 {
-    while (plan->stage_count > 0)
-        plan->engine->operations->destroy_stage(plan->stages[--plan->stage_count]);
+    if (options != NULL && options->scratch_bytes != 0)
+        return options->scratch_bytes;
+    const rs_engine_traits traits = plan->engine->operations->traits(plan->engine);
+    bool device = traits.chip_only || traits.cost != NULL;
+    return device ? SIZE_MAX : rs_choose_scratch_limit(plan->bytes, &traits);
 }
 
 /* Tiles pass through memory once; where they cannot, stages of transpositions do it. */
@@ -498,12 +502,11 @@ static restride_status choose_stages(restride_plan *plan, const restride_layout 
     restride_status status = RESTRIDE_OK;
     if (operations->create_marshal != NULL)
         status = add_marshaling(plan, from, to, &known);
-    size_t granted =
-        options != NULL && options->scratch_bytes != 0 ? options->scratch_bytes : (size_t)-1;
-    bool fits = status == RESTRIDE_OK && restride_plan_scratch_bytes(plan) <= granted;
+    bool fits =
+        status == RESTRIDE_OK && restride_plan_scratch_bytes(plan) <= scratch_bound(plan, options);
     if (known && (fits || operations->create_transpose == NULL))
         return status;
-    drop_stages(plan);
+    rs_plan_drop_stages(plan);
     if (operations->create_transpose == NULL)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The %s engine has no stages from \"%s\" to \"%s\"; it converts "

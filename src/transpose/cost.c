@@ -245,11 +245,9 @@ static size_t nothing_kept(const rs_transpose_task *task)
     return 0;
 }
 
-/* More than an engine's table has for each. */
 static size_t pieces_kept(const rs_transpose_task *task)
 {
-    enum { PIECE_BYTES = 96 };
-    return times(task->piece_count, PIECE_BYTES);
+    return times(task->piece_count, RS_STAGE_PIECE_BYTES);
 }
 
 static size_t panels_least(const rs_transpose_task *task)

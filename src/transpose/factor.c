@@ -289,7 +289,7 @@ static restride_status find_path(rs_sequence *steps, const rs_context *context,
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "No sequence of transpositions keeps within %zu bytes of scratch memory; "
                        "grant more, or use an engine with more threads.",
-                       steps->scratch_limit);
+                       steps->budget);
     add_path(steps, &g, start, 0);
     return RESTRIDE_OK;
 }
@@ -320,7 +320,7 @@ static restride_status close_gaps(rs_sequence *steps, const rs_context *context,
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "No transposition of these %zu axes keeps within %zu bytes of scratch "
                        "memory; grant more, or use an engine with more threads.",
-                       a->count, steps->scratch_limit);
+                       a->count, steps->budget);
     add_step(steps, context, a, &best);
     apply(a, &best);
     merge(a);

@@ -66,24 +66,25 @@ static restride_status create_plan(restride_plan **plan, restride_engine *engine
     return status;
 }
 
+static restride_status fill(rs_sequence *steps, const void *conversion)
+{
+    const rs_permutation *p = conversion;
+    size_t bytes = p->unit;
+    for (size_t axis = 0; axis < p->rank; axis++)
+        bytes *= p->counts[axis];
+    const rs_context whole = {0, 1, bytes};
+    return rs_factor_permutation(steps, &whole, p);
+}
+
 static restride_status add_stages(restride_plan *plan, int rank, const size_t dims[],
                                   const int permutation[], size_t elem_size,
                                   const restride_plan_options *options)
 {
-    rs_arena arena = {0};
-    rs_sequence steps = rs_sequence_for(plan, &arena, options);
     size_t order[MOST_RANK];
     for (int i = 0; i < rank; i++)
         order[i] = (size_t)permutation[i];
     const rs_permutation p = {(size_t)rank, dims, order, elem_size};
-    const rs_context whole = {0, 1, plan->bytes};
-    restride_status status = rs_factor_permutation(&steps, &whole, &p);
-    if (status == RESTRIDE_OK)
-        status = rs_sequence_choose(&steps, plan);
-    if (status == RESTRIDE_OK)
-        rs_sequence_explain(&steps, plan);
-    rs_arena_free(&arena);
-    return status;
+    return rs_sequence_plan(plan, options, fill, &p);
 }
 
 restride_status restride_plan_permute(restride_plan **plan, restride_engine *engine, int rank,

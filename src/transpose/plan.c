@@ -179,14 +179,19 @@ char *restride_plan_describe(const restride_plan *plan)
     return text;
 }
 
+void rs_plan_drop_stages(restride_plan *plan)
+{
+    for (; plan->stage_count > 0; plan->stage_count--) {
+        plan->engine->operations->destroy_stage(plan->stages[plan->stage_count - 1]);
+        free((void *)(uintptr_t)plan->tasks[plan->stage_count - 1].pieces);
+    }
+}
+
 void restride_plan_destroy(restride_plan *plan)
 {
     if (plan == NULL)
         return;
-    for (size_t i = 0; i < plan->stage_count; i++) {
-        plan->engine->operations->destroy_stage(plan->stages[i]);
-        free((void *)(uintptr_t)plan->tasks[i].pieces);
-    }
+    rs_plan_drop_stages(plan);
     free(plan->stages);
     free(plan->tasks);
     free(plan->from);

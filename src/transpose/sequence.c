@@ -44,18 +44,6 @@ void rs_sequence_task(rs_sequence *steps, const rs_context *context, const rs_tr
     step->task.pieces = pieces;
 }
 
-rs_sequence rs_sequence_for(const restride_plan *plan, rs_arena *arena,
-                            const restride_plan_options *options)
-{
-    rs_sequence steps = {.arena = arena, .traits = plan->engine->operations->traits(plan->engine)};
-    steps.scratch_limit = rs_choose_scratch_limit(plan->bytes, &steps.traits);
-    if (options != NULL && options->scratch_bytes != 0)
-        steps.scratch_limit = options->scratch_bytes;
-    if (options != NULL)
-        steps.run_bytes = options->run_bytes;
-    return steps;
-}
-
 rs_sequence rs_sequence_begin(const rs_sequence *like)
 {
     rs_sequence steps = *like;
@@ -123,17 +111,18 @@ static rs_matrices all_matrices(const rs_step *step)
     return m;
 }
 
-static restride_status choose(const rs_sequence *steps, const rs_matrices *matrices, size_t limit,
+static restride_status choose(const rs_sequence *steps, const rs_matrices *matrices,
                               rs_choice *choice)
 {
-    const restride_plan_options options = {.scratch_bytes = limit, .run_bytes = steps->run_bytes};
+    const restride_plan_options options = {.scratch_bytes = steps->scratch_limit,
+                                           .run_bytes = steps->run_bytes};
     return rs_choose_transpose(choice, matrices, &steps->traits, &options);
 }
 
 double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices)
 {
     rs_choice choice;
-    if (choose(steps, matrices, steps->scratch_limit, &choice) != RESTRIDE_OK)
+    if (choose(steps, matrices, &choice) != RESTRIDE_OK)
         return RS_COST_IMPOSSIBLE;
     return choice.cost;
 }
@@ -146,6 +135,13 @@ static size_t step_bytes(const rs_step *step)
                         : step->context.outer * m->batch * m->rows * m->cols * m->unit;
 }
 
+/* What a chosen step has for its run: its tables come first. */
+static size_t limit_of(const rs_sequence *steps, const rs_step *step)
+{
+    size_t kept = rs_cost_kept(&step->task, &steps->traits);
+    return steps->scratch_limit > kept ? steps->scratch_limit - kept : 0;
+}
+
 double rs_sequence_cost(const rs_sequence *steps)
 {
     double cost = 0;
@@ -154,7 +150,7 @@ double rs_sequence_cost(const rs_sequence *steps)
         if (step->chosen) {
             rs_transpose_task task = step->task;
             task.outer = step->context.outer;
-            price = rs_cost_of_transpose(&task, &steps->traits, steps->scratch_limit);
+            price = rs_cost_of_transpose(&task, &steps->traits, limit_of(steps, step));
         } else {
             const rs_matrices all = all_matrices(step);
             price = rs_sequence_price(steps, &all);
@@ -184,10 +180,9 @@ static void spread(rs_transpose_task *task, const rs_context *context, size_t de
     }
 }
 
-/* The stages of one step within `limit`; with a plan they are made, without one only the tables
- * that they keep are added up. */
-static restride_status choose_step(const rs_sequence *steps, const rs_step *step, size_t limit,
-                                   size_t *kept, restride_plan *plan)
+/* Chooses the stages of one step and adds them to the plan. */
+static restride_status choose_step(const rs_sequence *steps, const rs_step *step,
+                                   restride_plan *plan)
 {
     rs_choice choice = {.count = 1};
     restride_status status = RESTRIDE_OK;
@@ -196,55 +191,20 @@ static restride_status choose_step(const rs_sequence *steps, const rs_step *step
         choice.tasks[0].offset = step->context.offset;
         choice.tasks[0].outer = step->context.outer;
         choice.tasks[0].pitch = step->context.pitch;
+        choice.scratch_limit = limit_of(steps, step);
     } else {
         const rs_matrices all = all_matrices(step);
-        status = choose(steps, &all, limit, &choice);
+        status = choose(steps, &all, &choice);
         size_t dense = step_bytes(step) / step->context.outer;
         for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
             spread(&choice.tasks[i], &step->context, dense);
     }
-    for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
-        *kept += rs_cost_kept(&choice.tasks[i], &steps->traits);
-    if (status == RESTRIDE_OK && plan != NULL)
-        status = rs_plan_add_transposes(plan, choice.tasks, choice.count, limit);
+    if (status == RESTRIDE_OK)
+        status = rs_plan_add_transposes(plan, choice.tasks, choice.count, choice.scratch_limit);
     return status;
 }
 
-static restride_status choose_all(const rs_sequence *steps, size_t limit, size_t *kept,
-                                  restride_plan *plan)
-{
-    restride_status status = RESTRIDE_OK;
-    *kept = 0;
-    for (const rs_step *step = steps->first; status == RESTRIDE_OK && step != NULL;
-         step = step->next)
-        status = choose_step(steps, step, limit, kept, plan);
-    return status;
-}
-
-restride_status rs_sequence_choose(const rs_sequence *steps, restride_plan *plan)
-{
-    enum { ROUNDS = 4 };
-    /* The tables that the stages keep leave less for a run, and with less other stages may be
-     * chosen that keep more. */
-    size_t reserved = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        size_t kept;
-        restride_status status = choose_all(steps, steps->scratch_limit - reserved, &kept, NULL);
-        if (status != RESTRIDE_OK)
-            return status;
-        if (kept <= reserved)
-            return choose_all(steps, steps->scratch_limit - reserved, &kept, plan);
-        if (kept >= steps->scratch_limit)
-            break;
-        reserved = kept;
-    }
-    return rs_fail(RESTRIDE_UNSUPPORTED,
-                   "The stages of this conversion do not keep within %zu bytes of scratch memory; "
-                   "grant more, or use an engine with more threads.",
-                   steps->scratch_limit);
-}
-
-void rs_sequence_explain(const rs_sequence *steps, restride_plan *plan)
+static void explain(const rs_sequence *steps, restride_plan *plan)
 {
     plan->method = "factored";
     if (steps->count == 0) {
@@ -256,4 +216,58 @@ void rs_sequence_explain(const rs_sequence *steps, restride_plan *plan)
              "%zu step%s, %zu stages: of the sequences of transpositions compared this costs "
              "least, as much as %.1f copies of the array.",
              steps->count, steps->count == 1 ? "" : "s", plan->stage_count, passes);
+}
+
+static restride_status plan_within(restride_plan *plan, rs_sequence *steps, rs_sequence_fill *fill,
+                                   const void *conversion)
+{
+    restride_status status = fill(steps, conversion);
+    if (status == RESTRIDE_OK && steps->arena->failed)
+        status = rs_fail_memory("a plan");
+    for (const rs_step *step = steps->first; status == RESTRIDE_OK && step != NULL;
+         step = step->next)
+        status = choose_step(steps, step, plan);
+    if (status == RESTRIDE_OK)
+        explain(steps, plan);
+    return status;
+}
+
+/* Devices keep their tables within what each stage may take. */
+static bool fits(const restride_plan *plan, const rs_sequence *steps)
+{
+    bool device = steps->traits.chip_only || steps->traits.cost != NULL;
+    return device || restride_plan_scratch_bytes(plan) <= steps->budget;
+}
+
+/*
+ * Each step alone keeps within the budget; together the tables of all and the scratch memory of one
+ * may not. Then all get less, until they do.
+ */
+restride_status rs_sequence_plan(restride_plan *plan, const restride_plan_options *options,
+                                 rs_sequence_fill *fill, const void *conversion)
+{
+    enum { ROUNDS = 80, PARTS = 32 };
+    const rs_engine_traits traits = plan->engine->operations->traits(plan->engine);
+    rs_sequence surroundings = {.traits = traits};
+    surroundings.budget = rs_choose_scratch_limit(plan->bytes, &traits);
+    if (options != NULL && options->scratch_bytes != 0)
+        surroundings.budget = options->scratch_bytes;
+    if (options != NULL)
+        surroundings.run_bytes = options->run_bytes;
+    surroundings.scratch_limit = surroundings.budget;
+    for (int round = 0; round < ROUNDS && surroundings.scratch_limit > 0; round++) {
+        rs_arena arena = {0};
+        rs_sequence steps = surroundings;
+        steps.arena = &arena;
+        restride_status status = plan_within(plan, &steps, fill, conversion);
+        rs_arena_free(&arena);
+        if (status != RESTRIDE_OK || fits(plan, &steps))
+            return status;
+        rs_plan_drop_stages(plan);
+        surroundings.scratch_limit -= surroundings.scratch_limit / PARTS + 1;
+    }
+    return rs_fail(RESTRIDE_UNSUPPORTED,
+                   "The stages of this conversion do not keep within %zu bytes of scratch memory; "
+                   "grant more, or use an engine with more threads.",
+                   surroundings.budget);
 }

@@ -30,7 +30,8 @@ struct rs_step {
 typedef struct {
     rs_arena *arena;
     rs_engine_traits traits;
-    size_t scratch_limit; /* of the whole plan */
+    size_t budget;        /* of the whole plan: scratch memory and tables */
+    size_t scratch_limit; /* of each step, at most that */
     size_t run_bytes;
     rs_step *first;
     rs_step *last;
@@ -42,9 +43,13 @@ void rs_sequence_transpose(rs_sequence *steps, const rs_context *context, size_t
                            size_t cols, size_t unit);
 void rs_sequence_task(rs_sequence *steps, const rs_context *context, const rs_transpose_task *task);
 
-/* An empty list for a plan; `options` may be NULL. Its budget is that of the plan's array. */
-rs_sequence rs_sequence_for(const restride_plan *plan, rs_arena *arena,
-                            const restride_plan_options *options);
+/* Adds the steps of a conversion to an empty list. */
+typedef restride_status rs_sequence_fill(rs_sequence *steps, const void *conversion);
+
+/* Makes the stages of a plan from the steps that `fill` finds, and says why it has them; `options`
+ * may be NULL. */
+restride_status rs_sequence_plan(restride_plan *plan, const restride_plan_options *options,
+                                 rs_sequence_fill *fill, const void *conversion);
 
 /* An empty list with the same surroundings. */
 rs_sequence rs_sequence_begin(const rs_sequence *like);
@@ -59,11 +64,5 @@ double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices);
 /* The bytes that all steps pass over, each pass weighted with its cost. RS_COST_IMPOSSIBLE when one
  * has no room. */
 double rs_sequence_cost(const rs_sequence *steps);
-
-/* Chooses the stages and adds them to a plan. */
-restride_status rs_sequence_choose(const rs_sequence *steps, restride_plan *plan);
-
-/* Writes into the plan why it has these steps. */
-void rs_sequence_explain(const rs_sequence *steps, restride_plan *plan);
 
 #endif

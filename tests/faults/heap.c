@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -18,6 +19,8 @@ static struct {
     atomic_size_t refused;
     atomic_size_t threads;
     atomic_llong live;
+    atomic_llong bytes;
+    atomic_llong most;
     char first[32];
 } heap;
 
@@ -58,10 +61,20 @@ static bool refuse(const char *function)
     return true;
 }
 
+static void count_bytes(long long added)
+{
+    long long bytes = atomic_fetch_add(&heap.bytes, added) + added;
+    long long most = atomic_load(&heap.most);
+    while (bytes > most && !atomic_compare_exchange_weak(&heap.most, &most, bytes))
+        ;
+}
+
 static void *count(void *memory)
 {
-    if (atomic_load(&heap.watching) && memory != NULL)
+    if (atomic_load(&heap.watching) && memory != NULL) {
         atomic_fetch_add(&heap.live, 1);
+        count_bytes((long long)malloc_usable_size(memory));
+    }
     return memory;
 }
 
@@ -79,8 +92,13 @@ void *__wrap_realloc(void *memory, size_t size)
 {
     if (refuse("realloc"))
         return NULL;
+    long long before = memory == NULL ? 0 : (long long)malloc_usable_size(memory);
     void *moved = __real_realloc(memory, size);
-    return memory == NULL ? count(moved) : moved;
+    if (memory == NULL)
+        return count(moved);
+    if (atomic_load(&heap.watching) && moved != NULL)
+        count_bytes((long long)malloc_usable_size(moved) - before);
+    return moved;
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
@@ -110,8 +128,10 @@ char *__wrap_strndup(const char *string, size_t size)
 
 void __wrap_free(void *memory)
 {
-    if (atomic_load(&heap.watching) && memory != NULL)
+    if (atomic_load(&heap.watching) && memory != NULL) {
         atomic_fetch_sub(&heap.live, 1);
+        count_bytes(-(long long)malloc_usable_size(memory));
+    }
     __real_free(memory);
 }
 
@@ -145,14 +165,21 @@ void heap_watch(size_t call, heap_mode mode)
     atomic_store(&heap.refused, 0);
     atomic_store(&heap.threads, 0);
     atomic_store(&heap.live, 0);
+    atomic_store(&heap.bytes, 0);
+    atomic_store(&heap.most, 0);
     atomic_store(&heap.watching, true);
+}
+
+void heap_mark(void)
+{
+    atomic_store(&heap.most, atomic_load(&heap.bytes));
 }
 
 heap_report heap_stop(void)
 {
     atomic_store(&heap.watching, false);
     heap_report report = {atomic_load(&heap.refused), atomic_load(&heap.threads),
-                          atomic_load(&heap.live), ""};
+                          atomic_load(&heap.live), atomic_load(&heap.most), ""};
     memcpy(report.first, heap.first, sizeof report.first);
     return report;
 }

@@ -24,8 +24,12 @@ typedef struct {
     size_t refused; /* calls that failed */
     size_t threads; /* of them, threads that were not started */
     long long live; /* blocks taken since heap_watch() and not given back */
+    long long most; /* bytes that were taken at once */
     char first[32]; /* the function that failed first */
 } heap_report;
+
+/* Counts `most` from now on. */
+void heap_mark(void);
 
 heap_report heap_stop(void);
 

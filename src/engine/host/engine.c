@@ -68,12 +68,13 @@ static size_t element_bytes(const rs_transpose_task *task)
 void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_bytes,
                          size_t scratch_limit)
 {
-    own_bytes += (LINE_BYTES - own_bytes % LINE_BYTES) % LINE_BYTES;
+    size_t apart = own_bytes + (LINE_BYTES - own_bytes % LINE_BYTES) % LINE_BYTES;
     shared_bytes += (LINE_BYTES - shared_bytes % LINE_BYTES) % LINE_BYTES;
-    while (stage->threads > 1 && shared_bytes + stage->threads * own_bytes > scratch_limit)
+    while (stage->threads > 1 && shared_bytes + stage->threads * apart > scratch_limit)
         stage->threads--;
-    stage->own_bytes = own_bytes;
-    stage->scratch_bytes = shared_bytes + stage->threads * own_bytes;
+    /* A thread that is alone needs no line between its bytes and others'. */
+    stage->own_bytes = stage->threads > 1 ? apart : own_bytes;
+    stage->scratch_bytes = shared_bytes + stage->threads * stage->own_bytes;
 }
 
 static rs_engine_traits traits(const restride_engine *base)

@@ -27,6 +27,8 @@ typedef struct {
     rs_host_tile tile;
 } rs_host_piece;
 
+_Static_assert(sizeof(rs_host_piece) <= RS_STAGE_PIECE_BYTES, "the planner counts on it");
+
 typedef struct {
     rs_stage base;
     const rs_host_method *method;
