@@ -148,6 +148,8 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
     double cost = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
     if (task->unit < NARROW_BYTES) /* more shuffles a byte */
         cost += 0.3;
+    if (task->rows * task->cols * task->unit <= traits->chip_bytes / 2) /* a block does better */
+        cost += 0.2;
     return cost * (runs > 1 ? runs : 1);
 }
 
@@ -156,12 +158,14 @@ static size_t tails_bytes(const rs_transpose_task *task)
     return task->rows * task->tail * task->unit;
 }
 
-/* The tails are kept once together and once more by each worker. */
+/* The tails are kept once together and once more by each worker; they move twice. */
 static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                          size_t scratch_limit)
 {
     (void)traits;
-    return times(2, tails_bytes(task)) > scratch_limit ? RS_COST_IMPOSSIBLE : 0.95;
+    if (2 * task->rows * task->tail * task->unit > scratch_limit)
+        return RS_COST_IMPOSSIBLE;
+    return 0.95 + 2 * (double)task->tail / (double)(task->cols + task->tail);
 }
 
 /* Out to the scratch memory, and back as a plain copy; within the chip the threads wait for each

@@ -99,24 +99,45 @@ static inline void ask(request *r, size_t bytes)
         __builtin_prefetch(r->next, 0, 2);
 }
 
-/* Part by part along the longer side, so that a slim block stays dense. */
-static void turn_block(const rs_host_stage *stage, const unsigned char *source,
-                       unsigned char *target, request *asked)
+/* How a block is cut into parts along its longer side, so that a slim one stays dense. */
+typedef struct {
+    const rs_host_tile *tile;
+    size_t unit;
+    size_t rows;
+    size_t cols;
+    bool tall;
+    size_t along;
+    size_t across;
+    size_t step; /* elements along a part */
+    size_t least;
+} cut;
+
+static cut cut_blocks(const rs_host_stage *stage)
 {
     const rs_transpose_task *task = &stage->task;
-    size_t unit = task->unit;
-    bool tall = task->rows > task->cols;
-    size_t along = tall ? task->rows : task->cols;
-    size_t across = tall ? task->cols : task->rows;
-    size_t least = stage->tile.edge > LEAST_PART ? stage->tile.edge : LEAST_PART;
-    size_t step = PART_BYTES / (across * unit) / least * least;
-    step = step > least ? step : least;
-    for (size_t k = 0; k < along;) {
-        size_t length = along - k < step + least ? along - k : step;
-        rs_host_tile_transpose(&stage->tile, source + k * (tall ? across : 1) * unit,
-                               task->cols * unit, target + k * (tall ? 1 : across) * unit,
-                               task->rows * unit, tall ? length : across, tall ? across : length);
-        ask(asked, length * across * unit);
+    cut c = {.tile = &stage->tile,
+             .unit = task->unit,
+             .rows = task->rows,
+             .cols = task->cols,
+             .tall = task->rows > task->cols};
+    c.along = c.tall ? c.rows : c.cols;
+    c.across = c.tall ? c.cols : c.rows;
+    c.least = stage->tile.edge > LEAST_PART ? stage->tile.edge : LEAST_PART;
+    c.step = PART_BYTES / (c.across * c.unit) / c.least * c.least;
+    c.step = c.step > c.least ? c.step : c.least;
+    return c;
+}
+
+static void turn_block(const cut *c, const unsigned char *source, unsigned char *target,
+                       request *asked)
+{
+    for (size_t k = 0; k < c->along;) {
+        size_t length = c->along - k < c->step + c->least ? c->along - k : c->step;
+        rs_host_tile_transpose(c->tile, source + k * (c->tall ? c->across : 1) * c->unit,
+                               c->cols * c->unit, target + k * (c->tall ? 1 : c->across) * c->unit,
+                               c->rows * c->unit, c->tall ? length : c->across,
+                               c->tall ? c->across : length);
+        ask(asked, length * c->across * c->unit);
         k += length;
     }
 }
@@ -125,6 +146,7 @@ void rs_host_panels_work(void *context, const rs_host_member *member)
 {
     rs_host_run *run = context;
     const rs_host_stage *stage = run->stage;
+    const cut c = cut_blocks(stage);
     share own = {.run = run, .bytes = block_bytes(&stage->task)};
     unsigned char *buffer = run->scratch + member->index * stage->own_bytes;
     group g = next_group(&own);
@@ -135,7 +157,7 @@ void rs_host_panels_work(void *context, const rs_host_member *member)
         /* Copying first reads memory in order, for the prefetcher; the rest is in cache. */
         memcpy(buffer, g.begin, bytes);
         for (size_t k = 0; k < g.count; k++)
-            turn_block(stage, buffer + k * own.bytes, g.begin + k * own.bytes, &asked);
+            turn_block(&c, buffer + k * own.bytes, g.begin + k * own.bytes, &asked);
         rs_host_done(run, bytes);
         g = stage->ahead ? next : next_group(&own);
     }

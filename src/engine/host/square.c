@@ -84,6 +84,17 @@ static void prefetch_rows(const rs_host_stage *stage, const tile_pair *pair, siz
     }
 }
 
+static void copy_rows(unsigned char *target, size_t stride, const unsigned char *source,
+                      size_t row_bytes, size_t rows)
+{
+    if (row_bytes == LINE_BYTES) /* most of them: no call for each */
+        for (size_t row = 0; row < rows; row++)
+            memcpy(target + row * stride, source + row * LINE_BYTES, LINE_BYTES);
+    else
+        for (size_t row = 0; row < rows; row++)
+            memcpy(target + row * stride, source + row * row_bytes, row_bytes);
+}
+
 /* Rows [i, i + height) and columns [j, j + width) of the tile here change places with those of the
  * mirror tile. */
 static void swap_parts(const rs_host_stage *stage, const tile_pair *pair, unsigned char *buffer,
@@ -99,8 +110,7 @@ static void swap_parts(const rs_host_stage *stage, const tile_pair *pair, unsign
     rs_host_tile_transpose(&stage->tile, here, stride, buffer, height * unit, height, width);
     if (here != mirror)
         rs_host_tile_transpose(&stage->tile, mirror, stride, here, stride, width, height);
-    for (size_t row = 0; row < width; row++)
-        memcpy(mirror + row * stride, buffer + row * height * unit, height * unit);
+    copy_rows(mirror, stride, buffer, height * unit, width);
 }
 
 /* Asks for the next pair meanwhile, a few rows with each part. */
