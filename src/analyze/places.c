@@ -317,6 +317,25 @@ static rs_location locate_name(rs_walk *walk, int node)
     return (rs_location){RS_PLACE_VARIABLE, key, rs_value_unknown(0, false)};
 }
 
+/* An address that is not known: the references to it are shown, as unknown ones. */
+static rs_location at_lost(rs_walk *walk, int base)
+{
+    char *name = rs_walk_text(walk, base);
+    if (name == NULL) {
+        walk->no_memory = true;
+        return nowhere();
+    }
+    rs_value value = rs_walk_array(walk, name, hash(name), rs_node_type(walk->tree, base));
+    free(name);
+    value.lost = true;
+    return at_address(&value);
+}
+
+static bool is_pointer(const rs_walk *walk, int node)
+{
+    return rs_node_is_pointer(walk->tree, node) && !walk->exhausted && !walk->no_memory;
+}
+
 static rs_location locate_element(rs_walk *walk, int node)
 {
     int base = rs_node_child(walk->tree, node, 0), index = rs_node_child(walk->tree, node, 1);
@@ -330,13 +349,16 @@ static rs_location locate_element(rs_walk *walk, int node)
         free(name);
     }
     rs_value moved = rs_walk_operate(walk, '+', &address, &by);
-    return at_address(&moved);
+    bool lost = moved.kind != RS_VALUE_ADDRESS && is_pointer(walk, base);
+    return lost ? at_lost(walk, base) : at_address(&moved);
 }
 
 static rs_location locate_target(rs_walk *walk, int node)
 {
-    rs_value address = rs_walk_evaluate(walk, rs_node_child(walk->tree, node, 0));
-    return at_address(&address);
+    int pointer = rs_node_child(walk->tree, node, 0);
+    rs_value address = rs_walk_evaluate(walk, pointer);
+    bool lost = address.kind != RS_VALUE_ADDRESS && is_pointer(walk, pointer);
+    return lost ? at_lost(walk, pointer) : at_address(&address);
 }
 
 /* The member of an element: the same subscripts, and some of its bytes. */
@@ -393,6 +415,8 @@ static rs_location locate_member(rs_walk *walk, int node)
     }
     if (rs_node_is_pointer(tree, base)) {
         rs_value address = rs_walk_evaluate(walk, base);
+        if (address.kind != RS_VALUE_ADDRESS && is_pointer(walk, base))
+            address = at_lost(walk, base).address;
         return address.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &address, field, name)
                                                 : nowhere();
     }
@@ -473,7 +497,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
     r->order = walk->order++;
     r->guarded = walk->guards > 0;
     r->approximated = address->approximated;
-    r->understood = true;
+    r->understood = !address->lost;
     r->text = rs_walk_text(walk, node);
     rs_array *array = &walk->unit->arrays[address->array];
     if (address->count > array->dimensions)

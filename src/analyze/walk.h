@@ -28,6 +28,7 @@ typedef struct {
     uint64_t depends;
     bool data;
     bool approximated;
+    bool lost; /* an address that could not be followed: the array is only a name */
     /* A variable's value at the start of an iteration: */
     int carried_loop; /* -1: it is none */
     int carried_from; /* the value before the loop */
