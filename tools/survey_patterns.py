@@ -2,7 +2,8 @@
 """survey_patterns.py ANALYZER FOLDER...: runs restride-analyze over every .cl, .cu and .c file below the folders.
 
 Prints, for each folder, how many kernels were analyzed and how their references are classified; then every file that
-ended badly (a crash, more than 60 s, nothing readable). --list shows the files with unknown references too.
+ended badly (a crash, more than 60 s, nothing readable). --list shows the files with unknown references too, --kernels
+leaves .c files out.
 """
 import collections
 import json
@@ -34,10 +35,10 @@ def analyze(analyzer, path, root):
     return None if reply["readable"] else "not readable", reply, seconds
 
 
-def survey(analyzer, root, show):
+def survey(analyzer, root, show, endings):
     classes, bad, slowest = collections.Counter(), [], (0, "")
     files = kernels = loops = 0
-    for path in sorted(p for p in root.rglob("*") if p.suffix in ENDINGS and p.is_file()):
+    for path in sorted(p for p in root.rglob("*") if p.suffix in endings and p.is_file()):
         files += 1
         problem, reply, seconds = analyze(analyzer, path, root)
         slowest = max(slowest, (seconds, str(path)))
@@ -68,12 +69,13 @@ def survey(analyzer, root, show):
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--list"]
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
+    endings = ENDINGS - {".c"} if "--kernels" in sys.argv else ENDINGS
     if len(arguments) < 2:
         sys.exit(__doc__)
     kernels, classes, bad = 0, collections.Counter(), 0
     for folder in arguments[1:]:
-        k, c, b = survey(arguments[0], pathlib.Path(folder), "--list" in sys.argv)
+        k, c, b = survey(arguments[0], pathlib.Path(folder), "--list" in sys.argv, endings)
         kernels, classes, bad = kernels + k, classes + c, bad + b
     total = sum(n for (k, _), n in classes.items() if k == "kernel")
     known = total - classes["kernel", "unknown"]

@@ -190,13 +190,10 @@ static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *l
         if (values[i].kind == RS_VALUE_ADDRESS && !quiet && node >= 0)
             rs_walk_escape(walk, &values[i], node);
         /* A variable whose address is handed over can become anything. */
-        if (node >= 0 && walk->tree->nodes[node].kind == CXCursor_UnaryOperator &&
-            rs_node_is_prefix(walk->tree, node, "&")) {
-            rs_location place = rs_walk_locate(walk, rs_node_child(walk->tree, node, 0));
+        if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
             changed.data = true;
-            if (place.kind == RS_PLACE_VARIABLE)
-                rs_walk_set(walk, place.key, &changed);
+            rs_walk_set(walk, values[i].key, &changed);
         }
     }
     rs_value result = dependent(walk, values, list->count);

@@ -204,7 +204,8 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
 {
     const rs_array *array = &s->unit->arrays[a->array];
     bool certain;
-    if (a->array != b->array || !(a->written || b->written) || !overlap(a, b))
+    bool anywhere = a->anywhere || b->anywhere;
+    if (!(a->written || b->written) || (a->array != b->array ? !anywhere : !overlap(a, b)))
         return true;
     if (!rs_unit_is_within(s->unit, a->loop, s->loop) ||
         !rs_unit_is_within(s->unit, b->loop, s->loop))
@@ -213,6 +214,8 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
         return true; /* every iteration has its own */
     if (a->atomic && b->atomic)
         return true;
+    if (anywhere)
+        return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
     if (++s->pairs > PAIR_LIMIT)
         return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
     if (!conflict(s, a, b, &certain))

@@ -220,6 +220,11 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
             result.subscripts[last] = merged.number;
             result.approximated = merged.approximated || a->approximated || b->approximated;
         }
+    } else if (a->kind == RS_VALUE_POINTER && b->kind == RS_VALUE_POINTER && a->key == b->key) {
+        result = *a;
+    } else if (a->kind == RS_VALUE_ADDRESS && b->kind == RS_VALUE_ADDRESS) {
+        result = *a; /* into one of several arrays */
+        result.lost = true;
     } else if (a->kind == RS_VALUE_ADDRESS) {
         result = *a; /* the other is a null pointer, or nothing is known of it */
         result.approximated = true;

@@ -359,7 +359,12 @@ static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool afte
 static rs_value address_of(rs_walk *walk, int operand)
 {
     rs_location place = rs_walk_locate(walk, operand);
-    return place.kind == RS_PLACE_MEMORY ? place.address : rs_value_unknown(0, true);
+    rs_value value = place.kind == RS_PLACE_MEMORY ? place.address : rs_value_unknown(0, true);
+    if (place.kind == RS_PLACE_VARIABLE) {
+        value.kind = RS_VALUE_POINTER;
+        value.key = place.key;
+    }
+    return value;
 }
 
 static rs_value evaluate_unary(rs_walk *walk, int node)

@@ -52,6 +52,7 @@ typedef struct {
     bool guarded;                 /* below a condition */
     bool approximated;            /* clamped or merged: the common case was taken */
     bool understood;              /* false: handed to something that is not followed */
+    bool anywhere;                /* it may lie in another array than this one */
     char *text;
 } rs_reference;
 

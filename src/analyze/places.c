@@ -296,6 +296,8 @@ static rs_location nowhere(void)
 
 static rs_location at_address(const rs_value *address)
 {
+    if (address->kind == RS_VALUE_POINTER)
+        return (rs_location){RS_PLACE_VARIABLE, address->key, rs_value_unknown(0, false)};
     if (address->kind != RS_VALUE_ADDRESS)
         return nowhere();
     return (rs_location){RS_PLACE_MEMORY, 0, *address};
@@ -349,6 +351,8 @@ static rs_location locate_element(rs_walk *walk, int node)
         free(name);
     }
     rs_value moved = rs_walk_operate(walk, '+', &address, &by);
+    if (address.kind == RS_VALUE_POINTER)
+        return at_address(&address);
     bool lost = moved.kind != RS_VALUE_ADDRESS && is_pointer(walk, base);
     return lost ? at_lost(walk, base) : at_address(&moved);
 }
@@ -357,7 +361,8 @@ static rs_location locate_target(rs_walk *walk, int node)
 {
     int pointer = rs_node_child(walk->tree, node, 0);
     rs_value address = rs_walk_evaluate(walk, pointer);
-    bool lost = address.kind != RS_VALUE_ADDRESS && is_pointer(walk, pointer);
+    bool lost = address.kind != RS_VALUE_ADDRESS && address.kind != RS_VALUE_POINTER &&
+                is_pointer(walk, pointer);
     return lost ? at_lost(walk, pointer) : at_address(&address);
 }
 
@@ -415,6 +420,11 @@ static rs_location locate_member(rs_walk *walk, int node)
     }
     if (rs_node_is_pointer(tree, base)) {
         rs_value address = rs_walk_evaluate(walk, base);
+        if (address.kind == RS_VALUE_POINTER) {
+            rs_location place = at_address(&address);
+            place.key = member_key(place.key, name);
+            return place;
+        }
         if (address.kind != RS_VALUE_ADDRESS && is_pointer(walk, base))
             address = at_lost(walk, base).address;
         return address.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &address, field, name)
@@ -498,6 +508,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
     r->guarded = walk->guards > 0;
     r->approximated = address->approximated;
     r->understood = !address->lost;
+    r->anywhere = address->lost;
     r->text = rs_walk_text(walk, node);
     rs_array *array = &walk->unit->arrays[address->array];
     if (address->count > array->dimensions)
@@ -611,11 +622,25 @@ static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
     return stored;
 }
 
+/* A pointer that some call returned: an array of its own, with the pointer's name. */
+static rs_value new_array(rs_walk *walk, uint64_t key, int node)
+{
+    char *name = rs_walk_text(walk, node);
+    rs_value value = name == NULL ? rs_value_unknown(0, true)
+                                  : rs_walk_array(walk, name, key, rs_node_type(walk->tree, node));
+    free(name);
+    if (value.kind == RS_VALUE_ADDRESS)
+        decay(&value);
+    return value;
+}
+
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads)
 {
     if (place->kind == RS_PLACE_VARIABLE) {
         rs_value stored = stored_value(walk, value, node);
+        if (stored.kind == RS_VALUE_UNKNOWN && is_pointer(walk, node))
+            stored = new_array(walk, place->key, node);
         rs_walk_set(walk, place->key, &stored);
     } else if (place->kind == RS_PLACE_MEMORY) {
         CXType type = rs_node_type(walk->tree, node);

@@ -14,11 +14,17 @@
 
 enum { RS_CALL_DEPTH = 10, RS_MEMBER_ROOM = 64 };
 
-typedef enum { RS_VALUE_UNKNOWN, RS_VALUE_NUMBER, RS_VALUE_ADDRESS } rs_value_kind;
+typedef enum {
+    RS_VALUE_UNKNOWN,
+    RS_VALUE_NUMBER,
+    RS_VALUE_ADDRESS, /* in an array */
+    RS_VALUE_POINTER  /* to a variable */
+} rs_value_kind;
 
 typedef struct {
     rs_value_kind kind;
     rs_polynomial number;
+    uint64_t key; /* of the variable that a pointer points to */
     /* An address: of the element with these subscripts, or of a member of it. */
     int array, count;
     rs_polynomial subscripts[RS_SUBSCRIPT_LIMIT];

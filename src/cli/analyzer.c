@@ -153,6 +153,23 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply)
     return exit_status;
 }
 
+/* The source as JSON. Letters of older encodings, as in comments, become question marks. */
+static json_t *text_of(const rs_text *source)
+{
+    if (source->size == 0)
+        return json_string("");
+    json_t *text = memchr(source->data, '\0', source->size) != NULL
+                       ? NULL
+                       : json_stringn(source->data, source->size);
+    for (size_t i = 0; text == NULL && i < source->size; i++) {
+        if (source->data[i] == '\0')
+            return NULL;
+        if ((unsigned char)source->data[i] >= 0x80)
+            source->data[i] = '?';
+    }
+    return text != NULL ? text : json_stringn(source->data, source->size);
+}
+
 static int analyze_file(const char *verb, settings *s, char *const options[], int option_count)
 {
     rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
@@ -170,15 +187,11 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
         rs_text_free(&joined);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }
-    json_t *text = source.size == 0 || memchr(source.data, '\0', source.size) != NULL
-                       ? NULL
-                       : json_stringn(source.data, source.size);
-    if (text == NULL && source.size == 0)
-        text = json_string("");
+    json_t *text = text_of(&source);
     int exit_status = RS_EXIT_DONE;
     json_t *reply = NULL;
     if (text == NULL)
-        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text.", s->file);
     json_object_set_new(s->request, "source", text);
     json_object_set_new(s->request, "file", json_string(s->file));
     json_object_set_new(s->request, "options", json_string(joined.data));
