@@ -16,6 +16,8 @@ enum {
     LAUNCH_BYTES = 10 << 20
 };
 
+static const double packed_cost = 0.2;
+
 /* Rows, or elements, that do not begin at lines. */
 static double misaligned(size_t bytes, double cost)
 {
@@ -78,7 +80,8 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     (void)scratch_limit;
     if (task->unit > LARGEST_SQUARE_UNIT)
         return INFINITY;
-    return 1.12 + misaligned(task->cols * task->unit, 0.14) + narrow_words(task, 2);
+    double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
+    return 1.12 + misaligned(task->cols * task->unit, 0.14) + narrow;
 }
 
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -120,7 +123,8 @@ static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *
     if (row == 0 || task->tile > engine->common.local_bytes / row)
         return INFINITY;
     double full = (double)(task->tile * row) / (double)engine->common.local_bytes;
-    return 1.04 + misaligned(row, 0.1) + 0.14 * full + narrow_words(task, 2);
+    double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
+    return 1.04 + misaligned(row, 0.1) + 0.14 * full + narrow;
 }
 
 /* Rows of unequal members go through shared memory granule by granule; places have 16 bits. */

@@ -128,6 +128,9 @@ double rs_cuda_cost(const restride_engine *engine, const rs_transpose_task *task
 /* Whether a stage of 100! has so many elements that the device walks their cycles. */
 bool rs_cuda_walks_on_device(const rs_transpose_task *task);
 
+/* Whether the kernels of all devices move several elements of a square, or of tiles, at once. */
+bool rs_cuda_is_packed(const rs_transpose_task *task);
+
 /* The engine that a stage belongs to. */
 static inline rs_cuda_engine *rs_cuda_engine_of(const rs_cuda_stage *stage)
 {

@@ -153,12 +153,24 @@ bool rs_cuda_walks_on_device(const rs_transpose_task *task)
     return task->rows > MOST_HOST_POSITIONS / task->cols;
 }
 
-/* Whether the kernels of all devices serve the task: what CUDA has no kernels of its own for, and
- * chains of so many elements that walking their cycles is left to the device. */
+bool rs_cuda_is_packed(const rs_transpose_task *task)
+{
+    enum { WORD_BYTES = 4 };
+    bool narrow = task->unit == 1 || task->unit == 2;
+    return narrow && rs_size_gcd(task->cols * task->unit, WORD_BYTES) == WORD_BYTES &&
+           task->tile * task->unit % WORD_BYTES == 0 &&
+           rs_device_choose_word(task, WORD_BYTES) == WORD_BYTES;
+}
+
+/* Whether the kernels of all devices serve the task: what CUDA has no kernels of its own for,
+ * squares of one and two bytes, which they move four bytes at once, and chains of so many elements
+ * that walking their cycles is left to the device. */
 static bool is_portable(const rs_transpose_task *task)
 {
     if (task->method == RS_TRANSPOSE_CHAINS)
         return rs_cuda_walks_on_device(task);
+    if (task->method == RS_TRANSPOSE_SQUARE)
+        return rs_cuda_is_packed(task);
     return methods[task->method].prepare == NULL;
 }
 

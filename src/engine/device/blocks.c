@@ -11,12 +11,25 @@ enum {
     GROUP_ITEMS = 256,
     GROUP_BYTES = 12 << 10, /* of small blocks together */
     MOST_EDGE = 128,
-    SQUARE_BYTES = 40 << 10
+    SQUARE_BYTES = 40 << 10,
+    PACKED_BYTES = 4
 };
 
-static size_t element_words(const rs_device_stage *stage)
+/* Of so many elements side by side. */
+static size_t words_of(const rs_device_stage *stage, size_t elements)
 {
-    return stage->task.unit / stage->word;
+    return elements * stage->task.unit / stage->word;
+}
+
+/* Elements of one or two bytes move four bytes at once, where rows and tiles are whole words. */
+static void pack(rs_device_stage *stage, size_t tile)
+{
+    const rs_transpose_task *task = &stage->task;
+    bool whole =
+        task->cols * task->unit % PACKED_BYTES == 0 && tile * task->unit % PACKED_BYTES == 0;
+    if (task->unit < PACKED_BYTES && PACKED_BYTES % task->unit == 0 && whole &&
+        rs_device_choose_word(task, PACKED_BYTES) == PACKED_BYTES)
+        stage->word = PACKED_BYTES;
 }
 
 /* An odd distance between rows, where there is room for it. */
@@ -44,9 +57,11 @@ static bool block_fits(const rs_device_stage *stage, size_t rows, size_t cols)
 
 static restride_status create_kernel(rs_device_stage *stage, const char *name, size_t edge)
 {
+    size_t unit = stage->task.unit;
     char options[128];
-    snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu -D EDGE=%zu",
-             rs_device_word_type(stage->word), element_words(stage), edge);
+    snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu -D PACK=%zu -D EDGE=%zu",
+             rs_device_word_type(stage->word), unit > stage->word ? unit / stage->word : 1,
+             unit < stage->word ? stage->word / unit : 1, edge);
     return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_BLOCKS, options, &name,
                                     1, stage->kernels);
 }
@@ -87,12 +102,11 @@ static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *seq
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    size_t words = element_words(stage);
     uint32_t blocks = (uint32_t)blocks_a_group(stage);
     uint32_t rows = (uint32_t)task->rows;
     uint32_t cols = (uint32_t)task->cols;
-    uint32_t pitch = (uint32_t)choose_pitch(blocks * task->rows, task->cols * words, stage->word,
-                                            rs_device_engine_of(stage)->local_bytes);
+    uint32_t pitch = (uint32_t)choose_pitch(blocks * task->rows, words_of(stage, task->cols),
+                                            stage->word, rs_device_engine_of(stage)->local_bytes);
     uint64_t matrix_words = task->pitch / stage->word;
     uint64_t count = task->count;
     size_t groups = rs_device_groups(task->count, blocks);
@@ -138,6 +152,7 @@ static restride_status prepare_tiles(rs_device_stage *stage, size_t scratch_limi
     const rs_transpose_task *task = &stage->task;
     if (!block_fits(stage, task->tile, task->tile))
         return refuse(stage, task->tile, task->tile);
+    pack(stage, task->tile);
     stage->items = choose_items(stage);
     return create_kernel(stage, "tiles", 1);
 }
@@ -147,14 +162,13 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    size_t words = element_words(stage);
     uint32_t edge = (uint32_t)task->tile;
     uint32_t across = (uint32_t)tiles_a_group(stage);
-    size_t strip_words = across * task->tile * words;
+    size_t strip_words = words_of(stage, across * task->tile);
     uint32_t pitch = (uint32_t)choose_pitch(task->tile, strip_words, stage->word,
                                             rs_device_engine_of(stage)->local_bytes);
     uint64_t matrix_words = task->pitch / stage->word;
-    uint64_t row_words = task->cols * words;
+    uint64_t row_words = words_of(stage, task->cols);
     uint64_t groups_a_row = rs_device_groups(task->cols / task->tile, across);
     size_t groups = task->rows / task->tile * groups_a_row;
     for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
@@ -184,7 +198,7 @@ const rs_device_method rs_device_tiles = {"0100!0010!", "tiles transposed in the
 
 static size_t pair_bytes(const rs_device_stage *stage, size_t edge)
 {
-    return 2 * edge * ((edge * element_words(stage)) | 1) * stage->word;
+    return 2 * edge * (words_of(stage, edge) | 1) * stage->word;
 }
 
 static size_t choose_edge(const rs_device_stage *stage)
@@ -200,7 +214,12 @@ static size_t choose_edge(const rs_device_stage *stage)
 static restride_status prepare_square(rs_device_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
+    pack(stage, MOST_EDGE);
     size_t edge = choose_edge(stage);
+    if (edge * stage->task.unit % stage->word != 0) { /* hardly any local memory */
+        stage->word = stage->task.unit;
+        edge = choose_edge(stage);
+    }
     if (pair_bytes(stage, edge) > rs_device_engine_of(stage)->local_bytes)
         return refuse(stage, 2, 1);
     stage->task.tile = edge;

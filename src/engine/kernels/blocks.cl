@@ -4,11 +4,37 @@
  * image. A group reads its block, waits for all its work-items, and writes the block back in the
  * other order; no other group touches those bytes.
  *
- * An element has ELEMENT_WORDS words. Local memory holds the block as it lay in global memory, with
+ * An element has ELEMENT_WORDS words, or a word PACK elements: then those of all sides, pitches and
+ * distances are whole words. Local memory holds the block as it lay in global memory, with
  * rows PITCH words apart: an odd distance, so that a column of 4-byte words lies in different
  * banks.
  */
 enum { BATCH = 8 }; /* loads of a work-item that are under way at once */
+
+/* Elements of one or two bytes come PACK to a word. */
+#if PACK > 1
+enum { PACKED_BITS = 32 / PACK, PACKED_MASK = (1 << PACKED_BITS) - 1, BANKS = 32 };
+#define WORDS_OF(elements) ((elements) / PACK)
+
+/* PACK x PACK elements: `column` is the first of PACK words `pitch` apart, and the words of `out`
+ * are their columns. Work-items with different `turn`s begin at different words, and banks. */
+FUNCTION void transpose_packed(WORD out[PACK], LOCAL const WORD *column, uint pitch, uint turn)
+{
+    UNROLL
+    for (uint j = 0; j < PACK; j++)
+        out[j] = 0;
+    UNROLL
+    for (uint k = 0; k < PACK; k++) {
+        uint row = (k + turn) % PACK;
+        WORD value = column[row * pitch];
+        UNROLL
+        for (uint j = 0; j < PACK; j++)
+            out[j] |= (value >> (PACKED_BITS * j) & PACKED_MASK) << (PACKED_BITS * row);
+    }
+}
+#else
+#define WORDS_OF(elements) ((elements)*ELEMENT_WORDS)
+#endif
 
 #if ELEMENT_WORDS == 1
 #define ELEMENT_OF(word) (word)
@@ -71,7 +97,7 @@ KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words
              ulong groups_a_row, uint edge, uint across, uint pitch, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
-    uint tile_words = edge * ELEMENT_WORDS;
+    uint tile_words = WORDS_OF(edge);
     ulong strip = GROUP_ID / groups_a_row;
     ulong begin_word = (GROUP_ID - strip * groups_a_row) * across * tile_words;
     ulong rest = row_words - begin_word;
@@ -99,6 +125,20 @@ KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words
         }
     }
     BARRIER;
+#if PACK > 1
+    for (uint place = LOCAL_ID; place < words / PACK; place += LOCAL_SIZE) {
+        uint rows = divide_small(place, strip_magic); /* PACK of them */
+        uint col = place - rows * strip_words;
+        uint first_col = divide_small(col, tile_magic) * tile_words;
+        uint word = col - first_col;
+        WORD out[PACK];
+        transpose_packed(out, cells + word * PACK * pitch + first_col + rows, pitch,
+                         word * PACK / BANKS);
+        UNROLL
+        for (uint j = 0; j < PACK; j++)
+            corner[(rows * PACK + j) * row_words + col] = out[j];
+    }
+#else
     UNROLL_4
     for (uint place = LOCAL_ID; place < words; place += LOCAL_SIZE) {
         uint row = divide_small(place, strip_magic);
@@ -108,18 +148,19 @@ KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words
         corner[row * row_words + col] = cells[ELEMENT_OF(word) * pitch + tile * tile_words +
                                               row * ELEMENT_WORDS + PART_OF(word)];
     }
+#endif
 }
 
-#define EDGE_WORDS (EDGE * ELEMENT_WORDS)
+#define EDGE_WORDS WORDS_OF(EDGE)
 #define SQUARE_PITCH (EDGE_WORDS | 1)
 
 /* Reads the tile at (`row`, `col`) of tiles; words beyond the matrix are left alone. */
 FUNCTION void read_tile(GLOBAL const WORD *matrix, LOCAL WORD *cells, ulong side, ulong row,
                         ulong col)
 {
-    ulong row_words = side * ELEMENT_WORDS;
+    ulong row_words = WORDS_OF(side);
     uint rows = side - row * EDGE < EDGE ? (uint)(side - row * EDGE) : EDGE;
-    uint words = side - col * EDGE < EDGE ? (uint)(side - col * EDGE) * ELEMENT_WORDS : EDGE_WORDS;
+    uint words = side - col * EDGE < EDGE ? WORDS_OF((uint)(side - col * EDGE)) : EDGE_WORDS;
     GLOBAL const WORD *corner = matrix + row * EDGE * row_words + col * EDGE_WORDS;
     for (uint begin = LOCAL_ID; begin < EDGE * EDGE_WORDS; begin += BATCH * LOCAL_SIZE) {
         WORD values[BATCH];
@@ -142,10 +183,24 @@ FUNCTION void read_tile(GLOBAL const WORD *matrix, LOCAL WORD *cells, ulong side
 FUNCTION void write_tile(GLOBAL WORD *matrix, LOCAL const WORD *cells, ulong side, ulong row,
                          ulong col)
 {
-    ulong row_words = side * ELEMENT_WORDS;
+    ulong row_words = WORDS_OF(side);
     uint rows = side - row * EDGE < EDGE ? (uint)(side - row * EDGE) : EDGE;
-    uint words = side - col * EDGE < EDGE ? (uint)(side - col * EDGE) * ELEMENT_WORDS : EDGE_WORDS;
+    uint words = side - col * EDGE < EDGE ? WORDS_OF((uint)(side - col * EDGE)) : EDGE_WORDS;
     GLOBAL WORD *corner = matrix + row * EDGE * row_words + col * EDGE_WORDS;
+#if PACK > 1
+    for (uint place = LOCAL_ID; place < EDGE_WORDS * EDGE_WORDS; place += LOCAL_SIZE) {
+        uint block = place / EDGE_WORDS; /* of PACK rows */
+        uint word = place % EDGE_WORDS;
+        if (block * PACK < rows && word < words) {
+            WORD out[PACK];
+            transpose_packed(out, cells + word * PACK * SQUARE_PITCH + block, SQUARE_PITCH,
+                             word * PACK / BANKS);
+            UNROLL
+            for (uint j = 0; j < PACK; j++)
+                corner[(block * PACK + j) * row_words + word] = out[j];
+        }
+    }
+#else
     UNROLL_4
     for (uint place = LOCAL_ID; place < EDGE * EDGE_WORDS; place += LOCAL_SIZE) {
         uint r = place / EDGE_WORDS;
@@ -154,6 +209,7 @@ FUNCTION void write_tile(GLOBAL WORD *matrix, LOCAL const WORD *cells, ulong sid
             corner[r * row_words + word] =
                 cells[ELEMENT_OF(word) * SQUARE_PITCH + r * ELEMENT_WORDS + PART_OF(word)];
     }
+#endif
 }
 
 /*

@@ -282,6 +282,18 @@ static void test_square(void **state)
 {
     (void)state;
     check_method(RS_TRANSPOSE_SQUARE);
+    static const size_t packed[][2] = {{100, 1}, {130, 2}, {12, 1}}; /* several elements a word */
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        const rs_transpose_task task = {.method = RS_TRANSPOSE_SQUARE,
+                                        .offset = 4,
+                                        .outer = 2,
+                                        .pitch = packed[i][0] * packed[i][0] * packed[i][1] + 8,
+                                        .count = 1,
+                                        .rows = packed[i][0],
+                                        .cols = packed[i][0],
+                                        .unit = packed[i][1]};
+        check_task(&task, i);
+    }
 }
 
 static void test_tiles(void **state)
