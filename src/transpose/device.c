@@ -46,7 +46,7 @@ static double runs_cost(size_t run_bytes, const rs_engine_traits *traits)
     double line = (double)traits->line_bytes;
     double cost = 1.2 + 0.1 * line / (double)run_bytes;
     if (run_bytes % traits->line_bytes != 0)
-        cost += 0.1 + 0.8 * line / (double)run_bytes;
+        cost += 0.1 + 0.5 * line / (double)run_bytes;
     return cost;
 }
 
@@ -72,7 +72,7 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
     (void)scratch_limit;
     if (task->unit > LARGEST_SQUARE_UNIT)
         return RS_COST_IMPOSSIBLE;
-    return task->cols * task->unit % traits->line_bytes == 0 ? 1.1 : 1.2;
+    return task->cols * task->unit % traits->line_bytes == 0 ? 1.1 : 1.34;
 }
 
 static double tiles_cost(const rs_transpose_task *task, const rs_engine_traits *traits,

@@ -13,6 +13,7 @@ enum {
     LARGEST_SQUARE_UNIT = 1024,
     LARGEST_PANEL_UNIT = 16384,
     LEAST_RUN = 32,
+    TILE_RUN_BYTES = 256,
     LAUNCH_BYTES = 10 << 20
 };
 
@@ -31,6 +32,18 @@ static double narrow_words(const rs_transpose_task *task, double cost)
     return word == 1 ? cost : word == 2 ? cost / 4 : 0;
 }
 
+/* Of panels wider than a tile the short side has several tiles, the last of them not full. */
+static double tiles_waste(const rs_transpose_task *task)
+{
+    size_t side = task->rows < task->cols ? task->rows : task->cols;
+    size_t most = TILE_RUN_BYTES / task->unit > 1 ? TILE_RUN_BYTES / task->unit : 1;
+    if (side <= most)
+        return 0;
+    size_t part = rs_cuda_divide_side(side, most, task->unit);
+    size_t tiles = (side - 1) / part + 1;
+    return 0.15 + 0.5 * ((double)(tiles * part) / (double)side - 1);
+}
+
 static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
@@ -43,7 +56,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     if (block < engine->shared_bytes / 6)
         return 1.1 + words;
     /* With few gangs at once there is less to do while one waits at its gate. */
-    return 1.18 + 0.35 * (double)block / (double)chip + words +
+    return 1.22 + 0.35 * (double)block / (double)chip + words + tiles_waste(task) +
            misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
 }
 

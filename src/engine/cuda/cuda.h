@@ -144,6 +144,9 @@ size_t rs_cuda_word(const rs_transpose_task *task);
  */
 size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word);
 
+/* How many elements of a side a tile of 010! has, at most `most`. */
+size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit);
+
 /* The next launch of the stage, at the task's offset; its kernel is still to be made. */
 rs_cuda_launch *rs_cuda_add_launch(rs_cuda_stage *stage);
 

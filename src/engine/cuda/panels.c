@@ -122,7 +122,7 @@ static restride_status prepare_narrow(rs_cuda_stage *stage, size_t panel_bytes)
 
 /* A side in parts of about equal size, at most `most`; parts begin at whole sectors where they can.
  */
-static size_t divide_side(size_t side, size_t most, size_t unit)
+size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit)
 {
     size_t part = divide_up(side, divide_up(side, most));
     size_t step = SECTOR_BYTES / unit < 1 ? 1 : SECTOR_BYTES / unit;
@@ -135,10 +135,10 @@ static tile choose_tile(const rs_cuda_stage *stage)
     const rs_transpose_task *task = &stage->task;
     size_t edge = RUN_BYTES / task->unit;
     edge = edge < 1 ? 1 : smaller(edge, MOST_EDGE);
-    size_t rows = divide_side(task->rows, edge, task->unit);
-    size_t cols = divide_side(task->cols, edge * edge / rows, task->unit);
+    size_t rows = rs_cuda_divide_side(task->rows, edge, task->unit);
+    size_t cols = rs_cuda_divide_side(task->cols, edge * edge / rows, task->unit);
     if (cols < edge)
-        rows = divide_side(task->rows, edge * edge / cols, task->unit);
+        rows = rs_cuda_divide_side(task->rows, edge * edge / cols, task->unit);
     return make_tile(stage, rows, cols);
 }
 

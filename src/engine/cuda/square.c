@@ -16,6 +16,8 @@ enum {
     LONG_MOST_EDGE = 96,
     LONG_THREADS = 512,
     LEAST_LONG_UNIT = 4, /* narrower words keep the load and store units busy, not the memory */
+    MOST_WORD_BYTES = 16,
+    LEAST_TILE_BYTES = 16 << 10, /* of longer elements, whose tiles would hold only a few */
     MOST_BLOCKS = 1 << 30
 };
 
@@ -36,6 +38,8 @@ static size_t choose_edge(const rs_cuda_stage *stage)
     size_t most = is_long ? LONG_MOST_EDGE : MOST_EDGE;
     most = most < stage->task.rows ? most : stage->task.rows;
     size_t edge = (is_long ? LONG_RUN_BYTES : RUN_BYTES) / stage->task.unit;
+    while (stage->task.unit > MOST_WORD_BYTES && edge * edge * stage->task.unit < LEAST_TILE_BYTES)
+        edge++;
     edge = edge < 1 ? 1 : edge > most ? most : edge;
     while (edge > 1 && pair_bytes(stage, edge) > rs_cuda_engine_of(stage)->shared_bytes_a_block)
         edge /= 2;
