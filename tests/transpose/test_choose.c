@@ -5,64 +5,13 @@
 #include "cmocka_all.h"
 #include "reference.h"
 #include "restride/restride.h"
+#include "transpose/cost.h"
 #include "transpose/methods.h"
 
 #include <jansson.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* ---- the heap: linked with --wrap, so that what a plan really takes is known ---- */
-
-static bool watching;
-static size_t bytes_now;
-static size_t bytes_most;
-
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-int __real_posix_memalign(void **memory, size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
-void __wrap_free(void *memory);
-/* NOLINTEND(bugprone-reserved-identifier) */
-
-static void *note(void *memory)
-{
-    if (watching && memory != NULL) {
-        bytes_now += malloc_usable_size(memory);
-        bytes_most = bytes_now > bytes_most ? bytes_now : bytes_most;
-    }
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return note(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return note(__real_calloc(count, size));
-}
-
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
-{
-    int code = __real_posix_memalign(memory, alignment, size);
-    if (code == 0)
-        note(*memory);
-    return code;
-}
-
-void __wrap_free(void *memory)
-{
-    if (watching && memory != NULL)
-        bytes_now -= malloc_usable_size(memory);
-    __real_free(memory);
-}
 
 /* ---- every method ---- */
 
@@ -297,9 +246,9 @@ static size_t granted_by_sentence(void)
     return strtoull(number + strlen("grant "), NULL, 10);
 }
 
+/* What a plan takes is counted by test_scratch.c. */
 static void check_budget(const problem *p, size_t budget)
 {
-    enum { STRUCTURES = 16384 };
     restride_engine *engine;
     assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
     size_t size = p->batch * p->rows * p->cols * p->unit;
@@ -309,15 +258,12 @@ static void check_budget(const problem *p, size_t budget)
     reference_transpose(expected, buffer.bytes, p->batch, p->rows, p->cols, p->unit);
     restride_plan_options options = {.scratch_bytes = budget};
     restride_plan *plan;
-    watching = true;
-    bytes_now = bytes_most = 0;
     restride_status status =
         restride_plan_transpose_with(&plan, engine, p->rows, p->cols, p->unit, p->batch, &options);
     if (status != RESTRIDE_OK) {
         assert_int_equal(status, RESTRIDE_UNSUPPORTED);
         options.scratch_bytes = granted_by_sentence();
         assert_true(options.scratch_bytes > budget);
-        bytes_most = bytes_now;
         status = restride_plan_transpose_with(&plan, engine, p->rows, p->cols, p->unit, p->batch,
                                               &options);
         if (status != RESTRIDE_OK)
@@ -325,13 +271,9 @@ static void check_budget(const problem *p, size_t budget)
                      restride_last_error());
     }
     assert_int_equal(restride_execute(plan, buffer.bytes), RESTRIDE_OK);
-    watching = false;
     if (restride_plan_scratch_bytes(plan) > options.scratch_bytes)
         fail_msg("%zu bytes stated, %zu granted: %s", restride_plan_scratch_bytes(plan),
                  options.scratch_bytes, restride_plan_describe(plan));
-    if (bytes_most > options.scratch_bytes + STRUCTURES)
-        fail_msg("%zu bytes taken, %zu granted: %s", bytes_most, options.scratch_bytes,
-                 restride_plan_describe(plan));
     assert_memory_equal(buffer.bytes, expected, size);
     assert_true(guarded_intact(&buffer));
     restride_plan_destroy(plan);
@@ -451,6 +393,80 @@ static void test_longest_side(void **state)
     restride_engine_destroy(engine);
 }
 
+/* Limits, lines and elements of any size: whatever is asked for, the sums of the search do not go
+ * round. */
+static void test_extreme_numbers(void **state)
+{
+    (void)state;
+    static const size_t sides[] = {1, 2, 3, 65537, (size_t)1 << 31, (size_t)1 << 40, SIZE_MAX / 2};
+    static const size_t sizes[] = {0, 1, 4096, SIZE_MAX / 4 + 1, SIZE_MAX - 3, SIZE_MAX};
+    enum { SIDES = 7, SIZES = 6 };
+    for (size_t i = 0; i < (size_t)SIDES * SIDES * SIDES * SIZES * SIZES; i++) {
+        const rs_matrices m = {sides[i % SIDES], sides[i / SIDES % SIDES],
+                               sides[i / SIDES / SIDES % SIDES], 1 + i % 2, 0};
+        size_t bytes;
+        if (rs_matrices_check(&m, &bytes) != RESTRIDE_OK)
+            continue;
+        const restride_plan_options options = {
+            .scratch_bytes = sizes[i / SIDES / SIDES / SIDES % SIZES],
+            .run_bytes = sizes[i / SIDES / SIDES / SIDES / SIZES]};
+        const rs_engine_traits traits = {
+            .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 1 + i % 64};
+        size_t limit = options.scratch_bytes != 0 ? options.scratch_bytes
+                                                  : rs_choose_scratch_limit(bytes, &traits);
+        rs_choice choice;
+        restride_status status = rs_choose_transpose(&choice, &m, &traits, &options);
+        if (status != RESTRIDE_OK) {
+            assert_int_equal(status, RESTRIDE_UNSUPPORTED);
+            continue;
+        }
+        size_t kept = 0;
+        for (size_t k = 0; k < choice.count; k++) {
+            kept += rs_cost_kept(&choice.tasks[k], &traits);
+            assert_true(choice.tasks[k].method == RS_TRANSPOSE_CHAINS ||
+                        rs_cost_least_scratch(&choice.tasks[k], &traits) <= limit);
+        }
+        assert_true(choice.count == 0 || choice.scratch_limit <= limit - kept);
+        assert_true(choice.cost >= 0 && choice.cost < RS_COST_IMPOSSIBLE);
+    }
+}
+
+/* Leaving methods out that cannot win changes nothing: no candidate is cheaper. */
+static void test_cheapest(void **state)
+{
+    (void)state;
+    uint64_t seed = 31;
+    size_t stages[RS_CHOICE_MOST_TASKS + 1] = {0};
+    for (int i = 0; i < 150; i++) {
+        rs_matrices m = {2 + test_random(&seed, 9000), 2 + test_random(&seed, 9000),
+                         units[test_random(&seed, UNIT_COUNT)], 1, 0};
+        if (i % 2 == 0) {
+            m.rows = 48 * (1 + m.rows / 48);
+            m.cols = 60 * (1 + m.cols / 60);
+        }
+        const rs_engine_traits traits = {.chip_bytes = (size_t)1024 << test_random(&seed, 11),
+                                         .line_bytes = 64,
+                                         .workers = 1 + test_random(&seed, 8)};
+        rs_choice best;
+        assert_int_equal(rs_choose_transpose(&best, &m, &traits, NULL), RESTRIDE_OK);
+        static rs_choice candidates[32];
+        size_t count = rs_choose_candidates(candidates, 32, &m, &traits, NULL);
+        assert_true(count > 0 && candidates[0].cost == best.cost);
+        for (size_t k = 0; k < count; k++) {
+            double sum = 0;
+            for (size_t t = 0; t < candidates[k].count; t++)
+                sum += rs_cost_of_transpose(&candidates[k].tasks[t], &traits,
+                                            candidates[k].scratch_limit);
+            assert_true(sum == candidates[k].cost && sum >= best.cost);
+            assert_true(sum >= RS_COST_LEAST *
+                                   (double)rs_methods_find(candidates[k].method)->least_stages);
+            assert_true(candidates[k].count >= rs_methods_find(candidates[k].method)->least_stages);
+        }
+        stages[best.count]++;
+    }
+    assert_true(stages[1] > 0 && stages[2] > 20 && stages[3] > 5);
+}
+
 /* ---- data in files ---- */
 
 /* Two passes, and no run shorter than a page. */
@@ -559,6 +575,8 @@ int main(void)
         cmocka_unit_test(test_more_scratch_is_never_worse),
         cmocka_unit_test(test_bounded_search),
         cmocka_unit_test(test_longest_side),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_cheapest),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_stored_square),
         cmocka_unit_test(test_candidates),

@@ -131,10 +131,11 @@ static bool check(const problem *p)
         size_t stated = restride_plan_scratch_bytes(plan);
         size_t structures = PLAN_BYTES + STAGE_BYTES * count_stages(plan);
         restride_plan_destroy(plan);
-        /* What making it takes for a while is forgotten: the plan is made a second time. */
         heap_watch(SIZE_MAX, HEAP_FAILS_ONCE);
         assert_int_equal(make_plan(p, &s, &plan), RESTRIDE_OK);
-        heap_mark();
+        /* To compare sequences of transpositions takes some memory for a while. */
+        if (p->from != NULL || p->rank > 0)
+            heap_mark();
         assert_int_equal(restride_execute(plan, data), RESTRIDE_OK);
         restride_plan_destroy(plan);
         heap_report report = heap_stop();
@@ -245,6 +246,25 @@ static void test_known(void **state)
         check_budgets(budgets[i], 40000);
 }
 
+/* Large enough for all kinds of stages, within the default. */
+static void test_large_matrices(void **state)
+{
+    (void)state;
+    static const size_t shapes[][5] = {
+        {7200, 1800, 4, 1, 2}, {997, 1009, 4, 1, 1},  {1009, 1997, 8, 1, 2}, {3, 700001, 4, 1, 2},
+        {700001, 3, 4, 1, 2},  {2000, 2000, 4, 1, 4}, {100, 100, 300, 1, 2}, {1500, 700, 4, 3, 2},
+        {2, 2, 4000000, 1, 2}, {4093, 4091, 1, 1, 2}, {450, 28800, 2, 1, 2}, {625, 10000, 4, 1, 2},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const problem p = {.rows = shapes[i][0],
+                           .cols = shapes[i][1],
+                           .unit = shapes[i][2],
+                           .batch = shapes[i][3],
+                           .threads = (int)shapes[i][4]};
+        assert_true(check(&p));
+    }
+}
+
 /* A record of so many members of two sizes in turns, in tiles of about the bound of a thread. */
 static void test_large_tiles(void **state)
 {
@@ -273,9 +293,9 @@ int main(void)
 {
     heap_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrices),    cmocka_unit_test(test_permutations),
-        cmocka_unit_test(test_conversions), cmocka_unit_test(test_known),
-        cmocka_unit_test(test_large_tiles),
+        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_permutations),
+        cmocka_unit_test(test_conversions),    cmocka_unit_test(test_known),
+        cmocka_unit_test(test_large_matrices), cmocka_unit_test(test_large_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

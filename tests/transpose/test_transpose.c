@@ -1,92 +1,16 @@
 /*
  * Transposition through the public interface. `test_transpose all` adds the shapes that take
  * seconds, among them those at which other libraries are silently wrong.
- *
- * Linked with --wrap for the functions of the heap: allocations are counted, and fail when asked
- * to.
+ * Scratch memory is counted by test_scratch.c, and tests/faults lets allocations fail.
  */
 #include "cmocka_all.h"
 #include "reference.h"
 #include "restride/restride.h"
 
 #include <jansson.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the heap ---- */
-
-static bool watching;
-static size_t allocations_left; /* before one fails */
-static size_t bytes_now;
-static size_t bytes_most;
-static bool refused;
-
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-int __real_posix_memalign(void **memory, size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
-void __wrap_free(void *memory);
-/* NOLINTEND(bugprone-reserved-identifier) */
-
-static void *note(void *memory)
-{
-    if (watching && memory != NULL) {
-        bytes_now += malloc_usable_size(memory);
-        bytes_most = bytes_now > bytes_most ? bytes_now : bytes_most;
-    }
-    return memory;
-}
-
-static bool refuse(void)
-{
-    if (!watching || allocations_left-- > 0)
-        return false;
-    allocations_left = 0;
-    refused = true;
-    return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : note(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : note(__real_calloc(count, size));
-}
-
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
-{
-    if (refuse())
-        return 12; /* ENOMEM */
-    int code = __real_posix_memalign(memory, alignment, size);
-    if (code == 0)
-        note(*memory);
-    return code;
-}
-
-void __wrap_free(void *memory)
-{
-    if (watching && memory != NULL)
-        bytes_now -= malloc_usable_size(memory);
-    __real_free(memory);
-}
-
-static void watch(size_t allocations)
-{
-    allocations_left = allocations;
-    bytes_now = 0;
-    bytes_most = 0;
-    refused = false;
-    watching = true;
-}
 
 /* ---- correctness ---- */
 
@@ -275,80 +199,7 @@ static void test_one_call(void **state)
     guarded_free(&buffer);
 }
 
-/* ---- bounds and failures ---- */
-
-static const problem bounded[] = {
-    {7200, 1800, 4, 1, 2}, {997, 1009, 4, 1, 1},  {1009, 1997, 8, 1, 2}, {3, 700001, 4, 1, 2},
-    {700001, 3, 4, 1, 2},  {2000, 2000, 4, 1, 4}, {100, 100, 300, 1, 2}, {1500, 700, 4, 3, 2},
-    {2, 2, 4000000, 1, 2}, {4093, 4091, 1, 1, 2}, {450, 28800, 2, 1, 2},
-};
-enum { BOUNDED_COUNT = sizeof bounded / sizeof bounded[0] };
-
-/* What planning and running take from the heap stays below what the plan says, and that below the
- * bound; a few structures of the plan come on top. */
-static void test_scratch(void **state)
-{
-    (void)state;
-    enum { STRUCTURES = 16384 };
-    for (size_t i = 0; i < BOUNDED_COUNT; i++) {
-        const problem *p = &bounded[i];
-        size_t size = p->batch * p->rows * p->cols * p->unit;
-        guarded_buffer buffer = guarded_create(size, 0, i);
-        watch(SIZE_MAX);
-        restride_engine *engine;
-        restride_plan *plan = make_plan(p, &engine);
-        size_t stated = restride_plan_scratch_bytes(plan);
-        assert_int_equal(restride_execute(plan, buffer.bytes), RESTRIDE_OK);
-        size_t most = bytes_most;
-        restride_plan_destroy(plan);
-        restride_engine_destroy(engine);
-        assert_int_equal(bytes_now, 0);
-        watching = false;
-        if (most > stated + STRUCTURES)
-            fail_msg("%zu x %zu: %zu bytes were taken, %zu stated", p->rows, p->cols, most, stated);
-        assert_true(stated <= size / 200 + (size_t)p->threads * (4 << 20));
-        guarded_free(&buffer);
-    }
-}
-
-/* Every allocation fails once: an error, a sentence, and the same matrix as before. */
-static void test_no_memory(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < BOUNDED_COUNT; i++) {
-        const problem *p = &bounded[i];
-        size_t size = p->batch * p->rows * p->cols * p->unit;
-        guarded_buffer buffer = guarded_create(size, 0, i);
-        unsigned char *before = malloc(size);
-        assert_non_null(before);
-        memcpy(before, buffer.bytes, size);
-        size_t failures = 0;
-        for (;; failures++) {
-            restride_engine *engine = NULL;
-            restride_plan *plan = NULL;
-            watch(failures);
-            restride_status status = restride_engine_create_host(&engine, p->threads);
-            if (status == RESTRIDE_OK)
-                status =
-                    restride_plan_transpose(&plan, engine, p->rows, p->cols, p->unit, p->batch);
-            if (status == RESTRIDE_OK)
-                status = restride_execute(plan, buffer.bytes);
-            restride_plan_destroy(plan);
-            restride_engine_destroy(engine);
-            watching = false;
-            if (!refused) {
-                assert_int_equal(status, RESTRIDE_OK);
-                break;
-            }
-            assert_int_equal(status, RESTRIDE_OUT_OF_MEMORY);
-            assert_true(strlen(restride_last_error()) > 20);
-            assert_memory_equal(buffer.bytes, before, size);
-        }
-        assert_true(failures >= 5);
-        free(before);
-        guarded_free(&buffer);
-    }
-}
+/* ---- refusals and descriptions ---- */
 
 static void test_refusals(void **state)
 {
@@ -418,8 +269,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_generated),
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_one_call),
-        cmocka_unit_test(test_scratch),
-        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_describe),
         cmocka_unit_test(test_conversions),

@@ -2,11 +2,11 @@
  * Wisdom: what is learned is planned, nothing else is; files that are damaged, foreign or cannot be
  * written never fail a plan; several processes and threads lose nothing; every allocation may fail.
  *
- * All files lie in a folder of their own below TMPDIR. Linked with --wrap for the functions of the
- * heap.
+ * All files lie in a folder of their own below TMPDIR.
  */
 #include "base/text.h"
 #include "cmocka_all.h"
+#include "faults/heap.h"
 #include "reference.h"
 #include "restride/restride.h"
 #include "transpose/wisdom.h"
@@ -19,50 +19,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- the heap ---- */
-
-static bool watching;
-static size_t allocations_left;
-static bool refused;
-
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-/* NOLINTEND(bugprone-reserved-identifier) */
-
-static bool refuse(void)
-{
-    if (!watching || allocations_left-- > 0)
-        return false;
-    allocations_left = 0;
-    refused = true;
-    return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(memory, size);
-}
-
-static void *json_allocate(size_t size)
-{
-    return malloc(size);
-}
 
 /* ---- files ---- */
 
@@ -508,17 +464,14 @@ static void test_no_memory(void **state)
     restride_engine *engine = make_engine(2);
     assert_int_equal(restride_wisdom_export(engine, copy), RESTRIDE_OK);
     restride_engine_destroy(engine);
-    json_set_alloc_funcs(json_allocate, free);
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
         size_t failures = 0;
         for (;; failures++) {
             engine = make_engine(2);
-            refused = false;
-            allocations_left = failures;
-            watching = true;
+            heap_watch(failures, HEAP_FAILS_ON);
             restride_status status = deeds[i](engine, copy);
-            watching = false;
-            if (!refused) {
+            const heap_report report = heap_stop();
+            if (report.refused == 0) {
                 assert_int_equal(status, RESTRIDE_OK);
                 restride_engine_destroy(engine);
                 break;
@@ -620,5 +573,6 @@ int main(void)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_tune),
     };
+    heap_begin();
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
