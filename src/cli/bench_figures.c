@@ -60,6 +60,7 @@ typedef struct {
     size_t count;
     double x[MOST_STEPS];
     double y[MOST_STEPS];
+    double rate[MOST_STEPS]; /* GB/s where y is something else; else 0 */
 } values;
 
 typedef struct {
@@ -79,6 +80,14 @@ static json_t *number_or_null(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+static json_t *rates_json(const values *curve)
+{
+    json_t *rates = json_array();
+    for (size_t i = 0; i < curve->count; i++)
+        json_array_append_new(rates, number_or_null(curve->rate[i]));
+    return rates;
+}
+
 static json_t *panel_json(const panel *p)
 {
     json_t *series = json_array();
@@ -90,8 +99,10 @@ static json_t *panel_json(const panel *p)
                                                            : json_real(p->curves[c].x[i]));
             json_array_append_new(y, number_or_null(p->curves[c].y[i]));
         }
-        json_array_append_new(series,
-                              json_pack("{s:s, s:o, s:o}", "name", p->names[c], "x", x, "y", y));
+        json_t *object = json_pack("{s:s, s:o, s:o}", "name", p->names[c], "x", x, "y", y);
+        if (p->figure->x == RS_X_TILES)
+            json_object_set_new(object, "gbps", rates_json(&p->curves[c]));
+        json_array_append_new(series, object);
     }
     json_t *object =
         json_pack("{s:s, s:s, s:o}", "x", p->figure->x_label, "y", p->y_label, "series", series);
@@ -269,6 +280,7 @@ static restride_status measure_tiles(rs_figure_lab *lab, panel *p)
                 continue;
             values *found = &p->curves[band];
             found->x[found->count] = (double)sizes[i];
+            found->rate[found->count] = rates[i][j];
             found->y[found->count++] = (double)sizes[j];
         }
     p->y_label = "n";

@@ -64,12 +64,12 @@ static const rs_figure_curve widths_curves[] = {
     {"P-IPT", BASELINE(RS_BASELINE_CYCLES_010, .tile = 32)},
     {"PTTWAC", CLAIMS_010(.tile = 32)},
     {"PTTWAC, remapped", CLAIMS_010(.tile = 32, .remapping = true)},
-    {"PTTWAC, spread and padded", CLAIMS_010(.tile = 32, .spreading = 16, .padding = true)},
+    {"PTTWAC, improved", CLAIMS_010(.tile = 32, .spreading = 16, .padding = true)},
     {"barrier synchronisation", BASELINE(RS_BASELINE_BARRIER_010, .tile = 32)},
 };
 
 static const rs_figure_curve versions_curves[] = {
-    {"work-group a super-element", BASELINE(RS_BASELINE_GROUP_100, .tile = 64)},
+    {"a work-group each", BASELINE(RS_BASELINE_GROUP_100, .tile = 64)},
     {"local memory tiling", BASELINE(RS_BASELINE_LOCAL_100, .tile = 64)},
     {"register tiling", BASELINE(RS_BASELINE_REGISTER_100, .tile = 64)},
     {"P-IPT", BASELINE(RS_BASELINE_CYCLES_100, .tile = 64)},
@@ -99,9 +99,9 @@ static const rs_figure_curve stages_curves[] = {
 static const rs_figure_curve tiles_curves[] = {{"3-stage", {.kind = RS_FIGURE_3_STAGE}}};
 
 static const rs_figure_curve marshal_curves[] = {
-    {"AoS to SoA, out of place", BASELINE(RS_BASELINE_OUT_OF_PLACE, .tile = 16)},
-    {"AoS to ASTA, BS", BASELINE(RS_BASELINE_BARRIER_010, .tile = 16)},
-    {"AoS to ASTA, PTTWAC", CLAIMS_010(.tile = 16)},
+    {"SoA, out of place", BASELINE(RS_BASELINE_OUT_OF_PLACE, .tile = 16)},
+    {"ASTA, BS", BASELINE(RS_BASELINE_BARRIER_010, .tile = 16)},
+    {"ASTA, PTTWAC", CLAIMS_010(.tile = 16)},
 };
 
 static const rs_figure_curve problems_curves[] = {

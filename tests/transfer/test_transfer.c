@@ -96,7 +96,7 @@ static void matrices_are_transposed(void **state)
         size_t unit;
     } cases[] = {{64, 96, 4}, {96, 64, 4}, {100, 100, 8}, {37, 128, 4}, {128, 256, 1},
                  {3, 512, 4}, {1, 200, 4}, {60, 36, 12},  {72, 40, 16}, {256, 128, 2}};
-    static const size_t parts[] = {0, 1, 2, 3, 8};
+    static const size_t parts[] = {0, 3, 8};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
         for (int overlap = RESTRIDE_OVERLAP_CHOOSE; overlap <= RESTRIDE_OVERLAP_BOTH; overlap++)
             for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)

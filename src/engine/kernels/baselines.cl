@@ -233,7 +233,8 @@ kernel void pad_rows(global uint *data, ulong first, ulong cols, ulong padded_co
         data[row * padded_cols + k] = data[row * cols + k];
 }
 
-/* Rows from `count` - 1 down to 0, which overlap themselves: one work-group, through local memory. */
+/* Rows from `count` - 1 down to 0, which overlap themselves: one work-group, through local memory.
+ */
 kernel void pad_last_rows(global uint *data, ulong count, ulong cols, ulong padded_cols,
                           local uint *row_cells)
 {
