@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+#include <verilated.h>
 
 typedef std::vector<uint8_t> bits; // one bit an entry
 

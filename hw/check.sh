@@ -31,8 +31,9 @@ build() {
         parameters+=("-G$parameter")
         flags="$flags -D$parameter"
     done
-    verilator --cc --exe --build -Wall --Mdir "$work/$name" "${parameters[@]}" --top-module "$module" -CFLAGS "$flags" \
-        "hw/$module.v" "$PWD/hw/$bench.cpp" "${objects[@]}" >"$work/$name.log" 2>&1 || { cat "$work/$name.log"; exit 1; }
+    verilator --cc --exe --build -Wall -Ihw --Mdir "$work/$name" "${parameters[@]}" --top-module "$module" \
+        -CFLAGS "$flags" "hw/$module.v" "$PWD/hw/$bench.cpp" "${objects[@]}" >"$work/$name.log" 2>&1 ||
+        { cat "$work/$name.log"; exit 1; }
     "$work/$name/V$module"
 }
 
@@ -70,7 +71,7 @@ synthesise() {
     for parameter; do
         parameters="$parameters -set ${parameter/=/ }"
     done
-    yosys -p "read_verilog hw/$module.v; chparam $parameters $module; synth -top $module; check -assert;
+    yosys -p "read_verilog hw/$module.v hw/pipeline.v; chparam $parameters $module; synth -flatten -top $module; check -assert;
         select -assert-none t:\$*latch* t:\$_DLATCH*; tee -o $work/$module.stat stat" >"$work/$module.yosys" 2>&1 ||
         { tail -n 5 "$work/$module.yosys"; exit 1; }
     if grep -E '^Warning|^Latch inferred' "$work/$module.yosys"; then

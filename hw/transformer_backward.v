@@ -26,25 +26,15 @@ module transformer_backward #(
 
     reg [CHUNK_BITS-1:0] a, b;
     reg [TILE_BITS-1:0]  c, d;
-    reg [31:0]           collected, steps_left, steps_done, words_left;
-    reg                  chunk_full;
 
-    wire [31:0] chunk_words = {24'b0, fields} * TILE_WORDS;
-    wire [31:0] chunk_steps = {24'b0, fields} * TILE_STEPS;
-
-    wire leaves    = out_valid && out_ready;
-    wire a_free    = words_left == 0 || (words_left == 1 && leaves);
-    wire hands_on  = chunk_full && a_free;
-    wire steps     = steps_left != 0 && (!chunk_full || hands_on);
-    wire c_free    = steps_left == 0 || (steps_left == 1 && steps);
-    wire d_full    = collected == TILE_WORDS;
-    wire loads     = d_full && c_free;
-    wire enters    = in_valid && in_ready;
-    wire completes = steps && steps_done + 1 == chunk_steps;
-
-    assign in_ready  = !d_full || loads;
-    assign out_valid = words_left != 0;
-    assign out_data  = a[BUS-1:0];
+    wire        enters, loads, steps, hands_on, leaves;
+    wire [31:0] place;
+    pipeline control (
+        .clock(clock), .reset(reset), .unit(TILE_WORDS), .unit_steps(TILE_STEPS),
+        .part_steps({24'b0, fields} * TILE_STEPS), .part_words({24'b0, fields} * TILE_WORDS), .in_valid(in_valid),
+        .in_last(1'b0), .in_ready(in_ready), .out_valid(out_valid), .out_ready(out_ready), .enters(enters),
+        .place(place), .loads(loads), .steps(steps), .hands_on(hands_on), .leaves(leaves));
+    assign out_data = a[BUS-1:0];
 
     // B moves by STEP bits; what crosses into the structure below is replaced by that structure's new bits.
     reg [CHUNK_BITS-1:0] b_next;
@@ -58,29 +48,8 @@ module transformer_backward #(
                     b_next[(w+1)*k*BITS-STEP +: STEP] = c[w*BITS +: STEP];
     end
 
-    wire [31:0] place = loads ? 0 : collected;
     integer i;
     always @(posedge clock) begin
-        if (reset) begin
-            collected  <= 0;
-            steps_left <= 0;
-            steps_done <= 0;
-            words_left <= 0;
-            chunk_full <= 0;
-        end else begin
-            collected <= enters ? place + 1 : place;
-            if (loads)
-                steps_left <= TILE_STEPS;
-            else if (steps)
-                steps_left <= steps_left - 1;
-            if (steps)
-                steps_done <= completes ? 0 : steps_done + 1;
-            chunk_full <= completes || (chunk_full && !hands_on);
-            if (hands_on)
-                words_left <= chunk_words;
-            else if (leaves)
-                words_left <= words_left - 1;
-        end
         for (i = 0; i < TILE_WORDS; i = i + 1)
             if (enters && place == i)
                 d[i*BUS +: BUS] <= in_data;

@@ -33,25 +33,15 @@ module transformer_forward #(
 
     reg [CHUNK_BITS-1:0] a, b;
     reg [TILE_BITS-1:0]  c, d;
-    reg [31:0]           collected, steps_left, steps_done, words_left;
-    reg                  tile_full;
 
-    wire [31:0] chunk_words = {24'b0, fields} * TILE_WORDS;
-    wire [31:0] chunk_steps = {24'b0, fields} * TILE_STEPS;
-
-    wire leaves    = out_valid && out_ready;
-    wire d_free    = words_left == 0 || (words_left == 1 && leaves);
-    wire hands_on  = tile_full && d_free;
-    wire steps     = steps_left != 0 && (!tile_full || hands_on);
-    wire b_free    = steps_left == 0 || (steps_left == 1 && steps);
-    wire a_full    = collected == chunk_words;
-    wire loads     = a_full && b_free;
-    wire enters    = in_valid && in_ready;
-    wire completes = steps && steps_done + 1 == TILE_STEPS;
-
-    assign in_ready  = !a_full || loads;
-    assign out_valid = words_left != 0;
-    assign out_data  = d[BUS-1:0];
+    wire        enters, loads, steps, hands_on, leaves;
+    wire [31:0] place;
+    pipeline control (
+        .clock(clock), .reset(reset), .unit({24'b0, fields} * TILE_WORDS), .unit_steps({24'b0, fields} * TILE_STEPS),
+        .part_steps(TILE_STEPS), .part_words(TILE_WORDS), .in_valid(in_valid), .in_last(in_last), .in_ready(in_ready),
+        .out_valid(out_valid), .out_ready(out_ready), .enters(enters), .place(place), .loads(loads), .steps(steps),
+        .hands_on(hands_on), .leaves(leaves));
+    assign out_data = d[BUS-1:0];
 
     // The first STEP bits of each structure in B: one multiplexer a structure, over the possible numbers of fields.
     reg [TILE*STEP-1:0] taps;
@@ -74,29 +64,8 @@ module transformer_forward #(
             c_moved[e*BITS+BITS-STEP +: STEP] = taps[e*STEP +: STEP];
     end
 
-    wire [31:0] place = loads ? 0 : collected;
     integer i;
     always @(posedge clock) begin
-        if (reset) begin
-            collected  <= 0;
-            steps_left <= 0;
-            steps_done <= 0;
-            words_left <= 0;
-            tile_full  <= 0;
-        end else begin
-            collected <= !enters ? place : in_last ? chunk_words : place + 1;
-            if (loads)
-                steps_left <= chunk_steps;
-            else if (steps)
-                steps_left <= steps_left - 1;
-            if (steps)
-                steps_done <= completes ? 0 : steps_done + 1;
-            tile_full <= completes || (tile_full && !hands_on);
-            if (hands_on)
-                words_left <= TILE_WORDS;
-            else if (leaves)
-                words_left <= words_left - 1;
-        end
         for (i = 0; i < CHUNK_WORDS; i = i + 1)
             if (enters && place == i)
                 a[i*BUS +: BUS] <= in_data;

@@ -3,12 +3,11 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "sim/transformer.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char usage[] =
     "usage: restride sim dlt [OPTIONS]...\n"
@@ -55,28 +54,27 @@ static size_t *place_of(dlt_options *options, int option)
     }
 }
 
-static int read_options(int argc, char **argv, dlt_options *options)
+static bool take_option(void *target, int option, const char *value)
 {
     enum { MOST = 1 << 28 };
+    dlt_options *options = target;
+    size_t *place = place_of(options, option);
+    if (option == 'j')
+        options->json = true;
+    return option == 'j' || (rs_cli_read_count(value, place) && *place > 0 && *place <= MOST);
+}
+
+static int read_options(int argc, char **argv, dlt_options *options)
+{
     static const struct option names[] = {
         {"tile", required_argument, NULL, 'w'},    {"fields", required_argument, NULL, 'k'},
         {"element", required_argument, NULL, 'e'}, {"bus", required_argument, NULL, 'b'},
         {"step", required_argument, NULL, 's'},    {"structures", required_argument, NULL, 'n'},
         {"json", no_argument, NULL, 'j'},          {NULL, 0, NULL, 0}};
     *options = (dlt_options){.shape = {32, 20, 32, 128, 0}, .structures = 100000};
-    int option;
-    int which = 0;
-    while ((option = getopt_long(argc, argv, "", names, &which)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE; /* getopt_long has said why */
-        size_t *place = place_of(options, option);
-        if (option == 'j')
-            options->json = true;
-        else if (!rs_cli_read_count(optarg, place) || *place == 0 || *place > MOST)
-            return rs_cli_fail(RS_EXIT_USAGE, "sim dlt",
-                               "--%s takes a number from 1 to %d, not \"%s\".", names[which].name,
-                               MOST, optarg);
-    }
+    int exit_status = rs_cli_read_options("sim dlt", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (optind < argc)
         return rs_cli_fail(RS_EXIT_USAGE, "sim dlt", "\"%s\" is one argument too many.",
                            argv[optind]);
@@ -133,11 +131,8 @@ static int print_json(const dlt_options *options, size_t cycles, size_t words)
 
 int rs_sim_dlt(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     dlt_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "file/npy.h"
 #include "restride/irregular.h"
 
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +112,9 @@ static bool take_path(const char *value, const char **path)
     return true;
 }
 
-static bool take_option(reorder_options *options, int option, const char *value)
+static bool take_option(void *target, int option, const char *value)
 {
+    reorder_options *options = target;
     switch (option) {
     case 'd':
         return take_path(value, &options->data_path);
@@ -181,17 +182,10 @@ static int read_options(int argc, char **argv, reorder_options *options)
                                           {"json", no_argument, NULL, 'j'},
                                           {NULL, 0, NULL, 0}};
     *options = (reorder_options){.launch = {0, 32, 32}};
-    int option;
-    int which = 0;
-    while ((option = getopt_long(argc, argv, "", names, &which)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE; /* getopt_long has said why */
-        if (!take_option(options, option, optarg))
-            return rs_cli_fail(RS_EXIT_USAGE, "reorder",
-                               "--%s cannot be \"%s\"; restride reorder --help says what it takes.",
-                               names[which].name, optarg);
-    }
-    int exit_status = check_options(options, argc - optind);
+    int exit_status = rs_cli_read_options("reorder", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    exit_status = check_options(options, argc - optind);
     options->index_path = exit_status == RS_EXIT_DONE ? argv[optind] : NULL;
     return exit_status;
 }
@@ -403,11 +397,8 @@ static int reorder(reorder_options *options, const npy_file *index, const npy_fi
 
 int rs_verb_reorder(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     reorder_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -2,12 +2,12 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/plot.h"
 #include "cli/sim_dlt.h"
 #include "layout/layout.h"
 #include "sim/kernel.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +81,9 @@ static bool add_layout(sim_options *options, const char *expression)
     return true;
 }
 
-static bool take_option(sim_options *options, int option, const char *value)
+static bool take_option(void *target, int option, const char *value)
 {
+    sim_options *options = target;
     switch (option) {
     case 'D':
         options->dims = value;
@@ -131,16 +132,9 @@ static int read_options(int argc, char **argv, sim_options *options)
                                           {"show-device", required_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     *options = (sim_options){.device = "h100", .element_bytes = 4, .bytes = DEFAULT_BYTES};
-    int option;
-    int which = 0;
-    while ((option = getopt_long(argc, argv, "", names, &which)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE; /* getopt_long has said why */
-        if (!take_option(options, option, optarg))
-            return rs_cli_fail(RS_EXIT_USAGE, "sim",
-                               "--%s cannot be \"%s\"; restride sim --help says what it takes.",
-                               names[which].name, optarg);
-    }
+    int exit_status = rs_cli_read_options("sim", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (optind < argc)
         return rs_cli_fail(RS_EXIT_USAGE, "sim", "\"%s\" is one argument too many.", argv[optind]);
     if (!options->list && options->show_device == NULL &&
@@ -338,11 +332,8 @@ int rs_verb_sim(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "dlt") == 0)
         return rs_sim_dlt(argc - 1, argv + 1);
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     sim_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -1,0 +1,33 @@
+/* See options.h. */
+#include "cli/options.h"
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool rs_cli_helps(int argc, char **argv, const char *usage)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return true;
+        }
+    return false;
+}
+
+int rs_cli_read_options(const char *verb, int argc, char **argv, const struct option *names,
+                        bool (*take)(void *options, int code, const char *value), void *options)
+{
+    int code;
+    int which = 0;
+    while ((code = getopt_long(argc, argv, "", names, &which)) != -1) {
+        if (code == '?')
+            return RS_EXIT_USAGE; /* getopt_long has said why */
+        if (!take(options, code, optarg))
+            return rs_cli_fail(RS_EXIT_USAGE, verb,
+                               "--%s cannot be \"%s\"; restride %s --help says what it takes.",
+                               names[which].name, optarg, verb);
+    }
+    return RS_EXIT_DONE;
+}

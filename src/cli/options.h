@@ -1,0 +1,20 @@
+/* Reading a verb's options: the loop that all verbs have. */
+#ifndef RS_CLI_OPTIONS_H
+#define RS_CLI_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+
+/* Prints `usage` and is true when --help or -h is among the arguments. */
+bool rs_cli_helps(int argc, char **argv, const char *usage);
+
+/*
+ * Gives each option to take(options, code, value), which is false for a value that the option
+ * cannot have: then, and for an unknown option, a sentence is printed and the status is
+ * RS_EXIT_USAGE, else RS_EXIT_DONE. Afterwards argv[optind] is the first argument that is no
+ * option.
+ */
+int rs_cli_read_options(const char *verb, int argc, char **argv, const struct option *names,
+                        bool (*take)(void *options, int code, const char *value), void *options);
+
+#endif
