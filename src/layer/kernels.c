@@ -25,6 +25,8 @@ static void read_access(rs_target *target, const json_t *access)
     const json_t *places = json_object_get(access, "accesses");
     json_int_t used = json_integer_value(json_object_get(access, "bytes_used"));
     target->used_bytes = used > 0 ? (size_t)used : 0;
+    target->is_changed = json_is_true(json_object_get(access, "reads")) &&
+                         json_is_true(json_object_get(access, "writes"));
     target->regular = (size_t)json_integer_value(json_object_get(places, "unit"));
     target->irregular = (size_t)(json_integer_value(json_object_get(places, "strided")) +
                                  json_integer_value(json_object_get(places, "other")));

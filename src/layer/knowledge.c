@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "transpose/wisdom_file.h"
 
-#include <pthread.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,17 +126,19 @@ bool rs_device_is_cpu(cl_device_id handle)
     return device != NULL && device->is_cpu;
 }
 
-static double rate_of(const known_device *device)
+static double rate_of(const known_device *device, double least_rate)
 {
     if (device->seconds > 0)
         return device->bytes / device->seconds;
-    return device->remembered_rate > 0 ? device->remembered_rate : unknown_rate[device->is_cpu];
+    if (device->remembered_rate > 0)
+        return device->remembered_rate;
+    return fmax(unknown_rate[device->is_cpu], least_rate);
 }
 
-double rs_knowledge_conversion_seconds(cl_device_id handle, size_t bytes)
+double rs_knowledge_conversion_seconds(cl_device_id handle, size_t bytes, double least_rate)
 {
     const known_device *device = find_device(handle);
-    return device != NULL ? launch_seconds + (double)bytes / rate_of(device) : 1e9;
+    return device != NULL ? launch_seconds + (double)bytes / rate_of(device, least_rate) : 1e9;
 }
 
 void rs_knowledge_add_conversion(cl_device_id handle, size_t bytes, double seconds)

@@ -31,8 +31,10 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
 
 unsigned long long rs_knowledge_hash(const char *source, const char *options);
 
-/* Seconds that the conversion of so many bytes takes on a device, and what a measured one took. */
-double rs_knowledge_conversion_seconds(cl_device_id device, size_t bytes);
+/* Seconds that the conversion of so many bytes takes on a device, and what a measured one took.
+ * Before one was measured, `least_rate` says how many bytes a second the device moves at least; 0
+ * if that is not known either. */
+double rs_knowledge_conversion_seconds(cl_device_id device, size_t bytes, double least_rate);
 void rs_knowledge_add_conversion(cl_device_id device, size_t bytes, double seconds);
 
 bool rs_device_is_cpu(cl_device_id device);

@@ -101,9 +101,10 @@ static void predict(const rs_kernel *kernel, cl_device_id device, rs_policy_know
         const rs_target *target = &kernel->targets[i];
         double size = (double)target_buffer(kernel, i)->size;
         bool one_for_all = target->regular + target->irregular == 0;
-        double ratio = one_for_all ? 1
-                                   : rs_policy_predict(rs_device_is_cpu(device),
-                                                       target->record.size, target->used_bytes);
+        double ratio = one_for_all
+                           ? 1
+                           : rs_policy_predict(rs_device_is_cpu(device), target->record.size,
+                                               target->used_bytes, target->is_changed);
         bytes += size;
         faster += size / ratio;
         regular += target->regular;
@@ -136,18 +137,37 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Bytes a second that the kernel itself is known to use, if each work-item has a record: the device
+ * converts them no slower. */
+static double least_rate(const launch *choice)
+{
+    const rs_kernel *kernel = choice->kernel;
+    double seconds = rs_policy_time(&choice->known->knowledge.own) * choice->work_items;
+    double bytes = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        double size = (double)target_buffer(kernel, i)->size;
+        if (choice->work_items < size / (double)target->record.size)
+            return 0;
+        if (!seen_before(kernel, i) && target->regular >= target->irregular)
+            bytes += size;
+    }
+    return seconds > 0 ? bytes / seconds : 0;
+}
+
 /* The conversions that either form needs, and how long the layout has been wanted. */
 static rs_policy_launch describe_launch(const launch *choice, cl_device_id device)
 {
     const rs_kernel *kernel = choice->kernel;
     rs_policy_launch described = {
         .work_items = choice->work_items, .run = (size_t)-1, .previous_run = (size_t)-1};
+    double rate = least_rate(choice);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = target_buffer(kernel, i);
         if (seen_before(kernel, i))
             continue;
-        double seconds = rs_knowledge_conversion_seconds(device, buffer->size);
+        double seconds = rs_knowledge_conversion_seconds(device, buffer->size, rate);
         if (buffer->residence != NULL)
             described.back_seconds += seconds;
         if (!in_layout(buffer, &kernel->targets[i]))

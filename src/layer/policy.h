@@ -59,9 +59,9 @@ void rs_policy_add_time(rs_policy_times *times, double seconds, double work_item
 /* The median of the last samples; 0 when there is none. */
 double rs_policy_time(const rs_policy_times *times);
 
-/* How many times faster a kernel is that reads `used_bytes` of each record of `record_bytes` from
- * tiles. 1 where that is nothing. */
-double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes);
+/* How many times faster a kernel is that uses `used_bytes` of each record of `record_bytes`, and
+ * perhaps changes them, if they lie in tiles. 1 where nothing is gained. */
+double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bool changes);
 
 /* Whether the next launch is of use as a measurement. */
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten);

@@ -121,6 +121,7 @@ typedef struct {
     /* In how many places neighbouring work-items use neighbouring records, and in how many others
      * that are not one record for all (rewrite/pattern.h). */
     size_t regular, irregular;
+    bool is_changed; /* both read and written */
 } rs_target;
 
 typedef struct {

@@ -63,10 +63,13 @@ static void test_predictions(void **state)
         {true, 256, 8, 2, 20},  {false, 0, 0, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        double ratio = rs_policy_predict(cases[i].is_cpu, cases[i].record, cases[i].used);
+        double ratio = rs_policy_predict(cases[i].is_cpu, cases[i].record, cases[i].used, false);
         if (ratio < cases[i].least || ratio > cases[i].most)
             fail_msg("%zu of %zu bytes: %f", cases[i].used, cases[i].record, ratio);
     }
+    assert_true(rs_policy_predict(false, 20, 20, true) > 1.2);
+    assert_true(rs_policy_predict(false, 16, 16, true) < 1.1);
+    assert_true(rs_policy_predict(true, 20, 20, true) < 1.1);
 }
 
 static void test_own_form_is_timed_first(void **state)
