@@ -25,8 +25,12 @@ except ImportError:
 
 MIB = 1 << 20
 FACTOR = 4
-# Square, nearly square, tall, wide, with prime sides, few long elements; each about FACTOR x 256 MiB of f32.
-SHAPES = ["16384x16384:4", "16400x16360:4", "11585x11585:8", "8388608x32:4", "32x8388608:4", "16381x16363:4", "89478485x3:4"]
+# Square, nearly square, square with unaligned rows, both sides prime, tall, wide, members of 12 bytes, other elements; each
+# about 1 GiB.
+SHAPES = [
+    "16384x16384:4", "16400x16360:4", "11585x11585:8", "16381x16363:4", "8388608x32:4", "32x8388608:4", "89478485x3:4",
+    "65536x1024:16", "40960x13107:2",
+]
 
 
 class Group:
@@ -141,4 +145,5 @@ def main():
     return 0 if all(results) else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

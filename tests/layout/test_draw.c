@@ -19,10 +19,11 @@ static restride_layout *parse(const char *dims, const char *expression)
 static char *draw(const char *dims, const char *expression, bool svg)
 {
     restride_layout *layout = parse(dims, expression);
-    char *drawing;
-    assert_int_equal(svg ? rs_draw_svg(layout, &drawing) : rs_draw_text(layout, false, &drawing),
-                     RESTRIDE_OK);
+    char *drawing = NULL;
+    restride_status status =
+        svg ? rs_draw_svg(layout, &drawing) : rs_draw_text(layout, false, &drawing);
     restride_layout_destroy(layout);
+    assert_int_equal(status, RESTRIDE_OK);
     return drawing;
 }
 
@@ -117,9 +118,9 @@ static void assert_well_formed(const char *xml)
 {
     char open[32][16];
     int depth = 0;
-    for (const char *c = strchr(xml, '<'); c != NULL; c = strchr(c + 1, '<')) {
-        const char *end = strchr(c, '>');
-        assert_non_null(end);
+    for (const char *c = xml + strcspn(xml, "<"); *c != '\0'; c += 1 + strcspn(c + 1, "<")) {
+        const char *end = c + strcspn(c, ">");
+        assert_true(*end == '>');
         char name[16] = "";
         bool closes = c[1] == '/';
         sscanf(c + 1 + closes, "%15[a-z]", name);
