@@ -8,6 +8,7 @@
 #include "analyze/vector.h"
 #include "analyze/walk.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +305,43 @@ static json_t *describe_notes(const rs_model_set *set)
     return notes;
 }
 
+/* ---- the walk, with room for deep expressions ---- */
+
+/* A level of the deepest tree that is accepted takes some tens of KiB. */
+enum { STACK_SIZE = 512 << 20 };
+
+typedef struct {
+    const rs_program *program;
+    rs_model_set *set;
+    restride_status status;
+} walk_task;
+
+static void *run_walk(void *argument)
+{
+    walk_task *task = argument;
+    task->status = rs_walk_program(task->program, task->set);
+    return NULL;
+}
+
+static restride_status walk_program(const rs_program *program, rs_model_set *set)
+{
+    walk_task task = {program, set, RESTRIDE_OK};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0)
+        return rs_fail_memory("the analysis");
+    bool started = pthread_attr_setstacksize(&attributes, STACK_SIZE) == 0 &&
+                   pthread_create(&thread, &attributes, run_walk, &task) == 0;
+    pthread_attr_destroy(&attributes);
+    if (!started)
+        return rs_fail(RESTRIDE_OUT_OF_MEMORY,
+                       "There is no room for a stack of %d MiB; the analysis needs it.",
+                       STACK_SIZE >> 20);
+    pthread_join(thread, NULL);
+    /* The sentence of another thread is not this one's. */
+    return task.status == RESTRIDE_OK ? RESTRIDE_OK : rs_fail_memory("the analysis");
+}
+
 restride_status rs_analyze(const json_t *request, json_t **reply)
 {
     static const char *const languages[] = {"C", "OpenCL C", "CUDA C"};
@@ -322,7 +360,7 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
     if (status == RESTRIDE_OK)
         status = rs_program_read(&program, &wanted, &a.set);
     if (status == RESTRIDE_OK && program.readable)
-        status = rs_walk_program(&program, &a.set);
+        status = walk_program(&program, &a.set);
     for (int i = 0; i < a.set.unit_count && status == RESTRIDE_OK; i++)
         if (a.set.units[i].reference_count > 0 &&
             (a.set.units[i].kernel || a.set.units[i].loop_count > 0))

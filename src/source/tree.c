@@ -15,7 +15,7 @@
  * clang's, which limits only the nesting of brackets. Without brackets, nesting takes a long run of
  * tokens or many an "else".
  */
-enum { DEPTH_LIMIT = 1500, RUN_LIMIT = 1000, ELSE_LIMIT = 2000 };
+enum { DEPTH_LIMIT = 1500, RUN_LIMIT = 1000, LONG_RUN_LIMIT = 8000, ELSE_LIMIT = 2000 };
 
 typedef struct {
     rs_tree *tree;
@@ -111,10 +111,10 @@ static bool find_errors(rs_tree *tree)
 }
 
 /* Whether the source is safe to parse; if not, *offset is the place that is too much. */
-static bool is_shallow(const char *text, size_t size, size_t *offset)
+static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *offset)
 {
     size_t at = 0, run = 0, elses = 0, depth = 0;
-    while (at < size && run <= RUN_LIMIT && elses <= ELSE_LIMIT) {
+    while (at < size && run <= run_limit && elses <= ELSE_LIMIT) {
         *offset = at;
         char c = text[at];
         size_t length = rs_identifier_length(text + at);
@@ -133,7 +133,7 @@ static bool is_shallow(const char *text, size_t size, size_t *offset)
         if (depth == 0)
             elses = 0;
     }
-    return run <= RUN_LIMIT && elses <= ELSE_LIMIT;
+    return run <= run_limit && elses <= ELSE_LIMIT;
 }
 
 static restride_status parse(rs_tree *tree, const char *const arguments[], int argument_count,
@@ -173,9 +173,10 @@ static restride_status refuse(rs_tree *tree, const char *reason)
 }
 
 static restride_status parse_text(rs_tree *tree, const char *const arguments[], int argument_count,
-                                  const struct CXUnsavedFile *extra, unsigned options)
+                                  const struct CXUnsavedFile *extra, unsigned options,
+                                  size_t run_limit)
 {
-    if (!is_shallow(tree->text, tree->size, &tree->failure_offset))
+    if (!is_shallow(tree->text, tree->size, run_limit, &tree->failure_offset))
         return refuse(tree, "an expression or statement is nested too deeply");
     tree->index = clang_createIndex(1, 0);
     if (tree->index == NULL)
@@ -205,7 +206,7 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
                                      "-idirafter",
                                      RS_CLANG_OPENCL_HEADERS};
     return parse_text(tree, arguments, (int)(sizeof arguments / sizeof arguments[0]), NULL,
-                      CXTranslationUnit_None);
+                      CXTranslationUnit_None, RUN_LIMIT);
 }
 
 restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
@@ -215,7 +216,8 @@ restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
     memset(tree, 0, sizeof *tree);
     tree->text = text;
     tree->size = size;
-    return parse_text(tree, arguments, argument_count, extra, CXTranslationUnit_KeepGoing);
+    return parse_text(tree, arguments, argument_count, extra, CXTranslationUnit_KeepGoing,
+                      LONG_RUN_LIMIT);
 }
 
 void rs_tree_free(rs_tree *tree)
