@@ -3,6 +3,7 @@
 
 #include "analyze/access.h"
 #include "analyze/dependence.h"
+#include "analyze/discover.h"
 #include "analyze/memory.h"
 #include "analyze/program.h"
 #include "analyze/vector.h"
@@ -15,6 +16,7 @@
 typedef struct {
     const json_t *request;
     rs_device_model device;
+    rs_launch launch;
     rs_model_set set;
     json_t *units;
 } analysis;
@@ -76,6 +78,23 @@ static json_t *describe_advice(const rs_layout_advice *advice)
     return entry;
 }
 
+/* A layout for many concurrent accesses, of grids in kernels. */
+static void add_parallel(const analysis *a, const rs_accesses *accesses, int array, json_t *entry)
+{
+    const rs_array *described = &accesses->unit->arrays[array];
+    rs_text layout = RS_TEXT_EMPTY, dims = RS_TEXT_EMPTY;
+    const char *reason;
+    if (!accesses->unit->kernel || described->space != RS_SPACE_GLOBAL || described->dimensions < 2)
+        return;
+    if (!rs_array_discover(accesses, array, &a->launch, &layout, &dims, &reason))
+        json_object_set_new(entry, "parallel", json_pack("{s:s}", "reason", reason));
+    else if (!layout.failed && !dims.failed)
+        json_object_set_new(entry, "parallel",
+                            json_pack("{s:s, s:s}", "layout", layout.data, "dims", dims.data));
+    rs_text_free(&layout);
+    rs_text_free(&dims);
+}
+
 static json_t *describe_arrays(const analysis *a, const rs_accesses *accesses)
 {
     static const char *const spaces[] = {"global", "constant", "local", "private"};
@@ -103,6 +122,7 @@ static json_t *describe_arrays(const analysis *a, const rs_accesses *accesses)
         rs_layout_advice advice;
         if (rs_array_advise(accesses, i, &a->device, &advice))
             json_object_set_new(entry, "advice", describe_advice(&advice));
+        add_parallel(a, accesses, i, entry);
         json_array_append_new(arrays, entry);
     }
     return arrays;
@@ -295,6 +315,24 @@ static restride_status read_device(const json_t *request, rs_device_model *devic
     return status;
 }
 
+static restride_status read_launch(const json_t *request, rs_launch *launch)
+{
+    const json_t *group = json_object_get(request, "group");
+    json_int_t active = launch->active, steering = launch->steering_bits;
+    restride_status status = read_integer(request, "active", 1, &active);
+    if (status == RESTRIDE_OK)
+        status = read_integer(request, "steering", 0, &steering);
+    launch->active = active;
+    launch->steering_bits = (int)steering;
+    for (size_t i = 0; i < json_array_size(group) && i < 3; i++) {
+        launch->group[i] = json_integer_value(json_array_get(group, i));
+        if (launch->group[i] < 1)
+            return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                           "The member \"group\" has to be one to three numbers from 1 on.");
+    }
+    return status;
+}
+
 static json_t *describe_notes(const rs_model_set *set)
 {
     json_t *notes = json_array();
@@ -345,13 +383,16 @@ static restride_status walk_program(const rs_program *program, rs_model_set *set
 restride_status rs_analyze(const json_t *request, json_t **reply)
 {
     static const char *const languages[] = {"C", "OpenCL C", "CUDA C"};
-    analysis a = {request, RS_DEVICE_USUAL, {NULL, 0, NULL, 0}, json_array()};
+    analysis a = {request, RS_DEVICE_USUAL, RS_LAUNCH_USUAL, {NULL, 0, NULL, 0}, json_array()};
     const char *source = json_string_value(json_object_get(request, "source"));
     const char *file = json_string_value(json_object_get(request, "file"));
     const char *options = json_string_value(json_object_get(request, "options"));
     restride_status status =
         source == NULL ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".")
                        : read_device(request, &a.device);
+    if (status == RESTRIDE_OK)
+        status = read_launch(request, &a.launch);
+    a.launch.burst = a.device.burst;
     rs_program_request wanted = {source, file != NULL ? file : "source.c",
                                  options != NULL ? options : "", RS_LANGUAGE_C};
     wanted.language = rs_language_of(wanted.file);

@@ -9,6 +9,8 @@
  *                      one or two loops of a nest that carry nothing
  *   warp, burst, constant  integers  threads together, bytes a transaction, bytes of constant
  * memory
+ *   group     array    threads of a work-group along x, y, z (128)
+ *   active, steering  integers  work-groups that run at once (32), steering bits of the address (8)
  *
  * Reply
  *   language  "C" | "OpenCL C" | "CUDA C"
@@ -19,7 +21,7 @@
  *                 lines, certain, early}]
  *     arrays    [{name, type, element, dimensions, extents, space, argument, read_only, reused,
  *                 chunkable, same_address, coalesced, bytes, memory, candidates,
- *                 advice: {layout, dims, record, now, then}}]
+ *                 advice: {layout, dims, record, now, then}, parallel: {layout, dims} | {reason}}]
  *     references [{array, text, line, read, write, atomic, member, loop, columns: [{name, between,
  *                 auxiliary}], matrix: [[text]], offset: [text], classes, divided, approximated,
  *                 guarded, transactions, exact, stride}]

@@ -320,6 +320,11 @@ static void add_arrays(rs_text *page, const json_t *arrays)
             rs_text_format(page, "</code>: %lld transactions instead of %lld",
                            integer_of(advice, "then"), integer_of(advice, "now"));
         }
+        if (json_object_get(json_object_get(array, "parallel"), "layout") != NULL) {
+            rs_text_add_string(page, advice != NULL ? "; <code>" : "<code>");
+            add_escaped(page, string_of(json_object_get(array, "parallel"), "layout"));
+            rs_text_add_string(page, "</code> for concurrent accesses");
+        }
         rs_text_add_string(page, "</td></tr>\n");
     }
     rs_text_add_string(page, "</table>\n");

@@ -134,6 +134,14 @@ static void add_array(rs_text *text, const json_t *array)
                        string_of(advice, "dims"), integer_of(advice, "then"),
                        integer_of(advice, "now"));
     }
+    const json_t *parallel = json_object_get(array, "parallel");
+    if (json_object_get(parallel, "layout") != NULL)
+        rs_text_format(text, "\n    for concurrent accesses: '%s: %s' (over \"%s\")",
+                       string_of(array, "name"), string_of(parallel, "layout"),
+                       string_of(parallel, "dims"));
+    else if (parallel != NULL)
+        rs_text_format(text, "\n    no layout for concurrent accesses: %s",
+                       string_of(parallel, "reason"));
     rs_text_add_string(text, "\n");
 }
 

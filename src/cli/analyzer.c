@@ -33,6 +33,9 @@ static void print_usage(FILE *stream)
             "  --warp N         threads that access memory together (32)\n"
             "  --burst BYTES    one memory transaction (32)\n"
             "  --constant BYTES constant memory (65536)\n"
+            "  --group X,Y,Z    threads of a work-group (128), for the layout of grids\n"
+            "  --active N       work-groups that run at the same time (32)\n"
+            "  --steering BITS  of the address that spread accesses over the memory (8)\n"
             "  --json           everything as JSON\n"
             "  --html           a page with matrices and pictures\n"
             "  -o, --output F   writes there instead of standard output\n"
@@ -63,17 +66,36 @@ static int read_number(const char *verb, json_t *request, const char *key, const
     return RS_EXIT_DONE;
 }
 
+/* "X", "X,Y" or "X,Y,Z" */
+static int read_group(const char *verb, json_t *request, const char *text)
+{
+    json_t *group = json_array();
+    const char *c = text;
+    for (bool more = true; more; c++) {
+        char *end;
+        long value = strtol(c, &end, 10);
+        more = *end == ',';
+        if (end == c || value < 1 || value > 1 << 16 || (*end != '\0' && !more) ||
+            json_array_size(group) == 3) {
+            json_decref(group);
+            return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no work-group for --group.", text);
+        }
+        json_array_append_new(group, json_integer(value));
+        c = end;
+    }
+    json_object_set_new(request, "group", group);
+    return RS_EXIT_DONE;
+}
+
 static int read_arguments(int argc, char **argv, settings *s, bool *help)
 {
-    static const struct option options[] = {{"threads", required_argument, NULL, 't'},
-                                            {"warp", required_argument, NULL, 'w'},
-                                            {"burst", required_argument, NULL, 'b'},
-                                            {"constant", required_argument, NULL, 'c'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"html", no_argument, NULL, 'H'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"threads", required_argument, NULL, 't'},  {"warp", required_argument, NULL, 'w'},
+        {"burst", required_argument, NULL, 'b'},    {"active", required_argument, NULL, 'b'},
+        {"steering", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
+        {"constant", required_argument, NULL, 'c'}, {"json", no_argument, NULL, 'j'},
+        {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     int option, exit_status = RS_EXIT_DONE, which = 0;
     while (exit_status == RS_EXIT_DONE &&
            (option = getopt_long(argc, argv, "o:h", options, &which)) != -1) {
@@ -85,6 +107,9 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         case 'b':
         case 'c':
             exit_status = read_number(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 'g':
+            exit_status = read_group(argv[0], s->request, optarg);
             break;
         case 'j':
             s->json = true;
