@@ -291,15 +291,9 @@ static bool tell(const run_options *options, const char *folder, const rs_proces
     return told;
 }
 
-int rs_verb_run(int argc, char **argv)
+static int run(const run_options *options)
 {
-    run_options options;
-    int usage = read_options(argc, argv, &options);
-    if (usage >= 0) {
-        json_decref(options.config);
-        return usage;
-    }
-    bool told = reports_writable(&options);
+    bool told = reports_writable(options);
     const char *temporary = getenv("TMPDIR");
     rs_text folder = RS_TEXT_EMPTY;
     rs_text_format(&folder, "%s/restride-XXXXXX",
@@ -309,18 +303,18 @@ int rs_verb_run(int argc, char **argv)
         rs_cli_fail(0, "run", "No temporary folder for the report could be made in %s: %s.",
                     temporary != NULL ? temporary : "/tmp", strerror(errno));
     }
-    prepare_environment(&options, folder.data);
+    prepare_environment(options, folder.data);
 
     rs_process_result result;
     int exit_status = RS_EXIT_FAILED;
-    if (rs_process_run(options.program, &result) != RESTRIDE_OK) {
+    if (rs_process_run(options->program, &result) != RESTRIDE_OK) {
         rs_cli_fail_last(0, "run");
     } else if (!result.started) {
         exit_status = result.start_error == ENOENT ? 127 : 126;
-        rs_cli_fail(0, "run", "%s could not be started: %s.", options.program[0],
+        rs_cli_fail(0, "run", "%s could not be started: %s.", options->program[0],
                     strerror(result.start_error));
     } else {
-        told = tell(&options, folder.data, &result) && told;
+        told = tell(options, folder.data, &result) && told;
         rmdir(folder.data);
         rs_text_free(&folder);
         exit_status = rs_process_end_alike(&result);
@@ -328,5 +322,15 @@ int rs_verb_run(int argc, char **argv)
     }
     rmdir(folder.data);
     rs_text_free(&folder);
+    return exit_status;
+}
+
+int rs_verb_run(int argc, char **argv)
+{
+    run_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status < 0)
+        exit_status = run(&options);
+    json_decref(options.config);
     return exit_status;
 }

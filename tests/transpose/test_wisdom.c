@@ -506,7 +506,7 @@ static void test_tune(void **state)
     (void)state;
     use_fresh_file();
     double last = 0;
-    const restride_tune_options options = {0.02, note_part, &last};
+    const restride_tune_options options = {0.3, note_part, &last};
     restride_tuning tuning;
     restride_engine *engine = make_engine(2);
     if (restride_tune_transpose(engine, ROWS, COLS, UNIT, 1, &options, &tuning) != RESTRIDE_OK)
