@@ -183,6 +183,57 @@ static void check_tile(size_t unit, size_t rows, size_t cols, size_t edge, size_
     guarded_free(&target);
 }
 
+/* Pieces from a few bytes to some hundred thousand, in any order, with room for what waits and
+ * without; small ones slide far and long ones slide little. */
+static void test_reorder(void **state)
+{
+    (void)state;
+    enum { MOST_PIECES = 9 };
+    uint64_t seed = 607;
+    for (int i = 0; i < 160; i++) {
+        rs_piece pieces[MOST_PIECES];
+        size_t count = 2 + test_random(&seed, MOST_PIECES - 1);
+        rs_transpose_task task = {.method = RS_TRANSPOSE_REORDER,
+                                  .outer = i % 3 == 0 ? 1 + test_random(&seed, 6) : 1,
+                                  .count = 1,
+                                  .rows = 1,
+                                  .unit = 1,
+                                  .pieces = pieces,
+                                  .piece_count = count};
+        for (size_t k = 0; k < count; k++) {
+            pieces[k] = (rs_piece){1 + test_random(&seed, k % 2 == 0 ? 900000 : 3000), 1, k};
+            task.cols += pieces[k].count;
+        }
+        for (size_t k = count; k-- > 1;) {
+            size_t other = test_random(&seed, k + 1);
+            size_t held = pieces[k].place;
+            pieces[k].place = pieces[other].place;
+            pieces[other].place = held;
+        }
+        task.pitch = task.cols + test_random(&seed, 3);
+        guarded_buffer buffer = guarded_create(task.outer * task.pitch, seed % 64, seed);
+        unsigned char *expected = malloc(buffer.size);
+        assert_non_null(expected);
+        memcpy(expected, buffer.bytes, buffer.size);
+        for (size_t o = 0; o < task.outer; o++)
+            for (size_t k = 0, from = o * task.pitch; k < count; from += pieces[k++].count) {
+                size_t to = o * task.pitch;
+                for (size_t other = 0; other < count; other++)
+                    to += pieces[other].place < pieces[k].place ? pieces[other].count : 0;
+                memcpy(expected + to, buffer.bytes + from, pieces[k].count);
+            }
+        restride_engine *engine;
+        assert_int_equal(restride_engine_create_host(&engine, 1 + (int)test_random(&seed, 4)),
+                         RESTRIDE_OK);
+        run_stages(engine, &task, 1, i % 4 == 0 ? 8192 : (size_t)64 << 20, buffer.bytes);
+        restride_engine_destroy(engine);
+        assert_memory_equal(buffer.bytes, expected, buffer.size);
+        assert_true(guarded_intact(&buffer));
+        free(expected);
+        guarded_free(&buffer);
+    }
+}
+
 /* Every version of a tile that this processor has agrees with the definition, at any stride. */
 static void test_tiles(void **state)
 {
@@ -216,9 +267,9 @@ static void test_slim(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_slim),
-        cmocka_unit_test(test_join_split), cmocka_unit_test(test_small_chips),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_tiles),       cmocka_unit_test(test_slim),
+        cmocka_unit_test(test_join_split),  cmocka_unit_test(test_reorder),
+        cmocka_unit_test(test_small_chips), cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

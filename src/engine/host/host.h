@@ -43,7 +43,8 @@ typedef struct {
     size_t edge;
     bool ahead;            /* PANELS: the next blocks are asked for meanwhile */
     rs_host_cycles cycles; /* CHAINS, FUSED */
-    bool apart;            /* CHAINS: each thread moves matrices of its own */
+    bool apart;            /* CHAINS, REORDER: each thread moves matrices of its own */
+    bool has_room;         /* REORDER: for what waits */
     rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */
 } rs_host_stage;
 

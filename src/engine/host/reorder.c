@@ -8,14 +8,16 @@
  * from right to left: parts do not overlap and keep their order, so one that moves left can reach
  * only where parts before it were that move left too, and likewise to the right.
  *
- * One thread works: this runs at the speed of memmove, and what is reordered is mostly small.
+ * Threads take buffers of their own where there are several. All work on a single one: a part that
+ * slides by d bytes moves in blocks of d bytes, each shared out among them. What slides less far,
+ * or changes places by swaps, is moved by one.
  */
 #include "engine/host/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWAP_BYTES = 4096 };
+enum { SWAP_BYTES = 4096, LEAST_SHARED_BYTES = 256 << 10 };
 
 static size_t bytes_of(const rs_host_piece *piece)
 {
@@ -64,7 +66,6 @@ static size_t keep_heaviest(rs_host_piece *pieces, size_t count, chain_end *ends
 restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     size_t count = stage->task.piece_count;
-    stage->threads = 1;
     restride_status status = rs_host_pieces_create(stage);
     chain_end *ends = status == RESTRIDE_OK ? malloc(count * sizeof *ends) : NULL;
     if (ends == NULL) {
@@ -74,37 +75,80 @@ restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_lim
     find_targets(stage->pieces, count);
     size_t waiting = keep_heaviest(stage->pieces, count, ends);
     free(ends);
+    stage->has_room = waiting <= scratch_limit;
+    stage->apart = stage->task.outer > 1;
+    if (stage->apart && stage->threads > stage->task.outer)
+        stage->threads = stage->task.outer;
+    if (!stage->apart && !stage->has_room)
+        stage->threads = 1;
     /* Without room the rotations need a copy of the list, which they change. */
-    stage->own_bytes = waiting <= scratch_limit ? waiting : 0;
-    stage->scratch_bytes = stage->own_bytes != 0 ? waiting : count * sizeof *stage->pieces;
+    if (!stage->has_room)
+        rs_host_fit_threads(stage, 0, count * sizeof *stage->pieces, scratch_limit);
+    else if (stage->apart)
+        rs_host_fit_threads(stage, 0, waiting, scratch_limit);
+    else
+        stage->scratch_bytes = waiting;
     return RESTRIDE_OK;
 }
 
+/* The member's share of some bytes that do not overlap their places. */
+static void copy_share(unsigned char *target, const unsigned char *source, size_t bytes,
+                       const rs_host_member *member)
+{
+    size_t begin;
+    size_t end;
+    rs_host_team_share(member, bytes, &begin, &end);
+    memcpy(target + begin, source + begin, end - begin);
+}
+
 static void copy_waiting(const rs_host_stage *stage, unsigned char *row, unsigned char *scratch,
-                         bool to_scratch)
+                         bool to_scratch, const rs_host_member *member)
 {
     for (size_t i = 0; i < stage->task.piece_count; i++) {
         const rs_host_piece *piece = &stage->pieces[i];
         if (piece->kept)
             continue;
         if (to_scratch)
-            memcpy(scratch, row + piece->offset, bytes_of(piece));
+            copy_share(scratch, row + piece->offset, bytes_of(piece), member);
         else
-            memcpy(row + piece->target, scratch, bytes_of(piece));
+            copy_share(row + piece->target, scratch, bytes_of(piece), member);
         scratch += bytes_of(piece);
+    }
+    rs_host_team_wait(member);
+}
+
+/* A block must have been moved before the next one is written over it. */
+static void slide_piece(const rs_host_piece *piece, unsigned char *row,
+                        const rs_host_member *member)
+{
+    bool left = piece->target < piece->offset;
+    size_t bytes = bytes_of(piece);
+    size_t far = left ? piece->offset - piece->target : piece->target - piece->offset;
+    if (member->count == 1 || far < LEAST_SHARED_BYTES) {
+        if (member->index == 0)
+            memmove(row + piece->target, row + piece->offset, bytes);
+        rs_host_team_wait(member);
+        return;
+    }
+    for (size_t done = 0; done < bytes;) {
+        size_t block = bytes - done < far ? bytes - done : far;
+        size_t begin = left ? done : bytes - done - block;
+        copy_share(row + piece->target + begin, row + piece->offset + begin, block, member);
+        rs_host_team_wait(member);
+        done += block;
     }
 }
 
-static void slide(const rs_host_stage *stage, unsigned char *row)
+static void slide(const rs_host_stage *stage, unsigned char *row, const rs_host_member *member)
 {
     const rs_host_piece *pieces = stage->pieces;
     size_t count = stage->task.piece_count;
     for (size_t i = 0; i < count; i++)
         if (pieces[i].kept && pieces[i].target < pieces[i].offset)
-            memmove(row + pieces[i].target, row + pieces[i].offset, bytes_of(&pieces[i]));
+            slide_piece(&pieces[i], row, member);
     for (size_t i = count; i-- > 0;)
         if (pieces[i].kept && pieces[i].target > pieces[i].offset)
-            memmove(row + pieces[i].target, row + pieces[i].offset, bytes_of(&pieces[i]));
+            slide_piece(&pieces[i], row, member);
 }
 
 static void swap(unsigned char *a, unsigned char *b, size_t bytes)
@@ -192,25 +236,38 @@ static void sort(const part_list *list, size_t first)
     sort(&upper, first + low);
 }
 
+static void reorder_row(const rs_host_stage *stage, unsigned char *row, unsigned char *scratch,
+                        const rs_host_member *member)
+{
+    if (stage->has_room) {
+        copy_waiting(stage, row, scratch, true, member);
+        slide(stage, row, member);
+        copy_waiting(stage, row, scratch, false, member);
+        return;
+    }
+    size_t count = stage->task.piece_count;
+    rs_host_piece *pieces = (rs_host_piece *)(void *)scratch;
+    memcpy(pieces, stage->pieces, count * sizeof *pieces);
+    const part_list list = {pieces, count, row};
+    sort(&list, 0);
+}
+
 void rs_host_reorder_work(void *context, const rs_host_member *member)
 {
     const rs_host_run *run = context;
     const rs_host_stage *stage = run->stage;
     const rs_transpose_task *task = &stage->task;
-    if (member->index != 0)
-        return;
-    for (size_t o = 0; o < task->outer; o++) {
-        unsigned char *row = run->data + o * task->pitch;
-        if (stage->own_bytes != 0) {
-            copy_waiting(stage, row, run->scratch, true);
-            slide(stage, row);
-            copy_waiting(stage, row, run->scratch, false);
-        } else {
-            rs_host_piece *pieces = (rs_host_piece *)(void *)run->scratch;
-            memcpy(pieces, stage->pieces, task->piece_count * sizeof *pieces);
-            const part_list list = {pieces, task->piece_count, row};
-            sort(&list, 0);
-        }
-        rs_host_done(run, task->cols);
+    const rs_host_member alone = {member->team, 0, 1};
+    size_t begin = 0;
+    size_t end = task->outer;
+    unsigned char *scratch = run->scratch;
+    if (stage->apart) {
+        rs_host_team_share(member, task->outer, &begin, &end);
+        scratch += member->index * stage->own_bytes;
+    }
+    for (size_t o = begin; o < end; o++) {
+        reorder_row(stage, run->data + o * task->pitch, scratch, stage->apart ? &alone : member);
+        if (stage->apart || member->index == 0)
+            rs_host_done(run, task->cols);
     }
 }
