@@ -15,16 +15,7 @@
 
 extern const char rs_cuda_chains_kernel[];
 
-enum {
-    THREADS = 256,
-    BLOCKS = 6,
-    DEPTH = 2,
-    MOST_LANES = 32,
-    COUNTER_BYTES = 128,
-    LINE_BYTES = 128,
-    MOST_SPLIT = 4,
-    LEAST_SLICES = 4
-};
+enum { THREADS = 256, BLOCKS = 6, DEPTH = 2, MOST_LANES = 32, COUNTER_BYTES = 128 };
 
 /* The parts of the table on the device, each at a multiple of 8 bytes. */
 typedef struct {
@@ -71,12 +62,6 @@ static restride_status keep_tables(rs_cuda_launch *launch, const rs_cuda_engine 
     return status;
 }
 
-static size_t choose_split(const rs_transpose_task *task, size_t words, size_t lanes)
-{
-    return task->unit % LINE_BYTES != 0 && words >= LEAST_SLICES * MOST_SPLIT * lanes ? MOST_SPLIT
-                                                                                      : 1;
-}
-
 restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
@@ -86,15 +71,12 @@ restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limi
     size_t lanes = 1;
     while (lanes < MOST_LANES && lanes < words)
         lanes *= 2;
-    /* Slices begin at whole lines of an element: two walkers must not share a sector. Elements that
-     * do not begin at lines share one at each end of a slice, so slices are longer there. */
-    size_t split = choose_split(task, words, lanes);
-    size_t slice_words = lanes * split;
+    /* Slices begin at whole lines of an element: two walkers must not share a sector. */
+    size_t slice_words = lanes;
     size_t slices = (words - 1) / slice_words + 1;
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word},
         {"LANES", NULL, lanes},
-        {"SPLIT", NULL, split},
         {"DEPTH", NULL, DEPTH},
         {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, BLOCKS},

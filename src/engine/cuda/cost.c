@@ -41,7 +41,7 @@ static double tiles_waste(const rs_transpose_task *task)
         return 0;
     size_t part = rs_cuda_divide_side(side, most, task->unit);
     size_t tiles = (side - 1) / part + 1;
-    return 0.15 + 0.5 * ((double)(tiles * part) / (double)side - 1);
+    return 0.1 + 0.3 * ((double)(tiles * part) / (double)side - 1);
 }
 
 static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -53,7 +53,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
     double words = narrow_words(task, 4);
-    if (block < engine->shared_bytes / 6)
+    if (block <= engine->common.local_bytes)
         return 1.1 + words;
     /* With few gangs at once there is less to do while one waits at its gate. */
     return 1.22 + 0.35 * (double)block / (double)chip + words + tiles_waste(task) +
@@ -94,14 +94,14 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     if (task->unit > LARGEST_SQUARE_UNIT)
         return INFINITY;
     double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
-    return 1.12 + misaligned(task->cols * task->unit, 0.14) + narrow;
+    return 1.12 + misaligned(task->cols * task->unit, 0.22) + narrow;
 }
 
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
     (void)engine;
-    return task->rows * task->tail * task->unit <= scratch_limit ? 1.6 : INFINITY;
+    return task->rows * task->tail * task->unit <= scratch_limit ? 1.55 : INFINITY;
 }
 
 static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -137,7 +137,7 @@ static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *
         return INFINITY;
     double full = (double)(task->tile * row) / (double)engine->common.local_bytes;
     double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
-    return 1.04 + misaligned(row, 0.1) + 0.14 * full + narrow;
+    return 1.04 + 16 / (double)row + misaligned(row, 0.1) + 0.14 * full + narrow;
 }
 
 /* Rows of unequal members go through shared memory granule by granule; places have 16 bits. */

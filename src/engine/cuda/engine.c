@@ -171,6 +171,8 @@ static bool is_portable(const rs_transpose_task *task)
         return rs_cuda_walks_on_device(task);
     if (task->method == RS_TRANSPOSE_SQUARE)
         return rs_cuda_is_packed(task);
+    if (task->method == RS_TRANSPOSE_PANELS)
+        return task->rows * task->cols <= LOCAL_BYTES / task->unit;
     return methods[task->method].prepare == NULL;
 }
 

@@ -2,8 +2,8 @@
  * 010! by barrier synchronisation (kernels/panels.cu): how panels are cut into tiles, and how many
  * blocks hold one together.
  *
- * Panels of up to NARROW_BYTES are tiles as they are, several at once when they are small. Larger
- * ones are cut into tiles of up to 64 x 64 elements; a gang of blocks, each with SLOTS tiles,
+ * What one group of the kernels of all devices holds is theirs (engine/device/blocks.c). Larger
+ * panels are cut into tiles of up to 64 x 64 elements; a gang of blocks, each with SLOTS tiles,
  * transposes one panel, as many gangs as fit are at work at once, and the largest panel fills all
  * multiprocessors. No scratch memory; 128 bytes a gang for its counter.
  */
@@ -15,9 +15,6 @@
 extern const char rs_cuda_panels_kernel[];
 
 enum {
-    NARROW_BYTES = 40 << 10,
-    NARROW_TARGET = 20 << 10,
-    NARROW_THREADS = 512,
     BLOCKS = 4, /* a multiprocessor: some fetch while others wait or store */
     THREADS = 256,
     RUN_BYTES = 256, /* a run of a tile's row or column */
@@ -72,53 +69,23 @@ static tile make_tile(const rs_cuda_stage *stage, size_t rows, size_t cols)
 }
 
 static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const tile *t,
-                                     bool narrow, bool gang, size_t slots, size_t threads,
-                                     size_t blocks)
+                                     bool gang, size_t slots, size_t threads, size_t blocks)
 {
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word},
         {"UNIT_WORDS", NULL, t->unit_words},
-        {"ROWS", NULL, narrow ? stage->task.rows : 0},
         {"TILE_ROWS", NULL, t->rows},
         {"TILE_COLS", NULL, t->cols},
         {"TILE_PITCH", NULL, t->pitch},
         {"SLOTS", NULL, slots},
         {"THREADS", NULL, threads},
         {"BLOCKS", NULL, blocks},
-        {"WHOLE", NULL, narrow},
         {"GANG", NULL, gang},
     };
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "panels",
                                  rs_cuda_panels_kernel, defines, sizeof defines / sizeof defines[0],
                                  threads, slots * t->bytes);
 }
-
-/* ---- narrow panels ---- */
-
-static restride_status prepare_narrow(rs_cuda_stage *stage, size_t panel_bytes)
-{
-    const rs_transpose_task *task = &stage->task;
-    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    size_t panels = task->outer * task->count;
-    size_t depth = panel_bytes < NARROW_TARGET ? NARROW_TARGET / panel_bytes : 1;
-    depth = smaller(depth, task->count);
-    const tile t = make_tile(stage, task->rows * depth, task->cols);
-    size_t fitting = engine->shared_bytes / (t.bytes + RESERVED_BYTES);
-    size_t blocks = fitting < 1 ? 1 : smaller(fitting, BLOCKS);
-    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
-    restride_status status =
-        create_kernel(stage, launch, &t, true, false, 1, NARROW_THREADS, blocks);
-    if (status != RESTRIDE_OK)
-        return status;
-    launch->grid = smaller(launch->kernel.resident, divide_up(panels, 1));
-    rs_cuda_add_argument(launch, task->pitch / stage->word);
-    rs_cuda_add_argument(launch, task->count);
-    rs_cuda_add_argument(launch, panels);
-    snprintf(stage->shape, sizeof stage->shape, "%zu panels a tile", depth);
-    return RESTRIDE_OK;
-}
-
-/* ---- gangs ---- */
 
 /* A side in parts of about equal size, at most `most`; parts begin at whole sectors where they can.
  */
@@ -158,10 +125,6 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    const tile narrow = make_tile(stage, task->rows, task->cols);
-    if (narrow.bytes <= NARROW_BYTES)
-        return prepare_narrow(stage, narrow.bytes);
-
     const tile t = choose_tile(stage);
     size_t budget = engine->shared_bytes / BLOCKS - RESERVED_BYTES;
     size_t blocks = BLOCKS;
@@ -183,8 +146,8 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
     members = smaller(room / gangs, tiles);
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = members > 1;
-    restride_status status = create_kernel(stage, launch, &t, false, members > 1,
-                                           divide_up(tiles, members), THREADS, blocks);
+    restride_status status =
+        create_kernel(stage, launch, &t, members > 1, divide_up(tiles, members), THREADS, blocks);
     if (status == RESTRIDE_OK && members > 1 && launch->kernel.resident < gangs * members)
         status = rs_fail(RESTRIDE_DEVICE_LIMIT, "%s has no room for %zu blocks at once.",
                          engine->name, gangs * members);

@@ -36,7 +36,7 @@ static size_t count_calls(const char *name)
 /* The status of making a plan and running it; the sentence stays. */
 static restride_status transpose(size_t rows, size_t cols)
 {
-    static float matrix[4096];
+    static float matrix[150 * 150];
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
     cuda_memory memory = cuda_memory_create(matrix, rows * cols * sizeof(float));
@@ -127,13 +127,13 @@ static bool every_call_fails(void)
         return false;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         setenv("EMULATED_FAIL", calls[i], 1);
-        if (transpose(20, 30) != RESTRIDE_DEVICE_ERROR) {
+        if (transpose(150, 150) != RESTRIDE_DEVICE_ERROR) {
             printf("%s\n", calls[i]);
             return false;
         }
         unsetenv("EMULATED_FAIL");
     }
-    return transpose(20, 30) == RESTRIDE_OK;
+    return transpose(150, 150) == RESTRIDE_OK;
 }
 
 /* Records of several sizes: the stages of all devices. */
@@ -215,7 +215,7 @@ static bool cache_is_used(void)
     if (!cuda_device_open() || transpose(20, 30) != RESTRIDE_OK || count_calls("--gpu") != 1)
         return false;
     return transpose(20, 30) == RESTRIDE_OK && count_calls("--gpu") == 1 &&
-           transpose(20, 31) == RESTRIDE_OK && count_calls("--gpu") == 2;
+           transpose(150, 150) == RESTRIDE_OK && count_calls("--gpu") == 2;
 }
 
 /* Calls `change` on every entry of the cache. */

@@ -10,14 +10,12 @@
  * ends where it starts: `whole` lists them, the longest first, and those of a few elements have a
  * bit in `marks`.
  *
- * The host defines LANES, SPLIT (words of an element a thread), DEPTH, THREADS, BLOCKS and
- * `position`, uint or ulong.
+ * The host defines LANES, DEPTH, THREADS, BLOCKS and `position`, uint or ulong.
  */
 typedef struct {
     word *base; /* this lane's word of the first super-element */
     position rows, cols;
     uint unit_words;
-    uint words; /* of an element that this thread has in its slice */
 } field;
 
 FUNCTION position source_of(const field *f, position target)
@@ -31,30 +29,13 @@ FUNCTION word *at(const field *f, position place)
     return f->base + (size_t)place * f->unit_words;
 }
 
-/* This thread's words of one element, LANES apart from each other. */
-FUNCTION void load(const field *f, position place, word *values)
-{
-#pragma unroll
-    for (uint i = 0; i < SPLIT; i++)
-        if (SPLIT == 1 || i < f->words)
-            values[i] = at(f, place)[i * LANES];
-}
-
-FUNCTION void store(const field *f, position place, const word *values)
-{
-#pragma unroll
-    for (uint i = 0; i < SPLIT; i++)
-        if (SPLIT == 1 || i < f->words)
-            at(f, place)[i * LANES] = values[i];
-}
-
 /* Moves elements along a cycle from `start` on; the last, at `end`, is in `held`. */
-FUNCTION void walk(const field *f, position start, position end, const word *held)
+FUNCTION void walk(const field *f, position start, position end, word held)
 {
     position target = start;
     for (;;) {
         position sources[DEPTH];
-        word values[DEPTH][SPLIT];
+        word values[DEPTH];
         position source = target;
         bool ended = false;
 #pragma unroll
@@ -63,25 +44,18 @@ FUNCTION void walk(const field *f, position start, position end, const word *hel
             ended = ended || source == end;
             sources[k] = source;
             if (!ended)
-                load(f, source, values[k]);
+                values[k] = *at(f, source);
         }
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {
             if (sources[k] == end) {
-                store(f, target, held);
+                *at(f, target) = held;
                 return;
             }
-            store(f, target, values[k]);
+            *at(f, target) = values[k];
             target = sources[k];
         }
     }
-}
-
-FUNCTION void move_cycle(const field *f, position start)
-{
-    word held[SPLIT];
-    load(f, start, held);
-    walk(f, start, start, held);
 }
 
 /* What the slices are: some words of every super-element of one matrix. */
@@ -99,10 +73,7 @@ FUNCTION bool take_slice(field *f, const slicing *s, ulong slice)
     uint lane = threadIdx.x % LANES;
     uint offset = (uint)(slice - matrix * s->each) * s->words + lane;
     f->base = s->data + matrix * s->outer_words + offset;
-    if (lane >= s->words || offset >= f->unit_words)
-        return false;
-    f->words = min((uint)SPLIT, (f->unit_words - offset - 1) / LANES + 1);
-    return true;
+    return lane < s->words && offset < f->unit_words;
 }
 
 KERNEL chains(word *data, ulong outer_words, ulong slices /* of all matrices */, ulong slices_each,
@@ -114,7 +85,7 @@ KERNEL chains(word *data, ulong outer_words, ulong slices /* of all matrices */,
     ulong walker = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;
     ulong walkers = gridDim.x * (THREADS / LANES);
     slicing s = {data, outer_words, (uint)slices_each, (uint)slice_words};
-    field f = {data, (position)rows, (position)cols, (uint)unit_words, 0};
+    field f = {data, (position)rows, (position)cols, (uint)unit_words};
 
     ulong chain = walker / slices_at_once;
     ulong slice = walker - chain * slices_at_once;
@@ -123,11 +94,11 @@ KERNEL chains(word *data, ulong outer_words, ulong slices /* of all matrices */,
             take_slice(&f, &s, first + slice) && first + slice < slices && chain < chain_count;
         position start = 0;
         position end = 0;
-        word held[SPLIT];
+        word held;
         if (active) {
             start = ends[2 * chain];
             end = ends[2 * chain + 1];
-            load(&f, end, held);
+            held = *at(&f, end);
         }
         gate(counter, gridDim.x);
         if (active)
@@ -139,14 +110,17 @@ KERNEL chains(word *data, ulong outer_words, ulong slices /* of all matrices */,
     ulong turn = walker >= busy ? walker - busy : walker + walkers - busy;
     for (ulong item = turn; item < whole_count * slices; item += walkers) {
         ulong cycle = item / slices;
+        position start = whole[cycle];
         if (take_slice(&f, &s, item - cycle * slices))
-            move_cycle(&f, whole[cycle]);
+            walk(&f, start, start, *at(&f, start));
     }
     for (ulong item = walker; item < mark_words * slices; item += walkers) {
         ulong group = item / slices;
         ulong bits = marks[group];
         if (take_slice(&f, &s, item - group * slices))
-            for (; bits != 0; bits &= bits - 1)
-                move_cycle(&f, (position)(group * 64 + __ffsll((long long)bits) - 1));
+            for (; bits != 0; bits &= bits - 1) {
+                position start = (position)(group * 64 + __ffsll((long long)bits) - 1);
+                walk(&f, start, start, *at(&f, start));
+            }
     }
 }

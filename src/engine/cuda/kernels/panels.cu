@@ -9,57 +9,12 @@
  *
  * The host defines UNIT_WORDS, TILE_ROWS, TILE_COLS (elements), TILE_PITCH (words from one row of a
  * tile to the next: with UNIT_WORDS mod 32 of them, neighbours of a column lie in different banks),
- * SLOTS (tiles a block), THREADS, BLOCKS (a multiprocessor), GANG (0: one block holds its panels
- * alone) and WHOLE: the tile is TILE_ROWS / ROWS whole panels, TILE_COLS wide, one after the other.
+ * SLOTS (tiles a block), THREADS, BLOCKS (a multiprocessor) and GANG (0: one block holds its panels
+ * alone).
  */
 #define ROW_WORDS (TILE_COLS * UNIT_WORDS)
 #define COLUMN_WORDS (TILE_ROWS * UNIT_WORDS)
 #define TILE_WORDS (TILE_ROWS * TILE_COLS * UNIT_WORDS)
-
-#if WHOLE
-
-FUNCTION void fetch_tile(word *tile, const word *from, uint words)
-{
-    for (uint x = threadIdx.x; x < words; x += THREADS) {
-        uint row = x / ROW_WORDS;
-        fetch(tile + row * TILE_PITCH + (x - row * ROW_WORDS), from + x);
-    }
-}
-
-FUNCTION void store_tile(word *to, const word *tile, uint words)
-{
-#pragma unroll 4
-    for (uint x = threadIdx.x; x < words; x += THREADS) {
-        uint line = x / (ROWS * UNIT_WORDS); /* columns of all panels, counted through */
-        uint inside = x - line * (ROWS * UNIT_WORDS);
-        uint panel = line / TILE_COLS;
-        uint col = line - panel * TILE_COLS;
-        uint row = inside / UNIT_WORDS;
-        to[x] =
-            tile[(panel * ROWS + row) * TILE_PITCH + col * UNIT_WORDS + inside - row * UNIT_WORDS];
-    }
-}
-
-KERNEL panels(word *data, ulong outer_words, ulong count, ulong panels)
-{
-    STORAGE(cells);
-    const ulong most = TILE_ROWS / ROWS;
-    ulong tiles_each = (count + most - 1) / most; /* of one matrix */
-    ulong tiles = panels / count * tiles_each;
-    for (ulong tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        ulong outer = tile / tiles_each;
-        ulong first = (tile - outer * tiles_each) * most;
-        uint words = (uint)min(most, count - first) * (ROWS * ROW_WORDS);
-        word *place = data + outer * outer_words + first * (ROWS * ROW_WORDS);
-        fetch_tile(cells, place, words);
-        drain();
-        __syncthreads();
-        store_tile(place, cells, words);
-        __syncthreads();
-    }
-}
-
-#else
 
 typedef struct {
     uint row, col;   /* of its first element */
@@ -136,4 +91,3 @@ KERNEL panels(word *data, ulong outer_words, ulong count, ulong panels, ulong ro
         __syncthreads();
     }
 }
-#endif
