@@ -160,7 +160,8 @@ kernel void claims_100(global uint *data, volatile global uint *flags, ulong row
 }
 
 /*
- * The same with the super-element in registers: VALUES words a work-item. A load has happened when
+ * The same with the super-element in registers, VALUES words a work-item; `words` is VALUES times
+ * the work-items, as the thesis assumes. A load has happened when
  * its value is used; so what is read at `start` goes through local memory before the flag is looked
  * at, as it does above, since OpenCL 1.2 has no fence that other groups take part in.
  */
@@ -177,11 +178,10 @@ kernel void claims_100_registers(global uint *data, volatile global uint *flags,
         bool over;
         uint values[VALUES];
         uint read = 0;
-        for (uint v = 0; v < VALUES; v++)
-            if (v * get_local_size(0) + get_local_id(0) < words) {
-                values[v] = elements[start * words + v * get_local_size(0) + get_local_id(0)];
-                read ^= values[v];
-            }
+        for (uint v = 0; v < VALUES; v++) {
+            values[v] = elements[start * words + v * get_local_size(0) + get_local_id(0)];
+            read ^= values[v];
+        }
         seen[get_local_id(0)] = read;
         ASK(is_claimed(flags, start));
         ulong place = start;
@@ -190,11 +190,9 @@ kernel void claims_100_registers(global uint *data, volatile global uint *flags,
             ASK(was_claimed(flags, place));
             for (uint v = 0; v < VALUES && !over; v++) {
                 uint k = v * get_local_size(0) + get_local_id(0);
-                if (k < words) {
-                    uint next = elements[place * words + k];
-                    elements[place * words + k] = values[v];
-                    values[v] = next;
-                }
+                uint next = elements[place * words + k];
+                elements[place * words + k] = values[v];
+                values[v] = next;
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

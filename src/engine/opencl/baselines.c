@@ -256,6 +256,11 @@ static restride_status prepare(const rs_baselines *b, const rs_baseline_case *c,
         prepare_out_of_place(b, c, s, l);
     else
         prepare_100(b, c, s, l);
+    if (c->kind == RS_BASELINE_REGISTER_100 && c->words % l->items != 0)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Register tiling wants super-elements of whole SIMD units of %zu words, and "
+                       "these have %zu.",
+                       l->items, c->words);
     if (l->local_bytes > b->local_bytes || l->items > b->most_items || l->values > MOST_REGISTERS ||
         rs_baseline_bytes(c) > b->bytes)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,

@@ -11,12 +11,12 @@
 #include <stddef.h>
 
 typedef enum {
-    RS_BASELINE_BARRIER_010, /* BS */
-    RS_BASELINE_CLAIMS_010,  /* PTTWAC */
-    RS_BASELINE_CYCLES_010,  /* P-IPT */
-    RS_BASELINE_GROUP_100,   /* PTTWAC with a work-item a word */
-    RS_BASELINE_LOCAL_100,   /* a SIMD unit a super-element, in local memory */
-    RS_BASELINE_REGISTER_100,
+    RS_BASELINE_BARRIER_010,  /* BS */
+    RS_BASELINE_CLAIMS_010,   /* PTTWAC */
+    RS_BASELINE_CYCLES_010,   /* P-IPT */
+    RS_BASELINE_GROUP_100,    /* PTTWAC with a work-item a word */
+    RS_BASELINE_LOCAL_100,    /* a SIMD unit a super-element, in local memory */
+    RS_BASELINE_REGISTER_100, /* the same in registers, where words fill SIMD units */
     RS_BASELINE_CYCLES_100,
     RS_BASELINE_OUT_OF_PLACE,
     RS_BASELINE_COUNT
