@@ -66,10 +66,12 @@ typedef struct {
 
 /*
  * Measures plans for `batch` matrices of rows x cols elements with random data, checks each result,
- * and keeps the fastest as wisdom. Takes memory for the matrices, without a copy, and on a device as
- * much again on the host. `options` and `tuning` may be NULL. RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW: as restride_plan_transpose(),
- * and for arrays below 1 MiB; RESTRIDE_OUT_OF_MEMORY; RESTRIDE_DEVICE_ERROR: a plan gave a wrong result, which is a defect of Restride or of the
- * machine, and nothing is kept. Not for use while something else is being measured.
+ * and keeps the fastest as wisdom. Takes memory for the matrices, without a copy, and on a device
+ * as much again on the host. `options` and `tuning` may be NULL. RESTRIDE_INVALID_ARGUMENT,
+ * RESTRIDE_OVERFLOW: as restride_plan_transpose(), and for arrays below 1 MiB;
+ * RESTRIDE_OUT_OF_MEMORY; RESTRIDE_DEVICE_ERROR: a plan gave a wrong result, which is a defect of
+ * Restride or of the machine, and nothing is kept. Not for use while something else is being
+ * measured.
  */
 RESTRIDE_API restride_status restride_tune_transpose(restride_engine *engine, size_t rows,
                                                      size_t cols, size_t elem_size, size_t batch,
