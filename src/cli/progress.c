@@ -63,9 +63,10 @@ void rs_progress_bar_tell(void *context, size_t done, size_t total)
     draw((double)done / (double)total);
     double elapsed = rs_cli_now() - bar->started;
     double rate = elapsed > 0 ? (double)(done - bar->first) / elapsed : 0;
-    fprintf(stderr, "%.2f GB/s ", 2e-9 * rate);
-    if (rate > 0)
+    if (rate > 0) {
+        fprintf(stderr, "%.2f GB/s ", 2e-9 * rate);
         print_remaining((double)(total - done) / rate);
+    }
     fflush(stderr);
 }
 
