@@ -123,7 +123,7 @@ def measure(options, shape, folder):
     out, seconds, read, written, peak = run(command, limit)
     right = file_sum(path) == wanted_sum(rows, cols, unit)
     plan = json.loads(out)["plan"]
-    print(f"| {rows} x {cols} | {unit} | {size / 1e9:.2f} | {peak / 1e9:.2f} | {plan.get('method', '')} | {seconds:.1f} | "
+    print(f"| {rows} x {cols} | {unit} | {size / 1e9:.2f} | {peak / 1e9:.2f} | {', '.join(stage['name'] for stage in plan['stages'])} | {seconds:.1f} | "
           f"{2e-6 * size / seconds:.0f} | {read / size:.2f} | {written / size:.2f} | {'yes' if right else 'NO'} |", flush=True)
     return right
 
@@ -138,7 +138,7 @@ def main():
     options = parser.parse_args()
     if os.geteuid() != 0 or not os.path.exists("/sys/fs/cgroup"):
         sys.exit(77)
-    print("| shape | bytes an element | file, GB | memory used, GB | method | seconds | MB/s | read, files | written, files | right |")
+    print("| shape | bytes an element | file, GB | memory used, GB | stages | seconds | MB/s | read, files | written, files | right |")
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         results = [measure(options, shape, folder) for shape in options.shapes]
