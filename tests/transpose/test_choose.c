@@ -431,6 +431,50 @@ static void test_extreme_numbers(void **state)
     }
 }
 
+/* What any processor's weights have in common, whatever they are fitted to. */
+static void test_order_of_costs(void **state)
+{
+    (void)state;
+    const rs_engine_traits traits = {
+        .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 4};
+    const size_t room = (size_t)1 << 30;
+    rs_transpose_task panels = {.method = RS_TRANSPOSE_PANELS,
+                                .outer = 1,
+                                .count = 64,
+                                .rows = 16,
+                                .cols = 1024,
+                                .unit = 4};
+    double on_chip = rs_cost_of_transpose(&panels, &traits, room);
+    size_t block = panels.rows * panels.cols * panels.unit;
+    assert_true(rs_cost_of_transpose(&panels, &traits, 2 * block + 128) > on_chip);
+    assert_true(rs_cost_of_transpose(&panels, &traits, block - 1) >= RS_COST_IMPOSSIBLE);
+    panels.cols *= 64;
+    double beyond = rs_cost_of_transpose(&panels, &traits, room);
+    assert_true(beyond > on_chip && beyond < RS_COST_IMPOSSIBLE);
+    rs_transpose_task chains = {
+        .method = RS_TRANSPOSE_CHAINS, .outer = 1, .count = 1, .rows = 4096, .cols = 4095};
+    double before = RS_COST_IMPOSSIBLE;
+    for (chains.unit = 4; chains.unit <= 256; chains.unit *= 4) {
+        double cost = rs_cost_of_transpose(&chains, &traits, room);
+        assert_true(cost < before);
+        before = cost;
+    }
+    chains.unit = 64;
+    double aligned = rs_cost_of_transpose(&chains, &traits, room);
+    assert_true(rs_cost_of_transpose(&chains, &traits, 4 * chains.unit) > aligned);
+    chains.unit = 68;
+    assert_true(rs_cost_of_transpose(&chains, &traits, room) > aligned);
+    rs_transpose_task tails = {.method = RS_TRANSPOSE_JOIN,
+                               .outer = 1,
+                               .count = 1,
+                               .rows = 1000,
+                               .cols = 1000,
+                               .tail = 10,
+                               .unit = 4};
+    assert_true(rs_cost_of_transpose(&tails, &traits, 2 * 40000 + 128) < RS_COST_IMPOSSIBLE);
+    assert_true(rs_cost_of_transpose(&tails, &traits, 2 * 40000 - 1) >= RS_COST_IMPOSSIBLE);
+}
+
 /* Leaving methods out that cannot win changes nothing: no candidate is cheaper. */
 static void test_cheapest(void **state)
 {
@@ -577,6 +621,7 @@ int main(void)
         cmocka_unit_test(test_longest_side),
         cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_cheapest),
+        cmocka_unit_test(test_order_of_costs),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_stored_square),
         cmocka_unit_test(test_candidates),
