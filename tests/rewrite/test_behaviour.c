@@ -636,12 +636,43 @@ static void test_generic_pointers(void **state)
         run_alone(&generic_behaviours[i], "-cl-std=CL2.0", i % 2 == 0 ? 16 : 7);
 }
 
+/* Each buffer of a kernel has a layout of its own, also where one helper gets them all. */
+static void test_different_layouts(void **state)
+{
+    (void)state;
+    static const char source[] = "typedef struct { float x, y, z; int id; uint next; } P;\n"
+                                 "void kick(global P *p, int k) { p[k].x += 2; p->id++; }\n"
+                                 "kernel void f(global P *a, global P *b, global P *c, int n) { "
+                                 "int i = get_global_id(0); if "
+                                 "(i >= n) return; kick(a + i, 0); kick(b + i, 0); kick(c + i, 0); "
+                                 "P s = b[i]; s.y = a[i].z; "
+                                 "c[i] = s; a[i].next = b[n - 1 - i].next; }\n";
+    if (!device_available())
+        skip();
+    cl_program original = device_build(source, "");
+    json_t *reply =
+        ask(json_pack("{s:s, s:b, s:i, s:{s:s, s:s}}", "source", source, "assume_undefined", 1,
+                      "tile", 32, "layouts", "a", "f i", "f.b", "i/7 f i%7"));
+    cl_program rewritten = device_build(string_of(reply, "source"), "");
+    static const char *const layouts[] = {"f i", "i/7 f i%7", "i/32 f i%32"};
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(string_of(find_argument(reply, "f", names[i]), "layout"), layouts[i]);
+    const device_case test = {"different layouts", "f", 3, {"a", "b", "c"}, {P, P, P}};
+    device_compare(&test, original, rewritten, reply, 100, 1);
+    device_compare(&test, original, rewritten, reply, 37, 2);
+    clReleaseProgram(original);
+    clReleaseProgram(rewritten);
+    json_decref(reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_the_same),
         cmocka_unit_test(test_flat_arrays),
         cmocka_unit_test(test_generic_pointers),
+        cmocka_unit_test(test_different_layouts),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_release();

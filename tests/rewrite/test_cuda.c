@@ -71,6 +71,11 @@ static const cuda_case cases[] = {
          "P") "atomicAdd(&a[i].id, 2); atomicMax(&(a + i)->next, 7u); a[i].x = __ldg(&b[i].y); }"},
     {"members alike", "struct F { float v[4]; float w; };\n",
      KERNEL("F") "float *q = a[i].v; for (int k = 0; k < 5; k++) q[k] += b[i].v[k % 4]; }"},
+    {"pointers to nested structures",
+     "__device__ void touch(In *q) { q->a += 3; q->b ^= 1; }\n__device__ In whole(const In *q) { "
+     "return *q; }\n",
+     KERNEL("N") "touch(&a[i].in); touch(a[i].many); In *q = &a[i].many[1]; *q = whole(&b[i].in); "
+                 "q->b++; a[i].in = q[-1]; }"},
     {"macros and control flow", "#define AT(p, k) ((p)[(k)])\n",
      KERNEL("P") "switch (b[i].id & 3) { case 0: AT(a, i).x = 1; break; case 1: AT(a, i).y = AT(b, "
                  "i).x; default: a[i].z = 2; } do { a[i].id++; } while (a[i].id % 4); }"},
@@ -307,6 +312,41 @@ static void test_template(void **state)
     json_decref(reply);
 }
 
+/* Whatever the source is, there is a reply, and a reason for what stays. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "",
+        "}",
+        "__global__",
+        "__global__ void f(struct P *a) { a->x = 1; }",
+        "struct P { float x, y; P *next() { return this + 1; } };\n__global__ void f(P *a) { "
+        "a->next()->x = 1; }",
+        "struct P { float x, y; };\ntemplate <int N> struct T { static const int v = T<N - 1>::v; "
+        "};\n__global__ void f(P *a) { a[T<100000>::v].x = 1; }",
+        "struct P { float x, y; };\n__global__ void f(P *a) { auto g = [](auto h) { return h(h); "
+        "}; "
+        "a->x = 1; }",
+        "struct P { float x, y; };\n__global__ void f(P *a) { for (auto &p : *a) p = 1; }",
+        "int main() { f<<<1, 2>>>(0); }",
+        "#include <nothing>\n#error no\n",
+        "struct P { float x, y; };\n__global__ void f(P *a) { [[unlikely]] if (a) asm(\"x\"); }"};
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        json_decref(
+            ask(json_pack("{s:s, s:s, s:i, s:s, s:b}", "source", sources[i], "file", "kernel.cu",
+                          "tile", 32, "language", "cuda", "assume_undefined", 1)));
+    rs_text deep = RS_TEXT_EMPTY;
+    rs_text_add_string(&deep, "struct P { float x, y; };\n__global__ void f(P *a) { a->x = ");
+    for (int i = 0; i < 20000; i++)
+        rs_text_add_string(&deep, "(");
+    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", deep.data, "file", "kernel.cu",
+                                  "tile", 32, "language", "cuda"));
+    assert_non_null(strstr(string_of(reply, "reason"), "nested too deeply"));
+    json_decref(reply);
+    rs_text_free(&deep);
+}
+
 static void test_text(void **state)
 {
     (void)state;
@@ -329,9 +369,8 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_results),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_template),
+        cmocka_unit_test(test_same_results), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_template),     cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests_name("rewrite_cuda", tests, NULL, NULL);
