@@ -431,6 +431,37 @@ static void test_extreme_numbers(void **state)
     }
 }
 
+/* Products that would come out small if they went round. */
+static void test_capped_needs(void **state)
+{
+    (void)state;
+    const rs_engine_traits traits = {
+        .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 4};
+    const size_t half = (size_t)1 << 63;
+    const rs_transpose_task columns = {.method = RS_TRANSPOSE_C2R_COLUMNS,
+                                       .outer = 1,
+                                       .count = 1,
+                                       .rows = half / 32,
+                                       .cols = 2,
+                                       .unit = 1};
+    assert_int_equal(rs_cost_least_scratch(&columns, &traits), SIZE_MAX);
+    const rs_transpose_task tails = {.method = RS_TRANSPOSE_JOIN,
+                                     .outer = 1,
+                                     .count = 1,
+                                     .rows = half / 4096,
+                                     .cols = 1,
+                                     .tail = 4096,
+                                     .unit = 1};
+    assert_true(rs_cost_of_transpose(&tails, &traits, SIZE_MAX - 1) >= RS_COST_IMPOSSIBLE);
+    const rs_transpose_task panels = {.method = RS_TRANSPOSE_PANELS,
+                                      .outer = 1,
+                                      .count = 1,
+                                      .rows = 3,
+                                      .cols = SIZE_MAX / 3,
+                                      .unit = 1};
+    assert_int_equal(rs_cost_least_scratch(&panels, &traits), SIZE_MAX);
+}
+
 /* What any processor's weights have in common, whatever they are fitted to. */
 static void test_order_of_costs(void **state)
 {
@@ -622,6 +653,7 @@ int main(void)
         cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_cheapest),
         cmocka_unit_test(test_order_of_costs),
+        cmocka_unit_test(test_capped_needs),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_stored_square),
         cmocka_unit_test(test_candidates),
