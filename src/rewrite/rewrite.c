@@ -7,10 +7,9 @@
 #include "rewrite/doubts.h"
 #include "rewrite/header.h"
 #include "rewrite/model.h"
-#include "rewrite/pattern.h"
+#include "rewrite/reply.h"
 #include "source/cuda.h"
 #include "source/flatten.h"
-#include "source/query.h"
 #include "source/words.h"
 
 #include <stdlib.h>
@@ -36,36 +35,22 @@ typedef struct {
     bool device_names; /* some text names what only the device's compiler defines */
 } rewriting;
 
-/* Puts a member into an object; the object takes the reference over. */
-static restride_status put(json_t *object, const char *key, json_t *value)
-{
-    if (value == NULL || json_object_set_new(object, key, value) != 0)
-        return rs_fail_memory("the rewriter's reply");
-    return RESTRIDE_OK;
-}
-
-/* Text of the user's source may not be UTF-8. */
-static json_t *text_of(const char *text)
-{
-    json_t *string = json_string(text);
-    return string != NULL ? string : json_string("(text that is not UTF-8)");
-}
-
 /* "Nothing could be done": the reply is this sentence, and whether the request itself is wrong. */
 static restride_status reply_error(rewriting *r, const char *sentence, bool bad_request)
 {
-    restride_status status = put(r->reply, "error", text_of(sentence));
-    return status == RESTRIDE_OK ? put(r->reply, "bad_request", json_boolean(bad_request)) : status;
+    restride_status status = rs_reply_put(r->reply, "error", rs_reply_text(sentence));
+    return status == RESTRIDE_OK ? rs_reply_put(r->reply, "bad_request", json_boolean(bad_request))
+                                 : status;
 }
 
 /* Why the whole source stays as it is. */
 static restride_status keep_source(rewriting *r, const char *reason, const char *file, size_t line)
 {
-    restride_status status = put(r->reply, "reason", text_of(reason));
+    restride_status status = rs_reply_put(r->reply, "reason", rs_reply_text(reason));
     if (status == RESTRIDE_OK)
-        status = put(r->reply, "file", text_of(file));
+        status = rs_reply_put(r->reply, "file", rs_reply_text(file));
     if (status == RESTRIDE_OK)
-        status = put(r->reply, "line", json_integer((json_int_t)line));
+        status = rs_reply_put(r->reply, "line", json_integer((json_int_t)line));
     return status;
 }
 
@@ -263,7 +248,7 @@ static restride_status list_unused(rewriting *r)
                 json_array_append_new(unused, json_string(name));
         }
     if (json_array_size(unused) > 0)
-        return put(r->reply, "unused", unused);
+        return rs_reply_put(r->reply, "unused", unused);
     json_decref(unused);
     return RESTRIDE_OK;
 }
@@ -300,90 +285,7 @@ static restride_status set_layouts(rewriting *r, bool *stopped)
     return status;
 }
 
-/* ---- writing the reply ---- */
-
-static json_t *describe_record(const rs_structure *s)
-{
-    json_t *leaves = json_array();
-    for (size_t i = 0; leaves != NULL && i < s->member_count; i++)
-        json_array_append_new(leaves, json_pack("{s:s, s:s, s:I, s:I}", "name", s->members[i].path,
-                                                "type", s->members[i].type, "offset",
-                                                (json_int_t)s->members[i].offset, "size",
-                                                (json_int_t)s->members[i].size));
-    return json_pack("{s:s, s:I, s:I, s:o}", "name", s->name != NULL ? s->name : "", "size",
-                     (json_int_t)s->record.size, "alignment", (json_int_t)s->record.alignment,
-                     "leaves", leaves);
-}
-
-static restride_status describe_access(const rs_steps *steps, const rs_argument *argument,
-                                       json_t *entry)
-{
-    rs_usage usage;
-    restride_status status =
-        rs_usage_find(steps, (int)(argument - steps->model->arguments), &usage);
-    if (status != RESTRIDE_OK)
-        return status;
-    json_t *accesses = json_object();
-    for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT && status == RESTRIDE_OK; p++)
-        status = put(accesses, rs_pattern_name(p), json_integer((json_int_t)usage.accesses[p]));
-    const rs_structure *s = &steps->model->structures[argument->structure];
-    json_t *access = json_pack(
-        "{s:I, s:I, s:I, s:b, s:b, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
-        "record_bytes", (json_int_t)s->record.size, "fields_used", (json_int_t)usage.members_used,
-        "reads", usage.is_read, "writes", usage.is_written, "pattern",
-        rs_pattern_name(rs_usage_pattern(&usage)), "accesses", accesses);
-    return status == RESTRIDE_OK ? put(entry, "access", access) : status;
-}
-
-static restride_status describe_argument(const rewriting *r, const rs_steps *steps,
-                                         const rs_argument *argument, json_t *list)
-{
-    bool kept = argument->reason != NULL;
-    json_t *entry =
-        json_pack("{s:I, s:s, s:s, s:s, s:s}", "index", (json_int_t)argument->index, "name",
-                  argument->name, "type", argument->type, "status", kept ? "kept" : "transformed",
-                  "layout", kept ? "i f" : argument->layout);
-    restride_status status = RESTRIDE_OK;
-    if (entry == NULL || json_array_append_new(list, entry) != 0)
-        return rs_fail_memory("the rewriter's reply");
-    if (kept) {
-        const char *file;
-        size_t line;
-        rs_flat_locate(&r->flat, argument->reason_offset, &file, &line);
-        status = put(entry, "reason", text_of(argument->reason));
-        if (status == RESTRIDE_OK)
-            status = put(entry, "file", text_of(file));
-        if (status == RESTRIDE_OK)
-            status = put(entry, "line", json_integer((json_int_t)line));
-        return status;
-    }
-    status = put(entry, "record", describe_record(&r->model.structures[argument->structure]));
-    if (status == RESTRIDE_OK)
-        status = put(entry, "tile", json_integer((json_int_t)argument->tile));
-    if (status == RESTRIDE_OK)
-        status = put(entry, "count_argument", json_integer(argument->count_argument));
-    if (status == RESTRIDE_OK)
-        status = describe_access(steps, argument, entry);
-    return status;
-}
-
-static restride_status describe_kernels(const rewriting *r, const rs_steps *steps, json_t *kernels)
-{
-    restride_status status = RESTRIDE_OK;
-    for (int f = 0; f < r->model.function_count && status == RESTRIDE_OK; f++) {
-        const rs_function *kernel = &r->model.functions[f];
-        if (!kernel->kernel)
-            continue;
-        json_t *arguments = json_array();
-        json_t *entry = json_pack("{s:s, s:o}", "name", kernel->name, "arguments", arguments);
-        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
-            return rs_fail_memory("the rewriter's reply");
-        for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
-            status = describe_argument(r, steps, &r->model.arguments[kernel->first_argument + i],
-                                       arguments);
-    }
-    return status;
-}
+/* ---- the steps ---- */
 
 static bool any_transformed(const rs_model *model)
 {
@@ -393,44 +295,6 @@ static bool any_transformed(const rs_model *model)
             return true;
     return false;
 }
-
-/* Kernels that are templates are named, so that nobody thinks that they were looked at. */
-static restride_status describe_templates(const rewriting *r, json_t *kernels)
-{
-    const rs_tree *tree = &r->tree;
-    for (int n = 0; n < tree->node_count; n++) {
-        int up = tree->nodes[n].parent;
-        if (tree->nodes[n].kind != CXCursor_CUDAGlobalAttr ||
-            tree->nodes[up].kind != CXCursor_FunctionTemplate)
-            continue;
-        const char *file;
-        size_t line;
-        rs_flat_locate(&r->flat, rs_cursor_offset(tree->nodes[up].cursor), &file, &line);
-        CXString name = clang_getCursorSpelling(tree->nodes[up].cursor);
-        json_t *entry =
-            json_pack("{s:s, s:[], s:s, s:s, s:I}", "name", clang_getCString(name), "arguments",
-                      "reason", "the kernel is a template", "file", file, "line", (json_int_t)line);
-        clang_disposeString(name);
-        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
-            return rs_fail_memory("the rewriter's reply");
-    }
-    return RESTRIDE_OK;
-}
-
-static restride_status describe_model(const rewriting *r, json_t *kernels)
-{
-    rs_steps steps = {NULL, NULL, 0, NULL};
-    restride_status status =
-        any_transformed(&r->model) ? rs_steps_find(&steps, &r->model) : RESTRIDE_OK;
-    if (status == RESTRIDE_OK)
-        status = describe_kernels(r, &steps, kernels);
-    if (status == RESTRIDE_OK)
-        status = describe_templates(r, kernels);
-    rs_steps_free(&steps);
-    return status;
-}
-
-/* ---- the steps ---- */
 
 /* What a source tests to learn that an OpenCL compiler reads it. */
 static const char *const usual_tests[] = {"__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
@@ -462,7 +326,7 @@ static restride_status ask_for_macros(rewriting *r, bool *stopped)
         add_unanswered(r, unknown, usual_tests[i]);
     *stopped = json_array_size(unknown) > 0;
     if (*stopped)
-        return put(r->reply, "unknown_macros", unknown);
+        return rs_reply_put(r->reply, "unknown_macros", unknown);
     json_decref(unknown);
     return RESTRIDE_OK;
 }
@@ -630,7 +494,7 @@ static restride_status put_header(rewriting *r)
     rs_text header = RS_TEXT_EMPTY;
     restride_status status = rs_header_write(&r->model, r->file, &header);
     if (status == RESTRIDE_OK)
-        status = put(r->reply, "header", text_of(header.data));
+        status = rs_reply_put(r->reply, "header", rs_reply_text(header.data));
     rs_text_free(&header);
     return status;
 }
@@ -641,7 +505,7 @@ static restride_status run(rewriting *r)
     restride_status status = read_source(r, &stopped);
     json_t *kernels = json_array();
     if (status == RESTRIDE_OK && json_object_get(r->reply, "error") == NULL)
-        status = put(r->reply, "kernels", json_incref(kernels));
+        status = rs_reply_put(r->reply, "kernels", json_incref(kernels));
     if (status == RESTRIDE_OK && !stopped && r->tree.unit == NULL) { /* not even parsed */
         stopped = true;
         status = keep_flat(r, r->tree.failure_offset, r->tree.failure);
@@ -671,13 +535,13 @@ static restride_status run(rewriting *r)
     if (status == RESTRIDE_OK && !stopped && any_transformed(&r->model))
         status = rs_model_render(&r->model, &source);
     if (status == RESTRIDE_OK && !stopped)
-        status = describe_model(r, kernels);
+        status = rs_reply_describe(&r->model, any_transformed(&r->model), kernels);
     if (status == RESTRIDE_OK && source != NULL) {
         json_t *text = json_string(source);
         status = text == NULL ? reply_error(r, "A header is not a text in UTF-8.", false)
-                              : put(r->reply, "source", text);
+                              : rs_reply_put(r->reply, "source", text);
         if (status == RESTRIDE_OK)
-            status = put(r->reply, "options", text_of(r->options.rest));
+            status = rs_reply_put(r->reply, "options", rs_reply_text(r->options.rest));
     }
     if (status == RESTRIDE_OK && source != NULL &&
         json_is_true(json_object_get(r->request, "header")))

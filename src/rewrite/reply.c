@@ -1,0 +1,139 @@
+/* What the reply says of each kernel and argument: see rewrite.h. */
+#include "rewrite/reply.h"
+
+#include "rewrite/pattern.h"
+#include "source/query.h"
+
+restride_status rs_reply_put(json_t *object, const char *key, json_t *value)
+{
+    if (value == NULL || json_object_set_new(object, key, value) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    return RESTRIDE_OK;
+}
+
+json_t *rs_reply_text(const char *text)
+{
+    json_t *string = json_string(text);
+    return string != NULL ? string : json_string("(text that is not UTF-8)");
+}
+
+static json_t *describe_record(const rs_structure *s)
+{
+    json_t *leaves = json_array();
+    for (size_t i = 0; leaves != NULL && i < s->member_count; i++)
+        json_array_append_new(leaves, json_pack("{s:s, s:s, s:I, s:I}", "name", s->members[i].path,
+                                                "type", s->members[i].type, "offset",
+                                                (json_int_t)s->members[i].offset, "size",
+                                                (json_int_t)s->members[i].size));
+    return json_pack("{s:s, s:I, s:I, s:o}", "name", s->name != NULL ? s->name : "", "size",
+                     (json_int_t)s->record.size, "alignment", (json_int_t)s->record.alignment,
+                     "leaves", leaves);
+}
+
+static restride_status describe_access(const rs_steps *steps, const rs_argument *argument,
+                                       json_t *entry)
+{
+    rs_usage usage;
+    restride_status status =
+        rs_usage_find(steps, (int)(argument - steps->model->arguments), &usage);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_t *accesses = json_object();
+    for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT && status == RESTRIDE_OK; p++)
+        status =
+            rs_reply_put(accesses, rs_pattern_name(p), json_integer((json_int_t)usage.accesses[p]));
+    const rs_structure *s = &steps->model->structures[argument->structure];
+    json_t *access = json_pack(
+        "{s:I, s:I, s:I, s:b, s:b, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
+        "record_bytes", (json_int_t)s->record.size, "fields_used", (json_int_t)usage.members_used,
+        "reads", usage.is_read, "writes", usage.is_written, "pattern",
+        rs_pattern_name(rs_usage_pattern(&usage)), "accesses", accesses);
+    return status == RESTRIDE_OK ? rs_reply_put(entry, "access", access) : status;
+}
+
+static restride_status describe_argument(const rs_model *model, const rs_steps *steps,
+                                         const rs_argument *argument, json_t *list)
+{
+    bool kept = argument->reason != NULL;
+    json_t *entry =
+        json_pack("{s:I, s:s, s:s, s:s, s:s}", "index", (json_int_t)argument->index, "name",
+                  argument->name, "type", argument->type, "status", kept ? "kept" : "transformed",
+                  "layout", kept ? "i f" : argument->layout);
+    restride_status status = RESTRIDE_OK;
+    if (entry == NULL || json_array_append_new(list, entry) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    if (kept) {
+        const char *file;
+        size_t line;
+        rs_flat_locate(model->flat, argument->reason_offset, &file, &line);
+        status = rs_reply_put(entry, "reason", rs_reply_text(argument->reason));
+        if (status == RESTRIDE_OK)
+            status = rs_reply_put(entry, "file", rs_reply_text(file));
+        if (status == RESTRIDE_OK)
+            status = rs_reply_put(entry, "line", json_integer((json_int_t)line));
+        return status;
+    }
+    status =
+        rs_reply_put(entry, "record", describe_record(&model->structures[argument->structure]));
+    if (status == RESTRIDE_OK)
+        status = rs_reply_put(entry, "tile", json_integer((json_int_t)argument->tile));
+    if (status == RESTRIDE_OK)
+        status = rs_reply_put(entry, "count_argument", json_integer(argument->count_argument));
+    if (status == RESTRIDE_OK)
+        status = describe_access(steps, argument, entry);
+    return status;
+}
+
+static restride_status describe_kernels(const rs_model *model, const rs_steps *steps,
+                                        json_t *kernels)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++) {
+        const rs_function *kernel = &model->functions[f];
+        if (!kernel->kernel)
+            continue;
+        json_t *arguments = json_array();
+        json_t *entry = json_pack("{s:s, s:o}", "name", kernel->name, "arguments", arguments);
+        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
+            return rs_fail_memory("the rewriter's reply");
+        for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
+            status = describe_argument(model, steps, &model->arguments[kernel->first_argument + i],
+                                       arguments);
+    }
+    return status;
+}
+
+/* Kernels that are templates are named, so that nobody thinks that they were looked at. */
+static restride_status describe_templates(const rs_model *model, json_t *kernels)
+{
+    const rs_tree *tree = model->tree;
+    for (int n = 0; n < tree->node_count; n++) {
+        int up = tree->nodes[n].parent;
+        if (tree->nodes[n].kind != CXCursor_CUDAGlobalAttr ||
+            tree->nodes[up].kind != CXCursor_FunctionTemplate)
+            continue;
+        const char *file;
+        size_t line;
+        rs_flat_locate(model->flat, rs_cursor_offset(tree->nodes[up].cursor), &file, &line);
+        CXString name = clang_getCursorSpelling(tree->nodes[up].cursor);
+        json_t *entry =
+            json_pack("{s:s, s:[], s:s, s:s, s:I}", "name", clang_getCString(name), "arguments",
+                      "reason", "the kernel is a template", "file", file, "line", (json_int_t)line);
+        clang_disposeString(name);
+        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
+            return rs_fail_memory("the rewriter's reply");
+    }
+    return RESTRIDE_OK;
+}
+
+restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels)
+{
+    rs_steps steps = {NULL, NULL, 0, NULL};
+    restride_status status = transformed ? rs_steps_find(&steps, model) : RESTRIDE_OK;
+    if (status == RESTRIDE_OK)
+        status = describe_kernels(model, &steps, kernels);
+    if (status == RESTRIDE_OK)
+        status = describe_templates(model, kernels);
+    rs_steps_free(&steps);
+    return status;
+}
