@@ -108,8 +108,11 @@ static void add_cards(rs_text *page, const totals *sums)
         rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
                        sums->baseline_seconds / sums->seconds);
     rs_text_add_string(page, "</div>\n");
-    rs_text_format(page, "<p>%.0f conversions moved %.3f GB in place", sums->marshal_count,
-                   sums->marshal_bytes * 1e-9);
+    if (sums->marshal_count == 0)
+        rs_text_add_string(page, "<p>Nothing was converted");
+    else
+        rs_text_format(page, "<p>%.0f conversion%s moved %.3f GB in place", sums->marshal_count,
+                       sums->marshal_count == 1 ? "" : "s", sums->marshal_bytes * 1e-9);
     if (sums->marshal_seconds > 0)
         rs_text_format(page, ", %.1f GB/s read and written",
                        2e-9 * sums->marshal_bytes / sums->marshal_seconds);
