@@ -121,20 +121,49 @@ __host__ __device__ float __uint_as_float(unsigned);
 #define RS_ONE(N)                                                                                  \
     __host__ __device__ float N##f(float);                                                         \
     __host__ __device__ double N(double);                                                          \
-    __host__ __device__ float N(float);
+    __host__ __device__ float N(float)
 #define RS_TWO(N)                                                                                  \
     __host__ __device__ float N##f(float, float);                                                  \
     __host__ __device__ double N(double, double);                                                  \
-    __host__ __device__ float N(float, float);
-RS_ONE(sqrt)
-RS_ONE(rsqrt)
-RS_ONE(cbrt) RS_ONE(fabs) RS_ONE(floor) RS_ONE(ceil) RS_ONE(trunc) RS_ONE(round) RS_ONE(rint)
-    RS_ONE(exp) RS_ONE(exp2) RS_ONE(exp10) RS_ONE(expm1) RS_ONE(log) RS_ONE(log2) RS_ONE(log10)
-        RS_ONE(log1p) RS_ONE(sin) RS_ONE(cos) RS_ONE(tan) RS_ONE(asin) RS_ONE(acos) RS_ONE(atan)
-            RS_ONE(sinh) RS_ONE(cosh) RS_ONE(tanh) RS_ONE(erf) RS_ONE(erfc) RS_ONE(normcdf)
-                RS_TWO(pow) RS_TWO(fmin) RS_TWO(fmax) RS_TWO(fmod) RS_TWO(atan2) RS_TWO(hypot)
-                    RS_TWO(copysign) RS_TWO(fdim) __host__ __device__
-    float fmaf(float, float, float);
+    __host__ __device__ float N(float, float)
+RS_ONE(sqrt);
+RS_ONE(rsqrt);
+RS_ONE(cbrt);
+RS_ONE(fabs);
+RS_ONE(floor);
+RS_ONE(ceil);
+RS_ONE(trunc);
+RS_ONE(round);
+RS_ONE(rint);
+RS_ONE(exp);
+RS_ONE(exp2);
+RS_ONE(exp10);
+RS_ONE(expm1);
+RS_ONE(log);
+RS_ONE(log2);
+RS_ONE(log10);
+RS_ONE(log1p);
+RS_ONE(sin);
+RS_ONE(cos);
+RS_ONE(tan);
+RS_ONE(asin);
+RS_ONE(acos);
+RS_ONE(atan);
+RS_ONE(sinh);
+RS_ONE(cosh);
+RS_ONE(tanh);
+RS_ONE(erf);
+RS_ONE(erfc);
+RS_ONE(normcdf);
+RS_TWO(pow);
+RS_TWO(fmin);
+RS_TWO(fmax);
+RS_TWO(fmod);
+RS_TWO(atan2);
+RS_TWO(hypot);
+RS_TWO(copysign);
+RS_TWO(fdim);
+__host__ __device__ float fmaf(float, float, float);
 __host__ __device__ double fma(double, double, double);
 __host__ __device__ float fma(float, float, float);
 __host__ __device__ float abs(float);
