@@ -47,6 +47,7 @@ static void *real(const char *name)
 /* The function of that name behind this one, as a value of its own type. */
 #define REAL(name) (*(__typeof__(name) **)(void *[]){real(#name)})
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): `arguments` is a list in its parentheses */
 #define FAILING(name, parameters, arguments)                                                       \
     cl_int name parameters                                                                         \
     {                                                                                              \
@@ -63,6 +64,7 @@ static void *real(const char *name)
         alive += made != NULL;                                                                     \
         return made;                                                                               \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define RELEASING(name, type)                                                                      \
     cl_int name(type object)                                                                       \
     {                                                                                              \
