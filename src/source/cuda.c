@@ -13,6 +13,8 @@ restride_status rs_tree_parse_cuda(rs_tree *tree, const char *text, size_t size)
                                             "cuda",
                                             "-std=c++17",
                                             "-nocudainc",
+                                            "-Xclang",
+                                            "-fcuda-allow-variadic-functions",
                                             "-nocudalib",
                                             "-nostdinc",
                                             "-nostdinc++",
