@@ -8,8 +8,10 @@
 /* AoS and ASTA on an OpenCL device; only built with OpenCL. */
 int rs_bench_marshal(int argc, char **argv);
 
-/* In-place transposition on any engine beside a copy of the same bytes. */
+/* Published tables of access patterns beside what the analyzer finds; only built with it. */
 int rs_bench_patterns(int argc, char **argv);
+
+/* In-place transposition on any engine beside a copy of the same bytes. */
 int rs_bench_transpose(int argc, char **argv);
 
 /* Permutations of a tensor's axes in host memory beside a copy of the same bytes. */

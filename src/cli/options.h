@@ -1,4 +1,4 @@
-/* Reading a verb's options: the loop that all verbs have. */
+/* Reading a verb's options. */
 #ifndef RS_CLI_OPTIONS_H
 #define RS_CLI_OPTIONS_H
 
