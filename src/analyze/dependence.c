@@ -19,7 +19,8 @@ enum { PAIR_LIMIT = 4000, OPERATION_LIMIT = 200000, NEST_LIMIT = 16 };
 typedef struct {
     rs_unit *unit;
     isl_ctx *context;
-    int loop; /* the one in question */
+    int loop;  /* the one whose iterations are compared */
+    int outer; /* from here inwards the other loops' iterations differ as well */
     int pairs;
     rs_text constraints, parameters;
 } system_of;
@@ -61,7 +62,7 @@ static bool write_side(system_of *s, rs_text *text, const rs_polynomial *p, char
         int moving = -1, symbols = 0;
         for (int i = 0; i < RS_DEGREE_LIMIT && term->symbols[i] >= 0; i++) {
             symbols++;
-            if (!is_shared(s->unit, term->symbols[i], s->loop))
+            if (!is_shared(s->unit, term->symbols[i], s->outer))
                 moving = term->symbols[i];
         }
         if (moving >= 0 && (symbols > 1 || !rs_symbol_iterates(&s->unit->symbols, moving)))
@@ -87,7 +88,7 @@ static void add_constraint(system_of *s, rs_text *text, bool usable)
 /* The bounds of the loops around a reference, from the one in question inwards. */
 static void add_bounds(system_of *s, int loop, char side)
 {
-    for (int at = loop; at >= 0 && rs_unit_is_within(s->unit, at, s->loop);
+    for (int at = loop; at >= 0 && rs_unit_is_within(s->unit, at, s->outer);
          at = s->unit->loops[at].parent) {
         const rs_loop *l = &s->unit->loops[at];
         rs_polynomial symbol = rs_polynomial_symbol(l->symbol);
@@ -147,7 +148,7 @@ static int inner_symbols(const rs_unit *unit, int loop, int symbols[NEST_LIMIT *
 static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b, bool *certain)
 {
     int symbols[NEST_LIMIT * 4];
-    int count = inner_symbols(s->unit, s->loop, symbols);
+    int count = inner_symbols(s->unit, s->outer, symbols);
     int own = s->unit->loops[s->loop].symbol;
     s->constraints = RS_TEXT_EMPTY;
     s->parameters = RS_TEXT_EMPTY;
@@ -242,19 +243,39 @@ static bool examine_loop(system_of *s, rs_dependence *found)
     return true;
 }
 
+/* With limits on what isl may take, so that no source can hold it up. */
+static bool open_system(system_of *s, rs_unit *unit)
+{
+    *s = (system_of){unit, isl_ctx_alloc(), 0, 0, 0, RS_TEXT_EMPTY, RS_TEXT_EMPTY};
+    if (s->context == NULL)
+        return false;
+    isl_options_set_on_error(s->context, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(s->context, OPERATION_LIMIT);
+    return true;
+}
+
 restride_status rs_dependences_find(rs_unit *unit, rs_dependence **dependences)
 {
+    system_of s;
     *dependences = calloc((size_t)unit->loop_count + 1, sizeof **dependences);
-    isl_ctx *context = isl_ctx_alloc();
-    bool ok = *dependences != NULL && context != NULL;
-    system_of s = {unit, context, 0, 0, RS_TEXT_EMPTY, RS_TEXT_EMPTY};
-    if (ok) {
-        isl_options_set_on_error(context, ISL_ON_ERROR_CONTINUE);
-        isl_ctx_set_max_operations(context, OPERATION_LIMIT);
-    }
-    for (s.loop = 0; ok && s.loop < unit->loop_count; s.loop++)
+    bool ok = open_system(&s, unit) && *dependences != NULL;
+    for (; ok && s.loop < unit->loop_count; s.loop++) {
+        s.outer = s.loop;
         ok = examine_loop(&s, &(*dependences)[s.loop]);
-    isl_ctx_free(context);
+    }
+    isl_ctx_free(s.context);
+    return ok ? RESTRIDE_OK : rs_fail_memory("the dependences");
+}
+
+restride_status rs_dependence_between(rs_unit *unit, int loop, int outer, rs_dependence *found)
+{
+    system_of s;
+    *found = (rs_dependence){RS_CARRIED_NOTHING, NULL, 0, 0, false};
+    bool ok = open_system(&s, unit);
+    s.loop = loop;
+    s.outer = outer;
+    ok = ok && examine_loop(&s, found);
+    isl_ctx_free(s.context);
     return ok ? RESTRIDE_OK : rs_fail_memory("the dependences");
 }
 

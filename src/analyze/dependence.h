@@ -15,6 +15,13 @@ typedef struct {
 
 /* One entry for each loop of the unit; the caller frees with rs_dependences_free(). */
 restride_status rs_dependences_find(rs_unit *unit, rs_dependence **dependences);
+/*
+ * Whether no two iterations of `loop` touch the same element in conflict, whatever the iterations
+ * of the other loops from `outer` inwards: `kind` is RS_CARRIED_NOTHING then. With `outer` the loop
+ * itself, those around it are in the same iteration.
+ */
+restride_status rs_dependence_between(rs_unit *unit, int loop, int outer, rs_dependence *found);
+
 void rs_dependences_free(rs_dependence *dependences, int count);
 
 #endif

@@ -29,10 +29,6 @@ typedef struct {
     int count;
 } changes;
 
-typedef struct {
-    int begin, condition, step, body; /* nodes; -1 for none */
-} parts;
-
 /* ---- the parts of a for statement ---- */
 
 /* The positions of the two semicolons of "for (;;)". */
@@ -51,9 +47,9 @@ static bool find_semicolons(const rs_tree *tree, int node, size_t semicolons[2])
     return found == 2;
 }
 
-static parts read_parts(const rs_tree *tree, int node)
+rs_for_parts rs_for_read(const rs_tree *tree, int node)
 {
-    parts p = {-1, -1, -1, -1};
+    rs_for_parts p = {-1, -1, -1, -1};
     size_t semicolons[2];
     int last = -1;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
@@ -398,13 +394,14 @@ static int add_loop(rs_walk *walk, int node, const char *name)
     loop->symbol = symbol;
     loop->parent = walk->loop;
     loop->line = rs_walk_line(walk, node);
+    loop->offset = walk->tree->nodes[node].begin;
     loop->bound = rs_polynomial_unknown();
     loop->lower = rs_polynomial_constant(0);
     return walk->unit->loop_count - 1;
 }
 
 /* What moves in the step has its values already: it is not walked. */
-static void walk_body(rs_walk *walk, int loop, const parts *p)
+static void walk_body(rs_walk *walk, int loop, const rs_for_parts *p)
 {
     int outer = walk->loop;
     walk->loop = loop;
@@ -433,7 +430,7 @@ static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
 
 /* What is known of a loop while it is entered. */
 typedef struct {
-    parts p;
+    rs_for_parts p;
     changes in_body, in_step;
     change main;         /* of the variable that counts; key 0: there is none */
     rs_polynomial count; /* of the iterations before this one */
@@ -537,7 +534,7 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
     stop_counting(walk, at, e);
 }
 
-static void walk_loop(rs_walk *walk, int node, const parts *p, const char *fallback)
+static void walk_loop(rs_walk *walk, int node, const rs_for_parts *p, const char *fallback)
 {
     entry *e = calloc(1, sizeof *e);
     if (e == NULL) {
@@ -551,7 +548,7 @@ static void walk_loop(rs_walk *walk, int node, const parts *p, const char *fallb
 
 void rs_walk_for(rs_walk *walk, int node)
 {
-    parts p = read_parts(walk->tree, node);
+    rs_for_parts p = rs_for_read(walk->tree, node);
     if (p.begin >= 0)
         rs_walk_statement(walk, p.begin);
     walk_loop(walk, node, &p, "for");
@@ -559,6 +556,6 @@ void rs_walk_for(rs_walk *walk, int node)
 
 void rs_walk_while(rs_walk *walk, int node, int condition, int body)
 {
-    parts p = {-1, condition, -1, body};
+    rs_for_parts p = {-1, condition, -1, body};
     walk_loop(walk, node, &p, "while");
 }

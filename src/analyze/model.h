@@ -13,6 +13,7 @@ typedef struct {
     int symbol;
     int parent; /* the loop around it; -1 for none */
     int line;
+    size_t offset;       /* of its statement, in the flat text */
     int64_t step;        /* 1: the symbol is the loop's own variable; else it counts from 0 */
     rs_polynomial lower; /* the first value of the symbol */
     rs_polynomial bound; /* is at least 0 in every iteration; or unknown */

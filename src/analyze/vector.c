@@ -29,8 +29,7 @@ static bool is_instance(const rs_accesses *accesses, int index, int loop)
     return true;
 }
 
-/* The row of an access that the symbol moves; -1 for none, or when it cannot be transformed. */
-static int row_of(const rs_access *access, int symbol)
+int rs_access_row(const rs_access *access, int symbol)
 {
     if (rs_access_is_random(access) || access->reference->atomic)
         return -1;
@@ -46,7 +45,8 @@ static int count_group(const rs_accesses *accesses, int loop, int symbol)
 {
     int count = 0;
     for (int i = 0; i < accesses->unit->reference_count; i++)
-        count += is_instance(accesses, i, loop) && row_of(&accesses->accesses[i], symbol) >= 0;
+        count +=
+            is_instance(accesses, i, loop) && rs_access_row(&accesses->accesses[i], symbol) >= 0;
     return count;
 }
 
@@ -100,7 +100,7 @@ static int single_row(const rs_access *access, int except, int symbol)
 }
 
 /* Row `rule->row` of T before the switch: skewed, then divided by its stride. */
-static bool fill_rule(rs_rule *rule, const rs_access *access, const rs_unit *unit, int symbol)
+bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, int symbol)
 {
     const rs_symbols *symbols = &unit->symbols;
     rs_polynomial one = rs_polynomial_constant(1), zero = rs_polynomial_constant(0);
@@ -313,7 +313,7 @@ static bool fill_group(const rs_accesses *accesses, const rs_dependence *depende
         if (!is_instance(accesses, i, group->loop))
             continue;
         const rs_access *access = &accesses->accesses[i];
-        int row = group->symbol < 0 ? -1 : row_of(access, group->symbol);
+        int row = group->symbol < 0 ? -1 : rs_access_row(access, group->symbol);
         group->instances++;
         if (row < 0) {
             group->left_out[group->left_out_count++] = i;
@@ -322,7 +322,7 @@ static bool fill_group(const rs_accesses *accesses, const rs_dependence *depende
         rs_rule *rule = &group->rules[group->rule_count++];
         rule->access = i;
         rule->row = row;
-        ok = fill_rule(rule, access, unit, group->symbol);
+        ok = rs_rule_make(rule, access, unit, group->symbol);
     }
     if (ok)
         mark_duplicates(group, accesses);
@@ -351,7 +351,7 @@ restride_status rs_vector_groups_find(const rs_accesses *accesses, const rs_depe
     return ok ? RESTRIDE_OK : rs_fail_memory("the vector groups");
 }
 
-static void free_rule(rs_rule *rule)
+void rs_rule_free(rs_rule *rule)
 {
     for (int row = 0; row < RS_SUBSCRIPT_LIMIT; row++) {
         free(rule->shift[row]);
@@ -364,7 +364,7 @@ void rs_vector_groups_free(rs_vector_group *groups, int count)
 {
     for (int i = 0; groups != NULL && i < count; i++) {
         for (int r = 0; r < groups[i].rule_count; r++)
-            free_rule(&groups[i].rules[r]);
+            rs_rule_free(&groups[i].rules[r]);
         free(groups[i].rules);
         free(groups[i].left_out);
         free(groups[i].reason);

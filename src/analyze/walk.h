@@ -143,6 +143,11 @@ bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *va
 bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member, rs_value *value);
 
 /* loops.c */
+typedef struct {
+    int begin, condition, step, body; /* nodes; -1 for none */
+} rs_for_parts;
+
+rs_for_parts rs_for_read(const rs_tree *tree, int node);
 void rs_walk_for(rs_walk *walk, int node);
 void rs_walk_while(rs_walk *walk, int node, int condition, int body);
 
