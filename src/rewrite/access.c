@@ -211,6 +211,10 @@ static int passed_argument(const rs_way *w, const rs_function *callee, int call)
 static const char *step_through_call(rs_way *w, int up, restride_status *status)
 {
     int function = rs_model_function(w->model, node_at(w, up)->cursor);
+    if (function < 0 && rs_way_pass_pointer(w, up))
+        return check_pointer(w);
+    if (function < 0 && rs_is_prefetch(w->tree, up))
+        return end_here(w);
     if (function < 0)
         return pass_to_atomic(w, up);
     const rs_function *callee = &w->model->functions[function];
@@ -312,9 +316,11 @@ static const char *step_from_pointer(rs_way *w, int up, restride_status *status)
  */
 static bool leaves_only_operators(const rs_tree *tree, const rs_access *a)
 {
-    size_t at = a->begin;
+    bool block = a->kind == RS_ACCESS_BLOCK; /* around its pointer is what blocks.c has seen */
+    size_t at = block ? tree->nodes[a->operand].begin : a->begin;
+    size_t end = block ? tree->nodes[a->operand].end : a->end;
     bool after_dot = false;
-    while (at < a->end) {
+    while (at < end) {
         size_t skip = 0;
         for (int i = 0; i < a->index_count; i++)
             if (tree->nodes[a->index[i]].begin == at)
@@ -332,7 +338,7 @@ static bool leaves_only_operators(const rs_tree *tree, const rs_access *a)
             after_dot = false;
         } else if (isalpha((unsigned char)c) || c == '_' || c == '$') {
             size_t word, length;
-            rs_word_next(tree->text, a->end, &at, &word, &length);
+            rs_word_next(tree->text, end, &at, &word, &length);
             if (!after_dot)
                 return false;
             after_dot = false;
@@ -415,7 +421,7 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     w.argument = argument;
     w.access.function = function;
     w.access.argument = argument;
-    w.access.structure = w.access.value = w.access.callee = -1;
+    w.access.structure = w.access.value = w.access.callee = w.access.vector_index = -1;
     w.access.pointer = w.node = node;
     w.access.is_parameter = clang_equalCursors(model->variables[variable].cursor, arg->cursor) != 0;
     w.place = RS_AT_POINTER;
@@ -431,7 +437,7 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     if (status == RESTRIDE_OK)
         status = w.status;
     if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
-        w.access.kind != RS_ACCESS_LEAF)
+        (w.access.kind == RS_ACCESS_LOAD || w.access.kind == RS_ACCESS_STORE))
         status = name_structure(&w, &reason);
     if (status != RESTRIDE_OK)
         return status;

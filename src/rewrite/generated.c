@@ -3,6 +3,7 @@
 
 #include "layout/layout.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Any count serves to generate an accessor; this one is above every sensible tile. */
@@ -122,8 +123,109 @@ static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
     rs_text_add_string(out, "    return x.value;\n}\n");
 }
 
+/* The place of element `step` of a block. */
+static void write_element_place(const rs_copier *copier, const char *step, rs_text *out)
+{
+    rs_text_format(out, "*(%s%s %s *)(p + restride_layout_%d_", const_word(copier->is_const),
+                   copier->address_space, copier->type, copier->accessor);
+    if (copier->flat)
+        rs_text_format(out, "member(count, i, at + (long)(%s)))", step);
+    else
+        rs_text_format(out, "offset(count, i, at + %s * %zu, %zu))", step, copier->size,
+                       copier->size);
+}
+
+/* OpenCL has a vector "uint4", and none of "unsigned int". */
+static void write_vector_type(const rs_copier *copier, rs_text *out)
+{
+    static const char word[] = "unsigned ";
+    bool is_unsigned = strncmp(copier->type, word, strlen(word)) == 0;
+    rs_text_format(out, "%s%s%d", is_unsigned ? "u" : "",
+                   copier->type + (is_unsigned ? strlen(word) : 0), copier->block.lanes);
+}
+
+static void write_lanes(const rs_copier *copier, rs_text *out)
+{
+    bool load = copier->block.kind == RS_BLOCK_LOAD;
+    for (int lane = 0; lane < copier->block.lanes; lane++) {
+        char step[16];
+        snprintf(step, sizeof step, "%d", lane);
+        rs_text_format(out, load ? "    x.s%x = " : "    ", lane);
+        write_element_place(copier, step, out);
+        if (!load)
+            rs_text_format(out, " = x.s%x", lane);
+        rs_text_add_string(out, ";\n");
+    }
+}
+
+/*
+ * The work-items copy element by element. The barrier stands where all of them come by, as the copy
+ * itself must; the event is that of a copy of nothing, for whoever waits for it.
+ */
+static void write_group_copy(const rs_copier *copier, rs_text *out)
+{
+    bool fetch = copier->block.kind == RS_BLOCK_FETCH;
+    const char *step = copier->block.strided ? "k * stride" : "k";
+    rs_text_add_string(
+        out, "    const size_t items = get_local_size(0) * get_local_size(1) * get_local_size(2);\n"
+             "    const size_t first = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * "
+             "get_local_size(0) + get_local_id(0);\n"
+             "    for (size_t k = first; k < n; k += items)\n        ");
+    if (fetch)
+        rs_text_add_string(out, "copy[k] = ");
+    write_element_place(copier, step, out);
+    rs_text_format(out,
+                   "%s;\n    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n    return "
+                   "async_work_group_copy(",
+                   fetch ? "" : " = copy[k]");
+    rs_text_format(out,
+                   fetch ? "copy, (%s%s %s *)p, 0, event);\n" : "(%s%s %s *)p, copy, 0, event);\n",
+                   const_word(copier->is_const), copier->address_space, copier->type);
+}
+
+/* Takes the place of a function of OpenCL that reads or writes several elements. */
+static void render_block(const rs_model *model, int number, rs_text *out)
+{
+    const rs_copier *copier = &model->copiers[number];
+    int lanes = copier->block.lanes;
+    bool load = copier->block.kind == RS_BLOCK_LOAD;
+    rs_text_add_string(out, "static inline ");
+    if (load)
+        write_vector_type(copier, out);
+    else
+        rs_text_add_string(out, lanes > 0 ? "void" : "event_t");
+    rs_text_format(out, " restride_block_%d(%s%s char *p, unsigned long count, %s", number,
+                   const_word(copier->is_const), copier->address_space,
+                   copier->flat ? "long i, long at" : place_parameters(copier));
+    if (lanes > 0 && !load) {
+        rs_text_add_string(out, ", ");
+        write_vector_type(copier, out);
+        rs_text_add_string(out, " x");
+    }
+    if (lanes == 0)
+        rs_text_format(out, ", %s__local %s *copy, size_t n%s, event_t event",
+                       copier->block.kind == RS_BLOCK_PUT ? "const " : "", copier->type,
+                       copier->block.strided ? ", size_t stride" : "");
+    rs_text_add_string(out, ")\n{\n");
+    if (load) {
+        rs_text_add_string(out, "    ");
+        write_vector_type(copier, out);
+        rs_text_add_string(out, " x;\n");
+    }
+    write_distance_split(model, copier, out);
+    if (lanes > 0)
+        write_lanes(copier, out);
+    else
+        write_group_copy(copier, out);
+    rs_text_add_string(out, load ? "    return x;\n}\n" : "}\n");
+}
+
 void rs_render_copier(const rs_model *model, int number, rs_text *out)
 {
+    if (model->copiers[number].kind == RS_ACCESS_BLOCK) {
+        render_block(model, number, out);
+        return;
+    }
     if (model->language == RS_CUDA_C) {
         render_copier_cuda(model, number, out);
         return;

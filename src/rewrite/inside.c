@@ -335,14 +335,15 @@ const char *rs_step_from_array(rs_way *w, int up)
     }
     if (outer->kind == CXCursor_ArraySubscriptExpr)
         return step_to_element(w, up);
+    if (rs_way_pass_array(w))
+        return NULL;
     const char *reason = w->type.kind == CXType_ConstantArray
                              ? check_nested(w, clang_getArrayElementType(w->type))
                              : NULL;
     return reason != NULL ? reason : rs_way_point(w, w->node, trouble);
 }
 
-/* Whether the source has a function of this name; the built-in ones are not in the tree. */
-static bool is_user_function(const rs_tree *tree, const char *name)
+bool rs_is_user_function(const rs_tree *tree, const char *name)
 {
     bool found = false;
     for (int n = 0; n < tree->node_count && !found; n++)
@@ -365,7 +366,7 @@ bool rs_is_atomic_call(const rs_tree *tree, int call)
     bool atomic = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            atomic = !is_user_function(tree, name);
+            atomic = !rs_is_user_function(tree, name);
     clang_disposeString(spelling);
     return atomic;
 }

@@ -48,7 +48,7 @@ static bool only_computes(const rs_tree *tree, int node)
     return known;
 }
 
-static bool constant_value(const rs_tree *tree, int node, long long *value)
+bool rs_linear_constant(const rs_tree *tree, int node, long long *value)
 {
     if (!only_computes(tree, node))
         return false;
@@ -74,8 +74,8 @@ static bool add_product(rs_linear *sum, const rs_tree *tree, int node, bool nega
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     long long factor;
     int other = left;
-    if (!constant_value(tree, right, &factor)) {
-        if (!constant_value(tree, left, &factor))
+    if (!rs_linear_constant(tree, right, &factor)) {
+        if (!rs_linear_constant(tree, left, &factor))
             return false;
         other = right;
     }
@@ -93,7 +93,7 @@ void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative,
     long long value;
     if (sum->overflow)
         return;
-    if (is_open(tree, node) && constant_value(tree, node, &value)) {
+    if (is_open(tree, node) && rs_linear_constant(tree, node, &value)) {
         sum->constant += negative ? -value : value;
         return;
     }
@@ -116,4 +116,29 @@ void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative,
             return;
     }
     add_term(sum, node, negative ? -1 : 1, false);
+}
+
+/* The number of a vector of `lanes` members: records where they are a whole number of vectors. */
+static void add_vectors(rs_linear *sum, const rs_tree *tree, int node, int lanes, size_t length)
+{
+    rs_linear vectors = {.count = 0};
+    bool whole = length % (size_t)lanes == 0 && length > (size_t)lanes;
+    rs_linear_add(&vectors, tree, node, false, whole ? length / (size_t)lanes : INT_MAX);
+    sum->overflow = sum->overflow || vectors.overflow;
+    sum->constant += vectors.constant * lanes;
+    for (int i = 0; i < vectors.count; i++) {
+        const rs_linear_term *term = &vectors.terms[i];
+        add_term(sum, term->node, term->counts_records ? term->factor : term->factor * lanes,
+                 term->counts_records);
+    }
+}
+
+void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *access,
+                         size_t length)
+{
+    *sum = (rs_linear){.count = 0};
+    for (int i = 0; i < access->index_count; i++)
+        rs_linear_add(sum, tree, access->index[i], access->negative[i], length);
+    if (access->vector_index >= 0)
+        add_vectors(sum, tree, access->vector_index, access->block.lanes, length);
 }

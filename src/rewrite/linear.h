@@ -6,7 +6,7 @@
 #ifndef RS_REWRITE_LINEAR_H
 #define RS_REWRITE_LINEAR_H
 
-#include "source/tree.h"
+#include "rewrite/model.h"
 
 enum { RS_TERM_LIMIT = 32 };
 
@@ -25,5 +25,12 @@ typedef struct {
 
 /* Adds an index expression, or subtracts it. Every part of it ends up in exactly one term. */
 void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length);
+
+/* The whole index of a flat access: of a vector's first member. */
+void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *access,
+                         size_t length);
+
+/* Whether an expression only computes, with a value that is known when it is compiled. */
+bool rs_linear_constant(const rs_tree *tree, int node, long long *value);
 
 #endif

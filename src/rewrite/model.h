@@ -2,8 +2,8 @@
  * What the rewriter knows about a source: its functions, their pointer parameters, the structures
  * behind them, where each pointer comes from, and every access that it understood. functions.c
  * fills in functions and arguments, structure.c the structures, origins.c where pointers come from,
- * access.c and inside.c the accesses, calls.c what follows from calls; plan.c chooses what has to
- * be generated, and render.c writes the new source from all of it.
+ * access.c, inside.c and blocks.c the accesses, calls.c what follows from calls; plan.c chooses
+ * what has to be generated, and render.c writes the new source from all of it.
  *
  * A pointer keeps the value that it has in AoS, whatever is computed with it. Only where something
  * is read or written through it, its distance from the start of the buffer is translated.
@@ -92,7 +92,28 @@ typedef struct {
     rs_origin returned;                 /* of a pointer that it returns, by its own arguments */
 } rs_function;
 
-typedef enum { RS_ACCESS_LEAF, RS_ACCESS_LOAD, RS_ACCESS_STORE, RS_ACCESS_CALL } rs_access_kind;
+typedef enum {
+    RS_ACCESS_LEAF,
+    RS_ACCESS_LOAD,
+    RS_ACCESS_STORE,
+    RS_ACCESS_BLOCK,
+    RS_ACCESS_CALL
+} rs_access_kind;
+
+/* What a function of OpenCL does with several elements. */
+typedef enum {
+    RS_BLOCK_NONE,
+    RS_BLOCK_LOAD,  /* vloadN */
+    RS_BLOCK_STORE, /* vstoreN */
+    RS_BLOCK_FETCH, /* a work-group copies them into local memory */
+    RS_BLOCK_PUT    /* or from there */
+} rs_block_kind;
+
+typedef struct {
+    rs_block_kind kind;
+    int lanes;    /* of the vector; 0 for a copy */
+    bool strided; /* a copy that steps over elements */
+} rs_block;
 
 /* One understood use of an argument: bytes [begin, end) of the flat text are replaced. */
 typedef struct {
@@ -126,6 +147,10 @@ typedef struct {
     int value;                    /* the node that is stored */
     bool value_used;              /* of a store that is more than a statement */
     int callee;                   /* of a call: the function */
+    rs_block block;
+    int call;         /* of a block: the node of the call, */
+    int operand;      /* of what it gets as pointer, */
+    int vector_index; /* and of the vector's number behind it; -1 for none */
     bool is_const, is_volatile;
 } rs_access;
 
@@ -152,6 +177,10 @@ typedef struct {
     const char *address_space;
     bool bytes; /* the place is given as a distance in bytes */
     bool is_const, is_volatile;
+    rs_block block;               /* of a function of OpenCL's place, */
+    bool flat;                    /* that gets the numbers of record and member, */
+    char type[RS_TYPE_NAME_SIZE]; /* and the type of its elements */
+    size_t size;                  /* bytes */
     size_t position;
 } rs_copier;
 

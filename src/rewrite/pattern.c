@@ -60,16 +60,21 @@ static void touched(const collection *c, const rs_access *a, size_t *begin, size
     /* A flat access tells its member when the index does and the pointer is the array itself. */
     rs_linear sum = {.count = 0};
     size_t length = c->structure->uniform > 0 ? *end / c->structure->uniform : 0;
-    for (int i = 0; i < a->index_count && length > 0; i++)
-        rs_linear_add(&sum, c->steps->model->tree, a->index[i], a->negative[i], length);
-    bool known = a->is_parameter && length > 0 && !sum.overflow;
+    if (length > 0)
+        rs_linear_of_access(&sum, c->steps->model->tree, a, length);
+    bool known = a->is_parameter && length > 0 && !sum.overflow &&
+                 (a->kind != RS_ACCESS_BLOCK || a->block.lanes > 0);
     for (int i = 0; i < sum.count; i++)
         known = known && sum.terms[i].counts_records;
     if (!known)
         return;
     long long member = sum.constant % (long long)length;
-    *begin = (size_t)(member < 0 ? member + (long long)length : member) * c->structure->uniform;
-    *end = *begin + c->structure->uniform;
+    member += member < 0 ? (long long)length : 0;
+    size_t members = a->block.lanes > 0 ? (size_t)a->block.lanes : 1;
+    if ((size_t)member + members > length)
+        return;
+    *begin = (size_t)member * c->structure->uniform;
+    *end = *begin + members * c->structure->uniform;
 }
 
 static void add_access(collection *c, const rs_access *a)

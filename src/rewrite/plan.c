@@ -112,14 +112,20 @@ static rs_copier copier_for(const rs_model *model, const rs_instance *instance,
                             const rs_access *access)
 {
     int accessor = rs_instance_accessor(model, instance, access->argument);
-    return (rs_copier){access->kind,
-                       accessor,
-                       access->structure,
-                       model->arguments[access->argument].address_space,
-                       rs_access_in_bytes(model, accessor, access),
-                       access->is_const,
-                       access->is_volatile,
-                       model->tree->size};
+    rs_copier copier = {.kind = access->kind,
+                        .accessor = accessor,
+                        .structure = access->structure,
+                        .address_space = model->arguments[access->argument].address_space,
+                        .bytes = rs_access_in_bytes(model, accessor, access),
+                        .is_const = access->is_const,
+                        .is_volatile = access->is_volatile,
+                        .block = access->block,
+                        .flat = access->flat,
+                        .size = access->size,
+                        .position = model->tree->size};
+    if (access->kind == RS_ACCESS_BLOCK)
+        strcpy(copier.type, access->type);
+    return copier;
 }
 
 int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access)
@@ -130,7 +136,10 @@ int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs
         if (copier->kind == wanted.kind && copier->accessor == wanted.accessor &&
             copier->structure == wanted.structure && copier->bytes == wanted.bytes &&
             strcmp(copier->address_space, wanted.address_space) == 0 &&
-            copier->is_const == wanted.is_const && copier->is_volatile == wanted.is_volatile)
+            copier->is_const == wanted.is_const && copier->is_volatile == wanted.is_volatile &&
+            copier->block.kind == wanted.block.kind && copier->block.lanes == wanted.block.lanes &&
+            copier->block.strided == wanted.block.strided && copier->flat == wanted.flat &&
+            strcmp(copier->type, wanted.type) == 0)
             return i;
     }
     return -1;
@@ -255,10 +264,10 @@ static restride_status plan_instance(rs_model *model, int instance)
             status = plan_call(model, instance, access);
         else if (accessor >= 0 && access->kind != RS_ACCESS_LEAF)
             status = choose_copier(model, &model->instances[instance], access);
-        else if (accessor >= 0 && access->flat)
-            model->accessors[accessor].flat = true;
         else if (accessor >= 0 && rs_access_in_bytes(model, accessor, access))
             model->accessors[accessor].bytes = true;
+        if (accessor >= 0 && access->flat)
+            model->accessors[accessor].flat = true;
     }
     return status;
 }

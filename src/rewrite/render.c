@@ -80,6 +80,11 @@ static void write_index(const writer *w, const rs_access *a, int self)
     }
     if (a->index_count == 0 && direct)
         rs_text_add_string(text, "0");
+    if (a->vector_index >= 0) {
+        rs_text_format(text, " + (%s)(", index_type);
+        write_node(w, a->vector_index, self + 1);
+        rs_text_format(text, ") * %d", a->block.lanes);
+    }
 }
 
 static void write_subscripts(const writer *w, const rs_access *a, int self, int first, int end)
@@ -150,33 +155,36 @@ static bool has_records(const rs_linear *sum)
     return sum->count == 0;
 }
 
-/*
- * Where the member of a flat access lies. Record and member are given apart when the index tells
- * them, so that the compiler has nothing to divide; a pointer variable usually stands at the start
- * of some record, and compilers divide its distance only once.
- */
-static void write_flat_place(const writer *w, const rs_access *a, int self)
+/* The members in a record of a flat access. */
+static size_t record_length(const writer *w, const rs_access *a)
 {
     const rs_model *model = w->model;
-    rs_text *text = &w->out->text;
     int accessor = rs_instance_accessor(model, w->instance, a->argument);
     const rs_structure *s = &model->structures[model->accessors[accessor].structure];
-    const char *name = model->arguments[a->argument].name;
-    size_t length = s->record.size / s->uniform;
-    bool direct = is_direct(model, a);
-    rs_linear sum = {.count = 0};
-    for (int i = 0; i < a->index_count; i++)
-        rs_linear_add(&sum, model->tree, a->index[i], a->negative[i], length);
-    bool variable = rs_model_variable(model, a->pointer) >= 0;
-    bool apart = model->address_bits == 64 && !sum.overflow && (direct || variable) &&
-                 (has_records(&sum) || !direct);
-    rs_text_format(text, "restride_layout_%d_%s(restride_count_%s, ", accessor,
-                   apart ? "member" : "element", name);
-    if (!apart) {
-        write_index(w, a, self);
-        rs_text_add_string(text, ")");
-        return;
-    }
+    return s->record.size / s->uniform;
+}
+
+/*
+ * Record and member of a flat access are given apart when the index tells them, so that the
+ * compiler has nothing to divide; a pointer variable usually stands at the start of some record,
+ * and compilers divide its distance only once.
+ */
+static bool is_apart(const writer *w, const rs_access *a, rs_linear *sum)
+{
+    const rs_model *model = w->model;
+    bool direct = is_direct(model, a), variable = rs_model_variable(model, a->pointer) >= 0;
+    rs_linear_of_access(sum, model->tree, a, record_length(w, a));
+    return model->address_bits == 64 && !sum->overflow && (direct || variable) &&
+           (has_records(sum) || !direct);
+}
+
+/* "RECORD, MEMBER" of an access that tells them apart. */
+static void write_apart(const writer *w, const rs_access *a, int self, const rs_linear *parts)
+{
+    rs_text *text = &w->out->text;
+    size_t length = record_length(w, a);
+    bool direct = is_direct(w->model, a);
+    rs_linear sum = *parts;
     long long member = sum.constant % (long long)length;
     member += member < 0 ? (long long)length : 0;
     write_terms(w, &sum, (sum.constant - member) / (long long)length, true, self);
@@ -191,6 +199,60 @@ static void write_flat_place(const writer *w, const rs_access *a, int self)
         rs_text_add_string(text, " + ");
         write_distance(w, a, self);
         rs_text_format(text, " %% %zu", length);
+    }
+}
+
+/* Where the member of a flat access lies. */
+static void write_flat_place(const writer *w, const rs_access *a, int self)
+{
+    rs_text *text = &w->out->text;
+    rs_linear sum;
+    bool apart = is_apart(w, a, &sum);
+    rs_text_format(text, "restride_layout_%d_%s(restride_count_%s, ",
+                   rs_instance_accessor(w->model, w->instance, a->argument),
+                   apart ? "member" : "element", w->model->arguments[a->argument].name);
+    if (apart)
+        write_apart(w, a, self, &sum);
+    else
+        write_index(w, a, self);
+    rs_text_add_string(text, ")");
+}
+
+/* "COUNT, RECORD, MEMBER" or, in a structure, "COUNT, INDEX, OFFSET" of a block's first element. */
+static void write_block_place(const writer *w, const rs_access *a, int self)
+{
+    rs_linear sum;
+    if (!a->flat) {
+        write_place(w, a, self);
+        return;
+    }
+    rs_text_format(&w->out->text, "restride_count_%s, ", w->model->arguments[a->argument].name);
+    if (is_apart(w, a, &sum)) {
+        write_apart(w, a, self, &sum);
+        return;
+    }
+    rs_text_add_string(&w->out->text, "0, ");
+    write_index(w, a, self);
+}
+
+/* A call of the function that takes the place of OpenCL's: with the operands that tell no place
+ * behind it. */
+static void write_block(const writer *w, const rs_access *a, int self, const char *qualifiers)
+{
+    rs_text *text = &w->out->text;
+    const rs_tree *tree = w->model->tree;
+    rs_text_format(text, "restride_block_%d((%s char *)%s%s, ",
+                   rs_model_copier(w->model, w->instance, a), qualifiers, base_prefix(w->model, a),
+                   w->model->arguments[a->argument].name);
+    write_block_place(w, a, self);
+    int number = 0;
+    for (int n = rs_node_child(tree, a->call, 1); n >= 0; n = tree->nodes[n].next, number++) {
+        bool place = n == a->operand || (a->block.kind == RS_BLOCK_LOAD && number == 0) ||
+                     (a->block.kind == RS_BLOCK_STORE && number == 1);
+        if (place)
+            continue;
+        rs_text_add_string(text, ", ");
+        write_node(w, n, self + 1);
     }
     rs_text_add_string(text, ")");
 }
@@ -322,6 +384,9 @@ static void write_access(const writer *outer, const rs_access *a, int self)
         break;
     case RS_ACCESS_STORE:
         write_store(&w, a, self, q);
+        break;
+    case RS_ACCESS_BLOCK:
+        write_block(&w, a, self, q);
         break;
     case RS_ACCESS_CALL:
         write_call(&w, a, self);

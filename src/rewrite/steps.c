@@ -370,6 +370,10 @@ rs_step rs_steps_of_access(const rs_steps *steps, const rs_access *a)
     rs_step step = pointer_step(steps, a->pointer, 0);
     for (int i = 0; i < a->index_count; i++)
         step = sum(step, scaled(step_of(steps, a->index[i], 0), size), a->negative[i]);
+    if (a->vector_index >= 0)
+        step = sum(step, scaled(step_of(steps, a->vector_index, 0), size * a->block.lanes), false);
+    if (a->block.kind == RS_BLOCK_FETCH || a->block.kind == RS_BLOCK_PUT)
+        step = a->block.strided ? strided : (rs_step){RS_STEP_BY, size};
     return step;
 }
 

@@ -42,6 +42,20 @@ const char *rs_way_point(rs_way *way, int node, const char *otherwise);
 /* Goes through ".name" or "->name". */
 const char *rs_way_enter(rs_way *way, int member, const char *symbol);
 
+/* Whether the source has a function of this name; the built-in ones are not in the tree. */
+bool rs_is_user_function(const rs_tree *tree, const char *name);
+
+/*
+ * Whether the pointer (or the array member) of this way is passed to a function of OpenCL that
+ * reads or writes several elements, and can be replaced. Then the way ends there.
+ */
+bool rs_way_pass_pointer(rs_way *way, int call);
+bool rs_way_pass_array(rs_way *way);
+
+/* Whether the call only tells the device what may be read soon: wherever that lies, the results
+ * are the same. */
+bool rs_is_prefetch(const rs_tree *tree, int call);
+
 /* Whether the call is to one of OpenCL's atomic functions on plain integers. */
 bool rs_is_atomic_call(const rs_tree *tree, int call);
 

@@ -393,6 +393,16 @@ static const behaviour behaviours[] = {
               "= __LINE__; }\n#endif\n",
      {P},
      "t"},
+    {"written lanes",
+     ONE("V") "a[i].q.wzyx = a[i].q; a[i].q.hi = a[i].q.even; a[i].q.odd += a[i].r; a[i].q.s3 = "
+              "a[i].k; (a + i)->s.yx = a[i].q.s01; (*(a + i)).r.y *= 2; (a[i].q).xw = "
+              "(float2)(a[i].s.z, 2); a[i].q.lo.y = 3; a[i].q.hi.lo++; a[i].s.zy = a[i].s.xz; "
+              "global "
+              "V *p = a + i; p->q.zx -= p->q.yw; float4 t = a[i].q.ywzx = a[i].q; a[i].k = t.x > "
+              "0; "
+              "a[i].q.xyz = a[i].q.zyx; }",
+     {V},
+     "t"},
     {"multi-line text",
      ONE("P") "\n\n\n  a\n [ i\n ] /* c */ . // d\n x\n =\n 1;\n a[i] /* } */ .y = '}' + "
               "\"{;\"[0]; }",
@@ -581,6 +591,97 @@ static void test_flat_arrays(void **state)
         run_alone(&flat_behaviours[i], "", i % 2 == 0 ? 16 : 7);
 }
 
+/* Functions of OpenCL that read or write several elements. */
+#define GROUP                                                                                      \
+    "int l = get_local_id(0), g = get_group_id(0) * 16, m = n - g < 16 ? n - g : 16; local float " \
+    "t[80]; for (int k = l; k < 80; k += 16) t[k] = 7; barrier(CLK_LOCAL_MEM_FENCE); "
+static const behaviour block_behaviours[] = {
+    {"vectors of a flat array",
+     "//DL: AoS: a[n][20]\n//DL: AoS: b[n][20]\n" TWO(
+         "float",
+         "const float") "vstore4(vload4(i * 5 + 1, b), i * 5, a); vstore4(vload4(1, b + 20 "
+                        "* i), 1, a + 20 * i); global float *q = a + 20 * i + 8; "
+                        "vstore3(vload3(2, q - 1) + 1, 0, q); const global float *r = &b[i "
+                        "* 20]; q += 3; vstore2((float2)(r[19], 3), 0, q); int k = 5 * i; "
+                        "vstore8(vload8(0, b + 4 * k++ + 2).s76543210, 0, a + 12 + 20 * i); "
+                        "a[20 * i] += k; }",
+     {80, 80},
+     "tt"},
+    {"vectors that cross records",
+     "//DL: AoS: a[n][3]\n//DL: AoS: b[n][5]\n" TWO(
+         "int",
+         "const short") "if (i % 4 == 0 && i + 4 <= n) { int4 v = convert_int4(vload4((5 * (n "
+                        "- 2)) / 4, b)); vstore8((int8)(1, 2, 3, 4, 5, 6, 7, i) + a[3 * i + 11], "
+                        "0, a + 3 * i); "
+                        "vstore4(vload4(1, a + i * 3 + 4) + v, 2, &a[i * 3]); short16 w = "
+                        "vload16(0, b + 5 * i + 3); "
+                        "a[3 * i + 1] += w.sf + w.s0; vstore3(vload3((uchar)2, a + 3 * i + 1).zyx, "
+                        "(long)i, a + 1); "
+                        "} }",
+     {12, 10},
+     "tt"},
+    {"vectors of structures",
+     RECORDS "typedef struct { float c[4], d[2], e; } F; float4 get(const global float *q, int k) "
+             "{ return vload4(k, q); } " TWO(
+                 "F", "struct N") "vstore4(get(a[i].c, 0) + 1, 0, "
+                                  "&a[i].c[1]); vstore2(vload2(1, &a[i].c[0]), 0, a[i].d); a[i].e "
+                                  "= vload3(0, b[i].v[1]).z "
+                                  "+ vload3(0, (b + i)->v[i & 1]).x; vstore2((float2)(i, 2), 0, "
+                                  "b[i].v[0]); vstore3(vload3("
+                                  "0, b[n - 1 - i].v[1]), 0, b[i].v[1]); }",
+     {28, N},
+     "tt"},
+    {"vectors of constant memory and chosen pointers",
+     "//DL: AoS: a[n][6]\n//DL: AoS: b[n][4]\nkernel void f(global uint *a, constant uint *b, int "
+     "n) "
+     "{ int i = get_global_id(0); if (i < n) { global uint *q = a + 6 * i; vstore4(vload4(i, b), "
+     "0, "
+     "i % 2 ? q : q + 2); vstore2(vload2(0, b + 4 * (n - 1 - i)) ^ vload4(0, q).yz, 1, q + (i & "
+     "1)); "
+     "prefetch(q, 3); } }",
+     {24, 16},
+     "tt"},
+    {"copies into local memory",
+     "//DL: AoS: a[n][5]\nkernel void f(global float *a, int n) { " GROUP
+     "event_t e = async_work_group_copy(t, a + 5 * g, m * 5, 0); wait_group_events(1, &e); float s "
+     "= "
+     "0; for (int k = 0; k < m * 5; k++) s += t[k] * (k % 3); if (l < m) a[5 * (g + l) + 2] = s; }",
+     {20},
+     "t"},
+    {"copies out of local memory",
+     "//DL: AoS: a[n][5]\nvoid put(global float *q, const local float *t, int m, event_t *e) { *e "
+     "= "
+     "async_work_group_copy(q, t, m, *e); }\nkernel void f(global float *a, int n) { " GROUP
+     "t[5 * l] = l; t[5 * l + 3] = n; barrier(CLK_LOCAL_MEM_FENCE); event_t e = "
+     "async_work_group_copy(t + 1, (const global float *)a, 2, 0); wait_group_events(1, &e); "
+     "put(&a[5 "
+     "* g], t, m * 5 - 1, &e); wait_group_events(1, &e); if (l < m) a[5 * (g + l)] += a[5 * (g + "
+     "(l ^ "
+     "1) % m) + 4]; }",
+     {20},
+     "t"},
+    {"strided copies",
+     "//DL: AoS: a[n][5]\n//DL: AoS: b[n][5]\nkernel void f(global float *a, const global float "
+     "*b, "
+     "int n) { " GROUP "event_t e[2]; e[0] = async_work_group_strided_copy(t, b + 5 * g + 1, "
+     "(size_t)m, 5, 0); e[1] = "
+     "async_work_group_strided_copy(t + 16, &b[5 * g + 3], m, 5, e[0]); wait_group_events(2, e); "
+     "t[l] += t[16 + m - 1]; barrier(CLK_LOCAL_MEM_FENCE); e[0] = async_work_group_strided_copy(a "
+     "+ 2 "
+     "+ 5 * g, t, m, 5, 0); wait_group_events(1, e); }",
+     {20, 20},
+     "tt"},
+};
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    if (!device_available())
+        skip();
+    for (size_t i = 0; i < sizeof block_behaviours / sizeof block_behaviours[0]; i++)
+        run_alone(&block_behaviours[i], "", i % 2 == 0 ? 16 : 7);
+}
+
 /* OpenCL C 2.0: pointers without an address space, and atomic types. */
 static const behaviour generic_behaviours[] = {
     {"pointers without an address space",
@@ -671,6 +772,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_the_same),
         cmocka_unit_test(test_flat_arrays),
+        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_generic_pointers),
         cmocka_unit_test(test_different_layouts),
     };

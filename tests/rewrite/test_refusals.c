@@ -38,7 +38,7 @@ static const refusal refusals[] = {
     {P "kernel void f(global P *a, int n) {\n ({ n++; a; })->x = 1; }", 3, "statement"},
     {P "kernel void f(global P *a, int n) {\n (a ?: a + 1)->x = 1; }", 3, "pointer"},
     {P "kernel void f(global P *a) {\n prefetch((global int *)a, 4); }", 3, "cast"},
-    {P "kernel void f(global P *a) {\n prefetch(&a->x, 4); }", 3, "not in the source"},
+    {D "kernel void f(global P *a) {\n prefetch(&a->x, 4); }", 3, "address of a member"},
     /* pointers that meet others */
     {P "kernel void f(global P *a, global P *b, int n) {\n global P *q = n ? a : b;\n q->x = 1; }",
      3, "several buffers"},
@@ -128,21 +128,40 @@ static const refusal refusals[] = {
      "h(&q->x); }\nvoid e(global struct Mid *q) { g(&q->in); }\nkernel void f(global P *a) {\n "
      "e(&a->m); }",
      6, "nested structure"},
-    {P "kernel void f(global P *a) {\n int4 t = vload4(0, a->v); }", 3, "not in the source"},
-    {P "kernel void f(global P *a) {\n vstore2((int2)(1, 2), 0, &a->id); }", 3,
-     "not in the source"},
-    {P
-     "kernel void f(global P *a, local int *b) {\n event_t e = async_work_group_copy(b, &a->v[0], "
-     "4, 0); }",
-     3, "not in the source"},
-    {P "kernel void f(global P *a, local int *b) {\n event_t e = async_work_group_copy(a->v, b, 4, "
+    /* functions of OpenCL that get pointers */
+    {D "kernel void f(global P *a, int n) {\n int4 t = vload4(n, a->v); }", 3, "array member"},
+    {D "kernel void f(global P *a) {\n int4 t = vload4(1, a->v); }", 3, "array member"},
+    {D "kernel void f(global P *a) {\n int3 t = vload3(-1, a->v); }", 3, "array member"},
+    {D "kernel void f(global P *a) {\n int2 t = vload2(0, a->v + 1); }", 3, "array member"},
+    {D "kernel void f(global P *a) {\n vstore2((int2)(1, 2), 0, &a->v[0]); }", 3,
+     "address of a member"},
+    {D "kernel void f(global P *a, local int *b) {\n event_t e = async_work_group_copy(b, a->v, 4, "
        "0); }",
+     3, "array member"},
+    {P "void vstore2(int2 v, uint i, global int *q) { ((global char *)q)[i] = v.x; }\nkernel void "
+       "f(global P *a) {\n vstore2((int2)(1, 2), 0, &a->id); }",
+     2, "by vstore2"},
+    {P "kernel void f(global P *a) {\n vstore_half(1.5f, 2, (global half *)a); }", 3, "cast"},
+    {"//DL: AoS: a[n][6]\nkernel void f(global half *a, global float *b) {\n b[0] = vload_half(1, "
+     "a); }",
      3, "not in the source"},
+    {"//DL: AoS: a[n][6]\nkernel void f(global float3 *a, local float3 *b) {\n event_t e = "
+     "async_work_group_copy(b, a, 2, 0); }",
+     3, "not in the source"},
+    {"//DL: AoS: a[n][6]\nvoid barrier(int k) { }\nkernel void f(global float *a, local float *b) "
+     "{\n event_t e = async_work_group_copy(b, a, 2, 0); }",
+     4, "not in the source"},
+    {"//DL: AoS: a[n][6]\nkernel void f(global float *a, global float *b, int n) {\n "
+     "vstore4(vload4("
+     "0, n ? a : b), 0, b); }",
+     3, "several buffers"},
+    {"//DL: AoS: a[n][6]\nkernel void f(global float *a, global float *b, int n) {\n float4 r; "
+     "b[0] "
+     "= fract(vload4(0, b), a + n).x; }",
+     3, ""},
     {"typedef struct { int v[2][3]; } P;\nkernel void f(global P *a) {\n global int (*q)[3] = "
      "a->v; q[0][1] = 1; }",
      3, "array member"},
-    {P "kernel void f(global P *a, int n) {\n a[n].x = vload4(0, a[n].v).x; }", 3,
-     "not in the source"},
     {P "int atomic_mine(volatile global int *q) {\n return ((volatile global char *)q)[1]; "
        "}\nkernel void f(global P *a) {\n "
        "atomic_mine(&a->id); }",
@@ -216,8 +235,6 @@ static const refusal refusals[] = {
     {"//DL: AoS: a[n]\nkernel void f(\n global float *a) { a[0] = 1; } struct X { int x; };", 3,
      "not an array of structures"},
     {"kernel void f(global float *a) { a[0] = 1; }\n\n//DL: AoS: a[n][MISSING]", 3, "MISSING"},
-    {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n a[0] = vload4(0, a).x; }", 3,
-     "not in the source"},
     {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global int *)a = 1; }", 3, "cast"},
     {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global float2 *)(a + 2) = 1; }", 3,
      "cast"},
