@@ -43,7 +43,8 @@ typedef enum {
     RS_KERNELS_BLOCKS,
     RS_KERNELS_CHAINS,
     RS_KERNELS_SHUFFLES,
-    RS_KERNELS_MOVES
+    RS_KERNELS_MOVES,
+    RS_KERNELS_PROBE
 } rs_device_source;
 
 extern const char *const rs_device_sources[];

@@ -7,12 +7,14 @@ extern const char rs_device_blocks_kernels[];
 extern const char rs_device_chains_kernels[];
 extern const char rs_device_shuffles_kernels[];
 extern const char rs_device_moves_kernels[];
+extern const char rs_device_probe_kernels[];
 
 const char *const rs_device_sources[] = {
     [RS_KERNELS_BLOCKS] = rs_device_blocks_kernels,
     [RS_KERNELS_CHAINS] = rs_device_chains_kernels,
     [RS_KERNELS_SHUFFLES] = rs_device_shuffles_kernels,
     [RS_KERNELS_MOVES] = rs_device_moves_kernels,
+    [RS_KERNELS_PROBE] = rs_device_probe_kernels,
 };
 
 static const rs_device_method *const methods[RS_TRANSPOSE_METHOD_COUNT] = {
