@@ -53,7 +53,9 @@ RESTRIDE_API restride_status restride_plan_transpose_with(restride_plan **plan,
  * transpose: axis k of the result is axis permutation[k]. Every size is at least 1 and their
  * product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The permutation is
  * factored into transpositions; the bound on scratch memory is that of restride_transpose().
- * The engine must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose.
+ * The engine must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose. Follows what
+ * restride_tune_permute() has measured, as restride_plan_convert() what restride_tune_convert() has
+ * (restride/wisdom.h).
  */
 RESTRIDE_API restride_status restride_plan_permute(restride_plan **plan, restride_engine *engine,
                                                    int rank, const size_t dims[],

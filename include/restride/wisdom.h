@@ -10,6 +10,10 @@
  * batch, and only of arrays of 1 MiB and more: for less, reading the file would take longer than is
  * gained.
  *
+ * Permutations and conversions are made of transpositions. Their plans follow the wisdom about each
+ * of those, wherever it came from, and about the order of those that permute three or more groups
+ * of axes; restride_tune_permute() and restride_tune_convert() measure both.
+ *
  * The file is $RESTRIDE_WISDOM; if that is not set, $XDG_CACHE_HOME/restride/wisdom.json, or
  * ~/.cache/restride/wisdom.json. An empty RESTRIDE_WISDOM switches wisdom off. An engine reads it
  * once, when the first plan needs it. A file that cannot be read, is damaged or of another version
@@ -20,6 +24,7 @@
 #define RESTRIDE_WISDOM_H
 
 #include "restride/engine.h"
+#include "restride/layout.h"
 
 #include <stddef.h>
 
@@ -52,13 +57,13 @@ typedef struct {
 } restride_tune_options;
 
 typedef struct {
-    char name[128]; /* its method and tile sizes */
+    char name[128]; /* its method and tile sizes, or its stages */
     double seconds; /* of a run: the median */
 } restride_tuned_plan;
 
 typedef struct {
     restride_tuned_plan planner; /* the planner's own choice */
-    restride_tuned_plan best;    /* the same, unless another one is clearly faster */
+    restride_tuned_plan best;    /* what is planned from now on */
     size_t tried;                /* plans that were measured */
     size_t runs;
     int kept; /* 0 when the wisdom could not be written; restride_last_error() says why */
@@ -66,7 +71,8 @@ typedef struct {
 
 /*
  * Measures plans for `batch` matrices of rows x cols elements with random data, checks each result,
- * and keeps the fastest as wisdom. Takes memory for the matrices, without a copy, and on a device
+ * and keeps the fastest as wisdom; the planner's own choice unless another one is clearly faster.
+ * Takes memory for the matrices, without a copy, and on a device
  * as much again on the host. `options` and `tuning` may be NULL. RESTRIDE_INVALID_ARGUMENT,
  * RESTRIDE_OVERFLOW: as restride_plan_transpose(), and for arrays below 1 MiB;
  * RESTRIDE_OUT_OF_MEMORY; RESTRIDE_DEVICE_ERROR: a plan gave a wrong result, which is a defect of
@@ -77,6 +83,31 @@ RESTRIDE_API restride_status restride_tune_transpose(restride_engine *engine, si
                                                      size_t cols, size_t elem_size, size_t batch,
                                                      const restride_tune_options *options,
                                                      restride_tuning *tuning);
+
+/*
+ * The same for a permutation of axes as restride_plan_permute() takes it: measures plans for each
+ * of its transpositions, and then the orders in which these can be taken. `seconds` are about what
+ * all of that takes, without the first runs of each plan. In `tuning` are the whole plan as it was
+ * estimated and as it is from now on, which may be the same. Errors: those of
+ * restride_plan_permute() and restride_tune_transpose().
+ */
+RESTRIDE_API restride_status restride_tune_permute(restride_engine *engine, int rank,
+                                                   const size_t dims[], const int permutation[],
+                                                   size_t elem_size,
+                                                   const restride_tune_options *options,
+                                                   restride_tuning *tuning);
+
+/*
+ * The same for a conversion as restride_plan_convert_with() takes it, without a check of the
+ * conversion as a whole: each of its transpositions is checked. RESTRIDE_UNSUPPORTED: there is
+ * nothing to choose, because the engine converts in one stage, or no transposition of 1 MiB or
+ * more is in it.
+ */
+RESTRIDE_API restride_status restride_tune_convert(restride_engine *engine,
+                                                   const restride_layout *from,
+                                                   const restride_layout *to, size_t elem_size,
+                                                   const restride_tune_options *options,
+                                                   restride_tuning *tuning);
 
 #ifdef __cplusplus
 }

@@ -66,28 +66,11 @@ static bool read_dims(const char *text, bench_options *options)
     return true;
 }
 
-/* The next of a list of orders; *text moves behind it. */
-static bool read_order(const char **text, int rank, int permutation[])
-{
-    bool seen[MOST_RANK] = {false};
-    int axis = 0;
-    for (; **text != ',' && **text != '\0'; axis++, (*text)++) {
-        int from = **text - '0';
-        if (axis == rank || from < 0 || from >= rank || seen[from])
-            return false;
-        seen[from] = true;
-        permutation[axis] = from;
-    }
-    if (**text == ',')
-        (*text)++;
-    return axis == rank;
-}
-
 static bool check_orders(const bench_options *options)
 {
     int permutation[MOST_RANK];
     for (const char *text = options->orders; *text != '\0';)
-        if (!read_order(&text, options->rank, permutation))
+        if (!rs_cli_read_axes(&text, options->rank, permutation))
             return false;
     return true;
 }
@@ -326,7 +309,7 @@ static restride_status measure_all(const bench_options *options, restride_engine
     restride_status status = RESTRIDE_OK;
     for (const char *text = options->orders; *text != '\0' && status == RESTRIDE_OK;) {
         bench_result result = {0};
-        read_order(&text, options->rank, result.permutation);
+        rs_cli_read_axes(&text, options->rank, result.permutation);
         status = measure(&result, options, engine);
         if (status == RESTRIDE_OK && options->json)
             json_array_append_new(rows, result_json(&result, options));

@@ -33,7 +33,7 @@ static const verb verbs[] = {
     {"probe", rs_verb_probe, "find the bits of addresses that steer a device's memory"},
 #endif
     {"bench", rs_verb_bench, "measure conversions on this machine"},
-    {"tune", rs_verb_tune, "measure plans for a matrix and keep the fastest"},
+    {"tune", rs_verb_tune, "measure plans and keep the fastest"},
     {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };

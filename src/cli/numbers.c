@@ -66,3 +66,19 @@ bool rs_cli_read_list(const char *text, char separator, int most, size_t values[
     } while (*text == separator && *text++ != '\0');
     return *text == '\0';
 }
+
+bool rs_cli_read_axes(const char **text, int rank, int axes[])
+{
+    bool seen[10] = {false};
+    int place = 0;
+    for (; **text != ',' && **text != '\0'; place++, (*text)++) {
+        int axis = **text - '0';
+        if (place == rank || axis < 0 || axis >= rank || seen[axis])
+            return false;
+        seen[axis] = true;
+        axes[place] = axis;
+    }
+    if (**text == ',')
+        (*text)++;
+    return place == rank;
+}

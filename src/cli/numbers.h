@@ -16,4 +16,7 @@ bool rs_cli_read_type(const char *text, size_t *bytes);
 /* Between 1 and `most` counts with a separator between them. */
 bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count);
 
+/* An order of `rank` axes as digits, "0231"; in a list of them *text moves behind the comma. */
+bool rs_cli_read_axes(const char **text, int rank, int axes[]);
+
 #endif

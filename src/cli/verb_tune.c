@@ -1,14 +1,13 @@
-/* restride tune: measures which plan transposes a matrix fastest here, and keeps it as wisdom. */
-#include "base/arithmetic.h"
+/* restride tune: measures which plan of a matrix, a tensor or a conversion is fastest here, and
+ * keeps it as wisdom. */
 #include "cli/cli.h"
 #include "cli/engines.h"
 #include "cli/json.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/progress.h"
-#include "restride/restride.h"
+#include "cli/tune_problem.h"
 
-#include <getopt.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,42 +15,47 @@
 
 static const char usage[] =
     "usage: restride tune --shape RxC[,RxC...] [OPTIONS]...\n"
+    "       restride tune --dims AxBx... --axes ORDER[,ORDER...] [OPTIONS]...\n"
+    "       restride tune --dims DIMENSIONS --from EXPRESSION --to EXPRESSION [OPTIONS]...\n"
     "       restride tune --import FILE | --export FILE | --forget\n"
     "\n"
-    "Measures the most promising plans for the transposition of a matrix in its own memory, "
-    "checks\n"
-    "each result, and keeps the fastest. Every program that uses Restride on this machine, with "
-    "the\n"
-    "same number of threads or the same device and driver, transposes such a matrix by that plan\n"
-    "from then on.\n"
+    "Measures the most promising plans for the transposition of a matrix, the permutation of a\n"
+    "tensor's axes, or the conversion of an array, in its own memory; checks each transposition,\n"
+    "and keeps the fastest. Every program that uses Restride on this machine, with the same "
+    "number\n"
+    "of threads or the same device and driver, follows that plan from then on.\n"
     "\n"
     "  --shape LIST     rows x columns, for example 7200x1800,1800x7200\n"
-    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
-    "  --batch N        matrices one after the other (default: 1)\n"
+    "  --axes LIST      orders of axes as digits, like NumPy's transpose: 0231,0312\n"
+    "  --dims SIZES     the sizes of these axes, slowest first: 64x56x56x64\n"
+    "  --from, --to     layouts: 'i f', 'f i', 'i/32 f i%32'\n"
+    "  --dims DIMENSIONS  their dimensions: 'i:10000000 f:8', 'i:1000000 f{ float x; double m; }'\n"
+    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32); not where a\n"
+    "                   dimension is a structure\n"
+    "  --batch N        matrices of each shape, one after the other (default: 1)\n"
     "  --engine NAME    host, opencl or cuda (default: host)\n"
     "  --device NAME    a device's number, or a part of its name (default: the first GPU)\n"
     "  --threads N      the threads of the programs that will transpose (default: all)\n"
-    "  --seconds S      about how long to measure each shape (default: 2)\n"
+    "  --seconds S      about how long to measure each of them (default: 2)\n"
     "  --json           prints JSON\n"
     "  --import FILE    adds the wisdom of a file; of two for the same problem the faster stays\n"
-    "  --export FILE    writes all wisdom to a file, after tuning if a shape is given\n"
+    "  --export FILE    writes all wisdom to a file, after what is tuned in the same command\n"
     "  --forget         removes all wisdom\n"
     "\n"
     "Wisdom is kept in $RESTRIDE_WISDOM, or else in restride/wisdom.json below $XDG_CACHE_HOME or\n"
     "~/.cache. An empty RESTRIDE_WISDOM switches it off. Leave the machine alone meanwhile.\n"
     "\n"
-    "Example:\n"
-    "  restride tune --shape 7200x1800,1800x7200 --type f64 --seconds 5\n";
+    "Examples:\n"
+    "  restride tune --shape 7200x1800,1800x7200 --type f64 --seconds 5\n"
+    "  restride tune --dims 64x56x56x64 --axes 0231,0312\n"
+    "  restride tune --dims 'i:4000000 f:19' --from 'i f' --to 'f i'\n";
 
-enum { MOST_SHAPES = 64, MOST_THREADS = 256 };
+enum { MOST_THREADS = 256 };
 
 typedef struct {
+    rs_tune_words words;
+    rs_tune_problem problems[RS_TUNE_MOST_PROBLEMS];
     size_t count;
-    size_t rows[MOST_SHAPES];
-    size_t cols[MOST_SHAPES];
-    size_t unit;
-    const char *type;
-    size_t batch;
     const char *engine;
     const char *device;
     size_t threads;
@@ -63,35 +67,6 @@ typedef struct {
 } tune_options;
 
 /* ---- options ---- */
-
-static bool read_shape(tune_options *options, const char *text)
-{
-    size_t sides[2];
-    int count;
-    if (options->count == MOST_SHAPES || !rs_cli_read_list(text, 'x', 2, sides, &count) ||
-        count != 2 || sides[0] == 0 || sides[1] == 0)
-        return false;
-    options->rows[options->count] = sides[0];
-    options->cols[options->count++] = sides[1];
-    return true;
-}
-
-static bool read_shapes(tune_options *options, const char *list)
-{
-    for (;;) {
-        char shape[64];
-        size_t length = strcspn(list, ",");
-        if (length >= sizeof shape)
-            return false;
-        memcpy(shape, list, length);
-        shape[length] = '\0';
-        if (!read_shape(options, shape))
-            return false;
-        if (list[length] == '\0')
-            return true;
-        list += length + 1;
-    }
-}
 
 static bool read_seconds(const char *text, double *seconds)
 {
@@ -105,16 +80,31 @@ static bool read_count(const char *text, size_t most, size_t *count)
     return rs_cli_read_count(text, count) && *count > 0 && *count <= most;
 }
 
-static bool take_option(tune_options *options, int option, const char *value)
+static bool take_option(void *context, int option, const char *value)
 {
+    tune_options *options = context;
+    rs_tune_words *words = &options->words;
     switch (option) {
     case 's':
-        return read_shapes(options, value);
+        words->shapes = value;
+        return true;
+    case 'D':
+        words->dims = value;
+        return true;
+    case 'a':
+        words->axes = value;
+        return true;
+    case 'F':
+        words->from = value;
+        return true;
+    case 'T':
+        words->to = value;
+        return true;
     case 't':
-        options->type = value;
-        return rs_cli_read_type(value, &options->unit);
+        words->type = value;
+        return rs_cli_read_type(value, &words->unit);
     case 'b':
-        return read_count(value, SIZE_MAX, &options->batch);
+        return read_count(value, SIZE_MAX, &words->batch);
     case 'e':
         options->engine = value;
         return rs_cli_is_engine(value);
@@ -140,34 +130,35 @@ static bool take_option(tune_options *options, int option, const char *value)
     }
 }
 
+static int check_problems(tune_options *options)
+{
+    int status = rs_tune_problems_read(&options->words, options->problems, &options->count);
+    if (status != RS_EXIT_DONE)
+        return status;
+    if (options->count == 0 && options->import == NULL && options->export == NULL &&
+        !options->forget)
+        return rs_cli_fail(RS_EXIT_USAGE, "tune", "Which shape? For example --shape 7200x1800.");
+    return RS_EXIT_DONE;
+}
+
 static int read_options(int argc, char **argv, tune_options *options)
 {
     static const struct option names[] = {
-        {"shape", required_argument, NULL, 's'},   {"type", required_argument, NULL, 't'},
+        {"shape", required_argument, NULL, 's'},   {"dims", required_argument, NULL, 'D'},
+        {"axes", required_argument, NULL, 'a'},    {"from", required_argument, NULL, 'F'},
+        {"to", required_argument, NULL, 'T'},      {"type", required_argument, NULL, 't'},
         {"batch", required_argument, NULL, 'b'},   {"engine", required_argument, NULL, 'e'},
         {"device", required_argument, NULL, 'd'},  {"threads", required_argument, NULL, 'p'},
         {"seconds", required_argument, NULL, 'S'}, {"json", no_argument, NULL, 'j'},
         {"import", required_argument, NULL, 'i'},  {"export", required_argument, NULL, 'x'},
         {"forget", no_argument, NULL, 'f'},        {NULL, 0, NULL, 0},
     };
-    *options = (tune_options){.unit = 4, .type = "f32", .batch = 1, .engine = "host"};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE;
-        if (!take_option(options, option, optarg))
-            return rs_cli_fail(RS_EXIT_USAGE, "tune",
-                               "--%s cannot be \"%s\"; see restride tune --help.",
-                               names[index].name, optarg);
-    }
+    int status = rs_cli_read_options("tune", argc, argv, names, take_option, options);
+    if (status != RS_EXIT_DONE)
+        return status;
     if (optind < argc)
         return rs_cli_fail(RS_EXIT_USAGE, "tune", "\"%s\" is one argument too many.", argv[optind]);
-    if (options->count == 0 && options->import == NULL && options->export == NULL &&
-        !options->forget)
-        return rs_cli_fail(RS_EXIT_USAGE, "tune", "Which shape? For example --shape 7200x1800.");
-    return RS_EXIT_DONE;
+    return check_problems(options);
 }
 
 /* ---- results ---- */
@@ -177,32 +168,42 @@ static json_t *plan_json(const restride_tuned_plan *plan)
     return json_pack("{s:s, s:f}", "plan", plan->name, "seconds", plan->seconds);
 }
 
-static json_t *tuning_json(const tune_options *options, size_t i, const restride_tuning *t)
+static json_t *tuning_json(const rs_tune_problem *problem, const restride_tuning *t)
 {
-    return json_pack("{s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:f, s:b}", "rows",
-                     (json_int_t)options->rows[i], "cols", (json_int_t)options->cols[i], "type",
-                     options->type, "batch", (json_int_t)options->batch, "tried",
-                     (json_int_t)t->tried, "runs", (json_int_t)t->runs, "planner",
-                     plan_json(&t->planner), "best", plan_json(&t->best), "gain",
-                     t->planner.seconds / t->best.seconds, "kept", t->kept);
+    json_t *object = rs_tune_problem_describe(problem);
+    json_t *result = json_pack("{s:I, s:I, s:o, s:o, s:f, s:b}", "tried", (json_int_t)t->tried,
+                               "runs", (json_int_t)t->runs, "planner", plan_json(&t->planner),
+                               "best", plan_json(&t->best), "gain",
+                               t->planner.seconds / t->best.seconds, "kept", t->kept);
+    json_object_update(object, result);
+    json_decref(result);
+    return object;
 }
 
-static void print_tuning(const tune_options *options, size_t i, const restride_tuning *t)
+static void print_heading(const tune_options *options)
+{
+    if (options->count > 0 && !options->json)
+        printf("%26s %5s %6s  %13s  %s\n", "array", "type", "tried", "median", "plan");
+}
+
+static void print_tuning(const tune_options *options, const rs_tune_problem *problem,
+                         const restride_tuning *t)
 {
     bool same = strcmp(t->planner.name, t->best.name) == 0;
-    printf("%10zu x %-10zu %5s %6zu  %10.3f ms  %s\n", options->rows[i], options->cols[i],
-           options->type, t->tried, 1e3 * t->planner.seconds, t->planner.name);
+    const char *type = options->words.type != NULL ? options->words.type : "f32";
+    printf("%26s %5s %6zu  %10.3f ms  %s\n", problem->name, type, t->tried,
+           1e3 * t->planner.seconds, t->planner.name);
     if (same)
-        printf("%53s%s\n", "", "best as planned");
+        printf("%56s%s\n", "", "best as planned");
     else
-        printf("%38.2f x  %10.3f ms  %s\n", t->planner.seconds / t->best.seconds,
+        printf("%39.2f x  %10.3f ms  %s\n", t->planner.seconds / t->best.seconds,
                1e3 * t->best.seconds, t->best.name);
     fflush(stdout);
 }
 
 /* ---- work ---- */
 
-/* A shape that cannot be tuned ends the work; wisdom that cannot be kept does not. */
+/* What cannot be tuned ends the work; wisdom that cannot be kept does not. */
 static restride_status tune(restride_engine *engine, const tune_options *options, json_t *results)
 {
     rs_progress_bar bar;
@@ -210,18 +211,17 @@ static restride_status tune(restride_engine *engine, const tune_options *options
         restride_tuning tuning;
         const restride_tune_options how = {options->seconds, rs_progress_bar_tell_part, &bar};
         rs_progress_bar_begin(&bar);
-        restride_status status =
-            restride_tune_transpose(engine, options->rows[i], options->cols[i], options->unit,
-                                    options->batch, &how, &tuning);
+        const rs_tune_problem *problem = &options->problems[i];
+        restride_status status = rs_tune_problem_measure(problem, engine, &how, &tuning);
         rs_progress_bar_end(&bar);
         if (status != RESTRIDE_OK)
             return status;
         if (!tuning.kept)
             rs_cli_fail_last(RS_EXIT_DONE, "tune");
         if (options->json)
-            json_array_append_new(results, tuning_json(options, i, &tuning));
+            json_array_append_new(results, tuning_json(problem, &tuning));
         else
-            print_tuning(options, i, &tuning);
+            print_tuning(options, problem, &tuning);
     }
     return RESTRIDE_OK;
 }
@@ -235,38 +235,41 @@ static restride_status work(restride_engine *engine, const tune_options *options
         rs_cli_fail_last(RS_EXIT_DONE, "tune");
     if (status == RESTRIDE_OK && options->import != NULL)
         status = restride_wisdom_import(engine, options->import);
-    if (status == RESTRIDE_OK && options->count > 0 && !options->json)
-        printf("%23s %5s %6s  %13s  %s\n", "shape", "type", "tried", "median", "plan");
-    if (status == RESTRIDE_OK)
+    if (status == RESTRIDE_OK) {
+        print_heading(options);
         status = tune(engine, options, results);
+    }
     if (status == RESTRIDE_OK && options->export != NULL)
         status = restride_wisdom_export(engine, options->export);
     return status;
 }
 
-int rs_verb_tune(int argc, char **argv)
+static int tune_all(const tune_options *options)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
-    tune_options options;
-    int exit_status = read_options(argc, argv, &options);
-    if (exit_status != RS_EXIT_DONE)
-        return exit_status;
     restride_engine *engine;
-    if (rs_cli_open_engine(&engine, options.engine, options.device, options.threads) != RESTRIDE_OK)
+    if (rs_cli_open_engine(&engine, options->engine, options->device, options->threads) !=
+        RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "tune");
+    int exit_status = RS_EXIT_DONE;
     json_t *results = json_array();
-    restride_status status = work(engine, &options, results);
-    if (status != RESTRIDE_OK) {
+    if (work(engine, options, results) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "tune");
-    } else if (options.json) {
+    else if (options->json)
         exit_status = rs_cli_print_json(
-            "tune", json_pack("{s:s, s:O}", "engine", options.engine, "results", results));
-    }
+            "tune", json_pack("{s:s, s:O}", "engine", options->engine, "results", results));
     json_decref(results);
     restride_engine_destroy(engine);
+    return exit_status;
+}
+
+int rs_verb_tune(int argc, char **argv)
+{
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
+    tune_options options = {.words = {.unit = 4, .batch = 1}, .engine = "host"};
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status == RS_EXIT_DONE)
+        exit_status = tune_all(&options);
+    rs_tune_problems_free(options.problems, options.count);
     return exit_status;
 }

@@ -16,6 +16,7 @@
 #include "restride/plan.h"
 #include "transpose/factor.h"
 #include "transpose/separate.h"
+#include "transpose/tune.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -386,8 +387,19 @@ static bool same_layout(const restride_layout *a, const restride_layout *b)
     return true;
 }
 
+static restride_status count_bytes(const restride_layout *from, const restride_layout *to,
+                                   size_t elem_size, size_t *bytes)
+{
+    *bytes = from->size > to->size ? from->size : to->size;
+    if (from->record < 0 && !rs_size_multiply(*bytes, elem_size, bytes))
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "The array %s of elements of %zu bytes is more bytes than a size can hold.",
+                       from->dims_text, elem_size);
+    return RESTRIDE_OK;
+}
+
 static restride_status check_layouts(const restride_layout *from, const restride_layout *to,
-                                     size_t elem_size)
+                                     size_t elem_size, size_t *bytes)
 {
     if (!same_dimensions(from, to))
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -405,18 +417,7 @@ static restride_status check_layouts(const restride_layout *from, const restride
                        "The record in %s says how large its members are; give an element size of "
                        "0, not %zu.",
                        from->dims_text, elem_size);
-    return RESTRIDE_OK;
-}
-
-static restride_status count_bytes(const restride_layout *from, const restride_layout *to,
-                                   size_t elem_size, size_t *bytes)
-{
-    *bytes = from->size > to->size ? from->size : to->size;
-    if (from->record < 0 && !rs_size_multiply(*bytes, elem_size, bytes))
-        return rs_fail(RESTRIDE_OVERFLOW,
-                       "The array %s of elements of %zu bytes is more bytes than a size can hold.",
-                       from->dims_text, elem_size);
-    return RESTRIDE_OK;
+    return count_bytes(from, to, elem_size, bytes);
 }
 
 static restride_status add_tiles(restride_plan *plan, const restride_layout *layout, size_t tile,
@@ -531,9 +532,7 @@ restride_status restride_plan_convert_with(restride_plan **plan, restride_engine
             "restride_plan_convert needs an engine, two layouts and a place for the plan.");
     *plan = NULL;
     size_t bytes;
-    restride_status status = check_layouts(from, to, elem_size);
-    if (status == RESTRIDE_OK)
-        status = count_bytes(from, to, elem_size, &bytes);
+    restride_status status = check_layouts(from, to, elem_size, &bytes);
     if (status != RESTRIDE_OK)
         return status;
     restride_plan *created;
@@ -547,4 +546,40 @@ restride_status restride_plan_convert_with(restride_plan **plan, restride_engine
     }
     *plan = created;
     return RESTRIDE_OK;
+}
+
+/* Plans that are no sequence of transpositions have nothing to choose. */
+static restride_status check_choice(restride_engine *engine, const restride_layout *from,
+                                    const restride_layout *to, size_t elem_size)
+{
+    restride_plan *plan;
+    restride_status status = restride_plan_convert_with(&plan, engine, from, to, elem_size, NULL);
+    if (status == RESTRIDE_OK && plan->method == NULL)
+        status = rs_fail(RESTRIDE_UNSUPPORTED,
+                         "Nothing can be tuned here: from \"%s\" to \"%s\" the %s engine has one "
+                         "way.",
+                         from->expression_text, to->expression_text, engine->operations->name);
+    restride_plan_destroy(plan);
+    return status;
+}
+
+restride_status restride_tune_convert(restride_engine *engine, const restride_layout *from,
+                                      const restride_layout *to, size_t elem_size,
+                                      const restride_tune_options *options, restride_tuning *tuning)
+{
+    if (engine == NULL || from == NULL || to == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_tune_convert needs an engine and two layouts.");
+    size_t bytes;
+    restride_status status = check_layouts(from, to, elem_size, &bytes);
+    if (status == RESTRIDE_OK)
+        status = rs_tune_check_bytes(bytes);
+    if (status == RESTRIDE_OK)
+        status = check_choice(engine, from, to, elem_size);
+    if (status != RESTRIDE_OK)
+        return status;
+    const form_pair forms = {form_of(from, elem_size), form_of(to, elem_size)};
+    const restride_tune_options how = rs_tune_options(options);
+    restride_tuning ignored;
+    return rs_tune_sequence(engine, bytes, fill, &forms, &how, tuning == NULL ? &ignored : tuning);
 }

@@ -9,31 +9,15 @@
  * that belong together, and costs no less than RS_COST_LEAST: that bounds the rest of a path from
  * below.
  *
- * With more than MOST_EXACT groups, the transposition that brings most pairs together is taken (the
- * cheapest of several) until few enough are left.
+ * With more than RS_FACTOR_MOST_EXACT groups, the transposition that brings most pairs together is
+ * taken (the cheapest of several) until few enough are left.
  */
 #include "transpose/factor.h"
 #include "transpose/cost.h"
+#include "transpose/wisdom.h"
 
 #include <stdint.h>
 #include <string.h>
-
-enum { MOST_AXES = 64, MOST_EXACT = 7 };
-
-/* The groups in the order of memory; each is named by its place in the order to reach, from 0. */
-typedef struct {
-    size_t count;
-    size_t names[MOST_AXES];
-    size_t sizes[MOST_AXES]; /* by name */
-    size_t unit;
-} arrangement;
-
-/* [begin, middle) and [middle, end) change places. */
-typedef struct {
-    size_t begin;
-    size_t middle;
-    size_t end;
-} exchange;
 
 /* ---- merging ---- */
 
@@ -46,7 +30,7 @@ static size_t place_of(const rs_permutation *p, size_t axis)
 }
 
 /* Leaves out axes of one element, and names the others by their places. */
-static void take_axes(arrangement *a, const rs_permutation *p)
+static void take_axes(rs_arrangement *a, const rs_permutation *p)
 {
     a->count = 0;
     a->unit = p->unit;
@@ -61,7 +45,7 @@ static void take_axes(arrangement *a, const rs_permutation *p)
     }
 }
 
-static void merge_into_previous(arrangement *a, size_t i)
+static void merge_into_previous(rs_arrangement *a, size_t i)
 {
     size_t gone = a->names[i];
     a->sizes[gone - 1] *= a->sizes[gone];
@@ -73,7 +57,7 @@ static void merge_into_previous(arrangement *a, size_t i)
 }
 
 /* Neighbours that stay neighbours become one, and what stays last is part of the element. */
-static void merge(arrangement *a)
+static void merge(rs_arrangement *a)
 {
     for (size_t i = 1; i < a->count;)
         if (a->names[i] == a->names[i - 1] + 1)
@@ -86,7 +70,7 @@ static void merge(arrangement *a)
 
 /* ---- one transposition ---- */
 
-static rs_matrices matrices_of(const arrangement *a, const exchange *e)
+static rs_matrices matrices_of(const rs_arrangement *a, const rs_exchange *e)
 {
     rs_matrices m = {.rows = 1, .cols = 1, .unit = a->unit, .batch = 1};
     for (size_t i = 0; i < a->count; i++) {
@@ -100,9 +84,9 @@ static rs_matrices matrices_of(const arrangement *a, const exchange *e)
     return m;
 }
 
-static void apply(arrangement *a, const exchange *e)
+static void apply(rs_arrangement *a, const rs_exchange *e)
 {
-    size_t held[MOST_AXES];
+    size_t held[RS_FACTOR_MOST_AXES];
     size_t left = e->middle - e->begin;
     size_t right = e->end - e->middle;
     memcpy(held, a->names + e->begin, left * sizeof *held);
@@ -111,7 +95,7 @@ static void apply(arrangement *a, const exchange *e)
 }
 
 /* Pairs of neighbours that do not belong together, both ends counted. */
-static size_t gaps(const arrangement *a)
+static size_t gaps(const rs_arrangement *a)
 {
     size_t sum = 0;
     for (size_t i = 0; i <= a->count; i++) {
@@ -122,7 +106,7 @@ static size_t gaps(const arrangement *a)
     return sum;
 }
 
-static bool next_exchange(exchange *e, size_t count)
+static bool next_exchange(rs_exchange *e, size_t count)
 {
     if (++e->end <= count)
         return true;
@@ -134,10 +118,18 @@ static bool next_exchange(exchange *e, size_t count)
     return e->end <= count;
 }
 
-static const exchange first_exchange = {0, 1, 1};
+size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer)
+{
+    size_t bytes = outer * arrangement->unit;
+    for (size_t name = 0; name < arrangement->count; name++)
+        bytes *= arrangement->sizes[name];
+    return bytes;
+}
 
-static void add_step(rs_sequence *steps, const rs_context *context, const arrangement *a,
-                     const exchange *e)
+static const rs_exchange first_exchange = {0, 1, 1};
+
+static void add_step(rs_sequence *steps, const rs_context *context, const rs_arrangement *a,
+                     const rs_exchange *e)
 {
     const rs_matrices m = matrices_of(a, e);
     rs_sequence_transpose(steps, context, m.batch, m.rows, m.cols, m.unit);
@@ -150,34 +142,36 @@ typedef struct {
     bool known;
     bool settled;
     uint16_t previous;
-    uint8_t names[MOST_EXACT];
-    exchange by;
+    uint8_t names[RS_FACTOR_MOST_EXACT];
+    rs_exchange by;
 } node;
 
 typedef struct {
     const rs_sequence *steps;
     const rs_context *context;
-    const arrangement *start;
+    const rs_arrangement *start;
+    size_t orders; /* of the groups: nodes */
     node *nodes;
-    double *prices; /* by key_of(); 0: not known yet */
+    double *prices;   /* by key_of(); 0: not known yet */
+    size_t forbidden; /* a key; 0: none */
 } graph;
 
-static arrangement order_of(const graph *g, const node *n)
+static rs_arrangement order_of(const graph *g, const node *n)
 {
-    arrangement a = *g->start;
+    rs_arrangement a = *g->start;
     for (size_t i = 0; i < a.count; i++)
         a.names[i] = n->names[i];
     return a;
 }
 
-static void set_order(node *n, const arrangement *a)
+static void set_order(node *n, const rs_arrangement *a)
 {
     for (size_t i = 0; i < a->count; i++)
         n->names[i] = (uint8_t)a->names[i];
 }
 
 /* The number of an order among all of its length. */
-static size_t number_of(const arrangement *a)
+static size_t number_of(const rs_arrangement *a)
 {
     size_t number = 0;
     for (size_t i = 0; i < a->count; i++) {
@@ -190,7 +184,7 @@ static size_t number_of(const arrangement *a)
 }
 
 /* Which of the four groups each axis is in: two bits an axis. */
-static size_t key_of(const arrangement *a, const exchange *e)
+static size_t key_of(const rs_arrangement *a, const rs_exchange *e)
 {
     size_t key = 0;
     for (size_t i = 0; i < a->count; i++) {
@@ -200,9 +194,12 @@ static size_t key_of(const arrangement *a, const exchange *e)
     return key;
 }
 
-static double price(graph *g, const arrangement *a, const exchange *e)
+static double price(graph *g, const rs_arrangement *a, const rs_exchange *e)
 {
-    double *known = &g->prices[key_of(a, e)];
+    size_t key = key_of(a, e);
+    if (key == g->forbidden)
+        return RS_COST_IMPOSSIBLE;
+    double *known = &g->prices[key];
     if (*known == 0) {
         rs_matrices m = matrices_of(a, e);
         m.batch *= g->context->outer;
@@ -211,7 +208,7 @@ static double price(graph *g, const arrangement *a, const exchange *e)
     return *known;
 }
 
-static double bound(const arrangement *a)
+static double bound(const rs_arrangement *a)
 {
     return RS_COST_LEAST * (double)((gaps(a) + 2) / 3);
 }
@@ -224,7 +221,7 @@ static size_t cheapest_open(const graph *g, size_t count)
         const node *n = &g->nodes[i];
         if (!n->known || n->settled)
             continue;
-        const arrangement order = order_of(g, n);
+        const rs_arrangement order = order_of(g, n);
         double least = n->cost + bound(&order);
         if (best == count || least < best_bound) {
             best = i;
@@ -238,10 +235,10 @@ static void settle(graph *g, size_t current)
 {
     node *from = &g->nodes[current];
     const node *goal = &g->nodes[0];
-    const arrangement before = order_of(g, from);
+    const rs_arrangement before = order_of(g, from);
     from->settled = true;
-    for (exchange e = first_exchange; next_exchange(&e, before.count);) {
-        arrangement order = before;
+    for (rs_exchange e = first_exchange; next_exchange(&e, before.count);) {
+        rs_arrangement order = before;
         apply(&order, &e);
         node *to = &g->nodes[number_of(&order)];
         if (to->settled ||
@@ -258,51 +255,173 @@ static void settle(graph *g, size_t current)
     }
 }
 
-/* The steps of the path to `number`, the first one first. */
-static void add_path(rs_sequence *steps, const graph *g, size_t start, size_t number)
-{
-    if (number == start)
-        return;
-    const node *n = &g->nodes[number];
-    add_path(steps, g, start, n->previous);
-    const arrangement before = order_of(g, &g->nodes[n->previous]);
-    add_step(steps, g->context, &before, &n->by);
-}
-
-static restride_status find_path(rs_sequence *steps, const rs_context *context,
-                                 const arrangement *a)
+static size_t count_orders(size_t count)
 {
     size_t orders = 1;
-    for (size_t i = 2; i <= a->count; i++)
+    for (size_t i = 2; i <= count; i++)
         orders *= i;
-    graph g = {steps, context, a, rs_arena_take(steps->arena, orders, sizeof *g.nodes),
-               rs_arena_take(steps->arena, (size_t)1 << (2 * a->count), sizeof *g.prices)};
-    if (g.nodes == NULL || g.prices == NULL)
-        return rs_fail_memory("the orders of some axes");
-    size_t start = number_of(a);
-    set_order(&g.nodes[start], a);
-    g.nodes[start].known = true;
-    for (size_t current = start; current != orders && current != 0;
-         current = cheapest_open(&g, orders))
-        settle(&g, current);
-    if (!g.nodes[0].known)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "No sequence of transpositions keeps within %zu bytes of scratch memory; "
-                       "grant more, or use an engine with more threads.",
-                       steps->budget);
-    add_path(steps, &g, start, 0);
+    return orders;
+}
+
+static restride_status make_graph(graph *g, const rs_sequence *steps, const rs_context *context,
+                                  const rs_arrangement *a)
+{
+    size_t orders = count_orders(a->count);
+    *g = (graph){.steps = steps, .context = context, .start = a, .orders = orders};
+    g->nodes = rs_arena_take(steps->arena, orders, sizeof *g->nodes);
+    g->prices = rs_arena_take(steps->arena, (size_t)1 << (2 * a->count), sizeof *g->prices);
+    return g->nodes == NULL || g->prices == NULL ? rs_fail_memory("the orders of some axes")
+                                                 : RESTRIDE_OK;
+}
+
+/* False when there is no path to node 0, the order to reach. */
+static bool search_path(graph *g)
+{
+    memset(g->nodes, 0, g->orders * sizeof *g->nodes);
+    size_t start = number_of(g->start);
+    set_order(&g->nodes[start], g->start);
+    g->nodes[start].known = true;
+    for (size_t current = start; current != g->orders && current != 0;
+         current = cheapest_open(g, g->orders))
+        settle(g, current);
+    return g->nodes[0].known;
+}
+
+/* False when it has more transpositions than a path can hold. */
+static bool take_path(const graph *g, rs_path *path)
+{
+    size_t start = number_of(g->start);
+    path->count = 0;
+    for (size_t number = 0; number != start; number = g->nodes[number].previous)
+        if (path->count++ == RS_FACTOR_MOST_EXCHANGES)
+            return false;
+    size_t place = path->count;
+    for (size_t number = 0; number != start; number = g->nodes[number].previous)
+        path->exchanges[--place] = g->nodes[number].by;
+    return true;
+}
+
+void rs_factor_add_path(rs_sequence *steps, const rs_context *context,
+                        const rs_arrangement *arrangement, const rs_path *path)
+{
+    rs_arrangement a = *arrangement;
+    for (size_t i = 0; i < path->count; i++) {
+        add_step(steps, context, &a, &path->exchanges[i]);
+        apply(&a, &path->exchanges[i]);
+    }
+}
+
+static restride_status find_path(rs_path *path, const rs_sequence *steps, const rs_context *context,
+                                 const rs_arrangement *a)
+{
+    graph g;
+    restride_status status = make_graph(&g, steps, context, a);
+    if (status == RESTRIDE_OK && (!search_path(&g) || !take_path(&g, path)))
+        status = rs_fail(RESTRIDE_UNSUPPORTED,
+                         "No sequence of transpositions keeps within %zu bytes of scratch memory; "
+                         "grant more, or use an engine with more threads.",
+                         steps->budget);
+    return status;
+}
+
+static bool same_path(const rs_path *a, const rs_path *b)
+{
+    return a->count == b->count &&
+           memcmp(a->exchanges, b->exchanges, a->count * sizeof a->exchanges[0]) == 0;
+}
+
+static bool is_new(const rs_path *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (same_path(&paths[i], &paths[count]))
+            return false;
+    return true;
+}
+
+restride_status rs_factor_find_paths(rs_path *paths, size_t most, size_t *count,
+                                     const rs_sequence *steps, const rs_context *context,
+                                     const rs_arrangement *arrangement)
+{
+    graph g;
+    *count = 0;
+    restride_status status = make_graph(&g, steps, context, arrangement);
+    if (status != RESTRIDE_OK || !search_path(&g) || !take_path(&g, &paths[0]))
+        return status;
+    *count = 1;
+    rs_arrangement a = *arrangement;
+    for (size_t i = 0; i < paths[0].count && *count < most; i++) {
+        const rs_exchange *without = &paths[0].exchanges[i];
+        g.forbidden = key_of(&a, without);
+        apply(&a, without);
+        if (search_path(&g) && take_path(&g, &paths[*count]) && is_new(paths, *count))
+            ++*count;
+    }
+    return RESTRIDE_OK;
+}
+
+/* ---- wisdom ---- */
+
+/* Whether a path, which may come from a file, leads from an arrangement to the order to reach. */
+static bool leads_there(const rs_arrangement *arrangement, const rs_path *path)
+{
+    rs_arrangement a = *arrangement;
+    for (size_t i = 0; i < path->count; i++) {
+        const rs_exchange *e = &path->exchanges[i];
+        if (e->begin >= e->middle || e->middle >= e->end || e->end > a.count)
+            return false;
+        apply(&a, e);
+    }
+    return gaps(&a) == 0;
+}
+
+/* Two groups that change places, and one that stays before them, have one order that is worth a
+ * look. */
+static bool has_choice(const rs_arrangement *a)
+{
+    return a->count - (a->names[0] == 0) >= 3;
+}
+
+/* For whoever tunes this conversion. */
+static restride_status note(rs_guidance *guidance, rs_arena *arena, const rs_context *context,
+                            const rs_arrangement *a)
+{
+    rs_permuted *noted = rs_arena_take(arena, 1, sizeof *noted);
+    if (noted == NULL)
+        return rs_fail_memory("a plan");
+    noted->next = guidance->permuted;
+    noted->outer = context->outer;
+    noted->arrangement = *a;
+    guidance->permuted = noted;
+    return RESTRIDE_OK;
+}
+
+/* The path that wisdom has, or the cheapest. */
+static restride_status choose_path(rs_path *path, const rs_sequence *steps,
+                                   const rs_context *context, const rs_arrangement *a)
+{
+    rs_guidance *guidance = steps->guidance;
+    if (guidance == NULL || !has_choice(a))
+        return find_path(path, steps, context, a);
+    restride_status status = note(guidance, steps->arena, context, a);
+    if (status == RESTRIDE_OK)
+        status = rs_wisdom_find_path(path, guidance->engine, a, context->outer, &steps->traits);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (path->count == 0 || !leads_there(a, path))
+        return find_path(path, steps, context, a);
+    guidance->orders_followed++;
     return RESTRIDE_OK;
 }
 
 /* ---- many axes ---- */
 
-static restride_status close_gaps(rs_sequence *steps, const rs_context *context, arrangement *a)
+static restride_status close_gaps(rs_sequence *steps, const rs_context *context, rs_arrangement *a)
 {
-    exchange best = first_exchange;
+    rs_exchange best = first_exchange;
     size_t best_gaps = SIZE_MAX;
     double best_price = RS_COST_IMPOSSIBLE;
-    for (exchange e = first_exchange; next_exchange(&e, a->count);) {
-        arrangement after = *a;
+    for (rs_exchange e = first_exchange; next_exchange(&e, a->count);) {
+        rs_arrangement after = *a;
         apply(&after, &e);
         size_t left = gaps(&after);
         if (left > best_gaps)
@@ -330,16 +449,20 @@ static restride_status close_gaps(rs_sequence *steps, const rs_context *context,
 restride_status rs_factor_permutation(rs_sequence *steps, const rs_context *context,
                                       const rs_permutation *permutation)
 {
-    arrangement a;
-    if (permutation->rank > MOST_AXES)
+    rs_arrangement a;
+    if (permutation->rank > RS_FACTOR_MOST_AXES)
         return rs_fail(RESTRIDE_UNSUPPORTED, "%zu axes are more than %d; convert in two steps.",
-                       permutation->rank, MOST_AXES);
+                       permutation->rank, RS_FACTOR_MOST_AXES);
     take_axes(&a, permutation);
     merge(&a);
     restride_status status = RESTRIDE_OK;
-    while (status == RESTRIDE_OK && a.count > MOST_EXACT)
+    while (status == RESTRIDE_OK && a.count > RS_FACTOR_MOST_EXACT)
         status = close_gaps(steps, context, &a);
-    if (status == RESTRIDE_OK && a.count > 1)
-        status = find_path(steps, context, &a);
+    if (status != RESTRIDE_OK || a.count < 2)
+        return status;
+    rs_path path;
+    status = choose_path(&path, steps, context, &a);
+    if (status == RESTRIDE_OK)
+        rs_factor_add_path(steps, context, &a, &path);
     return status;
 }

@@ -3,13 +3,14 @@
 #include "base/text.h"
 #include "restride/transpose.h"
 #include "transpose/factor.h"
+#include "transpose/tune.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_RANK = 16 };
 
-static restride_status check_axes(int rank, const size_t dims[], const int permutation[])
+static restride_status check_order(int rank, const size_t dims[], const int permutation[])
 {
     bool seen[MOST_RANK] = {false};
     if (rank < 1 || rank > MOST_RANK)
@@ -44,6 +45,19 @@ static restride_status count_bytes(int rank, const size_t dims[], size_t elem_si
     return RESTRIDE_OK;
 }
 
+static restride_status check(const restride_engine *engine, int rank, const size_t dims[],
+                             const int permutation[], size_t elem_size, size_t *bytes)
+{
+    restride_status status = check_order(rank, dims, permutation);
+    if (status == RESTRIDE_OK)
+        status = count_bytes(rank, dims, elem_size, bytes);
+    if (status == RESTRIDE_OK && engine->operations->create_transpose == NULL)
+        status = rs_fail(RESTRIDE_UNSUPPORTED,
+                         "The %s engine has no stages that permute axes; use the host engine.",
+                         engine->operations->name);
+    return status;
+}
+
 /* "2 0 1": the axes in an order. */
 static void list_axes(rs_text *text, int rank, const int permutation[])
 {
@@ -76,15 +90,13 @@ static restride_status fill(rs_sequence *steps, const void *conversion)
     return rs_factor_permutation(steps, &whole, p);
 }
 
-static restride_status add_stages(restride_plan *plan, int rank, const size_t dims[],
-                                  const int permutation[], size_t elem_size,
-                                  const restride_plan_options *options)
+/* `order` has room for all axes. */
+static rs_permutation permutation_of(int rank, const size_t dims[], const int permutation[],
+                                     size_t elem_size, size_t order[])
 {
-    size_t order[MOST_RANK];
     for (int i = 0; i < rank; i++)
         order[i] = (size_t)permutation[i];
-    const rs_permutation p = {(size_t)rank, dims, order, elem_size};
-    return rs_sequence_plan(plan, options, fill, &p);
+    return (rs_permutation){(size_t)rank, dims, order, elem_size};
 }
 
 restride_status restride_plan_permute(restride_plan **plan, restride_engine *engine, int rank,
@@ -104,24 +116,40 @@ restride_status restride_plan_permute_with(restride_plan **plan, restride_engine
                        "place for the plan.");
     *plan = NULL;
     size_t bytes;
-    restride_status status = check_axes(rank, dims, permutation);
-    if (status == RESTRIDE_OK)
-        status = count_bytes(rank, dims, elem_size, &bytes);
+    restride_status status = check(engine, rank, dims, permutation, elem_size, &bytes);
     if (status != RESTRIDE_OK)
         return status;
-    if (engine->operations->create_transpose == NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The %s engine has no stages that permute axes; use the host engine.",
-                       engine->operations->name);
     restride_plan *created;
     status = create_plan(&created, engine, rank, permutation, bytes);
     if (status != RESTRIDE_OK)
         return status;
-    status = add_stages(created, rank, dims, permutation, elem_size, options);
+    size_t order[MOST_RANK];
+    const rs_permutation p = permutation_of(rank, dims, permutation, elem_size, order);
+    status = rs_sequence_plan(created, options, fill, &p);
     if (status != RESTRIDE_OK) {
         restride_plan_destroy(created);
         return status;
     }
     *plan = created;
     return RESTRIDE_OK;
+}
+
+restride_status restride_tune_permute(restride_engine *engine, int rank, const size_t dims[],
+                                      const int permutation[], size_t elem_size,
+                                      const restride_tune_options *options, restride_tuning *tuning)
+{
+    if (engine == NULL || dims == NULL || permutation == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_tune_permute needs an engine, the axes and their permutation.");
+    size_t bytes;
+    restride_status status = check(engine, rank, dims, permutation, elem_size, &bytes);
+    if (status == RESTRIDE_OK)
+        status = rs_tune_check_bytes(bytes);
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t order[MOST_RANK];
+    const rs_permutation p = permutation_of(rank, dims, permutation, elem_size, order);
+    const restride_tune_options how = rs_tune_options(options);
+    restride_tuning ignored;
+    return rs_tune_sequence(engine, bytes, fill, &p, &how, tuning == NULL ? &ignored : tuning);
 }

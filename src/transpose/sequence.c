@@ -1,6 +1,7 @@
 /* Lists of steps and the stages for them; see sequence.h. */
 #include "transpose/sequence.h"
 #include "transpose/cost.h"
+#include "transpose/wisdom.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,8 +103,8 @@ void rs_sequence_append_undone(rs_sequence *steps, const rs_sequence *added)
         add_undone(steps, step);
 }
 
-/* The matrices of all parts of a context, for the planner: it must know how many there are. */
-static rs_matrices all_matrices(const rs_step *step)
+/* For the planner, which must know how many there are. */
+rs_matrices rs_sequence_matrices(const rs_step *step)
 {
     rs_matrices m = step->matrices;
     m.batch *= step->context.outer;
@@ -111,8 +112,8 @@ static rs_matrices all_matrices(const rs_step *step)
     return m;
 }
 
-static restride_status choose(const rs_sequence *steps, const rs_matrices *matrices,
-                              rs_choice *choice)
+static restride_status estimate(const rs_sequence *steps, const rs_matrices *matrices,
+                                rs_choice *choice)
 {
     const restride_plan_options options = {.scratch_bytes = steps->scratch_limit,
                                            .run_bytes = steps->run_bytes};
@@ -122,7 +123,7 @@ static restride_status choose(const rs_sequence *steps, const rs_matrices *matri
 double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices)
 {
     rs_choice choice;
-    if (choose(steps, matrices, &choice) != RESTRIDE_OK)
+    if (estimate(steps, matrices, &choice) != RESTRIDE_OK)
         return RS_COST_IMPOSSIBLE;
     return choice.cost;
 }
@@ -142,19 +143,20 @@ static size_t limit_of(const rs_sequence *steps, const rs_step *step)
     return steps->scratch_limit > kept ? steps->scratch_limit - kept : 0;
 }
 
+/* Of a chosen step, in passes over its matrices. */
+static double chosen_price(const rs_sequence *steps, const rs_step *step)
+{
+    rs_transpose_task task = step->task;
+    task.outer = step->context.outer;
+    return rs_cost_of_transpose(&task, &steps->traits, limit_of(steps, step));
+}
+
 double rs_sequence_cost(const rs_sequence *steps)
 {
     double cost = 0;
     for (const rs_step *step = steps->first; step != NULL; step = step->next) {
-        double price;
-        if (step->chosen) {
-            rs_transpose_task task = step->task;
-            task.outer = step->context.outer;
-            price = rs_cost_of_transpose(&task, &steps->traits, limit_of(steps, step));
-        } else {
-            const rs_matrices all = all_matrices(step);
-            price = rs_sequence_price(steps, &all);
-        }
+        const rs_matrices all = rs_sequence_matrices(step);
+        double price = step->chosen ? chosen_price(steps, step) : rs_sequence_price(steps, &all);
         if (price >= RS_COST_IMPOSSIBLE)
             return RS_COST_IMPOSSIBLE;
         cost += price * (double)step_bytes(step);
@@ -180,7 +182,23 @@ static void spread(rs_transpose_task *task, const rs_context *context, size_t de
     }
 }
 
-/* Chooses the stages of one step and adds them to the plan. */
+/* What wisdom knows, or what is estimated to be cheapest. */
+static restride_status choose_stages(const rs_sequence *steps, const rs_matrices *matrices,
+                                     rs_choice *choice)
+{
+    rs_guidance *guidance = steps->guidance;
+    if (guidance == NULL)
+        return estimate(steps, matrices, choice);
+    restride_status status = rs_wisdom_choose(choice, guidance->engine, matrices, &steps->traits);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (choice->method == NULL)
+        return estimate(steps, matrices, choice);
+    guidance->stages_followed++;
+    return RESTRIDE_OK;
+}
+
+/* Chooses the stages of one step and adds them to the plan, and their cost to the plan's. */
 static restride_status choose_step(const rs_sequence *steps, const rs_step *step,
                                    restride_plan *plan)
 {
@@ -192,35 +210,45 @@ static restride_status choose_step(const rs_sequence *steps, const rs_step *step
         choice.tasks[0].outer = step->context.outer;
         choice.tasks[0].pitch = step->context.pitch;
         choice.scratch_limit = limit_of(steps, step);
+        choice.cost = chosen_price(steps, step);
     } else {
-        const rs_matrices all = all_matrices(step);
-        status = choose(steps, &all, &choice);
+        const rs_matrices all = rs_sequence_matrices(step);
+        status = choose_stages(steps, &all, &choice);
         size_t dense = step_bytes(step) / step->context.outer;
         for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
             spread(&choice.tasks[i], &step->context, dense);
     }
     if (status == RESTRIDE_OK)
         status = rs_plan_add_transposes(plan, choice.tasks, choice.count, choice.scratch_limit);
+    if (status == RESTRIDE_OK)
+        plan->passes += choice.cost * (double)step_bytes(step) / (double)plan->bytes;
     return status;
 }
 
 static void explain(const rs_sequence *steps, restride_plan *plan)
 {
+    const rs_guidance *guidance = steps->guidance;
     plan->method = "factored";
-    if (steps->count == 0) {
+    if (steps->count == 0)
         snprintf(plan->why, sizeof plan->why, "Both orders are the same bytes.");
-        return;
-    }
-    double passes = rs_sequence_cost(steps) / (double)plan->bytes;
-    snprintf(plan->why, sizeof plan->why,
-             "%zu step%s, %zu stages: of the sequences of transpositions compared this costs "
-             "least, as much as %.1f copies of the array.",
-             steps->count, steps->count == 1 ? "" : "s", plan->stage_count, passes);
+    else if (guidance != NULL && guidance->orders_followed + guidance->stages_followed > 0)
+        snprintf(plan->why, sizeof plan->why,
+                 "%zu step%s, %zu stages. Wisdom of measurements says which stages make %zu of the "
+                 "steps%s; estimated cost: %.1f copies of the array.",
+                 steps->count, steps->count == 1 ? "" : "s", plan->stage_count,
+                 guidance->stages_followed,
+                 guidance->orders_followed > 0 ? ", and which steps to take" : "", plan->passes);
+    else
+        snprintf(plan->why, sizeof plan->why,
+                 "%zu step%s, %zu stages: of the sequences of transpositions compared this costs "
+                 "least, as much as %.1f copies of the array.",
+                 steps->count, steps->count == 1 ? "" : "s", plan->stage_count, plan->passes);
 }
 
 static restride_status plan_within(restride_plan *plan, rs_sequence *steps, rs_sequence_fill *fill,
                                    const void *conversion)
 {
+    plan->passes = 0;
     restride_status status = fill(steps, conversion);
     if (status == RESTRIDE_OK && steps->arena->failed)
         status = rs_fail_memory("a plan");
@@ -239,35 +267,87 @@ static bool fits(const restride_plan *plan, const rs_sequence *steps)
     return device || restride_plan_scratch_bytes(plan) <= steps->budget;
 }
 
+rs_sequence rs_sequence_of(const restride_engine *engine, size_t bytes,
+                           const restride_plan_options *options)
+{
+    rs_sequence steps = {.traits = engine->operations->traits(engine)};
+    steps.budget = rs_choose_scratch_limit(bytes, &steps.traits);
+    if (options != NULL && options->scratch_bytes != 0)
+        steps.budget = options->scratch_bytes;
+    if (options != NULL)
+        steps.run_bytes = options->run_bytes;
+    steps.scratch_limit = steps.budget;
+    return steps;
+}
+
+/* One attempt: *done tells whether the plan has stages that keep within the budget. */
+static restride_status attempt(restride_plan *plan, const rs_sequence *surroundings,
+                               rs_sequence_fill *fill, const void *conversion, bool *done)
+{
+    rs_arena arena = {0};
+    rs_sequence steps = *surroundings;
+    steps.arena = &arena;
+    restride_status status = plan_within(plan, &steps, fill, conversion);
+    rs_arena_free(&arena);
+    *done = status == RESTRIDE_OK && fits(plan, &steps);
+    if (!*done)
+        rs_plan_drop_stages(plan);
+    return status;
+}
+
 /*
  * Each step alone keeps within the budget; together the tables of all and the scratch memory of one
  * may not. Then all get less, until they do.
  */
-restride_status rs_sequence_plan(restride_plan *plan, const restride_plan_options *options,
-                                 rs_sequence_fill *fill, const void *conversion)
+static void give_less(rs_sequence *surroundings)
 {
-    enum { ROUNDS = 80, PARTS = 32 };
-    const rs_engine_traits traits = plan->engine->operations->traits(plan->engine);
-    rs_sequence surroundings = {.traits = traits};
-    surroundings.budget = rs_choose_scratch_limit(plan->bytes, &traits);
-    if (options != NULL && options->scratch_bytes != 0)
-        surroundings.budget = options->scratch_bytes;
-    if (options != NULL)
-        surroundings.run_bytes = options->run_bytes;
-    surroundings.scratch_limit = surroundings.budget;
-    for (int round = 0; round < ROUNDS && surroundings.scratch_limit > 0; round++) {
-        rs_arena arena = {0};
-        rs_sequence steps = surroundings;
-        steps.arena = &arena;
-        restride_status status = plan_within(plan, &steps, fill, conversion);
-        rs_arena_free(&arena);
-        if (status != RESTRIDE_OK || fits(plan, &steps))
+    enum { PARTS = 32 };
+    surroundings->scratch_limit -= surroundings->scratch_limit / PARTS + 1;
+}
+
+static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surroundings,
+                                         rs_sequence_fill *fill, const void *conversion)
+{
+    enum { ROUNDS = 80 };
+    for (int round = 0; round < ROUNDS && surroundings->scratch_limit > 0; round++) {
+        bool done;
+        restride_status status = attempt(plan, surroundings, fill, conversion, &done);
+        if (status != RESTRIDE_OK || done)
             return status;
-        rs_plan_drop_stages(plan);
-        surroundings.scratch_limit -= surroundings.scratch_limit / PARTS + 1;
+        give_less(surroundings);
     }
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "The stages of this conversion do not keep within %zu bytes of scratch memory; "
                    "grant more, or use an engine with more threads.",
-                   surroundings.budget);
+                   surroundings->budget);
+}
+
+restride_status rs_sequence_plan_estimated(restride_plan *plan, rs_sequence_fill *fill,
+                                           const void *conversion)
+{
+    rs_sequence surroundings = rs_sequence_of(plan->engine, plan->bytes, NULL);
+    return plan_by_estimates(plan, &surroundings, fill, conversion);
+}
+
+restride_status rs_sequence_plan(restride_plan *plan, const restride_plan_options *options,
+                                 rs_sequence_fill *fill, const void *conversion)
+{
+    rs_sequence surroundings = rs_sequence_of(plan->engine, plan->bytes, options);
+    bool bound = options != NULL && (options->scratch_bytes != 0 || options->run_bytes != 0);
+    if (bound || plan->bytes < RS_WISDOM_LEAST_BYTES)
+        return plan_by_estimates(plan, &surroundings, fill, conversion);
+    rs_guidance guidance = {.engine = plan->engine};
+    rs_sequence guided = surroundings;
+    guided.guidance = &guidance;
+    bool done;
+    restride_status status = attempt(plan, &guided, fill, conversion, &done);
+    if (done || status == RESTRIDE_OUT_OF_MEMORY)
+        return status;
+    /* What wisdom says may have been measured elsewhere, or be wrong; then estimates decide. */
+    if (guidance.orders_followed + guidance.stages_followed == 0) {
+        if (status != RESTRIDE_OK)
+            return status;
+        give_less(&surroundings);
+    }
+    return plan_by_estimates(plan, &surroundings, fill, conversion);
 }

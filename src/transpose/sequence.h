@@ -27,8 +27,17 @@ struct rs_step {
     rs_transpose_task task; /* its offset, outer and pitch are the context's */
 };
 
+/* Where the wisdom of measurements has a say in a conversion. */
+typedef struct {
+    restride_engine *engine;
+    struct rs_permuted *permuted; /* what it was asked about: factor.h */
+    size_t orders_followed;       /* permutations whose transpositions it knew */
+    size_t stages_followed;       /* transpositions whose stages it knew */
+} rs_guidance;
+
 typedef struct {
     rs_arena *arena;
+    rs_guidance *guidance; /* NULL: estimates alone decide */
     rs_engine_traits traits;
     size_t budget;        /* of the whole plan: scratch memory and tables */
     size_t scratch_limit; /* of each step, at most that */
@@ -47,9 +56,20 @@ void rs_sequence_task(rs_sequence *steps, const rs_context *context, const rs_tr
 typedef restride_status rs_sequence_fill(rs_sequence *steps, const void *conversion);
 
 /* Makes the stages of a plan from the steps that `fill` finds, and says why it has them; `options`
- * may be NULL. */
+ * may be NULL. Without a bound in them wisdom is asked first. */
 restride_status rs_sequence_plan(restride_plan *plan, const restride_plan_options *options,
                                  rs_sequence_fill *fill, const void *conversion);
+
+/* The same by estimates alone. */
+restride_status rs_sequence_plan_estimated(restride_plan *plan, rs_sequence_fill *fill,
+                                           const void *conversion);
+
+/* An empty list for a conversion of `bytes` bytes; its arena and guidance are to be set. */
+rs_sequence rs_sequence_of(const restride_engine *engine, size_t bytes,
+                           const restride_plan_options *options);
+
+/* The matrices of all parts of a step's context; of a step that is not chosen. */
+rs_matrices rs_sequence_matrices(const rs_step *step);
 
 /* An empty list with the same surroundings. */
 rs_sequence rs_sequence_begin(const rs_sequence *like);

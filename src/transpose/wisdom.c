@@ -1,6 +1,7 @@
 /*
  * Wisdom in an engine: read from its file when first asked, then kept with the engine, behind a
- * lock. Records are looked up by the whole problem: engine, device, its traits, and the matrices.
+ * lock. Records are looked up by the whole problem: engine, device, its traits, and the matrices,
+ * or the groups of axes that a permutation moves.
  */
 #include "transpose/wisdom.h"
 #include "transpose/wisdom_file.h"
@@ -94,15 +95,57 @@ static restride_status open_wisdom(restride_engine *engine, wisdom **opened)
 
 /* ---- records ---- */
 
+static json_t *describe_place(const restride_engine *engine, const rs_engine_traits *traits)
+{
+    return json_pack("{s:s, s:o, s:I, s:I, s:I}", "engine", engine->operations->name, "device",
+                     engine->operations->describe_device(engine), "chip_bytes",
+                     (json_int_t)traits->chip_bytes, "line_bytes", (json_int_t)traits->line_bytes,
+                     "threads", (json_int_t)traits->workers);
+}
+
+/* The place with the members of `added`, which is released; NULL when memory is short. */
+static json_t *at_place(const restride_engine *engine, const rs_engine_traits *traits,
+                        json_t *added)
+{
+    json_t *problem = describe_place(engine, traits);
+    if (problem != NULL && (added == NULL || json_object_update(problem, added) != 0)) {
+        json_decref(problem);
+        problem = NULL;
+    }
+    json_decref(added);
+    return problem;
+}
+
 static json_t *describe_problem(const restride_engine *engine, const rs_matrices *m,
                                 const rs_engine_traits *traits)
 {
-    return json_pack(
-        "{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "engine", engine->operations->name,
-        "device", engine->operations->describe_device(engine), "chip_bytes",
-        (json_int_t)traits->chip_bytes, "line_bytes", (json_int_t)traits->line_bytes, "threads",
-        (json_int_t)traits->workers, "rows", (json_int_t)m->rows, "cols", (json_int_t)m->cols,
-        "element_bytes", (json_int_t)m->unit, "batch", (json_int_t)m->batch);
+    return at_place(engine, traits,
+                    json_pack("{s:I, s:I, s:I, s:I}", "rows", (json_int_t)m->rows, "cols",
+                              (json_int_t)m->cols, "element_bytes", (json_int_t)m->unit, "batch",
+                              (json_int_t)m->batch));
+}
+
+/* NULL when memory is short, or an array could not be added to. */
+static json_t *describe_numbers(const size_t numbers[], size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(array, json_integer((json_int_t)numbers[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+/* `order` names the groups in the order of memory by their places afterwards, and `sizes` are by
+ * those places. */
+static json_t *describe_permutation(const restride_engine *engine, const rs_arrangement *a,
+                                    size_t outer, const rs_engine_traits *traits)
+{
+    return at_place(engine, traits,
+                    json_pack("{s:o, s:o, s:I, s:I}", "order", describe_numbers(a->names, a->count),
+                              "sizes", describe_numbers(a->sizes, a->count), "element_bytes",
+                              (json_int_t)a->unit, "batch", (json_int_t)outer));
 }
 
 static const json_t *find(const wisdom *w, const json_t *problem)
@@ -141,27 +184,84 @@ static void follow(rs_choice *choice, const json_t *record, const rs_matrices *m
              1e3 * seconds_of(record, "seconds"), 1e3 * seconds_of(record, "planner_seconds"));
 }
 
+/* The exchanges of a path are numbers three by three; a path that is damaged has none. */
+static void read_path(rs_path *path, const json_t *record)
+{
+    const json_t *numbers = json_object_get(record, "exchanges");
+    size_t count = json_array_size(numbers);
+    if (count % 3 != 0 || count / 3 > RS_FACTOR_MOST_EXCHANGES)
+        return;
+    for (size_t i = 0; i < count / 3; i++)
+        path->exchanges[i] =
+            (rs_exchange){(size_t)json_integer_value(json_array_get(numbers, 3 * i)),
+                          (size_t)json_integer_value(json_array_get(numbers, 3 * i + 1)),
+                          (size_t)json_integer_value(json_array_get(numbers, 3 * i + 2))};
+    path->count = count / 3;
+}
+
+/* Whoever asks: what is wanted, and where the answer goes. */
+typedef struct {
+    restride_engine *engine;
+    const rs_engine_traits *traits;
+    const rs_matrices *matrices; /* or: */
+    const rs_arrangement *arrangement;
+    size_t outer;
+    rs_choice *choice;
+    rs_path *path;
+} question;
+
+static void answer(const question *q, const json_t *record)
+{
+    if (q->matrices != NULL)
+        follow(q->choice, record, q->matrices, q->traits);
+    else
+        read_path(q->path, record);
+}
+
+static restride_status look_up(const question *q)
+{
+    wisdom *w;
+    restride_status status = open_wisdom(q->engine, &w);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (json_array_size(w->records) > 0) {
+        json_t *problem = q->matrices != NULL ? describe_problem(q->engine, q->matrices, q->traits)
+                                              : describe_permutation(q->engine, q->arrangement,
+                                                                     q->outer, q->traits);
+        const json_t *record = problem == NULL ? NULL : find(w, problem);
+        if (problem == NULL)
+            status = rs_fail_memory("the wisdom");
+        if (record != NULL)
+            answer(q, record);
+        json_decref(problem);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
 restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
                                  const rs_matrices *matrices, const rs_engine_traits *traits)
 {
     choice->method = NULL;
     if (matrices->rows * matrices->cols * matrices->unit * matrices->batch < RS_WISDOM_LEAST_BYTES)
         return RESTRIDE_OK;
-    wisdom *w;
-    restride_status status = open_wisdom(engine, &w);
-    if (status != RESTRIDE_OK)
-        return status;
-    if (json_array_size(w->records) > 0) {
-        json_t *problem = describe_problem(engine, matrices, traits);
-        const json_t *record = problem == NULL ? NULL : find(w, problem);
-        if (problem == NULL)
-            status = rs_fail_memory("the wisdom");
-        if (record != NULL)
-            follow(choice, record, matrices, traits);
-        json_decref(problem);
-    }
-    pthread_mutex_unlock(&w->lock);
-    return status;
+    const question q = {.engine = engine, .traits = traits, .matrices = matrices, .choice = choice};
+    return look_up(&q);
+}
+
+restride_status rs_wisdom_find_path(rs_path *path, restride_engine *engine,
+                                    const rs_arrangement *arrangement, size_t outer,
+                                    const rs_engine_traits *traits)
+{
+    path->count = 0;
+    if (rs_factor_bytes(arrangement, outer) < RS_WISDOM_LEAST_BYTES)
+        return RESTRIDE_OK;
+    const question q = {.engine = engine,
+                        .traits = traits,
+                        .arrangement = arrangement,
+                        .outer = outer,
+                        .path = path};
+    return look_up(&q);
 }
 
 /* ---- changes ---- */
@@ -182,23 +282,46 @@ static restride_status add_records(wisdom *w, const json_t *records, bool replac
     return w->path == NULL ? fail_off() : rs_wisdom_file_merge(w->path, records, replace);
 }
 
+/* Keeps one record, which is released; NULL when memory was short. */
+static restride_status learn(restride_engine *engine, json_t *record)
+{
+    wisdom *w;
+    json_t *records = json_pack("[o]", record);
+    restride_status status = open_wisdom(engine, &w);
+    if (status == RESTRIDE_OK) {
+        status = records == NULL ? rs_fail_memory("the wisdom") : add_records(w, records, true);
+        pthread_mutex_unlock(&w->lock);
+    }
+    json_decref(records);
+    return status;
+}
+
 restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
                                 const rs_engine_traits *traits, const rs_choice *choice,
                                 double seconds, double planner_seconds)
 {
-    wisdom *w;
-    restride_status status = open_wisdom(engine, &w);
-    if (status != RESTRIDE_OK)
-        return status;
-    json_t *problem = describe_problem(engine, matrices, traits);
-    json_t *records = json_pack("[{s:o, s:s, s:I, s:I, s:f, s:f}]", "problem", problem, "method",
-                                choice->method, "tile_rows", (json_int_t)choice->tiles.rows,
-                                "tile_cols", (json_int_t)choice->tiles.cols, "seconds", seconds,
-                                "planner_seconds", planner_seconds);
-    status = records == NULL ? rs_fail_memory("the wisdom") : add_records(w, records, true);
-    json_decref(records);
-    pthread_mutex_unlock(&w->lock);
-    return status;
+    return learn(engine, json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem",
+                                   describe_problem(engine, matrices, traits), "method",
+                                   choice->method, "tile_rows", (json_int_t)choice->tiles.rows,
+                                   "tile_cols", (json_int_t)choice->tiles.cols, "seconds", seconds,
+                                   "planner_seconds", planner_seconds));
+}
+
+restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_arrangement *arrangement,
+                                     size_t outer, const rs_engine_traits *traits,
+                                     const rs_path *path, double seconds, double planner_seconds)
+{
+    size_t numbers[3 * RS_FACTOR_MOST_EXCHANGES];
+    for (size_t i = 0; i < path->count; i++) {
+        numbers[3 * i] = path->exchanges[i].begin;
+        numbers[3 * i + 1] = path->exchanges[i].middle;
+        numbers[3 * i + 2] = path->exchanges[i].end;
+    }
+    return learn(engine, json_pack("{s:o, s:s, s:i, s:i, s:o, s:f, s:f}", "problem",
+                                   describe_permutation(engine, arrangement, outer, traits),
+                                   "method", "factored", "tile_rows", 0, "tile_cols", 0,
+                                   "exchanges", describe_numbers(numbers, 3 * path->count),
+                                   "seconds", seconds, "planner_seconds", planner_seconds));
 }
 
 restride_status restride_wisdom_check(restride_engine *engine)

@@ -4,9 +4,9 @@
 #define RS_TRANSPOSE_WISDOM_H
 
 #include "restride/wisdom.h"
-#include "transpose/choose.h"
+#include "transpose/factor.h"
 
-/* Below, wisdom is neither asked nor made. */
+/* Below this many bytes of an array, wisdom is neither asked nor made. */
 enum { RS_WISDOM_LEAST_BYTES = 1 << 20 };
 
 /*
@@ -20,5 +20,18 @@ restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
 restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
                                 const rs_engine_traits *traits, const rs_choice *choice,
                                 double seconds, double planner_seconds);
+
+/*
+ * The path that wisdom has for `outer` arrangements. path->count is 0 when there is none; what it
+ * holds is what the file says, and may lead nowhere. Errors and threads as above.
+ */
+restride_status rs_wisdom_find_path(rs_path *path, restride_engine *engine,
+                                    const rs_arrangement *arrangement, size_t outer,
+                                    const rs_engine_traits *traits);
+
+/* Keeps a path, as rs_wisdom_learn() a choice. */
+restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_arrangement *arrangement,
+                                     size_t outer, const rs_engine_traits *traits,
+                                     const rs_path *path, double seconds, double planner_seconds);
 
 #endif

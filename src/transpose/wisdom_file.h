@@ -8,6 +8,10 @@
  * `problem` is compared as a whole; there is one record of each. A file is either right in every
  * record or damaged. Nothing in it is an offset or a pointer: stages are made from the method and
  * the tile sizes, and refused when those do not suit the problem.
+ *
+ * A record may have more members than these, which are kept: of a permutation of axes the method is
+ * "factored", and `exchanges` are the transpositions, three numbers each, refused when they do not
+ * lead to the order wanted. Who does not know such a problem never asks for it.
  */
 #ifndef RS_TRANSPOSE_WISDOM_FILE_H
 #define RS_TRANSPOSE_WISDOM_FILE_H

@@ -22,6 +22,30 @@ expect 0 "$restride" tune --forget
 expect 0 "$restride" tune --import "$work/exported.json"
 [ "$(grep -c '"problem"' "$RESTRIDE_WISDOM")" = 3 ] || complain "not three records were imported"
 
+# The axes of a tensor, and conversions, in the words of bench permute and convert.
+export RESTRIDE_WISDOM=$work/cache/tensors.json
+expect 0 "$restride" tune --dims 60x70x80 --axes 210,021 --seconds 0.05 --threads 2
+says out '^ +60x70x80 to 210 +f32 '
+says out '^ +60x70x80 to 021 +f32 '
+grep -q '"exchanges"' "$RESTRIDE_WISDOM" || complain "no order of axes was kept"
+expect 0 "$restride" tune --dims 60x70x80 --axes 021 --type f64 --seconds 0.05 --threads 2 --json
+for member in '"dims": \[' '"axes": \[' '"type": "f64"' '"planner": \{' '"best": \{' '"kept": true'; do
+    says out "$member"
+done
+expect 0 "$restride" tune --dims 'i:65536 f:7' --from 'i f' --to 'f i' --seconds 0.05 --threads 2 --json
+for member in '"dims": "i:65536 f:7"' '"from": "i f"' '"to": "f i"' '"kept": true'; do
+    says out "$member"
+done
+head -c 1835008 /dev/zero >"$work/array"
+expect 0 "$restride" convert "$work/array" --dims 'i:65536 f:7' --from 'i f' --to 'f i' --dtype f32 --threads 2 --explain
+says out 'Wisdom of measurements'
+expect 0 "$restride" convert "$work/array" --dims 'i:65536 f:7' --from 'i f' --to 'f i' --dtype f32 --threads 1 --explain
+if grep -q Wisdom "$work/out"; then complain "the wisdom of another number of threads was followed"; fi
+expect 1 "$restride" tune --dims 'i:99999 f{ float x; float y; }' --from 'i f' --to 'i/32 f i%32'
+says err 'at least 1048576 bytes'
+expect 1 "$restride" tune --dims 'i:999999 f{ float x; float y; }' --from 'i f' --to 'i/32 f i%32'
+says err 'has one way'
+
 # A file that is not wisdom: said, and left alone; the measurement is shown all the same.
 echo '{"mine": 1}' >"$RESTRIDE_WISDOM"
 expect 0 "$restride" tune --shape 720x600 --seconds 0.02
@@ -46,6 +70,18 @@ for wrong in '--shape 640' '--shape 640x480x3' '--shape 0x5' '--shape 5x5,' '--s
     # shellcheck disable=SC2086
     expect 2 "$restride" tune $wrong
     says err 'cannot be'
+done
+for wrong in '--dims 9x9 --axes 00' '--dims 9x9 --axes 012' '--dims 9x0 --axes 10' '--dims 9x9 --axes 10,' '--dims 9xa --axes 10'; do
+    # shellcheck disable=SC2086
+    expect 2 "$restride" tune $wrong
+    says err 'cannot be'
+done
+for wrong in '--dims 9x9' '--axes 10' '--from i' '--dims i:9 --to i' '--shape 9x9 --axes 10 --dims 9x9' \
+    '--shape 9x9 --dims 9x9' '--dims 9x9 --axes 10 --batch 2' '--dims i:9 --from i --to j' \
+    '--dims f{float_x;} --from f --to f --type f32'; do
+    # shellcheck disable=SC2086
+    expect 2 "$restride" tune $wrong
+    says err '^restride tune: '
 done
 expect 2 "$restride" tune --shape 9x9 extra
 expect 1 "$restride" tune --shape 100x100
