@@ -19,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         rs_annotations_write(&annotations, "fuzz.cl", &lines);
         /* A length stays inside its own line: nothing that a comment says can become code. */
         for (int i = 0; i < annotations.count; i++)
-            if (strpbrk(annotations.items[i].expression, ";{}\n\"\\") != NULL)
+            if (strpbrk(annotations.items[i].expression, ";{}\n\"\\") != NULL ||
+                (annotations.items[i].extent != NULL &&
+                 strpbrk(annotations.items[i].extent, ";{}\n\"\\") != NULL))
                 abort();
     }
     rs_annotations_free(&annotations);

@@ -47,7 +47,9 @@ static void print_usage(FILE *stream)
         "i\" or\n"
         "                              \"i/T f i%%T\"; may be repeated\n"
         "  --record 'ARG: LENGTH'      the members of each record of a flat array, such as 20, or "
-        "a macro\n"
+        "a macro;\n"
+        "                              \"SoA: [20][n]\" for one that holds each member of all n "
+        "records together\n"
         "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no "
         "layout is given\n"
         "  --config FILE               layouts from a file, with a section for each kernel\n"
@@ -258,10 +260,10 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
     json_t *request =
-        json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b, s:b}", "source", text, "file", s->file,
+        json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b, s:b, s:b}", "source", text, "file", s->file,
                   "options", options, "layouts", s->layouts, "records", s->records, "macros",
                   is_cuda(s->file) ? usual_cuda_macros() : usual_macros(), "assume_undefined", 1,
-                  "comments", 1);
+                  "comments", 1, "soa", 1);
     if (request != NULL && is_cuda(s->file))
         json_object_set_new(request, "language", json_string("cuda"));
     if (request != NULL && s->header != NULL)

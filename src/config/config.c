@@ -107,20 +107,28 @@ static bool read_dimension(const char **cursor, const char **begin, const char *
 }
 
 /* "NAME[FIRST][LENGTH] : LAYOUT", in which the name and what follows the first dimension may be
- * missing. */
-static int put_dimensions(reading *r, const char *kernel, const char *argument, const char *value)
+ * missing; of an array in SoA, "NAME[LENGTH][FIRST] : LAYOUT". */
+static int put_dimensions(reading *r, const char *kernel, const char *argument, const char *value,
+                          bool soa)
 {
     static const char trouble[] = "the dimensions of %s are not of the form [n][20] : LAYOUT";
-    const char *cursor = value + strcspn(value, "["), *begin, *end;
+    const char *dimensions = value + strcspn(value, "["), *cursor = dimensions, *begin, *end;
     if (!read_dimension(&cursor, &begin, &end))
         return refuse(r, trouble, argument);
     if (read_dimension(&cursor, &begin, &end)) {
-        char *length = strndup(begin, (size_t)(end - begin));
-        r->out_of_memory = r->out_of_memory || length == NULL;
-        int good = length != NULL && put_argument(r, r->records, kernel, argument, length);
-        free(length);
+        rs_text length = RS_TEXT_EMPTY;
+        if (soa)
+            rs_text_format(&length, "SoA: %.*s", (int)(end + 1 - dimensions), dimensions);
+        else
+            rs_text_add(&length, begin, (size_t)(end - begin));
+        rs_text_add_string(&length, "");
+        r->out_of_memory = r->out_of_memory || length.failed;
+        int good = !length.failed && put_argument(r, r->records, kernel, argument, length.data);
+        rs_text_free(&length);
         if (!good)
             return 0;
+    } else if (soa) {
+        return refuse(r, trouble, argument);
     }
     cursor += strspn(cursor, " \t");
     if (*cursor == '\0')
@@ -175,7 +183,10 @@ static int read_item(void *data, const char *section, const char *key, const cha
                    : put_kernel_option(r, section, key + 1, value);
     if (!is_name(key, strlen(key)))
         return refuse(r, "%s is not the name of an argument", key);
-    return has_dimensions(value) ? put_dimensions(r, section, key, value)
+    static const char soa[] = "SoA:";
+    if (strncmp(value, soa, strlen(soa)) == 0)
+        return put_dimensions(r, section, key, value + strlen(soa), true);
+    return has_dimensions(value) ? put_dimensions(r, section, key, value, false)
                                  : put_layout(r, section, key, value);
 }
 

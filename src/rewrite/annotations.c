@@ -4,8 +4,12 @@
 #include "source/words.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Before an extent in the lines that are parsed behind the source. */
+#define EXTENT_MARK "restride_extent_"
 
 static char *copy_trimmed(const char *begin, const char *end)
 {
@@ -35,6 +39,7 @@ static void free_annotation(rs_annotation *annotation)
     free(annotation->name);
     free(annotation->expression);
     free(annotation->layout);
+    free(annotation->extent);
 }
 
 /* Takes the annotation over; one without sense is dropped. */
@@ -43,6 +48,7 @@ static restride_status add(rs_annotations *annotations, rs_annotation added, boo
     bool failed =
         added.name == NULL || added.expression == NULL || (layout_wanted && added.layout == NULL);
     if (failed || !is_length(added.expression) ||
+        (added.extent != NULL && !is_length(added.extent)) ||
         rs_annotations_find(annotations, "", added.name) != NULL) {
         free_annotation(&added);
         return failed ? rs_fail_memory("an annotation") : RESTRIDE_OK;
@@ -90,27 +96,56 @@ static bool read_dimension(const char **cursor, const char *end, const char **be
     return false;
 }
 
+/* Takes "f i ->" from the front of a layout: the array is SoA as it is. */
+static bool accept_source(const char **cursor, const char *end)
+{
+    const char *at = *cursor;
+    if (!accept(&at, end, "f") || !accept(&at, end, "i") || !accept(&at, end, "->"))
+        return false;
+    *cursor = at;
+    return true;
+}
+
+/* Reads "[FIRST][SECOND]" and the layout behind it, if one may be there. A single dimension gives
+ * nothing: the structure tells the rest. */
+static restride_status read_dimensions(rs_annotations *annotations, rs_annotation added,
+                                       const char *cursor, const char *end, bool soa, bool layout)
+{
+    const char *first, *first_end, *second, *second_end;
+    if (!read_dimension(&cursor, end, &first, &first_end) ||
+        !read_dimension(&cursor, end, &second, &second_end)) {
+        free_annotation(&added);
+        return RESTRIDE_OK;
+    }
+    layout = layout && accept(&cursor, end, ":");
+    soa = accept_source(&cursor, end) || soa;
+    added.expression = soa ? copy_trimmed(first, first_end) : copy_trimmed(second, second_end);
+    added.layout = layout ? copy_trimmed(cursor, end) : NULL;
+    added.extent = soa ? copy_trimmed(second, second_end) : NULL;
+    if (soa && added.extent == NULL) {
+        free_annotation(&added);
+        return rs_fail_memory("an annotation");
+    }
+    return add(annotations, added, layout);
+}
+
 /* Reads one comment of a line, from behind its "//" or "/" "*". */
 static restride_status read_comment(rs_annotations *annotations, const char *cursor,
                                     const char *end, size_t line)
 {
-    bool thesis = accept(&cursor, end, "DL:") && accept(&cursor, end, "AoS:");
-    if (!thesis && !accept(&cursor, end, "restride:"))
+    bool thesis = accept(&cursor, end, "DL:");
+    bool soa = thesis && accept(&cursor, end, "SoA:");
+    if (thesis ? !soa && !accept(&cursor, end, "AoS:") : !accept(&cursor, end, "restride:"))
         return RESTRIDE_OK;
     while (cursor < end && isspace((unsigned char)*cursor))
         cursor++;
     const char *name = cursor;
     while (cursor < end && (isalnum((unsigned char)*cursor) || *cursor == '_' || *cursor == '.'))
         cursor++;
-    const char *name_end = cursor, *first, *first_end, *length, *length_end;
-    if (name == name_end || !read_dimension(&cursor, end, &first, &first_end) ||
-        !read_dimension(&cursor, end, &length, &length_end))
-        return RESTRIDE_OK; /* one dimension: the structure tells the rest */
-    bool layout = !thesis && accept(&cursor, end, ":");
-    rs_annotation added = {strndup(name, (size_t)(name_end - name)),
-                           copy_trimmed(length, length_end),
-                           layout ? copy_trimmed(cursor, end) : NULL, line, 0};
-    return add(annotations, added, layout);
+    if (name == cursor)
+        return RESTRIDE_OK;
+    rs_annotation added = {.name = strndup(name, (size_t)(cursor - name)), .line = line};
+    return read_dimensions(annotations, added, cursor, end, soa, !thesis);
 }
 
 static restride_status read_comments(rs_annotations *annotations, const char *source)
@@ -135,6 +170,17 @@ static restride_status read_comments(rs_annotations *annotations, const char *so
     return status;
 }
 
+/* A record of the request: a length, or "SoA: [LENGTH][NUMBER]". */
+static restride_status add_record(rs_annotations *annotations, const char *name, const char *value)
+{
+    const char *cursor = value, *end = value + strlen(value);
+    rs_annotation added = {.name = strdup(name)};
+    if (accept(&cursor, end, "SoA:"))
+        return read_dimensions(annotations, added, cursor, end, true, false);
+    added.expression = strdup(value);
+    return add(annotations, added, false);
+}
+
 static restride_status add_records(rs_annotations *annotations, const json_t *records)
 {
     const char *name;
@@ -143,9 +189,7 @@ static restride_status add_records(rs_annotations *annotations, const json_t *re
     json_object_foreach((json_t *)records, name, value)
     {
         if (json_is_string(value) && status == RESTRIDE_OK)
-            status = add(
-                annotations,
-                (rs_annotation){strdup(name), strdup(json_string_value(value)), NULL, 0, 0}, false);
+            status = add_record(annotations, name, json_string_value(value));
     }
     return status;
 }
@@ -171,11 +215,39 @@ void rs_annotations_write(const rs_annotations *annotations, const char *file, r
             rs_text_add(out, *c == '\n' ? " " : c, 1);
         }
         rs_text_format(out, "\"\nenum { restride_record_%d = (%s) };\n", i, annotation->expression);
+        if (annotation->extent != NULL)
+            rs_text_format(out,
+                           "#define restride_text(...) #__VA_ARGS__\n"
+                           "#define restride_expanded(...) restride_text(__VA_ARGS__)\n"
+                           "_Static_assert(1, \"" EXTENT_MARK "%d\" restride_expanded(%s));\n",
+                           i, annotation->extent);
     }
 }
 
-void rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree)
+/* Takes an extent as the preprocessor expanded it from the line that was written for it. */
+static restride_status take_extent(rs_annotation *annotation, int number, const rs_tree *tree)
 {
+    char mark[sizeof EXTENT_MARK + 16];
+    snprintf(mark, sizeof mark, "\"" EXTENT_MARK "%d\"", number);
+    const char *found = strstr(tree->text, mark);
+    const char *begin = found == NULL ? NULL : strchr(found + strlen(mark), '"');
+    const char *end = begin == NULL ? NULL : strchr(begin + 1, '"');
+    if (end == NULL)
+        return RESTRIDE_OK;
+    char *expanded = copy_trimmed(begin + 1, end);
+    if (expanded == NULL)
+        return rs_fail_memory("an annotation");
+    free(annotation->extent);
+    annotation->extent = expanded;
+    return RESTRIDE_OK;
+}
+
+restride_status rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < annotations->count && status == RESTRIDE_OK; i++)
+        if (annotations->items[i].extent != NULL)
+            status = take_extent(&annotations->items[i], i, tree);
     for (int n = 0; n < tree->node_count && annotations->count > 0; n++) {
         if (tree->nodes[n].kind != CXCursor_EnumConstantDecl)
             continue;
@@ -190,6 +262,7 @@ void rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree)
         if (number >= 0 && number < annotations->count && value > 0)
             annotations->items[number].length = (size_t)value;
     }
+    return status;
 }
 
 const rs_annotation *rs_annotations_find(const rs_annotations *annotations, const char *kernel,

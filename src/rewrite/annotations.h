@@ -7,6 +7,14 @@
  *     //DL: AoS: grid[n][20]
  *     // restride: grid[n][20]: i/32 f i%32
  *
+ * An array that holds each member of all records together, `grid[e * n + cell]`, is told by
+ *
+ *     //DL: SoA: grid[20][n]
+ *     // restride: grid[20][n]: f i -> i/32 f i%32
+ *
+ * where `n` is what the source itself calls the number of records, so that its indexes can be taken
+ * apart.
+ *
  * and from the request. The length is an expression in the source's own macros and enumerations.
  * The first dimension is only for the reader; the size of the buffer gives it. A wrong length costs
  * time, never a result: whatever the index, it is translated as a whole.
@@ -25,6 +33,7 @@ typedef struct {
     char *layout;     /* or NULL */
     size_t line;      /* of the comment; 0: from the request */
     size_t length;    /* once the source was parsed; 0: it could not be told */
+    char *extent;     /* the number of records, when the array is SoA; else NULL */
 } rs_annotation;
 
 typedef struct {
@@ -40,8 +49,8 @@ restride_status rs_annotations_read(rs_annotations *annotations, const json_t *r
 /* Lines to parse behind the source, which give the lengths; nothing when there are none. */
 void rs_annotations_write(const rs_annotations *annotations, const char *file, rs_text *out);
 
-/* Takes the lengths from the parsed lines. */
-void rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree);
+/* Takes the lengths and extents from the parsed lines. */
+restride_status rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree);
 
 /* The annotation of a kernel's argument, or NULL. */
 const rs_annotation *rs_annotations_find(const rs_annotations *annotations, const char *kernel,

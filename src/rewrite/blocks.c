@@ -159,7 +159,7 @@ bool rs_way_pass_array(rs_way *w)
     int node = converted(w->tree, w->node), call = w->tree->nodes[node].parent;
     long long at;
     if (!note_element(&passed, element) || !describe(&passed, call, node) || a->block.lanes == 0 ||
-        !rs_linear_constant(w->tree, a->vector_index, &at) || at < 0 ||
+        !rs_constant_value(w->tree, a->vector_index, &at) || at < 0 ||
         at > clang_getArraySize(w->type) / a->block.lanes - 1)
         return false;
     size_t size = (size_t)a->block.lanes * a->size;

@@ -129,6 +129,10 @@ static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXTyp
         return rs_argument_refuse(argument, argument->offset,
                                   "the length of its records, %s, is not a number above 1",
                                   annotation->expression);
+    if (annotation->extent != NULL && !model->soa)
+        return rs_argument_refuse(argument, argument->offset,
+                                  "an array in SoA is converted by restride rewrite alone");
+    argument->extent = annotation->extent;
     restride_status status =
         rs_model_flat_structure(model, element, annotation->length, &argument->structure);
     if (status != RESTRIDE_OK)

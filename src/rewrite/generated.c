@@ -128,7 +128,9 @@ static void write_element_place(const rs_copier *copier, const char *step, rs_te
 {
     rs_text_format(out, "*(%s%s %s *)(p + restride_layout_%d_", const_word(copier->is_const),
                    copier->address_space, copier->type, copier->accessor);
-    if (copier->flat)
+    if (copier->soa)
+        rs_text_format(out, "plane(count, f, i + (long)(%s), extent))", step);
+    else if (copier->flat)
         rs_text_format(out, "member(count, i, at + (long)(%s)))", step);
     else
         rs_text_format(out, "offset(count, i, at + %s * %zu, %zu))", step, copier->size,
@@ -196,7 +198,9 @@ static void render_block(const rs_model *model, int number, rs_text *out)
         rs_text_add_string(out, lanes > 0 ? "void" : "event_t");
     rs_text_format(out, " restride_block_%d(%s%s char *p, unsigned long count, %s", number,
                    const_word(copier->is_const), copier->address_space,
-                   copier->flat ? "long i, long at" : place_parameters(copier));
+                   copier->soa    ? "long f, long i, long extent"
+                   : copier->flat ? "long i, long at"
+                                  : place_parameters(copier));
     if (lanes > 0 && !load) {
         rs_text_add_string(out, ", ");
         write_vector_type(copier, out);
@@ -290,6 +294,56 @@ static void write_element(const rs_model *model, const rs_structure *s, rs_text 
                    number, s->uniform, s->uniform, number, length);
 }
 
+/*
+ * The same for an array that the program keeps in SoA: by the number of an element, or by member
+ * and record in the way that the kernel takes its indexes for. That holds when the program's number
+ * of records is the buffer's; whatever else it computes is an element like any other.
+ */
+static void write_planes(const rs_model *model, const rs_structure *s, rs_text *out, int number)
+{
+    size_t length = s->record.size / s->uniform;
+    const char *head = model->language == RS_CUDA_C
+                           ? "__host__ __device__ static inline __attribute__((unused)) unsigned "
+                             "long restride_layout_"
+                           : "static inline __attribute__((unused)) unsigned long restride_layout_";
+    rs_text_format(
+        out,
+        "%s%d_element(unsigned long count, long k)\n{\n"
+        "    return (unsigned long)k < count * %zuu\n"
+        "        ? restride_layout_%d_offset(count, (unsigned long)k %% count, (unsigned "
+        "long)k / count * %zuu, %zuu)\n"
+        "        : (unsigned long)k * %zuu;\n}\n",
+        head, number, length, number, s->uniform, s->uniform, s->uniform);
+    rs_text_format(
+        out,
+        "%s%d_plane(unsigned long count, long f, long i, long extent)\n{\n"
+        "    return (unsigned long)extent == count && (unsigned long)f < %zuu && "
+        "(unsigned long)i < count\n"
+        "        ? restride_layout_%d_offset(count, (unsigned long)i, (unsigned long)f * "
+        "%zuu, %zuu)\n"
+        "        : restride_layout_%d_element(count, (long)((unsigned long)f * (unsigned "
+        "long)extent + (unsigned long)i));\n}\n",
+        head, number, length, number, s->uniform, s->uniform, number);
+    rs_text_format(
+        out,
+        "%s%d_narrow(unsigned long count, long f, long i, long extent)\n{\n"
+        "    return count <= 0xffffffffu / %zuu && (unsigned long)extent == count && "
+        "(unsigned long)f < %zuu && (unsigned long)i < count\n"
+        "        ? restride_layout_%d_offset(count, (unsigned long)i, (unsigned long)f * "
+        "%zuu, %zuu)\n"
+        "        : restride_layout_%d_element(count, (unsigned int)((unsigned long)f * "
+        "(unsigned long)extent + (unsigned long)i));\n}\n",
+        head, number, length, length, number, s->uniform, s->uniform, number);
+    rs_text_format(out,
+                   "%s%d_moved(unsigned long count, long from_start, long f, long i, long "
+                   "extent)\n{\n"
+                   "    return count > 0 && (unsigned long)extent == count\n"
+                   "        ? restride_layout_%d_plane(count, (long)((unsigned long)from_start / "
+                   "count) + f, (long)((unsigned long)from_start %% count) + i, extent)\n"
+                   "        : restride_layout_%d_plane(count, f, from_start + i, extent);\n}\n",
+                   head, number, number, number);
+}
+
 /* The offset of a member by its distance from the start of the array in AoS. */
 static void write_byte(const rs_model *model, const rs_structure *s, rs_text *out, int number)
 {
@@ -322,7 +376,9 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
     rs_text_free(&prefix);
     if (status != RESTRIDE_OK)
         return status;
-    if (accessor->flat)
+    if (accessor->flat && accessor->extent != NULL)
+        write_planes(model, &model->structures[accessor->structure], out, number);
+    else if (accessor->flat)
         write_element(model, &model->structures[accessor->structure], out, number);
     if (accessor->bytes)
         write_byte(model, &model->structures[accessor->structure], out, number);

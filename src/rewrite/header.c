@@ -34,7 +34,7 @@ static void write_common(const char *file, rs_text *out)
         ": how its rewritten kernels want their arrays.\n *\n"
         " * restride_KERNEL_ARGUMENT_marshal() converts a buffer of `count` structures in place, "
         "from "
-        "the\n * order of C into the kernel's layout, or back. The kernel gets the number of "
+        "the\n * program's order into the kernel's layout, or back. The kernel gets the number of "
         "structures "
         "in each\n * such buffer behind its own arguments, in their order, as unsigned long.\n"
         " * restride_KERNEL_ARGUMENT_offset() is the byte at which a member of structure `index_i` "
@@ -68,6 +68,7 @@ static restride_status write_argument(const rs_model *model, const rs_argument *
                                       rs_text *out)
 {
     const rs_structure *s = &model->structures[argument->structure];
+    const char *source = argument->extent != NULL ? "f i" : "i f";
     rs_text name = RS_TEXT_EMPTY, record = RS_TEXT_EMPTY;
     rs_text_format(&name, "restride_%s_%s", model->functions[argument->function].name,
                    argument->name);
@@ -90,9 +91,9 @@ static restride_status write_argument(const rs_model *model, const rs_argument *
                        "    char dims[sizeof record + 32];\n"
                        "    snprintf(dims, sizeof dims, \"i:%%zu %%s\", count, record);\n"
                        "    return restride_marshal_records(engine, buffer, dims, back ? layout : "
-                       "\"i f\",\n"
-                       "                                    back ? \"i f\" : layout);\n}\n",
-                       name.data, record.data, argument->layout);
+                       "\"%s\",\n"
+                       "                                    back ? \"%s\" : layout);\n}\n",
+                       name.data, record.data, argument->layout, source, source);
     }
     restride_layout_destroy(layout);
     rs_text_free(&name);

@@ -48,7 +48,7 @@ static bool only_computes(const rs_tree *tree, int node)
     return known;
 }
 
-bool rs_linear_constant(const rs_tree *tree, int node, long long *value)
+bool rs_constant_value(const rs_tree *tree, int node, long long *value)
 {
     if (!only_computes(tree, node))
         return false;
@@ -74,8 +74,8 @@ static bool add_product(rs_linear *sum, const rs_tree *tree, int node, bool nega
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     long long factor;
     int other = left;
-    if (!rs_linear_constant(tree, right, &factor)) {
-        if (!rs_linear_constant(tree, left, &factor))
+    if (!rs_constant_value(tree, right, &factor)) {
+        if (!rs_constant_value(tree, left, &factor))
             return false;
         other = right;
     }
@@ -93,7 +93,7 @@ void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative,
     long long value;
     if (sum->overflow)
         return;
-    if (is_open(tree, node) && rs_linear_constant(tree, node, &value)) {
+    if (is_open(tree, node) && rs_constant_value(tree, node, &value)) {
         sum->constant += negative ? -value : value;
         return;
     }

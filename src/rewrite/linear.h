@@ -31,6 +31,6 @@ void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *a
                          size_t length);
 
 /* Whether an expression only computes, with a value that is known when it is compiled. */
-bool rs_linear_constant(const rs_tree *tree, int node, long long *value);
+bool rs_constant_value(const rs_tree *tree, int node, long long *value);
 
 #endif

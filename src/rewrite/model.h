@@ -62,6 +62,8 @@ typedef struct {
     char *layout; /* the wanted layout expression */
     size_t tile;
     int count_argument; /* the index of the added kernel argument, or -1 */
+    const char *extent; /* the source's name for the number of records when it keeps the array in
+                           SoA; else NULL */
 } rs_argument;
 
 /* Where a pointer may come from: none, one or several arguments, or places that are not followed.
@@ -164,9 +166,11 @@ typedef struct {
 typedef struct {
     int structure;
     char *layout;
-    bool flat;       /* also by the number of a member */
-    bool bytes;      /* also by the distance from the start, in bytes of AoS */
-    size_t position; /* where in the flat text it is defined */
+    size_t tile;
+    const char *extent; /* of its arguments */
+    bool flat;          /* also by the number of a member */
+    bool bytes;         /* also by the distance from the start, in bytes of AoS */
+    size_t position;    /* where in the flat text it is defined */
 } rs_accessor;
 
 /* One function that copies a whole structure out of or into an array. */
@@ -179,6 +183,7 @@ typedef struct {
     bool is_const, is_volatile;
     rs_block block;               /* of a function of OpenCL's place, */
     bool flat;                    /* that gets the numbers of record and member, */
+    bool soa;                     /* or of member and record and the number of records, */
     char type[RS_TYPE_NAME_SIZE]; /* and the type of its elements */
     size_t size;                  /* bytes */
     size_t position;
@@ -196,6 +201,7 @@ typedef struct {
     const rs_flat *flat;
     const rs_annotations *annotations;
     int address_bits;
+    bool soa; /* arrays in SoA may be transformed */
     rs_structure *structures;
     int structure_count;
     rs_argument *arguments;

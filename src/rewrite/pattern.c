@@ -1,7 +1,7 @@
 /* Collects the accesses of an argument, with those of the helpers that it is passed to. */
 #include "rewrite/pattern.h"
 
-#include "rewrite/linear.h"
+#include "rewrite/planes.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,8 @@ typedef struct {
     const rs_steps *steps;
     const rs_structure *structure;
     rs_usage *usage;
-    bool *used; /* for each member */
+    bool *used;         /* for each member */
+    const char *extent; /* not NULL: a record's members lie far apart in the program's own array */
     int visits;
 } collection;
 
@@ -44,6 +45,28 @@ static rs_pattern pattern_of(rs_step step, long long record_size)
     return step.distance % record_size == 0 ? RS_PATTERN_STRIDED : RS_PATTERN_OTHER;
 }
 
+/* The same in an array that is SoA: one member when the index names it by a number. */
+static void touched_plane(const collection *c, const rs_access *a, size_t *begin, size_t *end)
+{
+    const rs_tree *tree = c->steps->model->tree;
+    rs_planes planes;
+    rs_planes_of_access(&planes, tree, a, c->extent);
+    bool known = a->is_parameter && !planes.sum.overflow;
+    long long member = planes.planes;
+    for (int i = 0; i < planes.sum.count && known; i++) {
+        long long value;
+        if (!planes.sum.terms[i].counts_records)
+            continue;
+        known = rs_constant_value(tree, planes.sum.terms[i].node, &value);
+        member += known ? value * planes.sum.terms[i].factor : 0;
+    }
+    size_t size = c->structure->uniform;
+    if (!known || member < 0 || (size_t)member >= c->structure->record.size / size)
+        return;
+    *begin = (size_t)member * size;
+    *end = *begin + size;
+}
+
 /* The bytes [begin, end) of a record that an access can touch. */
 static void touched(const collection *c, const rs_access *a, size_t *begin, size_t *end)
 {
@@ -55,6 +78,10 @@ static void touched(const collection *c, const rs_access *a, size_t *begin, size
         size_t size = a->union_size > 0 ? a->union_size : a->size;
         *begin = a->touched_offset;
         *end = *begin + (a->touched_size > 0 ? a->touched_size : size);
+        return;
+    }
+    if (c->extent != NULL) {
+        touched_plane(c, a, begin, end);
         return;
     }
     /* A flat access tells its member when the index does and the pointer is the array itself. */
@@ -87,7 +114,8 @@ static void add_access(collection *c, const rs_access *a)
             c->used[m] = true;
     }
     rs_step step = rs_steps_of_access(c->steps, a);
-    c->usage->accesses[pattern_of(step, (long long)c->structure->record.size)]++;
+    size_t next = c->extent != NULL ? c->structure->uniform : c->structure->record.size;
+    c->usage->accesses[pattern_of(step, (long long)next)]++;
     c->usage->is_written = c->usage->is_written || a->written;
     c->usage->is_read = c->usage->is_read || !a->written || a->updated;
 }
@@ -109,8 +137,11 @@ restride_status rs_usage_find(const rs_steps *steps, int argument, rs_usage *usa
 {
     const rs_model *model = steps->model;
     *usage = (rs_usage){{0}, 0, 0, false, false};
-    collection c = {steps, &model->structures[model->arguments[argument].structure], usage, NULL,
-                    0};
+    const rs_argument *a = &model->arguments[argument];
+    collection c = {.steps = steps,
+                    .structure = &model->structures[a->structure],
+                    .usage = usage,
+                    .extent = a->extent};
     c.used = calloc(c.structure->member_count + 1, sizeof *c.used);
     if (c.used == NULL)
         return rs_fail_memory("the uses of an array");

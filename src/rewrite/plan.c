@@ -74,11 +74,17 @@ static void move_before(const rs_model *model, size_t *position, int function)
     }
 }
 
+static bool same_extent(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 static restride_status choose_accessor(rs_model *model, const rs_argument *argument, int *accessor)
 {
     for (int i = 0; i < model->accessor_count; i++)
         if (model->accessors[i].structure == argument->structure &&
-            strcmp(model->accessors[i].layout, argument->layout) == 0) {
+            strcmp(model->accessors[i].layout, argument->layout) == 0 &&
+            same_extent(model->accessors[i].extent, argument->extent)) {
             *accessor = i;
             return RESTRIDE_OK;
         }
@@ -90,8 +96,11 @@ static restride_status choose_accessor(rs_model *model, const rs_argument *argum
     char *layout = strdup(argument->layout);
     if (layout == NULL)
         return rs_fail_memory("an accessor");
-    grown[model->accessor_count] =
-        (rs_accessor){argument->structure, layout, false, false, model->tree->size};
+    grown[model->accessor_count] = (rs_accessor){.structure = argument->structure,
+                                                 .layout = layout,
+                                                 .tile = argument->tile,
+                                                 .extent = argument->extent,
+                                                 .position = model->tree->size};
     *accessor = model->accessor_count++;
     return RESTRIDE_OK;
 }
@@ -121,6 +130,7 @@ static rs_copier copier_for(const rs_model *model, const rs_instance *instance,
                         .is_volatile = access->is_volatile,
                         .block = access->block,
                         .flat = access->flat,
+                        .soa = model->accessors[accessor].extent != NULL,
                         .size = access->size,
                         .position = model->tree->size};
     if (access->kind == RS_ACCESS_BLOCK)

@@ -4,7 +4,7 @@
  * copies of the helper functions that get pointers into transformed buffers.
  */
 #include "rewrite/render.h"
-#include "rewrite/linear.h"
+#include "rewrite/planes.h"
 
 #include "source/query.h"
 #include "source/words.h"
@@ -202,11 +202,66 @@ static void write_apart(const writer *w, const rs_access *a, int self, const rs_
     }
 }
 
+/* The extent of arrays in SoA; NULL for all others. */
+static const char *extent_of(const writer *w, const rs_access *a)
+{
+    int accessor = rs_instance_accessor(w->model, w->instance, a->argument);
+    return w->model->accessors[accessor].extent;
+}
+
+/* "MEMBER, RECORD, EXTENT" in an array that is SoA. */
+static void write_planes(const writer *w, const rs_access *a, int self, const rs_planes *planes)
+{
+    rs_text *text = &w->out->text;
+    write_terms(w, &planes->sum, planes->planes, true, self);
+    rs_text_add_string(text, ", ");
+    write_terms(w, &planes->sum, 0, false, self);
+    if (planes->extent < 0) {
+        rs_text_format(text, ", (long)restride_count_%s", w->model->arguments[a->argument].name);
+        return;
+    }
+    rs_text_add_string(text, ", (long)(");
+    write_node(w, planes->extent, self + 1);
+    rs_text_add_string(text, ")");
+}
+
+/* Where the member of a flat access lies in an array that is SoA. */
+static void write_plane_place(const writer *w, const rs_access *a, int self)
+{
+    rs_text *text = &w->out->text;
+    rs_planes planes;
+    bool direct = is_direct(w->model, a);
+    rs_planes_of_access(&planes, w->model->tree, a, extent_of(w, a));
+    bool apart = w->model->address_bits == 64 && !planes.sum.overflow &&
+                 (direct || !planes.narrow) &&
+                 (direct || rs_model_variable(w->model, a->pointer) >= 0);
+    const char *function = !apart          ? "element"
+                           : !direct       ? "moved"
+                           : planes.narrow ? "narrow"
+                                           : "plane";
+    rs_text_format(text, "restride_layout_%d_%s(restride_count_%s, ",
+                   rs_instance_accessor(w->model, w->instance, a->argument), function,
+                   w->model->arguments[a->argument].name);
+    if (apart && !direct) {
+        write_distance(w, a, self);
+        rs_text_add_string(text, ", ");
+    }
+    if (apart)
+        write_planes(w, a, self, &planes);
+    else
+        write_index(w, a, self);
+    rs_text_add_string(text, ")");
+}
+
 /* Where the member of a flat access lies. */
 static void write_flat_place(const writer *w, const rs_access *a, int self)
 {
     rs_text *text = &w->out->text;
     rs_linear sum;
+    if (extent_of(w, a) != NULL) {
+        write_plane_place(w, a, self);
+        return;
+    }
     bool apart = is_apart(w, a, &sum);
     rs_text_format(text, "restride_layout_%d_%s(restride_count_%s, ",
                    rs_instance_accessor(w->model, w->instance, a->argument),
@@ -218,6 +273,22 @@ static void write_flat_place(const writer *w, const rs_access *a, int self)
     rs_text_add_string(text, ")");
 }
 
+/* The place of a block in an array that is SoA: "MEMBER, RECORD, EXTENT". */
+static void write_block_planes(const writer *w, const rs_access *a, int self)
+{
+    rs_planes planes;
+    rs_planes_of_access(&planes, w->model->tree, a, extent_of(w, a));
+    if (w->model->address_bits == 64 && !planes.sum.overflow && !planes.narrow &&
+        is_direct(w->model, a)) {
+        write_planes(w, a, self, &planes);
+        return;
+    }
+    rs_text_add_string(&w->out->text, "0, ");
+    write_index(w, a, self);
+    rs_text_format(&w->out->text, ", (long)restride_count_%s",
+                   w->model->arguments[a->argument].name);
+}
+
 /* "COUNT, RECORD, MEMBER" or, in a structure, "COUNT, INDEX, OFFSET" of a block's first element. */
 static void write_block_place(const writer *w, const rs_access *a, int self)
 {
@@ -227,6 +298,10 @@ static void write_block_place(const writer *w, const rs_access *a, int self)
         return;
     }
     rs_text_format(&w->out->text, "restride_count_%s, ", w->model->arguments[a->argument].name);
+    if (extent_of(w, a) != NULL) {
+        write_block_planes(w, a, self);
+        return;
+    }
     if (is_apart(w, a, &sum)) {
         write_apart(w, a, self, &sum);
         return;

@@ -77,6 +77,8 @@ static restride_status describe_argument(const rs_model *model, const rs_steps *
         rs_reply_put(entry, "record", describe_record(&model->structures[argument->structure]));
     if (status == RESTRIDE_OK)
         status = rs_reply_put(entry, "tile", json_integer((json_int_t)argument->tile));
+    if (status == RESTRIDE_OK && argument->extent != NULL)
+        status = rs_reply_put(entry, "source_layout", json_string("f i"));
     if (status == RESTRIDE_OK)
         status = rs_reply_put(entry, "count_argument", json_integer(argument->count_argument));
     if (status == RESTRIDE_OK)

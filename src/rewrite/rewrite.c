@@ -189,7 +189,7 @@ static restride_status set_layout(rewriting *r, rs_argument *argument, const cha
     }
     rs_layout_form form = rs_layout_classify(layout, &argument->tile);
     restride_layout_destroy(layout);
-    if (form == RS_FORM_AOS)
+    if (form == RS_FORM_AOS || (form == RS_FORM_SOA && argument->extent != NULL))
         status = rs_argument_refuse(argument, argument->offset, "layout requested");
     else if (form == RS_FORM_OTHER)
         *sentence =
@@ -514,7 +514,10 @@ static restride_status run(rewriting *r)
         r->model.tree = &r->tree;
         r->model.flat = &r->flat;
         r->model.annotations = &r->annotations;
-        rs_annotations_evaluate(&r->annotations, &r->tree);
+        status = rs_annotations_evaluate(&r->annotations, &r->tree);
+    }
+    if (status == RESTRIDE_OK && !stopped) {
+        r->model.soa = json_is_true(json_object_get(r->request, "soa"));
         const json_t *bits = json_object_get(r->request, "address_bits");
         r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
         status = rs_model_find_functions(&r->model);

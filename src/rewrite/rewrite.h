@@ -18,7 +18,10 @@
  *   layouts       object   argument name, or "kernel.argument", to layout expression; goes before
  *                          `tile`
  *   records       object   argument name, or "kernel.argument", to the length of the records of a
- *                          flat array, as an expression ("20", "N + 1"); see annotations.h
+ *                          flat array, as an expression ("20", "N + 1"), or as "SoA: [20][n]" when
+ *                          each member of all records lies together; see annotations.h
+ *   soa           bool     arrays that are told to be SoA may be transformed too: the caller heeds
+ *                          `source_layout`
  *   config        object   {layouts, records} from a configuration file (config/config.h): like
  *                          the two members above, which go before it; names that this source does
  *                          not have are told in the reply's `unused`
@@ -47,6 +50,8 @@
  *       reason, file, line               when kept
  *       record: {name, size, alignment, leaves: [{name, type, offset, size}]},    without padding
  *       tile,                            0 for "f i"
+ *       source_layout: "f i"             when that is how the program keeps the array, instead of
+ *                                        "i f"
  *       access: {bytes_used, record_bytes, fields_used, reads, writes, pattern,
  *                accesses: {unit, uniform, strided, other}},   how the kernel uses the array, see
  *                                        pattern.h; `pattern` is the one of most accesses

@@ -32,6 +32,8 @@ static void test_everything(void **state)
                            "particles = i/32 f i%32\n"
                            "grid = grid[n][N_CELL + 1] : f i\n"
                            "cells: [n][20]\n"
+                           "planes = SoA: planes[N_CELL][n * m] : i/8 f i%8\n"
+                           "parts = SoA:[3][n]\n"
                            "plain = f[global_size(0)]\n"
                            "[*]\r\n"
                            "atoms = f i\r\n");
@@ -43,9 +45,12 @@ static void test_everything(void **state)
     assert_string_equal(value_of(config, "layouts", "move.grid"), "f i");
     assert_string_equal(value_of(config, "records", "move.grid"), "N_CELL + 1");
     assert_string_equal(value_of(config, "records", "move.cells"), "20");
+    assert_string_equal(value_of(config, "records", "move.planes"), "SoA: [N_CELL][n * m]");
+    assert_string_equal(value_of(config, "layouts", "move.planes"), "i/8 f i%8");
+    assert_string_equal(value_of(config, "records", "move.parts"), "SoA: [3][n]");
     assert_string_equal(value_of(config, "layouts", "atoms"), "f i");
-    assert_int_equal(json_object_size(json_object_get(config, "layouts")), 3);
-    assert_int_equal(json_object_size(json_object_get(config, "records")), 2);
+    assert_int_equal(json_object_size(json_object_get(config, "layouts")), 4);
+    assert_int_equal(json_object_size(json_object_get(config, "records")), 4);
     json_decref(config);
     json_decref(parse(""));
 }
@@ -64,6 +69,8 @@ static void test_wrong_lines(void **state)
         {"[move]\na = [n][20\n", "test.ini:2: the dimensions of a are not of the form"},
         {"[move]\na = [n][20] f i\n", "test.ini:2: the dimensions of a are not of the form"},
         {"[move]\na = [n][20] : f\n", "test.ini:2: the value of a is neither a layout"},
+        {"[move]\na = SoA: a[20]\n", "test.ini:2: the dimensions of a are not of the form"},
+        {"[move]\na = SoA: f i\n", "test.ini:2: the dimensions of a are not of the form"},
         {"[two kernels]\na = f i\n", "test.ini:2: [two kernels] is neither a kernel's name"},
         {"[*]\n.policy = off\n", "test.ini:2: .policy belongs to one kernel"},
         {"tile = 1\ntile = 2\n", "test.ini:2: tile is given twice"},

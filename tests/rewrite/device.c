@@ -95,10 +95,11 @@ static void fill(unsigned char *bytes, size_t size, unsigned *state)
     }
 }
 
-/* Copies n records between AoS and the layout of a transformed argument. */
-static void convert(const json_t *argument, size_t n, unsigned char *aos, unsigned char *other,
-                    bool to_aos)
+/* Copies n records between the program's own layout and that of a transformed argument. */
+static void convert(const json_t *argument, size_t n, unsigned char *own, unsigned char *other,
+                    bool to_own)
 {
+    bool soa = json_object_get(argument, "source_layout") != NULL;
     rs_record record;
     restride_layout *layout;
     read_record(argument, &record);
@@ -108,9 +109,11 @@ static void convert(const json_t *argument, size_t n, unsigned char *aos, unsign
     for (size_t i = 0; i < n; i++)
         for (size_t f = 0; f < record.leaf_count; f++) {
             const size_t index[] = {i, f};
-            unsigned char *a = aos + i * record.size + record.leaves[f].offset;
+            size_t at = soa ? (f * n + i) * record.leaves[f].size
+                            : i * record.size + record.leaves[f].offset;
+            unsigned char *a = own + at;
             unsigned char *b = other + restride_layout_offset(layout, index);
-            memcpy(to_aos ? a : b, to_aos ? b : a, record.leaves[f].size);
+            memcpy(to_own ? a : b, to_own ? b : a, record.leaves[f].size);
         }
     restride_layout_destroy(layout);
     rs_record_free(&record);

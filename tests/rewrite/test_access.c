@@ -105,6 +105,30 @@ static void test_flat(void **state)
     }
 }
 
+/* Arrays in SoA: neighbouring records are neighbouring numbers there. */
+static void test_arrays_of_members(void **state)
+{
+    (void)state;
+    static const use soa[] = {
+        {"a[3 * n + i] = 1;", "unit", 4, "w"},    {"a[i] += a[i + n];", "unit", 8, "rw"},
+        {"a[e * n + i] = 1;", "unit", 80, "w"},   {"a[n * 2 + 20 * i] = 1;", "strided", 4, "w"},
+        {"a[n * 2 + e] = 1;", "uniform", 4, "w"}, {"a[n * 20 + i] = 1;", "unit", 80, "w"},
+    };
+    for (size_t i = 0; i < sizeof soa / sizeof soa[0]; i++) {
+        char source[512] =
+            "//DL: SoA: a[20][n]\nkernel void f(global float *a, int e, int n) { int "
+            "i = get_global_id(0); ";
+        strcat(source, soa[i].body);
+        strcat(source, " }\n");
+        json_t *reply = ask_for_tiles(source, "", 32);
+        const json_t *argument = find_argument(reply, "f", "a");
+        assert_string_equal(string_of(argument, "status"), "transformed");
+        assert_string_equal(string_of(argument, "source_layout"), "f i");
+        check_use(json_object_get(argument, "access"), &soa[i], soa[i].body);
+        json_decref(reply);
+    }
+}
+
 /* Helpers that call helpers many times over end soon. */
 static void test_many_ways(void **state)
 {
@@ -130,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uses),
         cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_arrays_of_members),
         cmocka_unit_test(test_many_ways),
     };
     return cmocka_run_group_tests_name("rewrite_access", tests, NULL, NULL);

@@ -628,7 +628,7 @@ static const behaviour block_behaviours[] = {
                                   "= vload3(0, b[i].v[1]).z "
                                   "+ vload3(0, (b + i)->v[i & 1]).x; vstore2((float2)(i, 2), 0, "
                                   "b[i].v[0]); vstore3(vload3("
-                                  "0, b[n - 1 - i].v[1]), 0, b[i].v[1]); }",
+                                  "0, b[i].v[0]), 0, b[i].v[1]); }",
      {28, N},
      "tt"},
     {"vectors of constant memory and chosen pointers",
@@ -653,7 +653,8 @@ static const behaviour block_behaviours[] = {
      "= "
      "async_work_group_copy(q, t, m, *e); }\nkernel void f(global float *a, int n) { " GROUP
      "t[5 * l] = l; t[5 * l + 3] = n; barrier(CLK_LOCAL_MEM_FENCE); event_t e = "
-     "async_work_group_copy(t + 1, (const global float *)a, 2, 0); wait_group_events(1, &e); "
+     "async_work_group_copy(t + 1, (const global float *)a + 5 * g, 2, 0); wait_group_events(1, "
+     "&e); "
      "put(&a[5 "
      "* g], t, m * 5 - 1, &e); wait_group_events(1, &e); if (l < m) a[5 * (g + l)] += a[5 * (g + "
      "(l ^ "
@@ -680,6 +681,98 @@ static void test_blocks(void **state)
         skip();
     for (size_t i = 0; i < sizeof block_behaviours / sizeof block_behaviours[0]; i++)
         run_alone(&block_behaviours[i], "", i % 2 == 0 ? 16 : 7);
+}
+
+/* Arrays that hold each member of all records together. */
+static const behaviour soa_behaviours[] = {
+    {"member and record",
+     "//DL: SoA: a[5][n]\n" ONE(
+         "float") "a[i] = a[n + i] + 1; a[i + 2 * n] = a[n * 4 + (n - 1 - i)]; a[(1 + 2) * n + i] "
+                  "+= "
+                  "2; for (int f = 0; f < 4; f++) a[f * n + i] *= f; a[n + n + i]++; a[4 * n - n + "
+                  "i] -= 1; (a + n)[i] = 3; (a + i + n)[n * 2] = 4; }",
+     {20},
+     "t"},
+    {"any index",
+     "/* restride: a[7][n]: f i -> i/8 f i%8 */\n" ONE(
+         "int") "a[i * 7 + 3] = i; a[7 * i + 4] += a[7 * i + 3]; int k = 7 * i; a[k] = 1; a[k++ + "
+                "1] "
+                "= k; a[7 * n + k - (n - 1) * 7 - 2] ^= 3; }",
+     {28},
+     "t"},
+    {"types of indexes",
+     "//DL: SoA: a[6][z]\n" ONE("uint") "uint z = n, u = i; size_t s = i; long l = i; ulong zz = "
+                                        "n; a[u] = 1; a[u + z] = 2; "
+                                        "a[u - z + 3 * z] = 3; a[s + 3 * zz] = 4; a[l + 4 * "
+                                        "(long)z] = 5; a[(u - 1) + z * 5 "
+                                        "+ 1] = 6; a[z - (z - u)] += 7; a[(uchar)1 * z + i] += 8; "
+                                        "a[u + (z ^ 0xffffffffu) + 1 + z * "
+                                        "3] += 9; }",
+     {24},
+     "t"},
+    {"extents of other sizes",
+     "#define W 37\n#define V (5 * 4)\n//DL: SoA: a[6][W]\n//DL: SoA: b[4][V]\n" TWO(
+         "float", "float") "if (i < W) { a[0 * W + i] = 1; a[W + i] = 3; a[i + 5 * W] += a[W + "
+                           "i]; for (int "
+                           "f = 1; f < 5; f++) a[f * W + i] += f; } if (i < V) { b[i + V * 3] = i; "
+                           "b[V + i] = "
+                           "b[i + 2 * V]; } }",
+     {24, 16},
+     "tt"},
+    {"sizes from functions",
+     "static int next(local int *k) { return ++*k; }\n#define CELLS get_global_size(0)\n"
+     "//DL: SoA: a[3][CELLS]\n//DL: SoA: b[5][next(&k)]\n//DL: SoA: c[2][cells]\nkernel void "
+     "f(global "
+     "float *a, global float *b, global int *c, int n) { int i = get_global_id(0), cells = n; if "
+     "(i < "
+     "n) { a[(CELLS * 2 + i) % (3 * n)] += 1; c[cells + i] = c[i] + 1; c[i] = (cells += 2); b[i] = "
+     "c[i "
+     "+ cells - 2]; } }",
+     {12, 20, 8},
+     "tkt"},
+    {"moved pointers and helpers",
+     "//DL: SoA: a[4][n]\n//DL: SoA: b[4][n]\nfloat sum(const global float *q, int i, int n) { "
+     "float s "
+     "= 0; for (int f = 0; f < 3; f++) s += q[f * n + i]; return s; }\nglobal float *plane(global "
+     "float "
+     "*q, int f, int m) { return q + f * m; }\n" TWO(
+         "float",
+         "const float") "global float *q = a + n, *r = &a[i]; q[i] = sum(b, i, n) + sum(b + n, "
+                        "n - 1 - i, n); r[2 * n] = 2; r += 3 * n; *r = *(r - n) + q[n + i]; "
+                        "plane(a, 0, n)[i] = b[3 * n + i]; plane(q, 2, n)[i] += 1; }",
+     {16, 16},
+     "tt"},
+    {"vectors, atomics and copies",
+     "//DL: SoA: a[3][n]\n//DL: SoA: b[4][n]\nkernel void f(global int *a, global float4 *b, int "
+     "n) { "
+     "int i = get_global_id(0); local int t[16]; int g = get_group_id(0) * 16, m = n - g < 16 ? n "
+     "- g "
+     ": 16; event_t e = async_work_group_copy(t, a + n + g, m, 0); wait_group_events(1, &e); if (i "
+     "< n) "
+     "atomic_add(&a[2 * n + i / 3], t[get_local_id(0)]); if (i < n / 4) { vstore4(vload4(i, a + n) "
+     "+ "
+     "vload4(0, a + n + 1), i, a); global int *q = a + 2 * n; prefetch(q, 3); } if (i < n) { b[n + "
+     "i].xz = b[i].yw; b[3 * n + i] = b[2 * n + (n - 1 - i)]; } }",
+     {12, 64},
+     "tt"},
+    {"beside other arrays",
+     RECORDS
+     "//DL: AoS: b[n][3]\n// restride: c[3][n] : f i -> i/4 f i%4\nkernel void f(global P *a, "
+     "global float *b, global float *c, int n) { int i = get_global_id(0); if (i < n) { c[2 * n + "
+     "i] = "
+     "a[i].x + b[3 * i + 1]; b[3 * i] = c[n + (int)(a[i].id & 1) * n + i]; a[i].y = c[i]; c[i] = "
+     "c[n * (i % 3) + i]; } }",
+     {P, 12, 12},
+     "ttt"},
+};
+
+static void test_arrays_of_members(void **state)
+{
+    (void)state;
+    if (!device_available())
+        skip();
+    for (size_t i = 0; i < sizeof soa_behaviours / sizeof soa_behaviours[0]; i++)
+        run_alone(&soa_behaviours[i], "", i % 2 == 0 ? 16 : 7);
 }
 
 /* OpenCL C 2.0: pointers without an address space, and atomic types. */
@@ -773,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_results_are_the_same),
         cmocka_unit_test(test_flat_arrays),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_arrays_of_members),
         cmocka_unit_test(test_generic_pointers),
         cmocka_unit_test(test_different_layouts),
     };

@@ -239,6 +239,16 @@ static const refusal refusals[] = {
     {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global float2 *)(a + 2) = 1; }", 3,
      "cast"},
     {"//DL: AoS: a[n][3]\nkernel void f(\n global int **a) { }", 0, ""},
+    {"//DL: SoA: a[1][n]\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
+     "records, 1, is not"},
+    {"//DL: SoA: a[3][n;]\nkernel void f(\n global float *a) { a[0] = 1; } struct X { int x; };", 3,
+     "not an array of structures"},
+    {"// restride: a[3][n]: f i -> f i\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
+     "layout requested"},
+    {"kernel void f(global float *a, int n) { a[n] = 1; }\n\n//DL: SoA: a[MISSING][n]", 3,
+     "MISSING"},
+    {"//DL: SoA: a[3][n]\nkernel void f(global float *a, int n) {\n *(global int *)(a + n) = 1; }",
+     3, "cast"},
     /* whole sources */
     {P "kernel void f(global P *a) { a->x = 1; }\nint g() {\n return unknown(); }", 4, "unknown"},
     {P "kernel void f(global P *a) { a->x = 1; }\nvoid g(float restride_x) { }", 0, "restride_"},
@@ -392,9 +402,24 @@ static void test_the_reply_describes_the_record(void **state)
     json_decref(reply);
 }
 
+/* Who does not say that it heeds where members lie gets no array in SoA. */
+static void test_arrays_of_members(void **state)
+{
+    (void)state;
+    json_t *reply =
+        ask(json_pack("{s:s, s:i, s:b}", "source",
+                      "kernel void f(global float *a, int n) { a[n] = 1; }\n//DL: SoA: a[3][n]\n",
+                      "tile", 32, "assume_undefined", 1));
+    const json_t *argument = find_argument(reply, "f", "a");
+    assert_string_equal(string_of(argument, "status"), "kept");
+    assert_non_null(strstr(string_of(argument, "reason"), "array in SoA"));
+    json_decref(reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arrays_of_members),
         cmocka_unit_test(test_what_is_not_understood_stays),
         cmocka_unit_test(test_records_of_flat_arrays),
         cmocka_unit_test(test_layouts_by_name),
