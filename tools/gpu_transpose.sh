@@ -2,7 +2,7 @@
 # usage: tools/gpu_transpose.sh [--build FOLDER] [--device NAME] [--count N] [STEP]...
 # Checks and times in-place transposition on a GPU, from a built tree. STEP is any of
 #   tests   byte by byte against the definition, N generated shapes of each kind (2000); permutations and conversions
-#   repeat  four plans a thousand times each: the same result every time
+#   repeat  plans that follow cycles, a thousand times each on the same input: never a wrong element
 #   huge    more than 2^32 elements, verified on the device
 #   tensors permutations of axes, verified, beside the copy
 #   search  the planner's choice against a search: within 10 % of the best
@@ -54,13 +54,23 @@ tensors=(600x500x400:0x2x1:4 600x500x400:1x0x2:4 600x500x400:1x2x0:4 600x500x400
     40x40x40x40x40:4x3x2x1x0:4 40x40x40x40x40:2x4x1x3x0:4 101x103x107x97:3x0x2x1:4 600x500x200:2x1x0:8
     16x24x20x18x22x25:5x3x1x0x2x4:4)
 
+repeat() {
+    "$build/tests/engine/time_transpose" --again 1000 --method direct 1800x450:64 1800x7200:4 \
+        --method 'tiles 210!' 1800x7200:4 --method '2-stage 010! 100!' 7200x1800:4 7201x1800:4 \
+        --method '2-stage 100! 010!' 1800x7200:4 1800x7201:4 --method '2-stage squares 100!' 7200x1800:4 \
+        --method '2-stage 100! squares' 1800x7200:4 \
+        --method '3-stage 100! 0010! 0100!' 7200x1800:4 --method '3-stage 0100! 0010! 100!' 7200x1800:4 \
+        --method '4-stage 0100! 0010! 1000! 0100!' 7200x1800:4 \
+        --method 'C2R in panels' 7201x1800:4 --method 'R2C in panels' 7200x1801:4
+}
+
 for step in "${steps[@]}"; do
     case $step in
     tests) check "transposition, byte by byte" "$build/tests/engine/test_transpose_opencl" all "$count" &&
         check "permutations and conversions" "$build/tests/engine/test_device_opencl" 1 "$((count / 4))" ;;
     tensors) check "tensors" "$build/tests/engine/time_permute" opencl "${tensors[@]}" ;;
     search) check "choice" "$build/tests/engine/search_plans" opencl --most 24 "${single[@]/:/x}" ;;
-    repeat) check "repetition" "$build/tests/engine/test_transpose_opencl" repeat ;;
+    repeat) check "repetition" repeat ;;
     huge) check "more than 2^32 elements" "$build/tests/engine/test_transpose_opencl" huge ;;
     table) check "speed" "$build/tests/engine/time_transpose" "${shapes[@]}" ;;
     esac

@@ -1,10 +1,12 @@
 /*
  * The speed of in-place transposition on an OpenCL device; tools/gpu_transpose.sh runs it.
  *
- *     time_transpose SHAPE...      R x C [x BATCH] elements of U bytes as RxC:U or RxCxB:U
+ *     time_transpose [--method NAME] [--again N] SHAPE...
  *
- * Every element is checked on the device after the first run. Then runs and copies of the same
- * bytes from buffer to buffer alternate; a time is the median of nine, from the call to its return.
+ * SHAPE is RxC:U or RxCxB:U, with R x C [x BATCH] elements of U bytes; an option is for the shapes
+ * behind it. Every element is checked on the device after each of N runs (1) on the same input.
+ * Then runs and copies of the same bytes from buffer to buffer alternate; a time is the median of
+ * nine, from the call to its return.
  */
 #include "device.h"
 #include "restride/opencl.h"
@@ -13,6 +15,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { REPEAT = 9 };
@@ -37,6 +40,11 @@ typedef struct {
     size_t unit;
     size_t bytes;
 } problem;
+
+typedef struct {
+    const char *method; /* NULL: the planner's choice */
+    size_t again;
+} settings;
 
 typedef struct {
     double run[REPEAT];
@@ -106,8 +114,9 @@ static cl_int launch(cl_program program, const char *name, cl_mem buffer, const 
     return code;
 }
 
-/* Fills the buffer, runs the plan once and counts the elements that are wrong. */
-static cl_int verify(const problem *p, restride_plan *plan, cl_mem buffer, cl_uint *wrong)
+/* Fills the buffer and runs the plan, `again` times, and counts the elements that are wrong. */
+static cl_int verify(const problem *p, restride_plan *plan, cl_mem buffer, size_t again,
+                     cl_uint *wrong)
 {
     const cl_icd_dispatch *api = device.api;
     cl_program program = NULL;
@@ -119,12 +128,13 @@ static cl_int verify(const problem *p, restride_plan *plan, cl_mem buffer, cl_ui
     cl_mem count = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                        sizeof *wrong, wrong, &code);
     const cl_ulong sizes[] = {p->rows, p->cols, p->unit / word};
-    if (code == CL_SUCCESS)
+    for (size_t i = 0; i < again && code == CL_SUCCESS; i++) {
         code = launch(program, "fill", buffer, sizes, NULL, p->bytes / word);
-    if (code == CL_SUCCESS && restride_execute(plan, buffer) != RESTRIDE_OK)
-        code = CL_INVALID_OPERATION;
-    if (code == CL_SUCCESS)
-        code = launch(program, "compare", buffer, sizes, count, p->bytes / word);
+        if (code == CL_SUCCESS && restride_execute(plan, buffer) != RESTRIDE_OK)
+            code = CL_INVALID_OPERATION;
+        if (code == CL_SUCCESS)
+            code = launch(program, "compare", buffer, sizes, count, p->bytes / word);
+    }
     if (code == CL_SUCCESS)
         code = api->clEnqueueReadBuffer(device.queue, count, CL_TRUE, 0, sizeof *wrong, wrong, 0,
                                         NULL, NULL);
@@ -134,9 +144,10 @@ static cl_int verify(const problem *p, restride_plan *plan, cl_mem buffer, cl_ui
     return code;
 }
 
-static bool time_runs(const problem *p, restride_plan *plan, cl_mem buffer, cl_mem copy, timing *t)
+static bool time_runs(const problem *p, const settings *s, restride_plan *plan, cl_mem buffer,
+                      cl_mem copy, timing *t)
 {
-    if (verify(p, plan, buffer, &t->wrong) != CL_SUCCESS)
+    if (verify(p, plan, buffer, s->again, &t->wrong) != CL_SUCCESS)
         return false;
     for (int i = 0; i < REPEAT; i++) {
         double start = now();
@@ -169,25 +180,33 @@ static void print_row(const problem *p, restride_plan *plan, timing *t)
     free(text);
 }
 
+static bool make_plan(restride_engine *engine, const problem *p, const settings *s,
+                      restride_plan **plan)
+{
+    const restride_plan_options options = {.method = s->method};
+    return restride_plan_transpose_with(plan, engine, p->rows, p->cols, p->unit, p->batch,
+                                        &options) == RESTRIDE_OK;
+}
+
 /* The second plan is timed: the first one's programs are built by then. */
-static bool measure(restride_engine *engine, const problem *p)
+static bool measure(restride_engine *engine, const problem *p, const settings *s)
 {
     const cl_icd_dispatch *api = device.api;
     cl_int code;
     restride_plan *plan;
     timing t = {.plan = 0};
-    if (restride_plan_transpose(&plan, engine, p->rows, p->cols, p->unit, p->batch) != RESTRIDE_OK)
+    if (!make_plan(engine, p, s, &plan))
         return false;
     restride_plan_destroy(plan);
     double start = now();
-    if (restride_plan_transpose(&plan, engine, p->rows, p->cols, p->unit, p->batch) != RESTRIDE_OK)
+    if (!make_plan(engine, p, s, &plan))
         return false;
     t.plan = now() - start;
     cl_mem copy = NULL;
     cl_mem buffer = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE, p->bytes, NULL, &code);
     if (code == CL_SUCCESS)
         copy = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE, p->bytes, NULL, &code);
-    bool done = code == CL_SUCCESS && time_runs(p, plan, buffer, copy, &t);
+    bool done = code == CL_SUCCESS && time_runs(p, s, plan, buffer, copy, &t);
     if (done)
         print_row(p, plan, &t);
     if (copy != NULL)
@@ -222,9 +241,14 @@ int main(int argc, char **argv)
     }
     printf("%23s %5s %8s %7s %7s %6s %8s %9s %6s  method\n", "shape", "bytes", "batch", "GB/s",
            "copy", "ratio", "plan ms", "scratch", "");
+    settings s = {.again = 1};
     for (int i = 1; i < argc; i++) {
         problem p;
-        if (!read_problem(argv[i], &p) || !measure(engine, &p)) {
+        if (strcmp(argv[i], "--method") == 0 && i + 1 < argc) {
+            s.method = argv[++i];
+        } else if (strcmp(argv[i], "--again") == 0 && i + 1 < argc) {
+            s.again = strtoull(argv[++i], NULL, 10);
+        } else if (!read_problem(argv[i], &p) || !measure(engine, &p, &s)) {
             printf("%s failed: %s\n", argv[i], restride_last_error());
             failed = 1;
         }
