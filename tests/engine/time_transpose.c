@@ -22,15 +22,18 @@ enum { REPEAT = 9 };
 
 static const char source[] =
     "ulong mix(ulong e) { e = (e + 1) * 0x9E3779B97F4A7C15UL; return e ^ (e >> 29); }\n"
-    "kernel void fill(global WORD *data) {\n"
-    "    data[get_global_id(0)] = (WORD)mix(get_global_id(0));\n"
+    "kernel void fill(global WORD *data, ulong count) {\n"
+    "    for (ulong place = get_global_id(0); place < count; place += get_global_size(0))\n"
+    "        data[place] = (WORD)mix(place);\n"
     "}\n"
-    "kernel void compare(global const WORD *data, ulong rows, ulong cols, ulong words,\n"
-    "                    global uint *wrong) {\n"
-    "    ulong place = get_global_id(0), area = rows * cols * words;\n"
-    "    ulong matrix = place / area, element = place % area / words;\n"
-    "    ulong from = (element % rows * cols + element / rows) * words + place % words;\n"
-    "    if (data[place] != (WORD)mix(matrix * area + from)) atomic_inc(wrong);\n"
+    "kernel void compare(global const WORD *data, ulong count, ulong rows, ulong cols,\n"
+    "                    ulong words, global uint *wrong) {\n"
+    "    for (ulong place = get_global_id(0); place < count; place += get_global_size(0)) {\n"
+    "        ulong area = rows * cols * words;\n"
+    "        ulong matrix = place / area, element = place % area / words;\n"
+    "        ulong from = (element % rows * cols + element / rows) * words + place % words;\n"
+    "        if (data[place] != (WORD)mix(matrix * area + from)) atomic_inc(wrong);\n"
+    "    }\n"
     "}\n";
 
 typedef struct {
@@ -92,19 +95,21 @@ static cl_int build(const problem *p, size_t *word, cl_program *program)
                : device.api->clBuildProgram(*program, 1, &device.device, options, NULL, NULL);
 }
 
-static cl_int launch(cl_program program, const char *name, cl_mem buffer, const cl_ulong sizes[3],
-                     cl_mem wrong, size_t work)
+/* `wrong` NULL: the kernel takes the number of words alone. */
+static cl_int launch(cl_program program, const char *name, cl_mem buffer, const cl_ulong sizes[4],
+                     cl_mem wrong)
 {
+    const size_t work = 1 << 20; /* work-items; each has many words */
     const cl_icd_dispatch *api = device.api;
     cl_int code;
     cl_kernel kernel = api->clCreateKernel(program, name, &code);
     if (code != CL_SUCCESS)
         return code;
     code = api->clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
-    for (cl_uint i = 0; wrong != NULL && i < 3; i++)
+    for (cl_uint i = 0; i < (wrong != NULL ? 4 : 1); i++)
         code |= api->clSetKernelArg(kernel, 1 + i, sizeof sizes[i], &sizes[i]);
     if (wrong != NULL)
-        code |= api->clSetKernelArg(kernel, 4, sizeof wrong, &wrong);
+        code |= api->clSetKernelArg(kernel, 5, sizeof wrong, &wrong);
     if (code == CL_SUCCESS)
         code =
             api->clEnqueueNDRangeKernel(device.queue, kernel, 1, NULL, &work, NULL, 0, NULL, NULL);
@@ -127,13 +132,13 @@ static cl_int verify(const problem *p, restride_plan *plan, cl_mem buffer, size_
     *wrong = 0;
     cl_mem count = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                        sizeof *wrong, wrong, &code);
-    const cl_ulong sizes[] = {p->rows, p->cols, p->unit / word};
+    const cl_ulong sizes[] = {p->bytes / word, p->rows, p->cols, p->unit / word};
     for (size_t i = 0; i < again && code == CL_SUCCESS; i++) {
-        code = launch(program, "fill", buffer, sizes, NULL, p->bytes / word);
+        code = launch(program, "fill", buffer, sizes, NULL);
         if (code == CL_SUCCESS && restride_execute(plan, buffer) != RESTRIDE_OK)
             code = CL_INVALID_OPERATION;
         if (code == CL_SUCCESS)
-            code = launch(program, "compare", buffer, sizes, count, p->bytes / word);
+            code = launch(program, "compare", buffer, sizes, count);
     }
     if (code == CL_SUCCESS)
         code = api->clEnqueueReadBuffer(device.queue, count, CL_TRUE, 0, sizeof *wrong, wrong, 0,
