@@ -46,7 +46,7 @@ static double runs_cost(size_t run_bytes, const rs_engine_traits *traits)
     double line = (double)traits->line_bytes;
     double cost = 1.2 + 0.1 * line / (double)run_bytes;
     if (run_bytes % traits->line_bytes != 0)
-        cost += 0.1 + 0.5 * line / (double)run_bytes;
+        cost += 0.2 + 0.5 * line / (double)run_bytes;
     return cost;
 }
 

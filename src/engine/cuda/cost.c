@@ -14,7 +14,8 @@ enum {
     LARGEST_PANEL_UNIT = 16384,
     LEAST_RUN = 32,
     TILE_RUN_BYTES = 256,
-    LAUNCH_BYTES = 10 << 20
+    LAUNCH_BYTES = 10 << 20,
+    WALKED_BYTES = 8 << 20
 };
 
 static const double packed_cost = 0.2;
@@ -75,13 +76,15 @@ static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task
            (word < 16 ? 1 / word : 0) + LAUNCH_BYTES / bytes;
 }
 
-/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
+/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. One
+ * launch of chains that the host walked is better with little to move, by WALKED_BYTES. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
-    if (rs_cuda_walks_on_device(task))
-        return reverse_cost(engine, task, scratch_limit);
     double unit = (double)task->unit;
+    double bytes = (double)task->outer * (double)task->rows * (double)task->cols * unit;
+    if (rs_cuda_walks_on_device(task))
+        return reverse_cost(engine, task, scratch_limit) + WALKED_BYTES / bytes;
     double word = (double)rs_cuda_word(task);
     return 1.08 + 95 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
 }
