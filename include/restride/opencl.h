@@ -13,8 +13,9 @@ extern "C" {
 
 /*
  * An engine that works on the queue's device. It keeps a reference to the queue and enqueues on it;
- * a call to restride_execute() returns when the work is done. OpenCL 1.2 and newer. The OpenCL
- * loader is found at run time, so the library itself does not depend on it.
+ * a call to restride_execute() returns when the work is done, and with it all that was enqueued
+ * before, unless the queue runs commands out of order. OpenCL 1.2 and newer. The OpenCL loader is
+ * found at run time, so the library itself does not depend on it.
  *
  * Plans of transposition take at most 0.25 % of the array and 1 MiB of the device's memory, unless
  * more is granted. Between runs the engine keeps the scratch memory of one of them.

@@ -65,7 +65,6 @@ struct rs_transfer {
     restride_engine *engine;
     size_t alignment; /* of parts of buffers, in bytes */
     size_t chunks;    /* that a large array is best cut into */
-    bool slow_rows;   /* blocks of rows take clearly longer than as many bytes in one run */
 };
 
 /* RESTRIDE_UNSUPPORTED for an engine that works in host memory. */

@@ -171,10 +171,10 @@ restride_status restride_offload_transpose(restride_offload **offload, restride_
                        rows, cols, elem_size);
     if (options->overlap != RESTRIDE_OVERLAP_CHOOSE)
         return create(offload, engine, &model, options);
-    /* Panels may be too narrow for the bus, come too slowly, or have no plan. */
+    /* Panels may be too narrow for the bus, or have no plan. */
     model.overlap = RESTRIDE_OVERLAP_BOTH;
     restride_status status = create(offload, engine, &model, options);
-    if (status == RESTRIDE_OK && (*offload)->panels.count > 1 && !(*offload)->transfer->slow_rows)
+    if (status == RESTRIDE_OK && (*offload)->panels.count > 1)
         return RESTRIDE_OK;
     restride_offload_destroy(*offload);
     *offload = NULL;

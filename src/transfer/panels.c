@@ -16,7 +16,7 @@ static size_t best_count(size_t rows, double bytes)
     const double bus_bytes_a_second = 55e9;
     const double seconds_a_piece = 5e-6;
     const double large_bytes = 1e9;
-    double seconds_a_row = bytes > large_bytes ? 80e-9 : 2e-17 * bytes;
+    double seconds_a_row = bytes > large_bytes ? 100e-9 : 2e-17 * bytes;
     size_t best = 2;
     double least = 0;
     for (size_t count = 2; count <= MOST_PANELS; count++) {

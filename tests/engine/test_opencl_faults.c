@@ -89,6 +89,7 @@ FAILING(clBuildProgram,
 FAILING(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
         (kernel, index, size, value))
 FAILING(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
+FAILING(clFinish, (cl_command_queue queue), (queue))
 FAILING(clEnqueueReadBuffer,
         (cl_command_queue queue, cl_mem buffer, cl_bool wait, size_t offset, size_t size,
          void *target, cl_uint count, const cl_event *list, cl_event *event),
@@ -326,15 +327,40 @@ static void test_lost_device(void **state)
     restride_plan *plan;
     assert_int_equal(restride_engine_create_opencl(&engine, device.queue), RESTRIDE_OK);
     assert_int_equal(make_plan(&plan, engine, &conversions[2]), RESTRIDE_OK);
-    fail_at(1, "clWaitForEvents", CL_DEVICE_NOT_AVAILABLE);
+    fail_at(1, "clFinish", CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_DEVICE_ERROR);
     assert_true(says("whose content is undefined now"));
     assert_true(says("CL_DEVICE_NOT_AVAILABLE"));
-    fail_at(2, "clWaitForEvents", CL_DEVICE_NOT_AVAILABLE);
+    fail_at(2, "clFinish", CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_DEVICE_ERROR);
     assert_true(says("Stage 2 of 2 failed, so the buffer is neither"));
     fail_at(0, NULL, 0);
     restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    device.api->clReleaseMemObject(buffer);
+}
+
+/* Plans whose runs want scratch memory of different sizes take turns with the larger one. */
+static void test_scratch_is_kept(void **state)
+{
+    (void)state;
+    static const conversion pair[] = {{"direct", 100, 90}, {"direct", 30, 20}};
+    cl_mem buffer = make_buffer();
+    restride_engine *engine;
+    restride_plan *plans[2];
+    assert_int_equal(restride_engine_create_opencl(&engine, device.queue), RESTRIDE_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(make_plan(&plans[i], engine, &pair[i]), RESTRIDE_OK);
+        assert_true(restride_plan_scratch_bytes(plans[i]) > 0);
+    }
+    for (int run = 0; run < 4; run++) {
+        fail_at(0, "clCreateBuffer", 0);
+        assert_int_equal(restride_execute(plans[run % 2], buffer), RESTRIDE_OK);
+        assert_int_equal(calls, run == 0);
+    }
+    fail_at(0, NULL, 0);
+    for (int i = 0; i < 2; i++)
+        restride_plan_destroy(plans[i]);
     restride_engine_destroy(engine);
     device.api->clReleaseMemObject(buffer);
 }
@@ -370,9 +396,10 @@ int main(void)
     if (loader == NULL || !test_device_open(&device))
         return 77;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call),  cmocka_unit_test(test_untouched),
-        cmocka_unit_test(test_build),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost_device), cmocka_unit_test(test_wrong_buffers),
+        cmocka_unit_test(test_every_call),    cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_build),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost_device),   cmocka_unit_test(test_scratch_is_kept),
+        cmocka_unit_test(test_wrong_buffers),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     test_device_close(&device);

@@ -302,6 +302,42 @@ static void test_plans(void **state)
     guarded_free(&before);
 }
 
+/* A queue that may run its commands in any order. */
+static void test_out_of_order(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, COLS = 420, UNIT = 4, SIZE = ROWS * COLS * UNIT, RUNS = 5 };
+    const restride_plan_options options = {.method = "tiles 210!"};
+    cl_int code;
+    cl_command_queue queue = device.api->clCreateCommandQueue(
+        device.context, device.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+    if (code != CL_SUCCESS) /* the device has none */
+        skip();
+    restride_engine *any_order;
+    restride_plan *plan;
+    assert_int_equal(restride_engine_create_opencl(&any_order, queue), RESTRIDE_OK);
+    assert_int_equal(restride_plan_transpose_with(&plan, any_order, ROWS, COLS, UNIT, 1, &options),
+                     RESTRIDE_OK);
+    guarded_buffer before = guarded_create(SIZE, 0, 1);
+    unsigned char *expected = malloc(SIZE);
+    unsigned char *found = malloc(SIZE);
+    assert_true(expected != NULL && found != NULL);
+    reference_transpose(expected, before.bytes, 1, ROWS, COLS, UNIT);
+    for (int run = 0; run < RUNS; run++) {
+        cl_mem buffer = test_device_buffer(&device, before.bytes, SIZE);
+        assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
+        test_device_read(&device, buffer, found, SIZE);
+        assert_memory_equal(found, expected, SIZE);
+        device.api->clReleaseMemObject(buffer);
+    }
+    restride_plan_destroy(plan);
+    restride_engine_destroy(any_order);
+    device.api->clReleaseCommandQueue(queue);
+    free(found);
+    free(expected);
+    guarded_free(&before);
+}
+
 /* What plans take on the device, tables included: at most 0.25 % and 1 MiB. */
 static void test_scratch(void **state)
 {
@@ -485,10 +521,10 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct CMUnitTest shape_tests[] = {
-        cmocka_unit_test(test_plans),    cmocka_unit_test(test_scratch),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_small),
-        cmocka_unit_test(test_large),    cmocka_unit_test(test_generated),
-        cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_plans),     cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_scratch),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_small),     cmocka_unit_test(test_large),
+        cmocka_unit_test(test_generated), cmocka_unit_test(test_repeat),
     };
     const struct CMUnitTest reduced_tests[] = {cmocka_unit_test(test_small),
                                                cmocka_unit_test(test_generated)};

@@ -39,8 +39,9 @@ static restride_status enqueue_marshal(const marshal_plan *plan, rs_device_seque
 {
     const rs_opencl_engine *engine = (const rs_opencl_engine *)sequence->engine;
     cl_event event = NULL;
-    restride_status status = rs_opencl_marshal_enqueue(
-        plan->marshal, engine->queue, buffer, plan->count, plan->direction, 0, NULL, &event);
+    restride_status status =
+        rs_opencl_marshal_enqueue(plan->marshal, engine->queue, buffer, plan->count,
+                                  plan->direction, 0, NULL, engine->out_of_order ? &event : NULL);
     sequence->last = event;
     return status;
 }
@@ -127,41 +128,45 @@ static size_t scratch_bytes(const rs_stage *base, size_t *kept)
     return stage->scratch_bytes;
 }
 
-/* Memory of the last run is used again: allocating takes longer than many a conversion. */
+/* Memory of an earlier run is used again: allocating takes longer than many a conversion, and waits
+ * for copies that other queues have under way. */
 static restride_status acquire_scratch(restride_engine *base, size_t bytes, void **scratch)
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
-    cl_mem spare = NULL;
     *scratch = NULL;
     pthread_mutex_lock(&engine->mutex);
-    if (engine->spare != NULL && engine->spare_bytes >= bytes) {
-        spare = engine->spare;
-        engine->spare = NULL;
+    if (!engine->spare_is_taken && engine->spare_bytes >= bytes) {
+        engine->spare_is_taken = true;
+        *scratch = engine->spare;
     }
     pthread_mutex_unlock(&engine->mutex);
     cl_int code = CL_SUCCESS;
-    if (spare == NULL)
-        spare = engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-    if (code != CL_SUCCESS)
-        return rs_opencl_fail(code, "allocating scratch memory; the buffer was not changed");
-    *scratch = spare;
-    return RESTRIDE_OK;
+    if (*scratch == NULL)
+        *scratch =
+            engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    return code == CL_SUCCESS
+               ? RESTRIDE_OK
+               : rs_opencl_fail(code, "allocating scratch memory; the buffer was not changed");
 }
 
+/* The largest is kept. */
 static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
-    cl_mem spare = (cl_mem)scratch;
+    cl_mem rest = (cl_mem)scratch;
     pthread_mutex_lock(&engine->mutex);
-    if (engine->spare == NULL || engine->spare_bytes < bytes) {
+    if (engine->spare_is_taken && engine->spare == rest) {
+        engine->spare_is_taken = false;
+        rest = NULL;
+    } else if (!engine->spare_is_taken && engine->spare_bytes < bytes) {
         cl_mem smaller = engine->spare;
-        engine->spare = spare;
+        engine->spare = rest;
         engine->spare_bytes = bytes;
-        spare = smaller;
+        rest = smaller;
     }
     pthread_mutex_unlock(&engine->mutex);
-    if (spare != NULL)
-        engine->api->clReleaseMemObject(spare);
+    if (rest != NULL)
+        engine->api->clReleaseMemObject(rest);
 }
 
 static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes)
@@ -296,6 +301,11 @@ restride_status restride_engine_create_opencl(restride_engine **engine, cl_comma
     if (code == CL_SUCCESS)
         code = api->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof created->device,
                                           &created->device, NULL);
+    cl_command_queue_properties properties = 0;
+    if (code == CL_SUCCESS)
+        code = api->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties,
+                                          &properties, NULL);
+    created->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
     if (code == CL_SUCCESS)
         code = read_device(created);
     if (code == CL_SUCCESS)

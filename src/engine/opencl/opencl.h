@@ -17,6 +17,7 @@ typedef struct {
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;
+    bool out_of_order; /* the queue: its commands wait for each other's events */
     char device_name[256];
     char driver[128];
     pthread_mutex_t mutex;
@@ -24,9 +25,14 @@ typedef struct {
     rs_opencl_program *programs;
     cl_mem spare;
     size_t spare_bytes;
+    bool spare_is_taken;
 } rs_opencl_engine;
 
-/* Building programs, memory and launches. In sequences `last` is an event. */
+/*
+ * Building programs, memory and launches. In sequences `last` is an event, and always NULL where
+ * the queue runs commands in order. There none is made: with NVIDIA's driver the event of a kernel
+ * is complete only when all copies on all queues are that were enqueued before it.
+ */
 extern const rs_device_operations rs_opencl_device_operations;
 
 extern const rs_transfer_operations rs_opencl_transfer;

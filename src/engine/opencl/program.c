@@ -151,10 +151,11 @@ static restride_status copy_memory(rs_device_engine *base, rs_device_memory to,
                                    rs_device_memory from, size_t bytes, const char *doing)
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
-    cl_event event;
-    cl_int code = engine->api->clEnqueueCopyBuffer(engine->queue, (cl_mem)from, (cl_mem)to, 0, 0,
-                                                   bytes, 0, NULL, &event);
-    rs_device_sequence sequence = {base, code == CL_SUCCESS ? event : NULL, code};
+    cl_event event = NULL;
+    cl_int code =
+        engine->api->clEnqueueCopyBuffer(engine->queue, (cl_mem)from, (cl_mem)to, 0, 0, bytes, 0,
+                                         NULL, engine->out_of_order ? &event : NULL);
+    rs_device_sequence sequence = {base, event, code};
     return rs_device_finish(&sequence, doing);
 }
 
@@ -176,9 +177,9 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
         sequence->code =
             api->clSetKernelArg((cl_kernel)kernel, i, arguments[i].size, arguments[i].value);
     if (sequence->code == CL_SUCCESS)
-        sequence->code =
-            api->clEnqueueNDRangeKernel(engine->queue, (cl_kernel)kernel, 2, NULL, global, local,
-                                        before != NULL, before != NULL ? &before : NULL, &event);
+        sequence->code = api->clEnqueueNDRangeKernel(
+            engine->queue, (cl_kernel)kernel, 2, NULL, global, local, before != NULL,
+            before != NULL ? &before : NULL, engine->out_of_order ? &event : NULL);
     pthread_mutex_unlock(&engine->mutex);
     if (sequence->code != CL_SUCCESS)
         return;
@@ -187,17 +188,24 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
     sequence->last = event;
 }
 
+/* The last event of an out-of-order queue, or all commands of an ordinary one. */
+static cl_int wait_for_all(const rs_opencl_engine *engine, cl_event last)
+{
+    if (!engine->out_of_order)
+        return engine->api->clFinish(engine->queue);
+    if (last == NULL)
+        return CL_SUCCESS;
+    cl_int code = engine->api->clWaitForEvents(1, &last);
+    engine->api->clReleaseEvent(last);
+    return code;
+}
+
 static restride_status finish(rs_device_sequence *sequence, const char *doing)
 {
-    const cl_icd_dispatch *api = ((rs_opencl_engine *)sequence->engine)->api;
-    cl_event last = sequence->last;
-    if (last != NULL) {
-        cl_int code = api->clWaitForEvents(1, &last);
-        api->clReleaseEvent(last);
-        sequence->last = NULL;
-        if (sequence->code == CL_SUCCESS)
-            sequence->code = code;
-    }
+    cl_int code = wait_for_all((rs_opencl_engine *)sequence->engine, sequence->last);
+    sequence->last = NULL;
+    if (sequence->code == CL_SUCCESS)
+        sequence->code = code;
     return sequence->code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(sequence->code, doing);
 }
 

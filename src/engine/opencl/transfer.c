@@ -56,7 +56,6 @@ static restride_status open_lanes(restride_engine *base, rs_transfer **transfer)
         return rs_opencl_fail(code, "creating the queues of a transfer");
     }
     l->base.chunks = CHUNKS;
-    l->base.slow_rows = true; /* NVIDIA's driver: half of the bus (docs/reproduction.md) */
     l->base.alignment = alignment_bits < 8 ? 1 : alignment_bits / 8;
     *transfer = &l->base;
     return RESTRIDE_OK;
