@@ -234,10 +234,9 @@ static void work(void *context, const rs_host_member *member)
     run->stage->method->work(run, member);
     for (size_t i = 1; i < task->repeats; i++) {
         rs_host_team_wait(member);
-        if (member->index == 0) {
+        if (member->index == 0)
             run->data += task->repeat_pitch;
-            atomic_store(&run->next, 0);
-        }
+        rs_host_loop_again(member);
         rs_host_team_wait(member);
         run->stage->method->work(run, member);
     }
@@ -247,14 +246,14 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
 {
     const rs_host_stage *stage = (const rs_host_stage *)base;
     unsigned char *data = (unsigned char *)buffer + stage->task.offset;
-    rs_host_run shared = {stage, data, scratch, 0, progress};
+    rs_host_run shared = {stage, data, scratch, progress};
     rs_host_team_run(stage->threads, work, &shared);
     if (stage->rest.count != 0) {
         const rs_transpose_task *whole = &stage->task;
         rs_host_stage last = *stage;
         last.task = stage->rest;
         unsigned char *behind = data + whole->count * whole->rows * whole->cols * whole->unit;
-        rs_host_run alone = {&last, behind, scratch, 0, progress};
+        rs_host_run alone = {&last, behind, scratch, progress};
         rs_host_team_run(1, work, &alone);
     }
     return RESTRIDE_OK;

@@ -53,7 +53,6 @@ typedef struct {
     const rs_host_stage *stage;
     unsigned char *data;
     unsigned char *scratch;
-    atomic_size_t next; /* the next piece of work, where pieces are handed out one by one */
     rs_progress *progress;
 } rs_host_run;
 

@@ -59,7 +59,8 @@ typedef struct {
 
 /* The blocks that were handed out to one thread. */
 typedef struct {
-    rs_host_run *run;
+    const rs_host_run *run;
+    rs_host_loop loop;
     size_t bytes; /* of a block */
     size_t next;
     size_t end;
@@ -69,13 +70,7 @@ static group next_group(share *s)
 {
     const rs_host_stage *stage = s->run->stage;
     const rs_transpose_task *task = &stage->task;
-    size_t blocks = task->outer * task->count;
-    if (s->next >= s->end) {
-        size_t grain = GRAIN_BYTES / s->bytes + 1;
-        s->next = atomic_fetch_add(&s->run->next, grain);
-        s->end = s->next + grain < blocks ? s->next + grain : blocks;
-    }
-    if (s->next >= blocks)
+    if (s->next >= s->end && !rs_host_loop_next(&s->loop, &s->next, &s->end))
         return (group){NULL, 0};
     size_t inside = s->next % task->count;
     size_t count = stage->edge;
@@ -144,10 +139,12 @@ static void turn_block(const cut *c, const unsigned char *source, unsigned char 
 
 void rs_host_panels_work(void *context, const rs_host_member *member)
 {
-    rs_host_run *run = context;
+    const rs_host_run *run = context;
     const rs_host_stage *stage = run->stage;
     const cut c = cut_blocks(stage);
     share own = {.run = run, .bytes = block_bytes(&stage->task)};
+    own.loop = rs_host_loop_begin(member, stage->task.outer * stage->task.count,
+                                  GRAIN_BYTES / own.bytes + 1);
     unsigned char *buffer = run->scratch + member->index * stage->own_bytes;
     group g = next_group(&own);
     while (g.count != 0) {

@@ -64,10 +64,8 @@ void rs_host_pipt_work(void *context, const rs_host_member *member)
     const rs_host_cycles *cycles = &run->stage->cycles;
     size_t chunk_size = rs_host_chunk(cycles->total, member->count);
     size_t chunks = (cycles->total - 1) / chunk_size + 1;
-    for (;;) {
-        size_t chunk = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
-        if (chunk >= task->outer * chunks)
-            return;
+    rs_host_loop loop = rs_host_loop_begin(member, task->outer * chunks, 1);
+    for (size_t chunk, after; rs_host_loop_next(&loop, &chunk, &after);) {
         unsigned char *matrix = run->data + chunk / chunks * task->pitch;
         size_t begin = chunk % chunks * chunk_size;
         size_t end = cycles->total - begin < chunk_size ? cycles->total : begin + chunk_size;

@@ -130,10 +130,8 @@ void rs_host_pttwac_work(void *context, const rs_host_member *member)
                .held = own,
                .next = own + task->unit};
     clear_claims(f.claims, rs_claim_words(task->outer * total), member);
-    for (;;) {
-        size_t chunk = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
-        if (chunk >= task->outer * chunks)
-            return;
+    rs_host_loop loop = rs_host_loop_begin(member, task->outer * chunks, 1);
+    for (size_t chunk, after; rs_host_loop_next(&loop, &chunk, &after);) {
         f.matrix = run->data + chunk / chunks * task->pitch;
         f.first_claim = chunk / chunks * total;
         size_t begin = chunk % chunks * chunk_size;

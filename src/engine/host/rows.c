@@ -181,8 +181,8 @@ void rs_host_rows_work(void *context, const rs_host_member *member)
     g.chunk = g.vectors + task->cols * stage->edge * task->unit;
     size_t groups = (task->rows - 1) / stage->edge + 1;
     size_t items = task->outer * groups;
-    for (size_t i = atomic_fetch_add(&run->next, 1); i < items;
-         i = atomic_fetch_add(&run->next, 1)) {
+    rs_host_loop loop = rs_host_loop_begin(member, items, 1);
+    for (size_t i, end; rs_host_loop_next(&loop, &i, &end);) {
         g.first = i % groups * stage->edge;
         g.rows = run->data + i / groups * task->pitch + g.first * task->cols * task->unit;
         g.count = task->rows - g.first < stage->edge ? task->rows - g.first : stage->edge;

@@ -137,8 +137,8 @@ void rs_host_square_work(void *context, const rs_host_member *member)
     unsigned char *buffer = run->scratch + member->index * stage->own_bytes;
     size_t tiles = (stage->task.rows - 1) / stage->edge + 1;
     size_t items = stage->task.outer * tiles;
-    for (size_t i = atomic_fetch_add(&run->next, 1); i < items;
-         i = atomic_fetch_add(&run->next, 1)) {
+    rs_host_loop loop = rs_host_loop_begin(member, items, 1);
+    for (size_t i, end; rs_host_loop_next(&loop, &i, &end);) {
         size_t tile_row = tiles - 1 - i % tiles; /* the longest row first, for balance */
         unsigned char *matrix = run->data + i / tiles * stage->task.pitch;
         tile_pair pair = find_pair(stage, matrix, tile_row, 0);

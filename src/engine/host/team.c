@@ -2,9 +2,16 @@
 #include "engine/host/team.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdalign.h>
+#include <stdatomic.h>
 
-enum { MOST_THREADS = 256 };
+enum { MOST_THREADS = 256, LINE_BYTES = 64 };
+
+/* Items taken of one member's share. Alone in its line: others read it only when they have no more
+ * of their own. */
+typedef struct {
+    alignas(LINE_BYTES) atomic_size_t taken;
+} cursor;
 
 struct rs_host_team {
     pthread_mutex_t lock;
@@ -14,6 +21,7 @@ struct rs_host_team {
     size_t round; /* of the barrier */
     void (*work)(void *context, const rs_host_member *member);
     void *context;
+    cursor *cursors; /* one a member */
 };
 
 typedef struct {
@@ -39,8 +47,11 @@ void rs_host_team_run(size_t threads, void (*work)(void *context, const rs_host_
 {
     if (threads > MOST_THREADS)
         threads = MOST_THREADS;
+    cursor cursors[MOST_THREADS];
+    for (size_t i = 0; i < threads; i++)
+        atomic_init(&cursors[i].taken, 0);
     rs_host_team team = {
-        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, work, context};
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, work, context, cursors};
     pthread_t started[MOST_THREADS];
     place places[MOST_THREADS];
     size_t count = 1;
@@ -79,10 +90,43 @@ void rs_host_team_wait(const rs_host_member *member)
     pthread_mutex_unlock(&team->lock);
 }
 
+static void share_of(size_t index, size_t count, size_t items, size_t *begin, size_t *end)
+{
+    size_t each = items / count;
+    size_t more = items % count;
+    *begin = index * each + (index < more ? index : more);
+    *end = *begin + each + (index < more ? 1 : 0);
+}
+
 void rs_host_team_share(const rs_host_member *member, size_t items, size_t *begin, size_t *end)
 {
-    size_t each = items / member->count;
-    size_t more = items % member->count;
-    *begin = member->index * each + (member->index < more ? member->index : more);
-    *end = *begin + each + (member->index < more ? 1 : 0);
+    share_of(member->index, member->count, items, begin, end);
+}
+
+rs_host_loop rs_host_loop_begin(const rs_host_member *member, size_t items, size_t grain)
+{
+    return (rs_host_loop){member, items, grain, 0};
+}
+
+bool rs_host_loop_next(rs_host_loop *loop, size_t *begin, size_t *end)
+{
+    const rs_host_member *member = loop->member;
+    for (; loop->passed < member->count; loop->passed++) {
+        size_t owner = (member->index + loop->passed) % member->count;
+        size_t taken = atomic_fetch_add_explicit(&member->team->cursors[owner].taken, loop->grain,
+                                                 memory_order_relaxed);
+        size_t last;
+        share_of(owner, member->count, loop->items, begin, &last);
+        if (taken < last - *begin) {
+            *begin += taken;
+            *end = last - *begin < loop->grain ? last : *begin + loop->grain;
+            return true;
+        }
+    }
+    return false;
+}
+
+void rs_host_loop_again(const rs_host_member *member)
+{
+    atomic_store_explicit(&member->team->cursors[member->index].taken, 0, memory_order_relaxed);
 }

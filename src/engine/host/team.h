@@ -8,6 +8,7 @@
 #ifndef RS_ENGINE_HOST_TEAM_H
 #define RS_ENGINE_HOST_TEAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct rs_host_team rs_host_team;
@@ -29,5 +30,25 @@ void rs_host_team_wait(const rs_host_member *member);
 
 /* The half-open part of [0, items) that belongs to a member. */
 void rs_host_team_share(const rs_host_member *member, size_t items, size_t *begin, size_t *end);
+
+/*
+ * A loop over [0, items) of which a member takes `grain` items at a time: those of its own share
+ * first, so that from one run to the next it meets what its own caches and its own memory hold, and
+ * then what is left of the others' shares, so that nobody waits for a slow one.
+ */
+typedef struct {
+    const rs_host_member *member;
+    size_t items;
+    size_t grain;
+    size_t passed; /* shares that are used up, its own first */
+} rs_host_loop;
+
+rs_host_loop rs_host_loop_begin(const rs_host_member *member, size_t items, size_t grain);
+
+/* False when all items are taken; otherwise [*begin, *end) is the caller's. */
+bool rs_host_loop_next(rs_host_loop *loop, size_t *begin, size_t *end);
+
+/* Before a team's next loop. All members call it, between two barriers. */
+void rs_host_loop_again(const rs_host_member *member);
 
 #endif

@@ -71,10 +71,9 @@ static void move_blocks(rs_host_run *run, const rs_host_member *member,
     size_t bytes = task->rows * task->cols;
     unsigned char *buffer = run->scratch + member->index * stage->own_bytes;
     size_t blocks = task->outer * task->count;
-    size_t grain = GRAIN_BYTES / bytes + 1;
-    for (size_t i = atomic_fetch_add(&run->next, grain); i < blocks;
-         i = atomic_fetch_add(&run->next, grain))
-        for (size_t k = i; k < blocks && k < i + grain; k++) {
+    rs_host_loop loop = rs_host_loop_begin(member, blocks, GRAIN_BYTES / bytes + 1);
+    for (size_t begin, end; rs_host_loop_next(&loop, &begin, &end);)
+        for (size_t k = begin; k < end; k++) {
             unsigned char *block =
                 run->data + k / task->count * task->pitch + k % task->count * bytes;
             memcpy(buffer, block, bytes);

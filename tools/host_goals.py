@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""host_goals.py [--build BUILD] [--threads N] [--repeat N] [--large N] [--rows TEXT] [-- WRAP...]
+
+Measures every line of the goals for in-place transposition on the host and prints a table: the ratio to a copy of the same
+bytes by the same threads in the same run, beside the goal. --repeat is the number of runs of each number (the median counts),
+--large the same for matrices above 400 MB, --rows takes the lines whose name contains TEXT. WRAP is put in front of
+each command (for example taskset -c 2,4). Wisdom is not used. Ends with status 1 when a goal was missed.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+PAPER = "7200x1800,5100x2500,4000x3200,3300x3900,2500x5100,1800x7200"
+TALL = "20000x5000,5000x20000,30000x10000,10000x30000"
+SMALL = "7200x1800,3300x3900"
+# name, shapes, type, goal
+LINES = [
+    ("papers' shapes", PAPER, "f32", 0.42),
+    ("papers' shapes", PAPER, "f64", 0.48),
+    ("tall and wide", TALL, "f32", 0.40),
+    ("square", "10000x10000", "f32", 0.80),
+    ("primes", "9973x10007", "f32", 0.35),
+    ("AoS to SoA", "20000000x3,10000000x8,4000000x19", "f32", 0.48),
+    ("element sizes", SMALL, "u8", 0.25),
+    ("element sizes", SMALL, "u16", 0.25),
+    ("element sizes", SMALL, "c128", 0.45),
+    ("element sizes", SMALL, "12", 0.35),
+]
+ASTA_BYTES = 52_000_000
+ASTA_WORDS = (3, 5, 8, 16, 19, 20, 32, 64)
+ASTA_TILES = (16, 32, 64)
+ASTA_GOAL = 0.90
+LARGE_BYTES = 400_000_000
+
+
+def bench(options, shape, kind, repeat, batch=1):
+    """One result of `restride bench transpose`."""
+    command = options.wrap + [f"{options.build}/bin/restride", "bench", "transpose", "--json", "--shape", shape, "--type", kind,
+                              "--repeat", str(repeat), "--batch", str(batch)]
+    if options.threads:
+        command += ["--threads", str(options.threads)]
+    environment = dict(os.environ, RESTRIDE_WISDOM="")
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
+    return json.loads(output)["results"][0]
+
+
+def row_of(result, goal, name):
+    """Prints one row of the table; true when its goal is met."""
+    met = result["ratio"] >= goal
+    ratio = f"{result['ratio']:.2f}" if met else f"**{result['ratio']:.3f}**"
+    method = result["plan"].get("method", "")
+    print(f"| {name} | {result['type']} | {ratio} | {goal:.2f} | {result['gbps']:.1f} | {result['copy_gbps']:.1f} | "
+          f"{100 * result['scratch_bytes'] / result['bytes']:.2f} | {method} |", flush=True)
+    return met
+
+
+def element_bytes(kind):
+    return {"u8": 1, "u16": 2, "f32": 4, "f64": 8, "c128": 16}.get(kind) or int(kind)
+
+
+def measure(options):
+    missed = 0
+    print("| shape | type | ratio | goal | GB/s | copy | scratch, % | method |\n|---|---|---|---|---|---|---|---|")
+    for name, shapes, kind, goal in LINES:
+        if options.rows not in name:
+            continue
+        for shape in shapes.split(","):
+            rows, cols = (int(side) for side in shape.split("x"))
+            large = rows * cols * element_bytes(kind) >= LARGE_BYTES
+            result = bench(options, shape, kind, options.large if large else options.repeat)
+            missed += not row_of(result, goal, shape)
+    for words in ASTA_WORDS if options.rows in "AoS to ASTA and back" else ():
+        for tile in ASTA_TILES:
+            tiles = ASTA_BYTES // (4 * words * tile)
+            for shape in (f"{tile}x{words}", f"{words}x{tile}"):
+                result = bench(options, shape, "f32", options.repeat, tiles)
+                missed += not row_of(result, ASTA_GOAL, f"{tiles} times {shape}")
+    return missed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--large", type=int, default=5)
+    parser.add_argument("--rows", default="")
+    parser.add_argument("wrap", nargs="*")
+    missed = measure(parser.parse_args())
+    print(f"\n{missed} goals missed")
+    sys.exit(missed > 0)
+
+
+if __name__ == "__main__":
+    main()
