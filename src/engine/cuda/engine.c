@@ -449,6 +449,8 @@ static void destroy_stage(rs_stage *base)
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     /* Without a context that can be entered its memory is gone already. */
     bool entered = enter(engine) == RESTRIDE_OK;
+    if (entered)
+        engine->api->cuStreamSynchronize(engine->stream); /* a run may use its tables */
     free_stage(stage);
     if (entered)
         leave(engine);

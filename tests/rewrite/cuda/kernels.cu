@@ -1,0 +1,99 @@
+// Kernels of CUDA C++ that tools/gpu_rewrite.sh rewrites and runs beside what they were: every kind of array that the
+// rewriter takes, in structures without padding, so that all bytes can be compared.
+
+#define MEMBERS 20
+
+struct particle {
+    float x, y, z, vx, vy, vz;
+    int kind;
+    unsigned int hits;
+};
+
+struct body {
+    float4 place;
+    float2 speed;
+    double mass;
+    int id[2];
+    short left, right;
+    float heat;
+};
+
+__device__ void kick(particle *p, float dt)
+{
+    p->x += dt * p->vx;
+    p->y += dt * p->vy;
+    p->z += dt * p->vz;
+}
+
+__device__ particle turned(const particle *p, int i)
+{
+    particle t = p[i];
+    t.vx = -t.vx;
+    return t;
+}
+
+// Structures: members, whole ones, helpers, atomics.
+__global__ void advance(particle *p, const particle *old, float dt, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    p[i] = old[i];
+    kick(p + i, dt);
+    if (p[i].kind % 3 == 0) {
+        particle t = turned(old, i);
+        t.hits++;
+        p[i] = t;
+    }
+    atomicAdd(&p[i].hits, __ldg(&old[i].hits) & 7u);
+    particle *own = &p[i];
+    own->kind ^= i;
+}
+
+// Vectors, arrays and members of several sizes.
+__global__ void settle(body *b, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float4 place = b[i].place;
+    place.x += b[i].speed.x;
+    place.y += b[i].speed.y;
+    b[i].place = place;
+    for (int k = 0; k < 2; k++)
+        b[i].id[k] += b[i].left - k;
+    b[i].mass *= 1.5;
+    b[i].right = (short)(b[i].left + 1);
+    b[i].heat += (float)b[i].mass;
+}
+
+// An array of numbers with records of MEMBERS.
+//DL: AoS: cells[n][MEMBERS]
+__global__ void collide(float *cells, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float sum = 0;
+    for (int e = 0; e < MEMBERS; e++)
+        sum += cells[e + MEMBERS * i];
+    cells[3 + MEMBERS * i] = sum;
+    float *cell = cells + MEMBERS * i;
+    cell[7] += cell[8] * 0.5f;
+}
+
+// An array that holds each member of all records together.
+//DL: SoA: planes[19][n]
+__global__ void stream(float *planes, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float sum = 0;
+    for (int f = 0; f < 19; f++)
+        sum += planes[f * n + i];
+    planes[i] = sum;
+    planes[18 * n + i] -= 1;
+    float *q = planes + 4 * n;
+    q[i] = sum * 2;
+}
