@@ -86,6 +86,52 @@ static restride_status describe_argument(const rs_model *model, const rs_steps *
     return status;
 }
 
+/* Where a parameter's value lies, and the type and size of it or of what it points to. */
+static json_t *describe_parameter(const rs_model *model, CXCursor cursor)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(cursor)), target = type;
+    const char *space = "value";
+    bool points = type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray ||
+                  type.kind == CXType_ConstantArray;
+    if (points && !rs_pointer_target(model, type, &target, &space))
+        space = "__local";
+    char leaf[RS_TYPE_NAME_SIZE];
+    bool vector3;
+    if (!rs_leaf_type_name(target, leaf, &vector3))
+        leaf[0] = '\0';
+    if (leaf[0] == '\0' && target.kind != CXType_Record)
+        space = "other";
+    CXString name = clang_getCursorSpelling(cursor);
+    json_t *parameter =
+        json_pack("{s:s, s:s, s:s, s:I}", "name", clang_getCString(name), "space", space, "type",
+                  leaf, "bytes", (json_int_t)clang_Type_getSizeOf(target));
+    clang_disposeString(name);
+    return parameter;
+}
+
+/* All parameters in their order; `arguments` are those of them that have a structure. */
+static restride_status describe_parameters(const rs_model *model, const rs_function *kernel,
+                                           json_t *entry)
+{
+    json_t *parameters = json_array();
+    restride_status status = rs_reply_put(entry, "parameters", parameters);
+    for (int i = 0; i < kernel->parameter_count && status == RESTRIDE_OK; i++) {
+        CXCursor cursor = clang_Cursor_getArgument(kernel->cursor, (unsigned)i);
+        json_t *parameter = describe_parameter(model, cursor);
+        if (parameter == NULL || json_array_append_new(parameters, parameter) != 0)
+            return rs_fail_memory("the rewriter's reply");
+    }
+    for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
+        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        const rs_structure *s =
+            argument->structure < 0 ? NULL : &model->structures[argument->structure];
+        if (s != NULL && s->failure == NULL)
+            status = rs_reply_put(json_array_get(parameters, argument->index), "record",
+                                  describe_record(s));
+    }
+    return status;
+}
+
 static restride_status describe_kernels(const rs_model *model, const rs_steps *steps,
                                         json_t *kernels)
 {
@@ -98,6 +144,7 @@ static restride_status describe_kernels(const rs_model *model, const rs_steps *s
         json_t *entry = json_pack("{s:s, s:o}", "name", kernel->name, "arguments", arguments);
         if (entry == NULL || json_array_append_new(kernels, entry) != 0)
             return rs_fail_memory("the rewriter's reply");
+        status = describe_parameters(model, kernel, entry);
         for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
             status = describe_argument(model, steps, &model->arguments[kernel->first_argument + i],
                                        arguments);

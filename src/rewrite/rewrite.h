@@ -57,7 +57,12 @@
  *                                        pattern.h; `pattern` is the one of most accesses
  *       count_argument                   when transformed: the index of the added kernel argument,
  *                                        a ulong that holds the number of records in the buffer
- *   }]}; only the arguments that are pointers to global or constant memory are listed
+ *   }], parameters: [{
+ *       name, space: "__global" | "__constant" | "" | "__local" | "value" | "other",
+ *       type, bytes                      of the value or of what is pointed to; "" for a structure
+ *       record                           where the elements are structures; as above
+ *   }]}; only the arguments that are pointers to global or constant memory are listed, but all
+ *   parameters
  */
 #ifndef RS_REWRITE_REWRITE_H
 #define RS_REWRITE_REWRITE_H
