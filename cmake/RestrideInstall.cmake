@@ -3,6 +3,7 @@
 #   LIBDIR/librestride.so.X.Y.Z           the library, with include/restride/, pkg-config and CMake files
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
 #   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
+#   lib/restride/librestride_recorder.so  what Oclgrind loads for restride sim
 include(CMakePackageConfigHelpers)
 
 install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -14,6 +15,9 @@ endif()
 if(TARGET restride_analyzer)
   set_target_properties(restride_analyzer PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS restride_analyzer RUNTIME DESTINATION lib/restride)
+endif()
+if(TARGET restride_recorder)
+  install(TARGETS restride_recorder LIBRARY DESTINATION lib/restride)
 endif()
 if(RESTRIDE_OPENCL)
   install(TARGETS restride_layer LIBRARY DESTINATION lib/restride)

@@ -7,6 +7,7 @@
 #define RS_PART_LAYER "librestride_layer.so"
 #define RS_PART_REWRITER "restride-rewrite"
 #define RS_PART_ANALYZER "restride-analyze"
+#define RS_PART_RECORDER "librestride_recorder.so"
 
 /*
  * The absolute path of a part: in ../lib/restride/ beside the executable's folder when installed,

@@ -160,6 +160,26 @@ static void check_configuration(json_t *findings)
     json_decref(config);
 }
 
+/* What restride sim runs kernels with. */
+static void check_recorder(json_t *findings)
+{
+    char *recorder = NULL;
+    char *program = find_program("oclgrind-kernel");
+    bool built = rs_cli_part_path(RS_PART_RECORDER, &recorder) == RESTRIDE_OK;
+    if (built && program != NULL)
+        rs_doctor_add(findings, "kernel recorder", RS_DOCTOR_WORKS, NULL,
+                      "restride sim runs OpenCL kernels: %s", program);
+    else if (built)
+        rs_doctor_add(findings, "kernel recorder", RS_DOCTOR_OPTIONAL, "apt-get install oclgrind",
+                      "restride sim cannot run kernels without oclgrind-kernel");
+    else
+        rs_doctor_add(findings, "kernel recorder", RS_DOCTOR_OPTIONAL,
+                      "apt-get install oclgrind liboclgrind-dev g++, and build again",
+                      "restride sim of this build cannot run kernels");
+    free(program);
+    free(recorder);
+}
+
 static bool is_missing(const json_t *finding)
 {
     const char *status = json_string_value(json_object_get(finding, "status"));
@@ -230,6 +250,7 @@ int rs_verb_doctor(int argc, char **argv)
     check_analyzer(findings);
     check_preprocessor(findings);
     check_configuration(findings);
+    check_recorder(findings);
 #ifdef RESTRIDE_HAVE_OPENCL
     rs_doctor_check_opencl(findings);
 #else

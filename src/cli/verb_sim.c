@@ -1,10 +1,10 @@
 /* restride sim: what layouts would do on a device that need not be here. */
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
-#include "cli/plot.h"
 #include "cli/sim_dlt.h"
+#include "cli/sim_kernel.h"
+#include "cli/sim_report.h"
 #include "layout/layout.h"
 #include "sim/kernel.h"
 
@@ -15,6 +15,7 @@
 static const char usage[] =
     "usage: restride sim --dims 'i:N f:S' --layout EXPRESSION [--layout EXPRESSION]... "
     "[OPTIONS]...\n"
+    "       restride sim KERNEL.cl [OPTIONS]...  a kernel of yours; sim KERNEL.cl --help\n"
     "       restride sim --devices | --show-device NAME\n"
     "       restride sim dlt [OPTIONS]...        the data layout transformer; sim dlt --help\n"
     "\n"
@@ -36,6 +37,7 @@ static const char usage[] =
     "  --device DEVICE     h100 (default), k20, gtx480, t10, or a file that describes one\n"
     "  --bytes BYTES       run through no more of the array than this (default: 100M)\n"
     "  --svg FILE          draws the load of each channel\n"
+    "  --html FILE         a page with the table, the load of channels and the use of bursts\n"
     "  --json              prints JSON\n"
     "  --devices           lists the devices that come with Restride\n"
     "  --show-device NAME  prints the description of one, to be changed and given to --device\n"
@@ -46,36 +48,31 @@ static const char usage[] =
     "\"moved\" is bytes moved for each byte used; \"balance\" the busiest channel's load divided "
     "by "
     "the\n"
-    "mean, 1 at best; \"rows\" the part of memory requests that found their row open.\n";
+    "mean, 1 at best; \"rows\" the part of memory requests that found their row open; \"gain\" is "
+    "over\n"
+    "the first layout.\n";
 
-enum { MOST_LAYOUTS = 16, DEFAULT_BYTES = 100 << 20 };
+enum { DEFAULT_BYTES = 100 << 20 };
 
 typedef struct {
     const char *dims;
-    const char *layouts[MOST_LAYOUTS];
+    const char *layouts[RS_SIM_MOST_LAYOUTS];
     size_t layout_count;
     const char *device;
-    const char *svg;
+    rs_sim_forms forms;
     const char *show_device;
     size_t fields;
     size_t element_bytes;
     size_t bytes;
     bool read_only;
-    bool json;
     bool list;
 } sim_options;
-
-/* What one layout did. */
-typedef struct {
-    rs_sim_counts counts;
-    double *load; /* of each channel: requests */
-} outcome;
 
 /* ---- options ---- */
 
 static bool add_layout(sim_options *options, const char *expression)
 {
-    if (options->layout_count == MOST_LAYOUTS)
+    if (options->layout_count == RS_SIM_MOST_LAYOUTS)
         return false;
     options->layouts[options->layout_count++] = expression;
     return true;
@@ -103,10 +100,13 @@ static bool take_option(void *target, int option, const char *value)
     case 'b':
         return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
     case 's':
-        options->svg = value;
+        options->forms.svg = value;
+        return true;
+    case 'H':
+        options->forms.html = value;
         return true;
     case 'j':
-        options->json = true;
+        options->forms.json = true;
         return true;
     case 'L':
         options->list = true;
@@ -127,6 +127,7 @@ static int read_options(int argc, char **argv, sim_options *options)
                                           {"device", required_argument, NULL, 'd'},
                                           {"bytes", required_argument, NULL, 'b'},
                                           {"svg", required_argument, NULL, 's'},
+                                          {"html", required_argument, NULL, 'H'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"devices", no_argument, NULL, 'L'},
                                           {"show-device", required_argument, NULL, 'S'},
@@ -169,23 +170,10 @@ static int show_device(const char *name)
     return RS_EXIT_DONE;
 }
 
-static restride_status read_device(rs_sim_device *device, const char *name)
-{
-    const char *text = rs_sim_device_text(name);
-    if (text != NULL)
-        return rs_sim_device_parse(device, text, name);
-    rs_text file = RS_TEXT_EMPTY;
-    restride_status status = rs_text_read_file(&file, name);
-    if (status == RESTRIDE_OK)
-        status = rs_sim_device_parse(device, file.size > 0 ? file.data : "", name);
-    rs_text_free(&file);
-    return status;
-}
-
 /* ---- runs ---- */
 
 static restride_status run_layout(const sim_options *options, const rs_sim_device *device,
-                                  const restride_layout *layout, outcome *result)
+                                  const restride_layout *layout, rs_sim_result *result)
 {
     rs_sim_memory *memory;
     restride_status status = rs_sim_memory_create(&memory, device);
@@ -196,24 +184,19 @@ static restride_status run_layout(const sim_options *options, const rs_sim_devic
                                   options->fields > 0 ? options->fields : fields,
                                   !options->read_only, options->bytes};
     status = rs_sim_run_kernel(memory, &kernel);
-    if (status == RESTRIDE_OK) {
-        result->counts = rs_sim_finish(memory);
-        result->load = malloc(device->channels * sizeof *result->load);
-        if (result->load == NULL)
-            status = rs_fail_memory("the load of channels");
-        for (size_t c = 0; status == RESTRIDE_OK && c < device->channels; c++)
-            result->load[c] = (double)rs_sim_channel_requests(memory, c);
-    }
+    if (status == RESTRIDE_OK)
+        status = rs_sim_take_result(result, memory);
     rs_sim_memory_destroy(memory);
     return status;
 }
 
 static restride_status run_all(const sim_options *options, const rs_sim_device *device,
-                               outcome *results)
+                               rs_sim_result *results)
 {
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; status == RESTRIDE_OK && i < options->layout_count; i++) {
         restride_layout *layout;
+        results[i].layout = options->layouts[i];
         status = restride_layout_parse(&layout, options->dims, options->layouts[i]);
         if (status == RESTRIDE_OK)
             status = run_layout(options, device, layout, &results[i]);
@@ -222,107 +205,16 @@ static restride_status run_all(const sim_options *options, const rs_sim_device *
     return status;
 }
 
-/* ---- report ---- */
-
-static double speed(const rs_sim_counts *counts)
-{
-    return counts->ns > 0 ? (double)counts->useful_bytes / counts->ns : 0;
-}
-
-static double moved(const rs_sim_counts *counts)
-{
-    return (double)counts->moved_bytes / (double)counts->useful_bytes;
-}
-
-static double row_part(const rs_sim_counts *counts)
-{
-    return counts->requests > 0 ? (double)counts->row_hits / (double)counts->requests : 0;
-}
-
-static void print_table(const sim_options *options, const rs_sim_device *device,
-                        const outcome *results)
-{
-    int width = (int)strlen("layout");
-    for (size_t i = 0; i < options->layout_count; i++)
-        if ((int)strlen(options->layouts[i]) > width)
-            width = (int)strlen(options->layouts[i]);
-    printf("%s\n", device->name);
-    printf("%-*s %12s %7s %8s %6s %8s %7s\n", width, "layout", "lines/access", "moved", "balance",
-           "rows", "GB/s", "gain");
-    for (size_t i = 0; i < options->layout_count; i++) {
-        const rs_sim_counts *counts = &results[i].counts;
-        printf("%-*s %12.2f %7.2f %8.2f %6.2f %8.0f %7.2f\n", width, options->layouts[i],
-               (double)counts->lines / (double)counts->accesses, moved(counts), counts->busiest,
-               row_part(counts), speed(counts), speed(counts) / speed(&results[0].counts));
-    }
-}
-
-static int print_json(const sim_options *options, const rs_sim_device *device,
-                      const outcome *results)
-{
-    json_t *layouts = json_array();
-    for (size_t i = 0; i < options->layout_count; i++) {
-        const rs_sim_counts *c = &results[i].counts;
-        json_array_append_new(
-            layouts,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}",
-                      "layout", options->layouts[i], "warps", (json_int_t)c->warps, "accesses",
-                      (json_int_t)c->accesses, "lines", (json_int_t)c->lines, "sectors",
-                      (json_int_t)c->sectors, "useful_bytes", (json_int_t)c->useful_bytes,
-                      "moved_bytes", (json_int_t)c->moved_bytes, "requests",
-                      (json_int_t)c->requests, "row_hits", (json_int_t)c->row_hits, "balance",
-                      c->busiest, "access_seconds", c->access_ns * 1e-9, "memory_seconds",
-                      c->memory_ns * 1e-9, "seconds", c->ns * 1e-9, "gb_per_second", speed(c),
-                      "gain", speed(c) / speed(&results[0].counts)));
-    }
-    json_t *report = json_pack("{s:s, s:s, s:o}", "device", device->name, "dims", options->dims,
-                               "layouts", layouts);
-    char *text = rs_json_text(report);
-    json_decref(report);
-    int written = text == NULL ? -1 : puts(text);
-    free(text);
-    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "sim", "The JSON could not be written.")
-                       : RS_EXIT_DONE;
-}
-
-static int draw(const sim_options *options, const rs_sim_device *device, const outcome *results)
-{
-    rs_plot_series series[MOST_LAYOUTS];
-    for (size_t i = 0; i < options->layout_count; i++)
-        series[i] = (rs_plot_series){
-            .name = options->layouts[i], .count = device->channels, .y = results[i].load};
-    const rs_plot plot = {.kind = RS_PLOT_LINES,
-                          .title = "Requests to each memory channel",
-                          .x_label = "channel",
-                          .y_label = "requests",
-                          .series = series,
-                          .series_count = options->layout_count};
-    rs_text svg = RS_TEXT_EMPTY;
-    rs_plot_write(&svg, &plot);
-    size_t size = svg.size;
-    char *text = rs_text_take(&svg);
-    restride_status status =
-        text == NULL ? rs_fail_memory("the picture") : rs_text_write_file(options->svg, text, size);
-    free(text);
-    return status == RESTRIDE_OK ? RS_EXIT_DONE : rs_cli_fail_last(RS_EXIT_FAILED, "sim");
-}
-
 static int compare_layouts(const sim_options *options)
 {
     rs_sim_device device;
-    outcome results[MOST_LAYOUTS] = {{.load = NULL}};
-    restride_status status = read_device(&device, options->device);
+    rs_sim_result results[RS_SIM_MOST_LAYOUTS] = {{.load = NULL}};
+    restride_status status = rs_sim_read_device(&device, options->device);
     if (status == RESTRIDE_OK)
         status = run_all(options, &device, results);
-    int exit_status = RS_EXIT_DONE;
-    if (status != RESTRIDE_OK)
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "sim");
-    else if (options->svg != NULL)
-        exit_status = draw(options, &device, results);
-    if (exit_status == RS_EXIT_DONE && options->json)
-        exit_status = print_json(options, &device, results);
-    else if (exit_status == RS_EXIT_DONE)
-        print_table(options, &device, results);
+    const rs_sim_report report = {&device, "dims", options->dims, results, options->layout_count};
+    int exit_status = status == RESTRIDE_OK ? rs_sim_write_report(&report, &options->forms)
+                                            : rs_cli_fail_last(RS_EXIT_FAILED, "sim");
     for (size_t i = 0; i < options->layout_count; i++)
         free(results[i].load);
     return exit_status;
@@ -332,6 +224,8 @@ int rs_verb_sim(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "dlt") == 0)
         return rs_sim_dlt(argc - 1, argv + 1);
+    if (argc > 1 && argv[1][0] != '-')
+        return rs_sim_kernel_verb(argc, argv);
     if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
     sim_options options;
