@@ -216,8 +216,8 @@ restride_status rs_probe_device_rate(rs_probe_device *device, rs_probe_target ta
         status = choose_steps(device, target, stride);
     size_t repeat = device->options.repeat;
     for (size_t i = 0; status == RESTRIDE_OK && i < repeat; i++) {
-        uint64_t requests;
-        double seconds;
+        uint64_t requests = 0;
+        double seconds = 1;
         status = time_requests(device, target, stride, &requests, &seconds);
         rates[i] = status == RESTRIDE_OK ? (double)requests / seconds : 0;
     }
