@@ -1,14 +1,17 @@
 /*
  * Irregular references on a device: a kernel that reads A[P[t]], as it is and with the data and
- * threads reordered by each method of restride/irregular.h; every result is checked. Prints a line
+ * threads reordered by each method of restride/irregular.h, the plan made on the host, and then by
+ * those of restride/irregular_device.h, made on the device; every result is checked. Prints a line
  * of JSON a method: the kernel's time, the plan's and the gather's, and the launches after which
  * reordering is repaid by the clock.
  */
 #include "example.h"
-#include "restride/irregular.h"
+#include "restride/irregular_device.h"
+#include "restride/opencl.h"
 
 #include <getopt.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +25,7 @@ typedef struct {
     const char *kind;
     const char *device;
     size_t segment;
+    bool on_host;
 } options;
 
 typedef struct {
@@ -31,6 +35,7 @@ typedef struct {
     example_device device;
     cl_kernel kernel;
     cl_mem result;
+    restride_engine *engine;
 } experiment;
 
 static double next_random(uint64_t *state)
@@ -52,11 +57,14 @@ static uint32_t pick(const options *how, uint64_t *state)
 
 static options read_options(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"references", required_argument, NULL, 'r'}, {"objects", required_argument, NULL, 'o'},
-        {"kind", required_argument, NULL, 'k'},       {"device", required_argument, NULL, 'd'},
-        {"segment", required_argument, NULL, 's'},    {NULL, 0, NULL, 0}};
-    options how = {1 << 20, 1 << 18, "uniform", "any", 32};
+    static const struct option names[] = {{"references", required_argument, NULL, 'r'},
+                                          {"objects", required_argument, NULL, 'o'},
+                                          {"kind", required_argument, NULL, 'k'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"segment", required_argument, NULL, 's'},
+                                          {"device-only", no_argument, NULL, 'n'},
+                                          {NULL, 0, NULL, 0}};
+    options how = {1 << 20, 1 << 18, "uniform", "any", 32, true};
     int option;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (option == 'r')
@@ -67,6 +75,8 @@ static options read_options(int argc, char **argv)
             how.segment = (size_t)example_number("--segment", optarg, 4, 1024);
         else if (option == 'k')
             how.kind = optarg;
+        else if (option == 'n')
+            how.on_host = false;
         else if (option == 'd')
             how.device = optarg;
         else
@@ -84,12 +94,15 @@ static int compare_seconds(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* The median of the launches; the result stays on the device. */
-static double time_kernel(experiment *e, const float *slots, size_t slot_count,
-                          const uint32_t *index)
+static double median(double *seconds)
 {
-    cl_mem data = example_buffer(&e->device, slot_count * sizeof *slots, slots);
-    cl_mem indices = example_buffer(&e->device, e->how.references * sizeof *index, index);
+    qsort(seconds, LAUNCHES, sizeof *seconds, compare_seconds);
+    return seconds[LAUNCHES / 2];
+}
+
+/* The median of the launches; the result stays on the device. */
+static double time_launches(experiment *e, cl_mem data, cl_mem indices)
+{
     const cl_ulong threads = e->how.references;
     example_set_argument(e->kernel, 0, sizeof data, &data);
     example_set_argument(e->kernel, 1, sizeof indices, &indices);
@@ -107,10 +120,18 @@ static double time_kernel(experiment *e, const float *slots, size_t slot_count,
         seconds[i] = example_event_seconds(event);
         clReleaseEvent(event);
     }
-    qsort(seconds, LAUNCHES, sizeof *seconds, compare_seconds);
+    return median(seconds);
+}
+
+static double time_kernel(experiment *e, const float *slots, size_t slot_count,
+                          const uint32_t *index)
+{
+    cl_mem data = example_buffer(&e->device, slot_count * sizeof *slots, slots);
+    cl_mem indices = example_buffer(&e->device, e->how.references * sizeof *index, index);
+    double seconds = time_launches(e, data, indices);
     clReleaseMemObject(data);
     clReleaseMemObject(indices);
-    return seconds[LAUNCHES / 2];
+    return seconds;
 }
 
 static void check(experiment *e, const size_t *order)
@@ -149,7 +170,8 @@ static void run_method(experiment *e, int method, const char *name, double befor
     double after = time_kernel(e, slots, count, index);
     check(e, order);
     const restride_irregular_facts facts = restride_irregular_plan_facts(plan, 0);
-    printf("{\"method\": \"%s\", \"kernel_ms\": %.3f, \"speedup\": %.2f, \"plan_s\": %.2f, "
+    printf("{\"method\": \"%s\", \"planned_on\": \"host\", \"kernel_ms\": %.3f, \"speedup\": %.2f, "
+           "\"plan_s\": %.2f, "
            "\"gather_s\": %.3f, \"break_even_gathers\": %.0f, \"transactions_before\": %zu, "
            "\"transactions_after\": %zu, \"best\": %zu, \"extra_bytes\": %zu}\n",
            name, after * 1e3, before / after, planned - start, gathered - allocated,
@@ -161,6 +183,90 @@ static void run_method(experiment *e, int method, const char *name, double befor
     free(index);
     free(slots);
     restride_irregular_destroy(plan);
+}
+
+static void check_status(restride_status status)
+{
+    if (status != RESTRIDE_OK)
+        example_fail("%s", restride_last_error());
+}
+
+/* Each of the launches is a plan; the first one builds its kernels too. The last one is kept. */
+static restride_irregular_device *time_plans(experiment *e, restride_irregular_method method,
+                                             cl_mem index, double seconds[LAUNCHES])
+{
+    const restride_launch launch = {e->how.references, 32, e->how.segment};
+    const restride_reference reference = {index, sizeof *e->index, e->how.objects,
+                                          sizeof *e->array};
+    const restride_irregular_options how = {.method = method};
+    restride_irregular_device *plan = NULL;
+    for (int i = 0; i < LAUNCHES; i++) {
+        restride_irregular_device_destroy(plan);
+        double start = example_clock();
+        check_status(restride_irregular_device_plan(&plan, e->engine, &launch, &reference, &how));
+        seconds[i] = example_clock() - start;
+    }
+    return plan;
+}
+
+static double time_gathers(const restride_irregular_device *plan, cl_mem array, cl_mem slots)
+{
+    double seconds[LAUNCHES];
+    for (int i = 0; i < LAUNCHES; i++) {
+        double start = example_clock();
+        check_status(restride_irregular_device_gather(plan, array, slots));
+        seconds[i] = example_clock() - start;
+    }
+    return median(seconds);
+}
+
+static void check_on_device(experiment *e, const restride_irregular_device *plan)
+{
+    cl_mem order = (cl_mem)restride_irregular_device_order(plan);
+    size_t count = e->how.references;
+    if (order == NULL) {
+        check(e, NULL);
+        return;
+    }
+    uint32_t *narrow = example_allocate(count, sizeof *narrow);
+    size_t *wide = example_allocate(count, sizeof *wide);
+    example_read(&e->device, order, count * sizeof *narrow, narrow);
+    for (size_t t = 0; t < count; t++)
+        wide[t] = narrow[t];
+    check(e, wide);
+    free(wide);
+    free(narrow);
+}
+
+static void run_on_device(experiment *e, restride_irregular_method method, const char *name,
+                          double before)
+{
+    cl_mem array = example_buffer(&e->device, e->how.objects * sizeof *e->array, e->array);
+    cl_mem index = example_buffer(&e->device, e->how.references * sizeof *e->index, e->index);
+    double plans[LAUNCHES];
+    restride_irregular_device *plan = time_plans(e, method, index, plans);
+    double first = plans[0];
+    double planned = median(plans);
+    size_t slots_count = restride_irregular_device_slots(plan);
+    cl_mem slots = example_buffer(&e->device, slots_count * sizeof *e->array, NULL);
+    double gathered = time_gathers(plan, array, slots);
+    double after = time_launches(e, slots, (cl_mem)restride_irregular_device_index(plan));
+    check_on_device(e, plan);
+    const restride_irregular_facts facts = restride_irregular_device_facts(plan);
+    double saved = before - after;
+    printf("{\"method\": \"%s\", \"planned_on\": \"device\", \"kernel_ms\": %.3f, "
+           "\"speedup\": %.2f, \"plan_ms\": %.2f, \"first_plan_ms\": %.2f, \"gather_ms\": %.3f, "
+           "\"break_even_gathers\": %.0f, \"break_even_plans\": %.0f, "
+           "\"transactions_before\": %zu, \"transactions_after\": %zu, \"best\": %zu}\n",
+           name, after * 1e3, before / after, planned * 1e3, first * 1e3, gathered * 1e3,
+           saved > 0 ? ceil(gathered / saved) : -1,
+           saved > 0 ? ceil((planned + gathered) / saved) : -1, facts.transactions_before,
+           facts.transactions_after, facts.transactions_best);
+    fflush(stdout);
+    clReleaseMemObject(slots);
+    restride_irregular_device_destroy(plan);
+    clReleaseMemObject(index);
+    clReleaseMemObject(array);
 }
 
 int main(int argc, char **argv)
@@ -185,8 +291,12 @@ int main(int argc, char **argv)
            "\"kernel_ms\": %.3f}\n",
            e.how.kind, e.how.references, e.how.objects, before * 1e3);
     fflush(stdout);
-    for (int method = 1; method <= 4; method++)
+    for (int method = 1; e.how.on_host && method <= 4; method++)
         run_method(&e, method, methods[method], before);
+    check_status(restride_engine_create_opencl(&e.engine, e.device.queue));
+    run_on_device(&e, RESTRIDE_IRREGULAR_DUPLICATION, "duplication", before);
+    run_on_device(&e, RESTRIDE_IRREGULAR_APPROXIMATION, "approximation", before);
+    restride_engine_destroy(e.engine);
     clReleaseMemObject(e.result);
     clReleaseKernel(e.kernel);
     clReleaseProgram(program);

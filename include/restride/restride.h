@@ -5,6 +5,7 @@
 
 #include "restride/engine.h"
 #include "restride/irregular.h"
+#include "restride/irregular_device.h"
 #include "restride/layout.h"
 #include "restride/plan.h"
 #include "restride/status.h"

@@ -184,6 +184,12 @@ typedef struct {
 
     const rs_transfer_operations *transfer; /* NULL in an engine that works in host memory */
 
+    /* Around what a room above does with a device itself (engine/device/device.h): the engine's
+     * structure is an rs_device_engine, and its device is the thread's between the two. NULL in an
+     * engine that works in host memory. */
+    restride_status (*enter)(restride_engine *engine);
+    void (*leave)(restride_engine *engine);
+
     void (*destroy_stage)(rs_stage *stage);
     void (*destroy)(restride_engine *engine);
 } rs_engine_operations;

@@ -67,6 +67,15 @@ static bool side_by_side(const rs_reads *reads)
            reads->segment_bytes % (reads->warp * reads->object_bytes) == 0;
 }
 
+size_t rs_approximation_bound(const rs_reads *reads, size_t popular_warps, size_t alone_warps,
+                              size_t rest)
+{
+    size_t most = rs_segments(reads, reads->warp);
+    return popular_warps * at_any_place(reads) +
+           alone_warps * (side_by_side(reads) ? most : most + 1) +
+           (rest / reads->warp + (rest % reads->warp > 0)) * (most + 1);
+}
+
 static void group(work *w)
 {
     const rs_popularity *popularity = w->popularity;
@@ -93,10 +102,7 @@ static void group(work *w)
     }
     for (size_t i = 0; i < w->reads->objects; i++)
         add_object(w, i);
-    size_t most = rs_segments(w->reads, warp);
-    w->arrangement->bound = popular_warps * at_any_place(w->reads) +
-                            alone_warps * (side_by_side(w->reads) ? most : most + 1) +
-                            (rest / warp + (rest % warp > 0)) * (most + 1);
+    w->arrangement->bound = rs_approximation_bound(w->reads, popular_warps, alone_warps, rest);
 }
 
 restride_status rs_approximate(rs_arrangement *arrangement, const rs_reads *reads, size_t budget)

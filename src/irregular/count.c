@@ -127,6 +127,13 @@ size_t rs_best_in_order(const rs_reads *reads)
 }
 
 /* Each warp reads at least one object, and each object that is read comes at least once. */
+size_t rs_least_in_any_order(const rs_reads *reads, size_t different)
+{
+    size_t by_warps = rs_warps(reads) * rs_segments(reads, 1);
+    size_t by_objects = rs_segments(reads, different);
+    return by_warps > by_objects ? by_warps : by_objects;
+}
+
 restride_status rs_best_in_any_order(const rs_reads *reads, size_t *best)
 {
     unsigned char *seen = calloc(reads->objects / 8 + 1, 1);
@@ -140,8 +147,6 @@ restride_status rs_best_in_any_order(const rs_reads *reads, size_t *best)
         seen[object / 8] = (unsigned char)(seen[object / 8] | bit);
     }
     free(seen);
-    size_t by_warps = rs_warps(reads) * rs_segments(reads, 1);
-    size_t by_objects = rs_segments(reads, different);
-    *best = by_warps > by_objects ? by_warps : by_objects;
+    *best = rs_least_in_any_order(reads, different);
     return RESTRIDE_OK;
 }

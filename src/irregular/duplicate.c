@@ -23,6 +23,12 @@ void rs_arrangement_free(rs_arrangement *arrangement)
     *arrangement = (rs_arrangement){0};
 }
 
+size_t rs_duplication_bound(const rs_reads *reads)
+{
+    bool borders = rs_next_border(reads, reads->warp) == reads->warp;
+    return rs_warps(reads) * (rs_segments(reads, reads->warp) + (borders ? 0 : 1));
+}
+
 restride_status rs_duplicate(rs_arrangement *arrangement, const rs_reads *reads, size_t budget)
 {
     if (reads->threads > budget)
@@ -42,8 +48,7 @@ restride_status rs_duplicate(rs_arrangement *arrangement, const rs_reads *reads,
     for (size_t t = 0; t < reads->threads; t++)
         arrangement->index[t] = t;
     memcpy(arrangement->source, reads->object, bytes);
-    bool borders = rs_next_border(reads, reads->warp) == reads->warp;
-    arrangement->bound = rs_warps(reads) * (rs_segments(reads, reads->warp) + (borders ? 0 : 1));
+    arrangement->bound = rs_duplication_bound(reads);
     return RESTRIDE_OK;
 }
 

@@ -59,6 +59,7 @@ size_t rs_count_transactions(const rs_reads *reads, const size_t *index);
 
 /* Below these no arrangement can go: with the threads in their order, and in any order. */
 size_t rs_best_in_order(const rs_reads *reads);
+size_t rs_least_in_any_order(const rs_reads *reads, size_t different /* objects that are read */);
 restride_status rs_best_in_any_order(const rs_reads *reads, size_t *best);
 
 /* order[]: 0 to count - 1 sorted by keys[], each at most `most_key`; equal keys stay in order. */
@@ -87,6 +88,23 @@ restride_status rs_duplicate_part(rs_arrangement *arrangement, const rs_reads *r
                                   size_t budget);
 restride_status rs_pad(rs_arrangement *arrangement, const rs_reads *reads, size_t budget);
 restride_status rs_approximate(rs_arrangement *arrangement, const rs_reads *reads, size_t budget);
+
+/* The bounds on the transactions of full duplication, and of an approximation by the warps of its
+ * first two groups and the threads of the third. */
+size_t rs_duplication_bound(const rs_reads *reads);
+size_t rs_approximation_bound(const rs_reads *reads, size_t popular_warps, size_t alone_warps,
+                              size_t rest);
+
+/* Launches that repay the reads of `filled` objects and the writes of `slots`, and a new index
+ * array; SIZE_MAX: never. */
+size_t rs_break_even(const restride_irregular_facts *facts, const rs_reads *reads, size_t filled,
+                     size_t slots, size_t index_bytes);
+
+/* Whether what was asked is possible at all. */
+restride_status rs_check_launch(const restride_launch *launch, size_t count);
+restride_status rs_check_reference(const restride_launch *launch,
+                                   const restride_reference *reference, size_t number);
+restride_status rs_check_options(const restride_irregular_options *options);
 
 /* Objects in the order in which threads in a given order first read them: for a reference whose
  * threads are ordered for another one. */

@@ -59,7 +59,7 @@ static size_t processors(const restride_irregular_options *options)
     return found < 1 ? 1 : found > MOST ? MOST : (size_t)found;
 }
 
-static restride_status check_launch(const restride_launch *launch, size_t count)
+restride_status rs_check_launch(const restride_launch *launch, size_t count)
 {
     if (launch == NULL || launch->threads == 0 || count == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -90,8 +90,8 @@ static bool sizes_fit(const restride_launch *launch, const restride_reference *r
            rs_size_multiply(slots, reference->object_bytes, &slots);
 }
 
-static restride_status check_reference(const restride_launch *launch,
-                                       const restride_reference *reference, size_t number)
+restride_status rs_check_reference(const restride_launch *launch,
+                                   const restride_reference *reference, size_t number)
 {
     if (reference->index == NULL || (reference->index_bytes != 4 && reference->index_bytes != 8))
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -120,7 +120,7 @@ static restride_status take_reference(request *asked, size_t number)
 {
     const restride_reference *reference = &asked->references[number];
     const restride_launch *launch = asked->launch;
-    restride_status status = check_reference(launch, reference, number);
+    restride_status status = rs_check_reference(launch, reference, number);
     if (status != RESTRIDE_OK)
         return status;
     size_t *object = malloc(launch->threads * sizeof *object);
@@ -248,20 +248,23 @@ static restride_status compete(restride_irregular *best, const request *asked)
     return RESTRIDE_OK;
 }
 
-/* Launches that repay the random reads and the writes of gather, and the new index array. */
-static size_t break_even(const planned_reference *planned, const rs_reads *reads)
+size_t rs_break_even(const restride_irregular_facts *facts, const rs_reads *reads, size_t filled,
+                     size_t slots, size_t index_bytes)
 {
-    const restride_irregular_facts *facts = &planned->facts;
     if (facts->transactions_after >= facts->transactions_before)
         return SIZE_MAX;
-    size_t filled = 0;
-    for (size_t s = 0; s < planned->arrangement.slots; s++)
-        filled += planned->arrangement.source[s] != RS_EMPTY_SLOT;
-    size_t index = reads->threads * planned->index_bytes / reads->segment_bytes + 1;
-    size_t cost =
-        filled * rs_segments(reads, 1) + rs_segments(reads, planned->arrangement.slots) + 2 * index;
+    size_t index = reads->threads * index_bytes / reads->segment_bytes + 1;
+    size_t cost = filled * rs_segments(reads, 1) + rs_segments(reads, slots) + 2 * index;
     size_t saved = facts->transactions_before - facts->transactions_after;
     return cost / saved + (cost % saved > 0);
+}
+
+static size_t count_filled(const rs_arrangement *arrangement)
+{
+    size_t filled = 0;
+    for (size_t s = 0; s < arrangement->slots; s++)
+        filled += arrangement->source[s] != RS_EMPTY_SLOT;
+    return filled;
 }
 
 static restride_status complete_facts(restride_irregular *plan, const request *asked)
@@ -276,12 +279,14 @@ static restride_status complete_facts(restride_irregular *plan, const request *a
             if (status != RESTRIDE_OK)
                 return status;
         }
-        facts->break_even = break_even(&plan->reference[r], &asked->reads[r]);
+        const rs_arrangement *arrangement = &plan->reference[r].arrangement;
+        facts->break_even = rs_break_even(facts, &asked->reads[r], count_filled(arrangement),
+                                          arrangement->slots, plan->reference[r].index_bytes);
     }
     return RESTRIDE_OK;
 }
 
-static restride_status check_options(const restride_irregular_options *options)
+restride_status rs_check_options(const restride_irregular_options *options)
 {
     for (size_t m = 0; m < METHODS; m++)
         if (methods[m].method == options->method) {
@@ -301,7 +306,7 @@ static restride_status check_options(const restride_irregular_options *options)
 
 static restride_status make(restride_irregular *plan, request *asked)
 {
-    restride_status status = check_options(&asked->options);
+    restride_status status = rs_check_options(&asked->options);
     for (size_t r = 0; status == RESTRIDE_OK && r < asked->count; r++)
         status = take_reference(asked, r);
     if (status == RESTRIDE_OK)
@@ -321,7 +326,7 @@ restride_status restride_irregular_plan(restride_irregular **plan, const restrid
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "A plan needs references and a place to be stored.");
     *plan = NULL;
-    restride_status status = check_launch(launch, count);
+    restride_status status = rs_check_launch(launch, count);
     if (status != RESTRIDE_OK)
         return status;
     request asked = {.launch = launch, .references = references, .count = count};

@@ -17,6 +17,14 @@ typedef struct {
     unsigned char *array;
 } launch_case;
 
+/* One of the values, at random. */
+size_t pick(uint64_t *state, const size_t *values, size_t count);
+#define PICK(state, ...)                                                                           \
+    pick(state, (const size_t[]){__VA_ARGS__}, sizeof(size_t[]){__VA_ARGS__} / sizeof(size_t))
+
+/* A random launch; the caller frees it. */
+launch_case make_case(uint64_t *state);
+
 /* Fills the array at random. */
 void make_array(launch_case *made, uint64_t *state);
 void free_case(launch_case *made);

@@ -8,41 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t pick(uint64_t *state, const size_t *values, size_t count)
-{
-    return values[test_random(state, count)];
-}
-#define PICK(state, ...)                                                                           \
-    pick(state, (const size_t[]){__VA_ARGS__}, sizeof(size_t[]){__VA_ARGS__} / sizeof(size_t))
-
-/* Even, or such that a few objects are read most of the time, or each once. */
-static size_t pick_object(uint64_t *state, size_t kind, size_t t, size_t objects)
-{
-    size_t object = test_random(state, objects);
-    for (size_t i = 0; kind == 1 && i < 3; i++)
-        object = test_random(state, object + 1);
-    return kind == 2 ? t * 7 % objects : object;
-}
-
-static launch_case make_case(uint64_t *state)
-{
-    launch_case made = {{1 + test_random(state, PICK(state, 9, 100, 600)),
-                         PICK(state, 1, 2, 3, 4, 8, 32, 32, 32),
-                         PICK(state, 1, 4, 7, 16, 32, 32, 64, 128, 128)},
-                        {NULL, 8, 1 + test_random(state, PICK(state, 4, 60, 900)),
-                         PICK(state, 1, 4, 4, 4, 8, 12, 20, 64, 100)},
-                        NULL,
-                        NULL};
-    made.index = malloc(made.launch.threads * sizeof *made.index);
-    assert_non_null(made.index);
-    size_t kind = test_random(state, 3);
-    for (size_t t = 0; t < made.launch.threads; t++)
-        made.index[t] = pick_object(state, kind, t, made.reference.objects);
-    made.reference.index = made.index;
-    make_array(&made, state);
-    return made;
-}
-
 static void every_thread_reads_its_object_within_the_bounds(void **state)
 {
     (void)state;

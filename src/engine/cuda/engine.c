@@ -470,6 +470,16 @@ static void destroy(restride_engine *base)
     free(engine);
 }
 
+static restride_status enter_device(restride_engine *base)
+{
+    return enter((const rs_cuda_engine *)base);
+}
+
+static void leave_device(restride_engine *base)
+{
+    leave((const rs_cuda_engine *)base);
+}
+
 static const rs_engine_operations operations = {
     .name = "cuda",
     .traits = traits,
@@ -483,6 +493,8 @@ static const rs_engine_operations operations = {
     .describe_stage = describe_stage,
     .describe_device = describe_device,
     .transfer = &rs_cuda_transfer,
+    .enter = enter_device,
+    .leave = leave_device,
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };

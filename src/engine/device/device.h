@@ -44,6 +44,8 @@ typedef enum {
     RS_KERNELS_CHAINS,
     RS_KERNELS_SHUFFLES,
     RS_KERNELS_MOVES,
+    RS_KERNELS_SORT,
+    RS_KERNELS_IRREGULAR,
     RS_KERNELS_PROBE
 } rs_device_source;
 

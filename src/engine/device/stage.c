@@ -7,6 +7,8 @@ extern const char rs_device_blocks_kernels[];
 extern const char rs_device_chains_kernels[];
 extern const char rs_device_shuffles_kernels[];
 extern const char rs_device_moves_kernels[];
+extern const char rs_device_sort_kernels[];
+extern const char rs_device_irregular_kernels[];
 extern const char rs_device_probe_kernels[];
 
 const char *const rs_device_sources[] = {
@@ -14,6 +16,8 @@ const char *const rs_device_sources[] = {
     [RS_KERNELS_CHAINS] = rs_device_chains_kernels,
     [RS_KERNELS_SHUFFLES] = rs_device_shuffles_kernels,
     [RS_KERNELS_MOVES] = rs_device_moves_kernels,
+    [RS_KERNELS_SORT] = rs_device_sort_kernels,
+    [RS_KERNELS_IRREGULAR] = rs_device_irregular_kernels,
     [RS_KERNELS_PROBE] = rs_device_probe_kernels,
 };
 

@@ -13,6 +13,7 @@
  *                                          seen; those to global memory too
  *     MULTIPLY_HIGH MULTIPLY_HIGH_32       the upper half of a product
  *     INCREMENT(pointer)                   atomic, returns what was there
+ *     ADD LOWER RAISE (pointer, value)     atomic on uint: sum, the smaller, the larger
  *     UNROLL UNROLL_4                      before a loop: with a constant trip count; four at once
  *
  * The host defines WORD, the type that the kernels move: 1, 2, 4, 8 or 16 bytes.
@@ -37,5 +38,8 @@
 #define MULTIPLY_HIGH(a, b) mul_hi((ulong)(a), (ulong)(b))
 #define MULTIPLY_HIGH_32(a, b) mul_hi((uint)(a), (uint)(b))
 #define INCREMENT(pointer) atomic_inc(pointer)
+#define ADD(pointer, value) atomic_add(pointer, value)
+#define LOWER(pointer, value) atomic_min(pointer, value)
+#define RAISE(pointer, value) atomic_max(pointer, value)
 #define UNROLL _Pragma("unroll")
 #define UNROLL_4 _Pragma("unroll 4")

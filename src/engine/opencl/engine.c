@@ -209,6 +209,18 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
     return rs_device_finish(&sequence, "converting the buffer, whose content is undefined now");
 }
 
+/* A queue needs no thread of its own. */
+static restride_status enter(restride_engine *base)
+{
+    (void)base;
+    return RESTRIDE_OK;
+}
+
+static void leave(restride_engine *base)
+{
+    (void)base;
+}
+
 static json_t *describe_stage(const rs_stage *base)
 {
     const rs_device_stage *stage = (const rs_device_stage *)base;
@@ -246,6 +258,8 @@ static const rs_engine_operations operations = {
     .describe_stage = describe_stage,
     .describe_device = describe_device,
     .transfer = &rs_opencl_transfer,
+    .enter = enter,
+    .leave = leave,
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };

@@ -121,7 +121,7 @@ static restride_status allocate(rs_device_engine *base, size_t bytes, rs_device_
     cl_int code;
     *memory = engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
     return code == CL_SUCCESS ? RESTRIDE_OK
-                              : rs_opencl_fail(code, "allocating the tables of a transposition");
+                              : rs_opencl_fail(code, "allocating the tables of a plan");
 }
 
 static void release(rs_device_engine *base, rs_device_memory memory)

@@ -89,5 +89,8 @@ FUNCTION void gate(ulong *counter, uint members)
 #define MULTIPLY_HIGH(a, b) __umul64hi(a, b)
 #define MULTIPLY_HIGH_32(a, b) ((uint)((ulong)(a) * (b) >> 32))
 #define INCREMENT(pointer) ((*(pointer))++)
+#define ADD(pointer, value) (*(pointer) += (value))
+#define LOWER(pointer, value) (*(pointer) = min(*(pointer), (value)))
+#define RAISE(pointer, value) (*(pointer) = (value) > *(pointer) ? (value) : *(pointer))
 #define UNROLL
 #define UNROLL_4

@@ -1,0 +1,71 @@
+/*
+ * Irregular references on a device: plans made and applied where the index array and the data are.
+ *
+ * The plan is that of restride/irregular.h, number for number, by two of its methods; the sort that
+ * it consists of takes milliseconds where the host takes seconds. Buffers are what
+ * restride_execute() of the engine takes: a cl_mem, or a CUdeviceptr as a pointer.
+ *
+ *     restride_reference a = {P, sizeof(uint32_t), objects, sizeof(float)};       P: a buffer
+ *     restride_launch launch = {threads, 32, 32};
+ *     restride_irregular_device *plan;
+ *     restride_irregular_device_plan(&plan, engine, &launch, &a, NULL);
+ *     restride_irregular_device_gather(plan, A, slots);
+ *     void *new_P = restride_irregular_device_index(plan);        thread t now reads
+ * slots[new_P[t]] void *order = restride_irregular_device_order(plan);        and does the work of
+ * order[t]
+ */
+#ifndef RESTRIDE_IRREGULAR_DEVICE_H
+#define RESTRIDE_IRREGULAR_DEVICE_H
+
+#include "restride/engine.h"
+#include "restride/irregular.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Not changed once made, so any number of threads may use it at once. */
+typedef struct restride_irregular_device restride_irregular_device;
+
+/*
+ * Makes a plan by APPROXIMATION or DUPLICATION; AUTO is the first, or the second where the threads
+ * stay. `reference->index` is a buffer, which is read and not kept. `options` may be NULL;
+ * `processors` does not matter. The engine must outlive the plan, which the caller destroys.
+ *
+ * Takes about 20 bytes a thread and 60 an object of device memory; the plan keeps 8 and 4.
+ *
+ * As restride_irregular_plan(), and RESTRIDE_UNSUPPORTED: another method, 2^32 threads or objects,
+ * or an engine in host memory; RESTRIDE_DEVICE_LIMIT: too small groups; RESTRIDE_DEVICE_ERROR.
+ */
+RESTRIDE_API restride_status restride_irregular_device_plan(
+    restride_irregular_device **plan, restride_engine *engine, const restride_launch *launch,
+    const restride_reference *reference, const restride_irregular_options *options);
+RESTRIDE_API void restride_irregular_device_destroy(restride_irregular_device *plan); /* or NULL */
+
+RESTRIDE_API restride_irregular_method
+restride_irregular_device_method(const restride_irregular_device *plan);
+RESTRIDE_API restride_irregular_facts
+restride_irregular_device_facts(const restride_irregular_device *plan);
+
+/* How many slots there are, each as large as an object. */
+RESTRIDE_API size_t restride_irregular_device_slots(const restride_irregular_device *plan);
+
+/* Buffers of the plan with launch.threads unsigned integers of 4 bytes: the slot that the new
+ * thread t reads; the thread whose work it does (NULL where the threads stay). */
+RESTRIDE_API void *restride_irregular_device_index(const restride_irregular_device *plan);
+RESTRIDE_API void *restride_irregular_device_order(const restride_irregular_device *plan);
+
+/*
+ * Fill the slots from the array, and, for kernels that write what they read, the array from the
+ * slots (RESTRIDE_UNSUPPORTED where objects have several slots). The two are different buffers,
+ * that of the slots with restride_irregular_device_slots() objects. They return when it is done.
+ */
+RESTRIDE_API restride_status restride_irregular_device_gather(const restride_irregular_device *plan,
+                                                              void *array, void *slots);
+RESTRIDE_API restride_status
+restride_irregular_device_scatter(const restride_irregular_device *plan, void *slots, void *array);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
