@@ -105,6 +105,14 @@ static void group(work *w)
     w->arrangement->bound = rs_approximation_bound(w->reads, popular_warps, alone_warps, rest);
 }
 
+/* The slots that the threads [begin, end) read. */
+static void fill_index(void *context, size_t begin, size_t end)
+{
+    const work *w = context;
+    for (size_t t = begin; t < end; t++)
+        w->arrangement->index[t] = w->slot[w->reads->object[w->arrangement->order[t]]];
+}
+
 restride_status rs_approximate(rs_arrangement *arrangement, const rs_reads *reads, size_t budget)
 {
     (void)budget; /* every object is stored once */
@@ -125,8 +133,7 @@ restride_status rs_approximate(rs_arrangement *arrangement, const rs_reads *read
         for (size_t i = 0; i < reads->objects; i++)
             w.slot[i] = RS_EMPTY_SLOT;
         group(&w);
-        for (size_t t = 0; t < reads->threads; t++)
-            arrangement->index[t] = w.slot[reads->object[arrangement->order[t]]];
+        rs_share_items(reads->processors, reads->threads, fill_index, &w);
     }
     free(w.slot);
     rs_popularity_free(&popularity);

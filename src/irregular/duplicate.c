@@ -65,10 +65,17 @@ static size_t warp_end(const rs_reads *reads, size_t warp)
     return reads->threads - begin < reads->warp ? reads->threads : begin + reads->warp;
 }
 
-static size_t find_offers(const rs_reads *reads, offer *offers)
+typedef struct {
+    const rs_reads *reads;
+    offer *offers;
+} offer_list;
+
+/* What each of the warps [begin, end) offers; one that saves nothing takes no slots. */
+static void weigh_warps(void *context, size_t begin, size_t end)
 {
-    size_t count = 0;
-    for (size_t w = 0; w < rs_warps(reads); w++) {
+    const offer_list *list = context;
+    const rs_reads *reads = list->reads;
+    for (size_t w = begin; w < end; w++) {
         size_t found[RS_MOST_WARP];
         rs_reads one = *reads;
         one.object = reads->object + w * reads->warp;
@@ -77,9 +84,19 @@ static size_t find_offers(const rs_reads *reads, offer *offers)
         size_t now = rs_count_transactions(&one, one.object);
         size_t different = rs_warp_objects(&one, NULL, 0, one.threads, found);
         size_t then = rs_segments(reads, different);
-        if (then < now)
-            offers[count++] = (offer){w, now - then, rs_next_border(reads, different)};
+        list->offers[w] = then < now ? (offer){w, now - then, rs_next_border(reads, different)}
+                                     : (offer){w, 0, 0};
     }
+}
+
+static size_t find_offers(const rs_reads *reads, offer *offers)
+{
+    offer_list list = {reads, offers};
+    rs_share_items(reads->processors, rs_warps(reads), weigh_warps, &list);
+    size_t count = 0;
+    for (size_t w = 0; w < rs_warps(reads); w++)
+        if (offers[w].saved > 0)
+            offers[count++] = offers[w];
     return count;
 }
 

@@ -62,9 +62,14 @@ size_t rs_best_in_order(const rs_reads *reads);
 size_t rs_least_in_any_order(const rs_reads *reads, size_t different /* objects that are read */);
 restride_status rs_best_in_any_order(const rs_reads *reads, size_t *best);
 
-/* order[]: 0 to count - 1 sorted by keys[], each at most `most_key`; equal keys stay in order. */
-restride_status rs_order_by_key(size_t order[], const size_t keys[], size_t count, size_t most_key,
-                                size_t processors);
+/* Calls work(context, begin, end) for parts of [0, items) on up to that many host threads. */
+void rs_share_items(size_t processors, size_t items,
+                    void (*work)(void *context, size_t begin, size_t end), void *context);
+
+/* order[]: 0 to count - 1 sorted by keys[], each at most `most_key`; equal keys stay in order.
+ * sorted[] (NULL: not wanted) receives the keys in that order. */
+restride_status rs_order_by_key(size_t order[], size_t sorted[], const size_t keys[], size_t count,
+                                size_t most_key, size_t processors);
 
 /* The threads of each object that is read, the most popular object first. */
 typedef struct {

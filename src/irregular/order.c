@@ -59,8 +59,56 @@ static void move(void *context, const rs_host_member *member)
         work->to[places[digit(work, i)]++] = work->from[i];
 }
 
-restride_status rs_order_by_key(size_t order[], const size_t keys[], size_t count, size_t most_key,
-                                size_t processors)
+/* ---- sharing ---- */
+
+typedef struct {
+    size_t items;
+    void (*work)(void *context, size_t begin, size_t end);
+    void *context;
+} shared_items;
+
+static void work_on_share(void *context, const rs_host_member *member)
+{
+    const shared_items *shared = context;
+    size_t begin, end;
+    rs_host_team_share(member, shared->items, &begin, &end);
+    shared->work(shared->context, begin, end);
+}
+
+void rs_share_items(size_t processors, size_t items,
+                    void (*work)(void *context, size_t begin, size_t end), void *context)
+{
+    shared_items shared = {items, work, context};
+    rs_host_team_run(processors, work_on_share, &shared);
+}
+
+/* ---- pairs in and out ---- */
+
+typedef struct {
+    pair *pairs;
+    const size_t *keys;
+    size_t *order;
+    size_t *sorted;
+} conversion;
+
+static void make_pairs(void *context, size_t begin, size_t end)
+{
+    const conversion *c = context;
+    for (size_t i = begin; i < end; i++)
+        c->pairs[i] = (pair){c->keys[i], i};
+}
+
+static void split_pairs(void *context, size_t begin, size_t end)
+{
+    const conversion *c = context;
+    for (size_t i = begin; i < end; i++)
+        c->order[i] = c->pairs[i].position;
+    for (size_t i = begin; c->sorted != NULL && i < end; i++)
+        c->sorted[i] = c->pairs[i].key;
+}
+
+restride_status rs_order_by_key(size_t order[], size_t sorted[], const size_t keys[], size_t count,
+                                size_t most_key, size_t processors)
 {
     size_t bytes;
     if (!rs_size_multiply(count, 2 * sizeof(pair), &bytes))
@@ -74,8 +122,8 @@ restride_status rs_order_by_key(size_t order[], const size_t keys[], size_t coun
     }
     pair *from = pairs;
     pair *to = pairs + count;
-    for (size_t i = 0; i < count; i++)
-        from[i] = (pair){keys[i], i};
+    conversion converted = {from, keys, order, sorted};
+    rs_share_items(processors, count, make_pairs, &converted);
     for (unsigned shift = 0; shift < 8 * sizeof most_key && most_key >> shift > 0;
          shift += DIGIT_BITS) {
         pass work = {from, to, count, shift, places};
@@ -84,8 +132,8 @@ restride_status rs_order_by_key(size_t order[], const size_t keys[], size_t coun
         from = to;
         to = swapped;
     }
-    for (size_t i = 0; i < count; i++)
-        order[i] = from[i].position;
+    converted.pairs = from;
+    rs_share_items(processors, count, split_pairs, &converted);
     free(places);
     free(pairs);
     return RESTRIDE_OK;

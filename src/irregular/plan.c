@@ -116,6 +116,18 @@ static size_t read_index(const restride_reference *reference, size_t t)
     return (size_t)((const uint64_t *)reference->index)[t];
 }
 
+typedef struct {
+    const restride_reference *reference;
+    size_t *object;
+} widening;
+
+static void widen(void *context, size_t begin, size_t end)
+{
+    const widening *w = context;
+    for (size_t t = begin; t < end; t++)
+        w->object[t] = read_index(w->reference, t);
+}
+
 static restride_status take_reference(request *asked, size_t number)
 {
     const restride_reference *reference = &asked->references[number];
@@ -129,14 +141,14 @@ static restride_status take_reference(request *asked, size_t number)
     asked->reads[number] = (rs_reads){
         object,       launch->threads,       reference->objects,         reference->object_bytes,
         launch->warp, launch->segment_bytes, processors(&asked->options)};
-    for (size_t t = 0; t < launch->threads; t++) {
-        object[t] = read_index(reference, t);
+    widening widened = {reference, object};
+    rs_share_items(processors(&asked->options), launch->threads, widen, &widened);
+    for (size_t t = 0; t < launch->threads; t++)
         if (object[t] >= reference->objects)
             return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                            "Thread %zu of reference %zu reads object %zu, but there are only %zu; "
                            "mend the index array.",
                            t, number, object[t], reference->objects);
-    }
     asked->before[number] = rs_count_transactions(&asked->reads[number], object);
     return RESTRIDE_OK;
 }

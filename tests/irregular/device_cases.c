@@ -110,7 +110,7 @@ void device_test_sorting(restride_engine *engine, uint64_t seed, size_t count, s
         read_back(engine, sorted_values, pairs.values, bytes);
         for (size_t i = 0; i < pairs_count; i++)
             wide[i] = keys[i];
-        assert_int_equal(rs_order_by_key(order, wide, pairs_count, most_key, 1), RESTRIDE_OK);
+        assert_int_equal(rs_order_by_key(order, NULL, wide, pairs_count, most_key, 1), RESTRIDE_OK);
         for (size_t i = 0; i < pairs_count; i++) {
             assert_int_equal(sorted_keys[i], keys[order[i]]);
             assert_int_equal(sorted_values[i], numbered ? order[i] : values[order[i]]);

@@ -197,14 +197,19 @@ static void sorting_is_stable_on_any_number_of_threads(void **state)
         size_t most = PICK(&seed, 0, 1, 100, 5000, 1U << 22, SIZE_MAX - 1);
         size_t *keys = malloc(count * sizeof *keys);
         size_t *order = malloc(count * sizeof *order);
-        assert_true(keys != NULL && order != NULL);
+        size_t *sorted = malloc(count * sizeof *sorted);
+        assert_true(keys != NULL && order != NULL && sorted != NULL);
         for (size_t i = 0; i < count; i++)
             keys[i] = test_random(&seed, most + 1);
-        assert_int_equal(rs_order_by_key(order, keys, count, most, 1 + test_random(&seed, 5)),
-                         RESTRIDE_OK);
+        assert_int_equal(
+            rs_order_by_key(order, sorted, keys, count, most, 1 + test_random(&seed, 5)),
+            RESTRIDE_OK);
         for (size_t i = 1; i < count; i++)
             assert_true(keys[order[i - 1]] < keys[order[i]] ||
                         (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
+        for (size_t i = 0; i < count; i++)
+            assert_true(sorted[i] == keys[order[i]]);
+        free(sorted);
         free(order);
         free(keys);
     }
