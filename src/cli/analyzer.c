@@ -4,6 +4,7 @@
  */
 #include "cli/analyzer.h"
 #include "analyze/analyze.h"
+#include "apply/apply.h"
 #include "base/json.h"
 #include "cli/cli.h"
 
@@ -15,7 +16,7 @@
 typedef struct {
     const char *file, *output;
     json_t *request;
-    bool json, html;
+    bool json, html, apply;
 } settings;
 
 static void print_usage(FILE *stream)
@@ -36,13 +37,23 @@ static void print_usage(FILE *stream)
             "  --group X,Y,Z    threads of a work-group (128), for the layout of grids\n"
             "  --active N       work-groups that run at the same time (32)\n"
             "  --steering BITS  of the address that spread accesses over the memory (8)\n"
+            "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
+            "vectors\n"
+            "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
+            "  --along LOOP     the loop whose iterations make up a vector (default: the one that "
+            "moves most\n"
+            "                   references)\n"
+            "  --check          runs the kernels on a device beside the nests as they were, and "
+            "compares;\n"
+            "                   restride analyze --check --help explains\n"
             "  --json           everything as JSON\n"
             "  --html           a page with matrices and pictures\n"
             "  -o, --output F   writes there instead of standard output\n"
             "  -h, --help       this page\n\n"
             "Examples:\n"
             "  restride analyze kernel.cl\n"
-            "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n");
+            "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n"
+            "  restride analyze loops.c --apply vector -o loops.cl\n");
 }
 
 static bool add_names(json_t *request, const char *names)
@@ -89,13 +100,21 @@ static int read_group(const char *verb, json_t *request, const char *text)
 
 static int read_arguments(int argc, char **argv, settings *s, bool *help)
 {
-    static const struct option options[] = {
-        {"threads", required_argument, NULL, 't'},  {"warp", required_argument, NULL, 'w'},
-        {"burst", required_argument, NULL, 'b'},    {"active", required_argument, NULL, 'b'},
-        {"steering", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
-        {"constant", required_argument, NULL, 'c'}, {"json", no_argument, NULL, 'j'},
-        {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"threads", required_argument, NULL, 't'},
+                                            {"warp", required_argument, NULL, 'w'},
+                                            {"burst", required_argument, NULL, 'b'},
+                                            {"active", required_argument, NULL, 'b'},
+                                            {"steering", required_argument, NULL, 'b'},
+                                            {"group", required_argument, NULL, 'g'},
+                                            {"constant", required_argument, NULL, 'c'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"html", no_argument, NULL, 'H'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"apply", required_argument, NULL, 'a'},
+                                            {"width", required_argument, NULL, 'b'},
+                                            {"along", required_argument, NULL, 'l'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     int option, exit_status = RS_EXIT_DONE, which = 0;
     while (exit_status == RS_EXIT_DONE &&
            (option = getopt_long(argc, argv, "o:h", options, &which)) != -1) {
@@ -107,6 +126,15 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         case 'b':
         case 'c':
             exit_status = read_number(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 'a':
+            s->apply = true;
+            if (strcmp(optarg, "vector") != 0)
+                exit_status =
+                    rs_cli_fail(RS_EXIT_USAGE, argv[0], "\"%s\" cannot be applied.", optarg);
+            break;
+        case 'l':
+            json_object_set_new(s->request, "along", json_string(optarg));
             break;
         case 'g':
             exit_status = read_group(argv[0], s->request, optarg);
@@ -152,28 +180,60 @@ static void print_notes(const json_t *reply)
                 json_string_value(json_object_get(note, "sentence")));
 }
 
+static int write_text(const char *verb, const char *output, const rs_text *text)
+{
+    if (text->failed)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
+    if (output != NULL && rs_text_write_file(output, text->data, text->size) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    if (output == NULL && (fputs(text->data, stdout) < 0 || fflush(stdout) != 0))
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
+    return RS_EXIT_DONE;
+}
+
+static int write_json(const char *verb, const char *output, const json_t *reply)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    char *json = rs_json_text(reply);
+    rs_text_add_string(&text, json != NULL ? json : "");
+    rs_text_add_string(&text, "\n");
+    text.failed = text.failed || json == NULL;
+    free(json);
+    int exit_status = write_text(verb, output, &text);
+    rs_text_free(&text);
+    return exit_status;
+}
+
+/* With --output: the kernels there, and on standard output what was done. Otherwise one of both. */
+static int write_application(const char *verb, const settings *s, const json_t *reply)
+{
+    rs_text source = RS_TEXT_EMPTY, report = RS_TEXT_EMPTY;
+    int exit_status = RS_EXIT_DONE;
+    rs_text_add_string(&source, json_string_value(json_object_get(reply, "source")));
+    rs_application_text(&report, reply);
+    if (s->output != NULL || !s->json)
+        exit_status = write_text(verb, s->output, &source);
+    if (exit_status == RS_EXIT_DONE && s->json)
+        exit_status = write_json(verb, NULL, reply);
+    else if (exit_status == RS_EXIT_DONE && s->output != NULL)
+        exit_status = write_text(verb, NULL, &report);
+    rs_text_free(&source);
+    rs_text_free(&report);
+    return exit_status;
+}
+
 static int write_reply(const char *verb, const settings *s, const json_t *reply)
 {
     rs_text text = RS_TEXT_EMPTY;
-    if (s->json) {
-        char *json = rs_json_text(reply);
-        rs_text_add_string(&text, json != NULL ? json : "");
-        rs_text_add_string(&text, "\n");
-        text.failed = text.failed || json == NULL;
-        free(json);
-    } else if (s->html) {
+    if (s->apply)
+        return write_application(verb, s, reply);
+    if (s->json)
+        return write_json(verb, s->output, reply);
+    if (s->html)
         rs_analysis_html(&text, reply);
-    } else {
+    else
         rs_analysis_text(&text, reply);
-    }
-    int exit_status = RS_EXIT_DONE;
-    if (text.failed)
-        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
-    else if (s->output != NULL &&
-             rs_text_write_file(s->output, text.data, text.size) != RESTRIDE_OK)
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
-    else if (s->output == NULL && (fputs(text.data, stdout) < 0 || fflush(stdout) != 0))
-        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
+    int exit_status = write_text(verb, s->output, &text);
     rs_text_free(&text);
     return exit_status;
 }
@@ -222,8 +282,12 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     json_object_set_new(s->request, "options", json_string(joined.data));
     rs_text_free(&source);
     rs_text_free(&joined);
-    if (exit_status == RS_EXIT_DONE && rs_analyze(s->request, &reply) != RESTRIDE_OK)
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    if (exit_status == RS_EXIT_DONE) {
+        restride_status status =
+            s->apply ? rs_apply(s->request, &reply) : rs_analyze(s->request, &reply);
+        if (status != RESTRIDE_OK)
+            exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    }
     if (exit_status == RS_EXIT_DONE) {
         print_notes(reply);
         exit_status = write_reply(verb, s, reply);
@@ -262,7 +326,7 @@ int main(int argc, char **argv)
         return print_patterns(argc, argv);
     static char verb[] = "analyze";
     argv[0] = verb; /* the name in messages, however this program was started */
-    settings s = {NULL, NULL, json_object(), false, false};
+    settings s = {NULL, NULL, json_object(), false, false, false};
     bool help = false;
     int own = 0;
     while (own < argc && strcmp(argv[own], "--") != 0)

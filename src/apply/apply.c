@@ -1,0 +1,154 @@
+/* From a source to its kernels: every loop nest on its own. */
+#include "apply/apply.h"
+
+#include "analyze/dependence.h"
+#include "apply/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *along;
+    int width;
+    rs_program program;
+    rs_model_set set;
+    rs_text source;
+    json_t *nests;
+} application;
+
+static int find_function(const rs_tree *tree, const rs_unit *unit)
+{
+    for (int i = 1; i < tree->node_count; i++) {
+        if (tree->nodes[i].kind != CXCursor_FunctionDecl ||
+            clang_isCursorDefinition(tree->nodes[i].cursor) == 0)
+            continue;
+        CXString name = clang_getCursorSpelling(tree->nodes[i].cursor);
+        bool same = strcmp(clang_getCString(name), unit->name) == 0;
+        clang_disposeString(name);
+        if (same)
+            return i;
+    }
+    return -1;
+}
+
+/* Transforms one nest; `number` is 0 where the function has no other. */
+static restride_status apply_nest(application *a, const rs_accesses *accesses, int function,
+                                  int node, int number)
+{
+    rs_nest nest;
+    rs_copies copies = {NULL, NULL, NULL, 0};
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_format(&name, number > 0 ? "%s_%d" : "%s", accesses->unit->name, number);
+    restride_status status =
+        name.failed ? rs_fail_memory("a name")
+                    : rs_nest_read(&nest, &a->program, accesses, function, node, a->along);
+    rs_kernels kernels = {&nest, &copies, name.data, a->width, {{NULL, NULL, 0}}, 0};
+    if (status != RESTRIDE_OK) {
+        rs_text_free(&name);
+        return status;
+    }
+    if (nest.refusal == NULL)
+        status = rs_kernels_prepare(&kernels);
+    bool again = nest.refusal == NULL;
+    while (status == RESTRIDE_OK && again) {
+        rs_copies_free(&copies);
+        status = rs_copies_find(&copies, &nest, a->width);
+        if (status == RESTRIDE_OK)
+            status = rs_kernels_write(&kernels, &a->source);
+        again = nest.refusal != NULL && a->along == NULL && rs_nest_retry(&nest);
+    }
+    if (status == RESTRIDE_OK && json_array_append_new(a->nests, rs_describe_nest(&kernels)) != 0)
+        status = rs_fail_memory("the report of a nest");
+    rs_kernels_free(&kernels);
+    rs_copies_free(&copies);
+    rs_nest_free(&nest);
+    rs_text_free(&name);
+    return status;
+}
+
+static restride_status apply_unit(application *a, rs_unit *unit)
+{
+    const rs_tree *tree = &a->program.tree;
+    int function = find_function(tree, unit), body = -1, nests = 0, number = 0;
+    bool *threads = calloc((size_t)unit->loop_count + 1, sizeof *threads);
+    rs_accesses accesses = {unit, NULL, NULL};
+    restride_status status = threads == NULL ? rs_fail_memory("the analysis")
+                                             : rs_accesses_make(&accesses, unit, threads);
+    for (int child = function < 0 ? -1 : tree->nodes[function].first; child >= 0;
+         child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
+            body = child;
+    for (int child = body < 0 ? -1 : tree->nodes[body].first; child >= 0;
+         child = tree->nodes[child].next)
+        nests += tree->nodes[child].kind == CXCursor_ForStmt;
+    for (int child = body < 0 ? -1 : tree->nodes[body].first; child >= 0 && status == RESTRIDE_OK;
+         child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_ForStmt)
+            status = apply_nest(a, &accesses, function, child, nests > 1 ? ++number : 0);
+    rs_accesses_free(&accesses);
+    free(threads);
+    return status;
+}
+
+static restride_status read_request(const json_t *request, application *a,
+                                    rs_program_request *wanted)
+{
+    const char *source = json_string_value(json_object_get(request, "source"));
+    const char *file = json_string_value(json_object_get(request, "file"));
+    const char *options = json_string_value(json_object_get(request, "options"));
+    const json_t *width = json_object_get(request, "width");
+    a->along = json_string_value(json_object_get(request, "along"));
+    a->width = width == NULL ? 4 : (int)json_integer_value(width);
+    if (source == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".");
+    if (a->width != 2 && a->width != 4 && a->width != 8 && a->width != 16)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "A vector has 2, 4, 8 or 16 elements.");
+    *wanted = (rs_program_request){source, file != NULL ? file : "source.c",
+                                   options != NULL ? options : "", RS_LANGUAGE_C};
+    wanted->language = rs_language_of(wanted->file);
+    return wanted->language == RS_LANGUAGE_C
+               ? RESTRIDE_OK
+               : rs_fail(RESTRIDE_UNSUPPORTED, "%s: only loop nests of C are transformed.",
+                         wanted->file);
+}
+
+static json_t *describe_notes(const rs_model_set *set)
+{
+    json_t *notes = json_array();
+    for (int i = 0; i < set->note_count; i++)
+        json_array_append_new(notes, json_pack("{s:s, s:i, s:s}", "file",
+                                               set->notes[i].file != NULL ? set->notes[i].file : "",
+                                               "line", set->notes[i].line, "sentence",
+                                               set->notes[i].sentence));
+    return notes;
+}
+
+restride_status rs_apply(const json_t *request, json_t **reply)
+{
+    static const char *const languages[] = {"C", "OpenCL C", "CUDA C"};
+    application a;
+    rs_program_request wanted;
+    memset(&a, 0, sizeof a);
+    a.nests = json_array();
+    restride_status status = read_request(request, &a, &wanted);
+    if (status == RESTRIDE_OK)
+        status = rs_program_read(&a.program, &wanted, &a.set);
+    if (status == RESTRIDE_OK && a.program.readable)
+        status = rs_walk_program(&a.program, &a.set);
+    if (status == RESTRIDE_OK && a.program.readable)
+        status = rs_kernels_write_head(&a.source, &a.program, wanted.file);
+    for (int i = 0; i < a.set.unit_count && status == RESTRIDE_OK; i++)
+        status = apply_unit(&a, &a.set.units[i]);
+    if (status == RESTRIDE_OK) {
+        *reply = json_pack("{s:s, s:s, s:b, s:s, s:i, s:o, s:s, s:O}", "file", wanted.file,
+                           "language", languages[wanted.language], "readable", a.program.readable,
+                           "apply", "vector", "width", a.width, "notes", describe_notes(&a.set),
+                           "source", a.source.data != NULL ? a.source.data : "", "nests", a.nests);
+        status = *reply == NULL ? rs_fail_memory("the report") : RESTRIDE_OK;
+    }
+    json_decref(a.nests);
+    rs_text_free(&a.source);
+    rs_model_free(&a.set);
+    rs_program_free(&a.program);
+    return status;
+}

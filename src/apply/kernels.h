@@ -1,0 +1,48 @@
+/*
+ * The text of the kernels that a nest becomes: as it was written, with threads, and with vectors.
+ * Elements are in the same places in all of them but for copies, which are packed before and
+ * unpacked after.
+ */
+#ifndef RS_APPLY_KERNELS_H
+#define RS_APPLY_KERNELS_H
+
+#include "apply/copies.h"
+
+enum { RS_GATHERED_LIMIT = 4 };
+
+/* A scalar that the nest sums up for the function: an array of one element in the kernels. */
+typedef struct {
+    char *name;
+    const char *type;
+    int bytes;
+} rs_gathered;
+
+typedef struct {
+    rs_nest *nest;
+    const rs_copies *copies;
+    const char
+        *name; /* of the kernels: NAME_original, NAME_threads, NAME_vector, NAME_pack_1 ... */
+    int width;
+    rs_gathered gathered[RS_GATHERED_LIMIT];
+    int gathered_count;
+} rs_kernels;
+
+/* Finds what the nest needs of the function around it; a refusal is kept in the nest. */
+restride_status rs_kernels_prepare(rs_kernels *kernels);
+void rs_kernels_free(rs_kernels *kernels);
+
+/* Adds the kernels to the text. When the vectors cannot be written, the refusal is kept in the nest
+ * and the text stays as it was. */
+restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text);
+
+/* What stands in front of all kernels of a file: the source's own declarations, C's functions. */
+restride_status rs_kernels_write_head(rs_text *text, const rs_program *program, const char *file);
+
+/* "for (...) ", with the iterations of a thread's loop spread over work-items. */
+void rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop);
+
+/* Whether a function can be called from a kernel: one of C's, or defined in the source over
+ * numbers alone. */
+bool rs_function_is_callable(CXCursor function);
+
+#endif

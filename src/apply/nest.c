@@ -1,0 +1,409 @@
+/* Reading a loop nest: what may be done with each of its loops. */
+#include "apply/nest.h"
+
+#include "analyze/dependence.h"
+#include "analyze/vector.h"
+#include "apply/range.h"
+#include "source/query.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- questions about nodes ---- */
+
+bool rs_node_holds(const rs_tree *tree, int outer, int inner)
+{
+    while (inner > outer)
+        inner = tree->nodes[inner].parent;
+    return inner == outer;
+}
+
+bool rs_node_is_memory(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_ArraySubscriptExpr ||
+        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+        return true;
+    int child = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    return kind == CXCursor_MemberRefExpr && child >= 0 &&
+           (rs_node_is_pointer(tree, child) || rs_node_is_memory(tree, child));
+}
+
+size_t rs_node_declaration(const rs_tree *tree, int node)
+{
+    node = rs_node_inner(tree, node);
+    if (node < 0 || tree->nodes[node].kind != CXCursor_DeclRefExpr)
+        return 0;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    enum CXCursorKind kind = clang_getCursorKind(declared);
+    return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl ? rs_cursor_offset(declared) : 0;
+}
+
+int rs_node_assigned(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    int left = rs_node_child(tree, node, 0);
+    bool assigns = kind == CXCursor_CompoundAssignOperator ||
+                   (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) ||
+                   (kind == CXCursor_UnaryOperator &&
+                    (rs_node_is_prefix(tree, node, "++") || rs_node_is_prefix(tree, node, "--") ||
+                     rs_node_is_postfix(tree, node, "++") || rs_node_is_postfix(tree, node, "--")));
+    return assigns && left >= 0 ? rs_node_inner(tree, left) : -1;
+}
+
+/* ---- refusals ---- */
+
+static void refuse(rs_nest *nest, size_t offset, const char *format, va_list arguments)
+{
+    char sentence[512];
+    const char *file;
+    size_t line;
+    if (nest->refusal != NULL)
+        return;
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    nest->refusal = strdup(sentence);
+    rs_flat_locate(&nest->program->flat, offset, &file, &line);
+    nest->refusal_line = (int)line;
+}
+
+bool rs_nest_refuse(rs_nest *nest, int node, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    refuse(nest, nest->program->tree.nodes[node].begin, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool refuse_at(rs_nest *nest, size_t offset, const char *format, ...) RS_PRINTF(3, 4);
+static bool refuse_at(rs_nest *nest, size_t offset, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    refuse(nest, offset, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* ---- references ---- */
+
+const char *rs_nest_text(const rs_nest *nest, int node, int *length)
+{
+    const rs_node *n = &nest->program->tree.nodes[node];
+    *length = (int)(n->end - n->begin);
+    return nest->program->tree.text + n->begin;
+}
+
+bool rs_nest_has(const rs_nest *nest, int reference)
+{
+    return nest->count > 0 && rs_nest_loop_has(nest, &nest->loops[0], reference);
+}
+
+bool rs_nest_loop_has(const rs_nest *nest, const rs_nest_loop *loop, int reference)
+{
+    return loop->loop >= 0 &&
+           rs_unit_is_within(nest->unit, nest->unit->references[reference].loop, loop->loop);
+}
+
+int rs_nest_reference(const rs_nest *nest, int node)
+{
+    size_t begin = nest->program->tree.nodes[node].begin;
+    for (int i = 0; i < nest->unit->reference_count; i++)
+        if (nest->unit->references[i].offset == begin && rs_nest_has(nest, i))
+            return i;
+    return -1;
+}
+
+/* Whether "i*N + j" is the element [i][j] indeed: every j there is below N. */
+static bool is_divided_soundly(const rs_nest *nest, int reference)
+{
+    const rs_access *access = &nest->accesses->accesses[reference];
+    const rs_reference *r = access->reference;
+    rs_polynomial rows[RS_SUBSCRIPT_LIMIT], flat = rs_polynomial_constant(0);
+    bool divided;
+    int count = rs_reference_rows(nest->unit, r, rows, &divided);
+    if (count != 2) /* the strides of more dimensions are not kept */
+        return false;
+    /* The stride is what row 0 was multiplied by: (flat - row 1) / row 0. */
+    flat = rs_polynomial_subtract(&r->subscripts[0], &rows[1]);
+    rs_polynomial least, most, stride = rs_polynomial_unknown();
+    for (int i = 0; i < nest->unit->symbols.count && !stride.known; i++) {
+        rs_polynomial symbol = rs_polynomial_symbol(i);
+        rs_polynomial product = rs_polynomial_multiply(&rows[0], &symbol);
+        if (rs_polynomial_equal(&product, &flat))
+            stride = symbol;
+    }
+    if (!stride.known || !rs_range_of(nest, &rows[1], r->loop, &least, &most))
+        return false;
+    rs_polynomial room = rs_polynomial_subtract(&stride, &most);
+    int64_t above, below;
+    return rs_polynomial_is_constant(&least, &below) && below >= 0 &&
+           rs_polynomial_is_constant(&room, &above) && above >= 1;
+}
+
+static bool check_reference(rs_nest *nest, int index)
+{
+    const rs_access *access = &nest->accesses->accesses[index];
+    const rs_reference *r = access->reference;
+    const rs_array *array = &nest->unit->arrays[r->array];
+    const rs_node *statement = &nest->program->tree.nodes[nest->node];
+    if (r->offset < statement->begin || r->offset >= statement->end)
+        return refuse_at(nest, statement->begin, "%s is accessed in a function that is called",
+                         array->name);
+    if (!r->understood || r->anywhere || (access->classes & RS_CLASS_UNKNOWN) != 0)
+        return refuse_at(nest, r->offset, "%s is not followed", r->text);
+    if (rs_access_is_random(access))
+        return refuse_at(nest, r->offset, "%s is a random access", r->text);
+    if (access->approximated)
+        return refuse_at(nest, r->offset, "%s is not affine in the loops", r->text);
+    if (r->atomic)
+        return refuse_at(nest, r->offset, "%s is an atomic access", r->text);
+    if (!array->argument || array->space == RS_SPACE_LOCAL || array->space == RS_SPACE_PRIVATE)
+        return refuse_at(nest, r->offset, "%s is no argument of the function", array->name);
+    if (access->divided && array->written && !is_divided_soundly(nest, index))
+        return refuse_at(nest, r->offset,
+                         "%s is not known to stay inside one row of what seems to be a matrix",
+                         r->text);
+    return true;
+}
+
+static bool check_references(rs_nest *nest)
+{
+    int inside = 0;
+    for (int i = 0; i < nest->unit->reference_count; i++) {
+        if (!rs_nest_has(nest, i))
+            continue;
+        inside++;
+        if (!check_reference(nest, i))
+            return false;
+    }
+    return inside > 0 || rs_nest_refuse(nest, nest->node, "the loops access no array");
+}
+
+/* ---- loops ---- */
+
+static int find_loop(const rs_nest *nest, int node)
+{
+    for (int i = 0; i < nest->unit->loop_count; i++)
+        if (nest->unit->loops[i].offset == nest->program->tree.nodes[node].begin)
+            return i;
+    return -1;
+}
+
+/* "v < e" and its kin, nothing more: then the analysis' bound is the whole condition. */
+static bool is_plain_condition(const rs_tree *tree, int condition)
+{
+    static const char *const operators[] = {"<", "<=", ">", ">="};
+    condition = condition < 0 ? -1 : rs_node_inner(tree, condition);
+    if (condition < 0 || tree->nodes[condition].kind != CXCursor_BinaryOperator)
+        return false;
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
+        if (rs_node_is_binary(tree, condition, operators[i]))
+            return true;
+    return false;
+}
+
+/* "int i = first": the name, and the node of the first value. */
+static bool read_variable(rs_nest *nest, rs_nest_loop *loop)
+{
+    const rs_tree *tree = &nest->program->tree;
+    int begin = loop->parts.begin;
+    int declared = begin < 0 ? -1 : rs_node_child(tree, begin, 0);
+    if (declared < 0 || tree->nodes[begin].kind != CXCursor_DeclStmt ||
+        tree->nodes[declared].kind != CXCursor_VarDecl || tree->nodes[declared].next >= 0)
+        return false;
+    CXType type = rs_node_type(tree, declared);
+    CXString name = clang_getCursorSpelling(tree->nodes[declared].cursor);
+    loop->variable = strdup(clang_getCString(name));
+    clang_disposeString(name);
+    for (int child = tree->nodes[declared].first; child >= 0; child = tree->nodes[child].next)
+        loop->begin = child;
+    return loop->variable != NULL && loop->begin >= 0 &&
+           (type.kind == CXType_Int || type.kind == CXType_Long || type.kind == CXType_LongLong);
+}
+
+static bool add_loop(rs_nest *nest, int node)
+{
+    if (nest->count == RS_NEST_LIMIT)
+        return rs_nest_refuse(nest, node, "the nest has more than %d loops", RS_NEST_LIMIT);
+    rs_nest_loop *loop = &nest->loops[nest->count++];
+    *loop = (rs_nest_loop){node,  rs_for_read(&nest->program->tree, node),
+                           -1,    NULL,
+                           -1,    rs_polynomial_constant(0),
+                           false, false,
+                           false, -1};
+    loop->loop = find_loop(nest, node);
+    if (loop->loop < 0)
+        return rs_nest_refuse(nest, node, "the analysis did not follow this loop");
+    const rs_loop *known = &nest->unit->loops[loop->loop];
+    loop->countable = read_variable(nest, loop) && known->step != 0 && known->bound.known &&
+                      !known->leaves_early &&
+                      is_plain_condition(&nest->program->tree, loop->parts.condition);
+    loop->first = known->step == 1 ? known->lower : rs_polynomial_constant(0);
+    return true;
+}
+
+static bool find_loops(rs_nest *nest, int node)
+{
+    const rs_tree *tree = &nest->program->tree;
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_GotoStmt ||
+        kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_SwitchStmt)
+        return rs_nest_refuse(nest, node, "only for loops that run to their ends are changed");
+    if (kind == CXCursor_ForStmt && !add_loop(nest, node))
+        return false;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (!find_loops(nest, child))
+            return false;
+    return true;
+}
+
+/* Asks isl of each loop whether its iterations are independent in the whole nest. */
+static restride_status judge_loops(rs_nest *nest)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < nest->count && status == RESTRIDE_OK; i++) {
+        rs_dependence found;
+        rs_nest_loop *loop = &nest->loops[i];
+        status = rs_dependence_between(nest->unit, loop->loop, nest->loops[0].loop, &found);
+        if (status != RESTRIDE_OK)
+            break;
+        loop->independent = loop->countable && found.kind == RS_CARRIED_NOTHING;
+        loop->reduction = loop->countable && found.kind == RS_CARRIED_REDUCTION;
+        free(found.what);
+    }
+    return status;
+}
+
+/* The one loop that a loop's body consists of; -1 for anything else. */
+static int only_child(const rs_nest *nest, int at)
+{
+    const rs_tree *tree = &nest->program->tree;
+    int body = nest->loops[at].parts.body;
+    if (body >= 0 && tree->nodes[body].kind == CXCursor_CompoundStmt) {
+        body = tree->nodes[body].first;
+        if (body >= 0 && tree->nodes[body].next >= 0)
+            return -1;
+    }
+    for (int i = at + 1; i < nest->count; i++)
+        if (nest->loops[i].node == body)
+            return i;
+    return -1;
+}
+
+/* The innermost three of the independent loops that nothing stands beside. */
+static void choose_threads(rs_nest *nest)
+{
+    int chain[RS_NEST_LIMIT], count = 0;
+    for (int at = 0; at >= 0; at = only_child(nest, at))
+        if (nest->loops[at].independent)
+            chain[count++] = at;
+    for (int i = count - 1; i >= 0 && nest->dimensions < 3; i--)
+        nest->loops[chain[i]].dimension = nest->dimensions++;
+}
+
+static int count_moved(const rs_nest *nest, const rs_nest_loop *loop)
+{
+    int count = 0;
+    for (int i = 0; i < nest->unit->reference_count; i++)
+        count +=
+            rs_nest_loop_has(nest, loop, i) &&
+            rs_access_row(&nest->accesses->accesses[i], nest->unit->loops[loop->loop].symbol) >= 0;
+    return count;
+}
+
+static bool refuse_loop(rs_nest *nest, const rs_nest_loop *loop)
+{
+    rs_dependence found;
+    if (!loop->countable)
+        return rs_nest_refuse(
+            nest, loop->node,
+            "the loop has to count an int or long of its own by a constant to a plain bound");
+    if (rs_dependence_between(nest->unit, loop->loop, nest->loops[0].loop, &found) != RESTRIDE_OK)
+        return false;
+    rs_nest_refuse(nest, loop->node, "%s%s brings values from one iteration of %s to another",
+                   found.certain ? "" : "perhaps ", found.what != NULL ? found.what : "a variable",
+                   loop->variable);
+    if (found.first > 0)
+        nest->refusal_line = found.first;
+    free(found.what);
+    return false;
+}
+
+/* The loop that moves most references, of those that were not tried; inner ones win ties. */
+static int best_loop(const rs_nest *nest)
+{
+    int best = -1, most = 1;
+    for (int i = 0; i < nest->count; i++) {
+        const rs_nest_loop *loop = &nest->loops[i];
+        int moved = loop->independent || loop->reduction ? count_moved(nest, loop) : 0;
+        if (moved < most || nest->tried[i])
+            continue;
+        most = moved;
+        best = i;
+    }
+    return best;
+}
+
+static int named_loop(const rs_nest *nest, const char *name)
+{
+    for (int i = 0; i < nest->count; i++)
+        if (nest->loops[i].variable != NULL && strcmp(nest->loops[i].variable, name) == 0)
+            return i;
+    return -1;
+}
+
+static bool choose_vector(rs_nest *nest, const char *along)
+{
+    int best = along != NULL ? named_loop(nest, along) : best_loop(nest);
+    if (best < 0 && along != NULL)
+        return rs_nest_refuse(nest, nest->node, "no loop of the nest is called %s", along);
+    if (best < 0)
+        return refuse_loop(nest, &nest->loops[nest->count - 1]);
+    nest->vector = best;
+    nest->tried[best] = true;
+    const rs_nest_loop *loop = &nest->loops[best];
+    return loop->independent || loop->reduction || refuse_loop(nest, loop);
+}
+
+bool rs_nest_retry(rs_nest *nest)
+{
+    int next = nest->vector < 0 ? -1 : best_loop(nest);
+    if (next < 0)
+        return false;
+    nest->vector = next;
+    nest->tried[next] = true;
+    free(nest->refusal);
+    nest->refusal = NULL;
+    return true;
+}
+
+restride_status rs_nest_read(rs_nest *nest, const rs_program *program, const rs_accesses *accesses,
+                             int function, int node, const char *along)
+{
+    memset(nest, 0, sizeof *nest);
+    nest->program = program;
+    nest->accesses = accesses;
+    nest->unit = accesses->unit;
+    nest->function = function;
+    nest->node = node;
+    nest->vector = -1;
+    if (!find_loops(nest, node) || !check_references(nest))
+        return nest->refusal != NULL ? RESTRIDE_OK : rs_fail_memory("a loop nest");
+    restride_status status = judge_loops(nest);
+    if (status != RESTRIDE_OK)
+        return status;
+    choose_threads(nest);
+    if (!choose_vector(nest, along) && nest->refusal == NULL)
+        return rs_fail_memory("a loop nest");
+    return RESTRIDE_OK;
+}
+
+void rs_nest_free(rs_nest *nest)
+{
+    for (int i = 0; i < nest->count; i++)
+        free(nest->loops[i].variable);
+    free(nest->refusal);
+}

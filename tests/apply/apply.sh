@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# apply.sh RESTRIDE KERNELS WIDTH...: what --apply makes of loop nests, run on a device beside the nests as they are written.
+restride=$1
+kernels=$2
+widths="${*:3}"
+here=$(dirname "$0")
+source "$here/../cli/expect.sh"
+cd "$work"
+
+# Every nest of a file must give what it gave: check FILE [OPTIONS]...
+check() {
+    expect 0 "$restride" analyze "$1" --apply vector --check --repeat 0 "${@:2}"
+    if grep -q WRONG out; then complain "$1 ${*:2}: a nest gives something else"; fi
+}
+
+# ---- forms of nests ----
+expect 0 "$restride" analyze "$here/nests.c" --apply vector -o nests.cl
+cp out report
+python3 - "$here/nests.c" report <<'END' || complain "the report of nests.c is not what the file says"
+import re, sys
+source, report = open(sys.argv[1]).read(), open(sys.argv[2]).read()
+wanted = re.findall(r"/\* must (change|stay): ([^;*]*)[^*]*\*/\n\w+ (\w+)\(", source)
+assert len(wanted) == source.count("/* must "), "a comment is not in the form"
+parts = {m[1]: m[0] for m in re.findall(r"((?:^|(?<=\n))(\w+), line .*?\n(?=\w+, line|\Z))", report, re.S)}
+wrong = 0
+for verdict, word, name in wanted:
+    part = parts.get(name, "(missing)")
+    if (verdict == "stay") != ("left as it is" in part) or word.strip() not in part:
+        print(f"{name}: must {verdict}: {word}\n{part}")
+        wrong += 1
+sys.exit(wrong > 0)
+END
+for width in $widths; do
+    check "$here/nests.c" --width $width --size 103
+    for name in reversed shifted overlapping overlapping_further strided turned kernel19 written_turned written_reversed triangular \
+        downwards conversions choices calls polynomial row_sums thirds flat lengths sweeps; do
+        says out "^$name, line .*the same bit for bit"
+    done
+    says out "^minus, line .*a sum in another order"
+done
+
+# Sizes around a vector: no whole one, one, and one more.
+for size in 2 3 4 5; do
+    expect 0 "$restride" analyze "$here/nests.c" --apply vector --check --repeat 0 --size $size --set n=$size \
+        --set degree=2 --set steps=2 --set m=1 --set kb5i=0
+done
+
+# Other loops than the one that moves most.
+sed 's/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/' "$kernels/matmul.c" >matmul.c
+for loop in i1 i2 i3; do
+    check matmul.c --along $loop
+    says out "along $loop"
+done
+check "$here/nests.c" --along j --size 55
+says out 'row_sums, line .*a sum in another order'
+expect 0 "$restride" analyze matmul.c --apply vector --along i2 -o m.cl
+says out 'A\[i1\]\[i3\] +read +one element for all'
+expect 0 "$restride" analyze matmul.c --apply vector --along nothing -o m.cl
+says out 'left as it is: no loop of the nest is called nothing'
+
+# ---- the papers' programs ----
+sed 's/SAMPLES = 2048, VOXELS = 262144/SAMPLES = 61, VOXELS = 203/' "$kernels/mri.c" >mri.c
+sed 's/ATOMS = 4000, GRID = 512/ATOMS = 45, GRID = 23/' "$kernels/particles.c" >particles.c
+sed 's/NX = 64, NY = 64, NZ = 64/NX = 33, NY = 10, NZ = 9/' "$kernels/grids.c" >grids.c
+cp "$kernels/livermore.c" "$kernels/nas.c" "$kernels/linpack.c" .
+for program in livermore nas linpack mri particles grids; do
+    check $program.c --size 203
+    grep -vc 'left as it is\|^on\|^    ' out >>changed
+done
+[ "$(tr '\n' ' ' <changed)" = "11 8 4 4 1 3 " ] || complain "as many nests as before are changed: $(tr '\n' ' ' <changed)"
+
+# ---- the report as JSON ----
+expect 0 "$restride" analyze matmul.c --apply vector --json
+python3 - out <<'END' || complain "the JSON of matmul.c is not what it should be"
+import json, sys
+reply = json.load(open(sys.argv[1]))
+nest, = reply["nests"]
+copy, = nest["copies"]
+assert nest["along"] == "i3" and nest["reduction"] and copy["array"] == "B", nest
+assert (copy["dims"], copy["layout"], copy["matrix"]) == ("i j", "j i", [["0", "1"], ["1", "0"]]), copy
+assert "matmul_vector" in reply["source"] and nest["kernels"]["changed"] == "matmul_vector"
+END
+
+# ---- usage ----
+expect 2 "$restride" analyze matmul.c --apply texture
+expect 2 "$restride" analyze matmul.c --check
+expect 1 "$restride" analyze matmul.c --apply vector --width 3
+expect 2 "$restride" analyze matmul.c --apply vector --check --size none
+expect 1 "$restride" analyze matmul.c --apply vector --check --device "no such device"
+expect 0 "$restride" analyze --check --help
+says out '--set NAME=VALUE'
+finish
