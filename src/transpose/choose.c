@@ -185,22 +185,61 @@ static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
 static bool is_beaten(const search *s, const rs_method *method)
 {
     return s->count == s->most &&
-           (double)method->least_stages * RS_COST_LEAST >= s->best[s->count - 1].cost;
+           rs_cost_least(&s->problem->traits, method->least_stages, s->problem->matrices->unit) >=
+               s->best[s->count - 1].cost;
+}
+
+static void begin(search *s, const rs_problem *problem, size_t most)
+{
+    s->offers.take = take;
+    s->problem = problem;
+    s->considered = 0;
+    s->least_scratch = SIZE_MAX;
+    s->spread = most > 1;
+    s->most = most;
+    s->count = 0;
 }
 
 /* `named` may be NULL. */
 static void look(search *s, const rs_problem *problem, const rs_method *named, size_t most)
 {
-    *s = (search){.offers = {take},
-                  .problem = problem,
-                  .least_scratch = SIZE_MAX,
-                  .spread = most > 1,
-                  .most = most};
+    begin(s, problem, most);
     for (size_t i = 0; i < rs_methods_count(); i++) {
         const rs_method *method = rs_methods_at(i);
         if (named != NULL ? method == named : !method->only_when_named && !is_beaten(s, method))
             method->offer(method, problem, &s->offers);
     }
+}
+
+double rs_choose_price(const rs_matrices *matrices, const rs_engine_traits *traits,
+                       const restride_plan_options *options)
+{
+    rs_problem problem = make_problem(matrices, traits, options);
+    problem.roughly = options == NULL || options->run_bytes <= traits->line_bytes;
+    search s;
+    look(&s, &problem, NULL, 1);
+    if (s.count == 0 && problem.roughly) {
+        problem.roughly = false;
+        look(&s, &problem, NULL, 1);
+    }
+    return s.count == 0 ? RS_COST_IMPOSSIBLE : s.best[0].cost;
+}
+
+/* The methods that may do with one stage, which offer one proposal each. */
+double rs_choose_bound(const rs_matrices *matrices, const rs_engine_traits *traits,
+                       const restride_plan_options *options, bool *exact)
+{
+    const rs_problem problem = make_problem(matrices, traits, options);
+    search s;
+    begin(&s, &problem, 1);
+    for (size_t i = 0; i < rs_methods_count(); i++) {
+        const rs_method *method = rs_methods_at(i);
+        if (method->least_stages < 2 && !method->only_when_named && !is_beaten(&s, method))
+            method->offer(method, &problem, &s.offers);
+    }
+    double others = rs_cost_least(&problem.traits, 2, matrices->unit);
+    *exact = s.count > 0 && s.best[0].cost <= others;
+    return *exact ? s.best[0].cost : others;
 }
 
 /* ---- the outcome ---- */

@@ -52,6 +52,16 @@ restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matric
                                     const rs_engine_traits *traits,
                                     const restride_plan_options *options);
 
+/*
+ * What the cheapest stages cost, nearly: of the tile sizes those alone are compared that are seldom
+ * beaten in memory; in files, all. RS_COST_IMPOSSIBLE when no plan keeps within the limit. And what
+ * they cost at least, in far less time; *exact tells that this is what they cost.
+ */
+double rs_choose_price(const rs_matrices *matrices, const rs_engine_traits *traits,
+                       const restride_plan_options *options);
+double rs_choose_bound(const rs_matrices *matrices, const rs_engine_traits *traits,
+                       const restride_plan_options *options, bool *exact);
+
 /* The stages of one method with given tile sizes. RESTRIDE_UNSUPPORTED when they do not suit the
  * shape or the limit. `why` is empty. */
 restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices,

@@ -347,6 +347,35 @@ static const struct {
     [RS_TRANSPOSE_PTTWAC] = {pttwac_cost, pttwac_least, nothing_kept},
 };
 
+static bool is_host(const rs_engine_traits *traits)
+{
+    return !traits->chip_only && traits->cost == NULL;
+}
+
+/* Of a stage that moves no elements among each other. */
+static double least_inside(size_t unit)
+{
+    return unit > LARGEST_SQUARE_UNIT ? 0.95 : 0.9;
+}
+
+/* One of several stages on the host moves no elements among each other, and the others move two at
+ * a time at least. */
+double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit)
+{
+    if (!is_host(traits) || count < 2)
+        return RS_COST_LEAST * (double)count;
+    double others = times(2, unit) > times(SHORT_LINES, traits->line_bytes) ? 0.95 : RS_COST_LEAST;
+    return least_inside(unit) + others * (double)(count - 1);
+}
+
+double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit)
+{
+    if (!is_host(traits))
+        return RS_COST_LEAST;
+    double chains = moves_cost(unit, traits);
+    return chains < least_inside(unit) ? chains : least_inside(unit);
+}
+
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit)
 {

@@ -10,8 +10,14 @@
 /* The cost of a stage that cannot keep its scratch memory within the limit. */
 #define RS_COST_IMPOSSIBLE 1e30
 
-/* No stage of any engine costs less. */
-#define RS_COST_LEAST 0.8
+/* No stage of any engine costs less, */
+#define RS_COST_LEAST 0.79
+
+/* and a method that makes `count` stages of elements of `unit` bytes no less than this. */
+double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit);
+
+/* What a transposition of elements of `unit` bytes costs at least, in however many stages. */
+double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit);
 
 /* `scratch_limit` is the bound on the scratch memory of the stage's run, in bytes. */
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,

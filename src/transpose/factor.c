@@ -3,17 +3,14 @@
  * neighbouring groups of axes change places: [outer][rows][cols][unit] becomes
  * [outer][cols][rows][unit] (Sung thesis, section 4.1, for any number of axes).
  *
- * Axes that stay neighbours are merged first. The orders of what is left are the nodes of a graph,
- * the transpositions its edges, weighed by what the planner says the best stages for one cost; the
- * cheapest path is found by A*. A transposition brings at most three pairs of neighbours together
- * that belong together, and costs no less than RS_COST_LEAST: that bounds the rest of a path from
- * below.
- *
- * With more than RS_FACTOR_MOST_EXACT groups, the transposition that brings most pairs together is
- * taken (the cheapest of several) until few enough are left.
+ * Axes that stay neighbours are merged first. With up to RS_FACTOR_MOST_EXACT groups left the
+ * cheapest path to the order wanted is taken (paths.h), or the one that wisdom has. With more, the
+ * transposition that brings most pairs of neighbours together is taken (the cheapest of several)
+ * until few enough are left.
  */
 #include "transpose/factor.h"
 #include "transpose/cost.h"
+#include "transpose/paths.h"
 #include "transpose/wisdom.h"
 
 #include <stdint.h>
@@ -70,54 +67,6 @@ static void merge(rs_arrangement *a)
 
 /* ---- one transposition ---- */
 
-static rs_matrices matrices_of(const rs_arrangement *a, const rs_exchange *e)
-{
-    rs_matrices m = {.rows = 1, .cols = 1, .unit = a->unit, .batch = 1};
-    for (size_t i = 0; i < a->count; i++) {
-        size_t size = a->sizes[a->names[i]];
-        size_t *product = i < e->begin    ? &m.batch
-                          : i < e->middle ? &m.rows
-                          : i < e->end    ? &m.cols
-                                          : &m.unit;
-        *product *= size;
-    }
-    return m;
-}
-
-static void apply(rs_arrangement *a, const rs_exchange *e)
-{
-    size_t held[RS_FACTOR_MOST_AXES];
-    size_t left = e->middle - e->begin;
-    size_t right = e->end - e->middle;
-    memcpy(held, a->names + e->begin, left * sizeof *held);
-    memmove(a->names + e->begin, a->names + e->middle, right * sizeof *held);
-    memcpy(a->names + e->begin + right, held, left * sizeof *held);
-}
-
-/* Pairs of neighbours that do not belong together, both ends counted. */
-static size_t gaps(const rs_arrangement *a)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i <= a->count; i++) {
-        size_t left = i == 0 ? 0 : a->names[i - 1] + 1;
-        size_t right = i == a->count ? a->count : a->names[i];
-        sum += left != right;
-    }
-    return sum;
-}
-
-static bool next_exchange(rs_exchange *e, size_t count)
-{
-    if (++e->end <= count)
-        return true;
-    if (++e->middle >= count) {
-        e->begin++;
-        e->middle = e->begin + 1;
-    }
-    e->end = e->middle + 1;
-    return e->end <= count;
-}
-
 size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer)
 {
     size_t bytes = outer * arrangement->unit;
@@ -126,180 +75,14 @@ size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer)
     return bytes;
 }
 
-static const rs_exchange first_exchange = {0, 1, 1};
-
 static void add_step(rs_sequence *steps, const rs_context *context, const rs_arrangement *a,
                      const rs_exchange *e)
 {
-    const rs_matrices m = matrices_of(a, e);
+    const rs_matrices m = rs_arrangement_matrices(a, e);
     rs_sequence_transpose(steps, context, m.batch, m.rows, m.cols, m.unit);
 }
 
 /* ---- the cheapest path ---- */
-
-typedef struct {
-    double cost; /* of the cheapest path known */
-    bool known;
-    bool settled;
-    uint16_t previous;
-    uint8_t names[RS_FACTOR_MOST_EXACT];
-    rs_exchange by;
-} node;
-
-typedef struct {
-    const rs_sequence *steps;
-    const rs_context *context;
-    const rs_arrangement *start;
-    size_t orders; /* of the groups: nodes */
-    node *nodes;
-    double *prices;   /* by key_of(); 0: not known yet */
-    size_t forbidden; /* a key; 0: none */
-} graph;
-
-static rs_arrangement order_of(const graph *g, const node *n)
-{
-    rs_arrangement a = *g->start;
-    for (size_t i = 0; i < a.count; i++)
-        a.names[i] = n->names[i];
-    return a;
-}
-
-static void set_order(node *n, const rs_arrangement *a)
-{
-    for (size_t i = 0; i < a->count; i++)
-        n->names[i] = (uint8_t)a->names[i];
-}
-
-/* The number of an order among all of its length. */
-static size_t number_of(const rs_arrangement *a)
-{
-    size_t number = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        size_t smaller = 0;
-        for (size_t k = i + 1; k < a->count; k++)
-            smaller += a->names[k] < a->names[i];
-        number = number * (a->count - i) + smaller;
-    }
-    return number;
-}
-
-/* Which of the four groups each axis is in: two bits an axis. */
-static size_t key_of(const rs_arrangement *a, const rs_exchange *e)
-{
-    size_t key = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        size_t group = i < e->begin ? 0 : i < e->middle ? 1 : i < e->end ? 2 : 3;
-        key |= group << (2 * a->names[i]);
-    }
-    return key;
-}
-
-static double price(graph *g, const rs_arrangement *a, const rs_exchange *e)
-{
-    size_t key = key_of(a, e);
-    if (key == g->forbidden)
-        return RS_COST_IMPOSSIBLE;
-    double *known = &g->prices[key];
-    if (*known == 0) {
-        rs_matrices m = matrices_of(a, e);
-        m.batch *= g->context->outer;
-        *known = rs_sequence_price(g->steps, &m);
-    }
-    return *known;
-}
-
-static double bound(const rs_arrangement *a)
-{
-    return RS_COST_LEAST * (double)((gaps(a) + 2) / 3);
-}
-
-static size_t cheapest_open(const graph *g, size_t count)
-{
-    size_t best = count;
-    double best_bound = 0;
-    for (size_t i = 0; i < count; i++) {
-        const node *n = &g->nodes[i];
-        if (!n->known || n->settled)
-            continue;
-        const rs_arrangement order = order_of(g, n);
-        double least = n->cost + bound(&order);
-        if (best == count || least < best_bound) {
-            best = i;
-            best_bound = least;
-        }
-    }
-    return best;
-}
-
-static void settle(graph *g, size_t current)
-{
-    node *from = &g->nodes[current];
-    const node *goal = &g->nodes[0];
-    const rs_arrangement before = order_of(g, from);
-    from->settled = true;
-    for (rs_exchange e = first_exchange; next_exchange(&e, before.count);) {
-        rs_arrangement order = before;
-        apply(&order, &e);
-        node *to = &g->nodes[number_of(&order)];
-        if (to->settled ||
-            (goal->known && from->cost + RS_COST_LEAST + bound(&order) >= goal->cost))
-            continue;
-        double cost = from->cost + price(g, &before, &e);
-        if (cost >= RS_COST_IMPOSSIBLE || (to->known && to->cost <= cost))
-            continue;
-        set_order(to, &order);
-        to->known = true;
-        to->cost = cost;
-        to->previous = (uint16_t)current;
-        to->by = e;
-    }
-}
-
-static size_t count_orders(size_t count)
-{
-    size_t orders = 1;
-    for (size_t i = 2; i <= count; i++)
-        orders *= i;
-    return orders;
-}
-
-static restride_status make_graph(graph *g, const rs_sequence *steps, const rs_context *context,
-                                  const rs_arrangement *a)
-{
-    size_t orders = count_orders(a->count);
-    *g = (graph){.steps = steps, .context = context, .start = a, .orders = orders};
-    g->nodes = rs_arena_take(steps->arena, orders, sizeof *g->nodes);
-    g->prices = rs_arena_take(steps->arena, (size_t)1 << (2 * a->count), sizeof *g->prices);
-    return g->nodes == NULL || g->prices == NULL ? rs_fail_memory("the orders of some axes")
-                                                 : RESTRIDE_OK;
-}
-
-/* False when there is no path to node 0, the order to reach. */
-static bool search_path(graph *g)
-{
-    memset(g->nodes, 0, g->orders * sizeof *g->nodes);
-    size_t start = number_of(g->start);
-    set_order(&g->nodes[start], g->start);
-    g->nodes[start].known = true;
-    for (size_t current = start; current != g->orders && current != 0;
-         current = cheapest_open(g, g->orders))
-        settle(g, current);
-    return g->nodes[0].known;
-}
-
-/* False when it has more transpositions than a path can hold. */
-static bool take_path(const graph *g, rs_path *path)
-{
-    size_t start = number_of(g->start);
-    path->count = 0;
-    for (size_t number = 0; number != start; number = g->nodes[number].previous)
-        if (path->count++ == RS_FACTOR_MOST_EXCHANGES)
-            return false;
-    size_t place = path->count;
-    for (size_t number = 0; number != start; number = g->nodes[number].previous)
-        path->exchanges[--place] = g->nodes[number].by;
-    return true;
-}
 
 void rs_factor_add_path(rs_sequence *steps, const rs_context *context,
                         const rs_arrangement *arrangement, const rs_path *path)
@@ -307,56 +90,21 @@ void rs_factor_add_path(rs_sequence *steps, const rs_context *context,
     rs_arrangement a = *arrangement;
     for (size_t i = 0; i < path->count; i++) {
         add_step(steps, context, &a, &path->exchanges[i]);
-        apply(&a, &path->exchanges[i]);
+        rs_arrangement_apply(&a, &path->exchanges[i]);
     }
 }
 
 static restride_status find_path(rs_path *path, const rs_sequence *steps, const rs_context *context,
                                  const rs_arrangement *a)
 {
-    graph g;
-    restride_status status = make_graph(&g, steps, context, a);
-    if (status == RESTRIDE_OK && (!search_path(&g) || !take_path(&g, path)))
+    size_t count;
+    restride_status status = rs_paths_find(path, 1, &count, steps, context, a);
+    if (status == RESTRIDE_OK && count == 0)
         status = rs_fail(RESTRIDE_UNSUPPORTED,
                          "No sequence of transpositions keeps within %zu bytes of scratch memory; "
                          "grant more, or use an engine with more threads.",
                          steps->budget);
     return status;
-}
-
-static bool same_path(const rs_path *a, const rs_path *b)
-{
-    return a->count == b->count &&
-           memcmp(a->exchanges, b->exchanges, a->count * sizeof a->exchanges[0]) == 0;
-}
-
-static bool is_new(const rs_path *paths, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (same_path(&paths[i], &paths[count]))
-            return false;
-    return true;
-}
-
-restride_status rs_factor_find_paths(rs_path *paths, size_t most, size_t *count,
-                                     const rs_sequence *steps, const rs_context *context,
-                                     const rs_arrangement *arrangement)
-{
-    graph g;
-    *count = 0;
-    restride_status status = make_graph(&g, steps, context, arrangement);
-    if (status != RESTRIDE_OK || !search_path(&g) || !take_path(&g, &paths[0]))
-        return status;
-    *count = 1;
-    rs_arrangement a = *arrangement;
-    for (size_t i = 0; i < paths[0].count && *count < most; i++) {
-        const rs_exchange *without = &paths[0].exchanges[i];
-        g.forbidden = key_of(&a, without);
-        apply(&a, without);
-        if (search_path(&g) && take_path(&g, &paths[*count]) && is_new(paths, *count))
-            ++*count;
-    }
-    return RESTRIDE_OK;
 }
 
 /* ---- wisdom ---- */
@@ -369,9 +117,9 @@ static bool leads_there(const rs_arrangement *arrangement, const rs_path *path)
         const rs_exchange *e = &path->exchanges[i];
         if (e->begin >= e->middle || e->middle >= e->end || e->end > a.count)
             return false;
-        apply(&a, e);
+        rs_arrangement_apply(&a, e);
     }
-    return gaps(&a) == 0;
+    return rs_arrangement_gaps(&a) == 0;
 }
 
 /* Two groups that change places, and one that stays before them, have one order that is worth a
@@ -415,18 +163,19 @@ static restride_status choose_path(rs_path *path, const rs_sequence *steps,
 
 /* ---- many axes ---- */
 
-static restride_status close_gaps(rs_sequence *steps, const rs_context *context, rs_arrangement *a)
+static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_context *context,
+                                                 rs_arrangement *a)
 {
-    rs_exchange best = first_exchange;
+    rs_exchange best = rs_exchange_none;
     size_t best_gaps = SIZE_MAX;
     double best_price = RS_COST_IMPOSSIBLE;
-    for (rs_exchange e = first_exchange; next_exchange(&e, a->count);) {
+    for (rs_exchange e = rs_exchange_none; rs_exchange_next(&e, a->count);) {
         rs_arrangement after = *a;
-        apply(&after, &e);
-        size_t left = gaps(&after);
+        rs_arrangement_apply(&after, &e);
+        size_t left = rs_arrangement_gaps(&after);
         if (left > best_gaps)
             continue;
-        rs_matrices m = matrices_of(a, &e);
+        rs_matrices m = rs_arrangement_matrices(a, &e);
         m.batch *= context->outer;
         double price_now = rs_sequence_price(steps, &m);
         if (price_now < RS_COST_IMPOSSIBLE && (left < best_gaps || price_now < best_price)) {
@@ -435,13 +184,13 @@ static restride_status close_gaps(rs_sequence *steps, const rs_context *context,
             best_price = price_now;
         }
     }
-    if (best_gaps >= gaps(a))
+    if (best_gaps >= rs_arrangement_gaps(a))
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "No transposition of these %zu axes keeps within %zu bytes of scratch "
                        "memory; grant more, or use an engine with more threads.",
                        a->count, steps->budget);
     add_step(steps, context, a, &best);
-    apply(a, &best);
+    rs_arrangement_apply(a, &best);
     merge(a);
     return RESTRIDE_OK;
 }
@@ -457,7 +206,7 @@ restride_status rs_factor_permutation(rs_sequence *steps, const rs_context *cont
     merge(&a);
     restride_status status = RESTRIDE_OK;
     while (status == RESTRIDE_OK && a.count > RS_FACTOR_MOST_EXACT)
-        status = close_gaps(steps, context, &a);
+        status = close_rs_arrangement_gaps(steps, context, &a);
     if (status != RESTRIDE_OK || a.count < 2)
         return status;
     rs_path path;

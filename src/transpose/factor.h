@@ -55,12 +55,6 @@ struct rs_permuted {
 /* The bytes of `outer` of them. */
 size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer);
 
-/* The cheapest path, and others: each the cheapest without one transposition of that. At most
- * `most`; *count may be 0. */
-restride_status rs_factor_find_paths(rs_path *paths, size_t most, size_t *count,
-                                     const rs_sequence *steps, const rs_context *context,
-                                     const rs_arrangement *arrangement);
-
 /* Adds the transpositions of a path. */
 void rs_factor_add_path(rs_sequence *steps, const rs_context *context,
                         const rs_arrangement *arrangement, const rs_path *path);

@@ -185,7 +185,7 @@ static void add_cut_chains(rs_choice *choice, const rs_problem *problem, const c
 static bool build_cut(rs_choice *choice, const rs_problem *problem, const cut *c)
 {
     const rs_matrices *m = problem->matrices;
-    if (c->blocks == 0 || c->part == c->along)
+    if (c->blocks == 0 || c->part == 1 || c->part == c->along)
         return false;
     size_t rows = c->by_rows ? c->part : m->rows;
     size_t cols = c->by_rows ? m->cols : c->part;
@@ -419,7 +419,8 @@ enum {
     DIVIDED_PARTS = 128, /* and the whole side divided by every number up to this one */
     MOST_TRIALS = 4096,  /* divisions in search of the factors of a side */
     MOST_FACTORS = 16,
-    LONGEST_LINES = 64 /* a super-element beyond gains nothing more */
+    LONGEST_LINES = 64, /* a super-element beyond gains nothing more */
+    SHORT_LINES = 4     /* and one of these is moved with the least work */
 };
 
 static size_t least(size_t a, size_t b)
@@ -439,15 +440,19 @@ static size_t largest_part(const rs_problem *problem, const cut *c)
     return least(most > 1 ? most : 1, c->along);
 }
 
-/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
-static void offer_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                        bool by_rows)
+static void offer_part(const rs_method *method, rs_offers *offers, bool by_rows, size_t part)
 {
-    const cut c = make_cut(problem, by_rows, 1);
-    size_t most = largest_part(problem, &c);
+    offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+}
+
+/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
+static void offer_all_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                            const cut *c)
+{
+    size_t most = largest_part(problem, c);
     size_t step = 1;
-    for (size_t part = 1; part <= most; part += step) {
-        offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+    for (size_t part = 2; part <= most; part += step) {
+        offer_part(method, offers, c->by_rows, part);
         if (part == most) /* the next step may go round */
             break;
         if (part >= DENSE_PARTS)
@@ -457,11 +462,48 @@ static void offer_parts(const rs_method *method, const rs_problem *problem, rs_o
         if (step > most - part)
             step = most - part;
     }
-    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c.along; blocks++) {
-        size_t part = c.along / blocks;
+    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c->along; blocks++) {
+        size_t part = c->along / blocks;
         if (part <= most && part > DENSE_PARTS)
-            offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+            offer_part(method, offers, c->by_rows, part);
     }
+}
+
+/*
+ * Super-elements of one to four whole lines; whole lines in blocks that take a third of the chip,
+ * two thirds, and all of it; and factors, which leave nothing over.
+ */
+static void offer_few_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                            const cut *c)
+{
+    size_t most = largest_part(problem, c);
+    size_t unit = problem->matrices->unit;
+    size_t line = problem->traits.line_bytes / rs_size_gcd(problem->traits.line_bytes, unit);
+    size_t third = problem->traits.chip_bytes / 3 / (c->across * unit);
+    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) / unit;
+    for (size_t lines = 1; lines <= SHORT_LINES && lines * line <= most; lines++)
+        offer_part(method, offers, c->by_rows, lines * line);
+    for (size_t thirds = 1; thirds <= 3; thirds++) {
+        size_t part = thirds * third - thirds * third % line;
+        if (part > SHORT_LINES * line && part <= most)
+            offer_part(method, offers, c->by_rows, part);
+    }
+    for (size_t part = 2; part <= least(most, least(DENSE_PARTS, longest)); part++)
+        if (c->along % part == 0)
+            offer_part(method, offers, c->by_rows, part);
+    for (size_t blocks = 2; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
+        if (c->along % blocks == 0 && c->along / blocks <= most)
+            offer_part(method, offers, c->by_rows, c->along / blocks);
+}
+
+static void offer_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                        bool by_rows)
+{
+    const cut c = make_cut(problem, by_rows, 1);
+    if (problem->roughly)
+        offer_few_parts(method, problem, offers, &c);
+    else
+        offer_all_parts(method, problem, offers, &c);
 }
 
 static void offer_row_blocks(const rs_method *method, const rs_problem *problem, rs_offers *offers)
@@ -510,8 +552,11 @@ static const rs_method methods[] = {
      "A single row and a single column are the same bytes.", NULL},
     {"square", false, 1, build_square, offer_once, "Mirror tiles of a square change places.", NULL},
     {"direct", false, 1, build_direct, offer_once, NULL, explain_direct},
-    {"2-stage 010! 100!", false, 1, build_row_blocks, offer_row_blocks, NULL, explain_blocks},
-    {"2-stage 100! 010!", false, 1, build_column_blocks, offer_column_blocks, NULL, explain_blocks},
+    {"copy", false, 1, build_copy, offer_once,
+     "The scratch memory holds the whole matrix, which is transposed out of place and copied back.",
+     NULL},
+    {"2-stage 010! 100!", false, 2, build_row_blocks, offer_row_blocks, NULL, explain_blocks},
+    {"2-stage 100! 010!", false, 2, build_column_blocks, offer_column_blocks, NULL, explain_blocks},
     {"pad-square-unpad", false, 2, build_near_square, offer_once, NULL, explain_squares},
     {"2-stage squares 100!", false, 2, build_row_squares, offer_once, NULL, explain_squares},
     {"2-stage 100! squares", false, 2, build_column_squares, offer_once, NULL, explain_squares},
@@ -533,9 +578,6 @@ static const rs_method methods[] = {
     {"R2C in panels", false, 3, rs_device_build_r2c, rs_device_offer_c2r,
      "The sides have no common divisor: columns are shuffled and rotated, then rows shuffled on "
      "chip.",
-     NULL},
-    {"copy", false, 1, build_copy, offer_once,
-     "The scratch memory holds the whole matrix, which is transposed out of place and copied back.",
      NULL},
     {"P-IPT", true, 1, build_pipt, offer_once,
      "A baseline: each cycle of the elements has a thread.", NULL},

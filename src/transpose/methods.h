@@ -14,6 +14,7 @@ typedef struct {
     size_t scratch_limit;    /* of the whole plan */
     bool granted;            /* the caller allows more scratch memory than the default */
     bool named;              /* the caller names the method */
+    bool roughly;            /* fewer tile sizes will do, for an estimate of what it costs */
 } rs_problem;
 
 typedef struct rs_method rs_method;

@@ -112,20 +112,29 @@ rs_matrices rs_sequence_matrices(const rs_step *step)
     return m;
 }
 
+static restride_plan_options limits_of(const rs_sequence *steps)
+{
+    return (restride_plan_options){.scratch_bytes = steps->scratch_limit,
+                                   .run_bytes = steps->run_bytes};
+}
+
 static restride_status estimate(const rs_sequence *steps, const rs_matrices *matrices,
                                 rs_choice *choice)
 {
-    const restride_plan_options options = {.scratch_bytes = steps->scratch_limit,
-                                           .run_bytes = steps->run_bytes};
+    const restride_plan_options options = limits_of(steps);
     return rs_choose_transpose(choice, matrices, &steps->traits, &options);
 }
 
 double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices)
 {
-    rs_choice choice;
-    if (estimate(steps, matrices, &choice) != RESTRIDE_OK)
-        return RS_COST_IMPOSSIBLE;
-    return choice.cost;
+    const restride_plan_options options = limits_of(steps);
+    return rs_choose_price(matrices, &steps->traits, &options);
+}
+
+double rs_sequence_bound(const rs_sequence *steps, const rs_matrices *matrices, bool *exact)
+{
+    const restride_plan_options options = limits_of(steps);
+    return rs_choose_bound(matrices, &steps->traits, &options, exact);
 }
 
 static size_t step_bytes(const rs_step *step)

@@ -78,8 +78,10 @@ rs_sequence rs_sequence_begin(const rs_sequence *like);
 void rs_sequence_append(rs_sequence *steps, const rs_sequence *added);
 void rs_sequence_append_undone(rs_sequence *steps, const rs_sequence *added);
 
-/* What transposing matrices costs, in passes over them, within the limits of the list. */
+/* What transposing matrices costs, in passes over them, within the limits of the list, as
+ * rs_choose_price() has it; and what it costs at least. */
 double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices);
+double rs_sequence_bound(const rs_sequence *steps, const rs_matrices *matrices, bool *exact);
 
 /* The bytes that all steps pass over, each pass weighted with its cost. RS_COST_IMPOSSIBLE when one
  * has no room. */

@@ -7,7 +7,7 @@
  *   - in the end, the plan as it was estimated beside the plan as it is from now on.
  */
 #include "engine/stage.h"
-#include "restride/transpose.h"
+#include "transpose/paths.h"
 #include "transpose/plan.h"
 #include "transpose/tune.h"
 
@@ -106,7 +106,7 @@ static restride_status find_edges(const rs_sequence *steps, edge_list *edges, si
         rs_path paths[MOST_PATHS];
         size_t count;
         restride_status status =
-            rs_factor_find_paths(paths, MOST_PATHS, &count, steps, &context, &p->arrangement);
+            rs_paths_find(paths, MOST_PATHS, &count, steps, &context, &p->arrangement);
         if (status != RESTRIDE_OK)
             return status;
         rs_sequence all = rs_sequence_begin(steps);
@@ -185,7 +185,7 @@ static restride_status tune_path(job *j, const rs_sequence *steps, const rs_perm
     const path_contest contest = {j->engine, p, context_of(p), paths};
     size_t count;
     restride_status status =
-        rs_factor_find_paths(paths, MOST_PATHS, &count, steps, &contest.context, &p->arrangement);
+        rs_paths_find(paths, MOST_PATHS, &count, steps, &contest.context, &p->arrangement);
     if (status != RESTRIDE_OK || count == 0)
         return status;
     size_t counts[RS_FACTOR_MOST_EXACT + 1];
