@@ -1,8 +1,8 @@
 /* Kernels: compiled by NVRTC for the device's own architecture, or taken from the cache on disk. */
-#include "engine/cuda/cache.h"
 #include "engine/cuda/cuda.h"
 
 #include "base/log.h"
+#include "base/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,13 +77,16 @@ static restride_status compile(const char *name, const char *text, const char *a
     return status;
 }
 
+/* Of compiled kernels in the store. */
+static const char stored_kind[] = "kernels";
+
 /* An entry may be whole and yet be refused, by a driver that was downgraded, say. */
 static restride_status load_cached(const rs_cuda_engine *engine, const char *key,
                                    rs_cuda_module *module)
 {
     rs_text image = RS_TEXT_EMPTY;
-    bool loaded =
-        rs_cuda_cache_read(key, &image) && engine->api->cuModuleLoadData(module, image.data) == 0;
+    bool loaded = rs_store_read(stored_kind, key, strlen(key), &image) &&
+                  engine->api->cuModuleLoadData(module, image.data) == 0;
     rs_text_free(&image);
     return loaded ? RESTRIDE_OK : RESTRIDE_IO;
 }
@@ -109,7 +112,7 @@ static restride_status load_new(const rs_cuda_engine *engine, const char *name, 
             if (code != 0)
                 status = rs_cuda_fail(code, "loading a compiled kernel");
             else
-                rs_cuda_cache_write(key, image.data, image.size);
+                rs_store_write(stored_kind, key, strlen(key), image.data, image.size);
         }
     }
     rs_text_free(&image);
