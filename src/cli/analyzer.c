@@ -7,6 +7,7 @@
 #include "apply/apply.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
                                             {NULL, 0, NULL, 0}};
     int option, exit_status = RS_EXIT_DONE, which = 0;
     while (exit_status == RS_EXIT_DONE &&
-           (option = getopt_long(argc, argv, "o:h", options, &which)) != -1) {
+           (option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, &which)) != -1) {
         switch (option) {
         case 't':
             add_names(s->request, optarg);

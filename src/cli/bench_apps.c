@@ -9,6 +9,7 @@
 #include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/parts.h"
 #include "cli/plot.h"
 
@@ -421,7 +422,7 @@ static int read_options(int argc, char **argv, apps_options *options)
     *options =
         (apps_options){.device = "any", .iterations = "30", .tiles = {32, 16, 64}, .tile_count = 3};
     optind = 1;
-    for (int letter; (letter = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+    for (int letter; (letter = rs_cli_next_option("bench", argc, argv, "", names, NULL)) != -1;) {
         switch (letter) {
         case 'd':
             options->device = optarg;

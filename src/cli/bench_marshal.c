@@ -3,6 +3,7 @@
 #include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "engine/opencl/measure.h"
 #include "layout/layout.h"
 
@@ -107,7 +108,7 @@ static int read_options(int argc, char **argv, bench_options *options)
     optind = 1;
     int option;
     int index = 0;
-    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
         bool fine = true;
         switch (option) {
         case 'd':

@@ -6,6 +6,7 @@
 #include "cli/engines.h"
 #include "cli/json.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "restride/transfer.h"
 
@@ -112,7 +113,7 @@ static int read_options(int argc, char **argv, offload_options *options)
     optind = 1;
     int option;
     int index = 0;
-    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
         if (option == '?')
             return RS_EXIT_USAGE;
         if (!take_option(options, option, optarg))

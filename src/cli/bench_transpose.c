@@ -7,6 +7,7 @@
 #include "cli/engines.h"
 #include "cli/json.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "restride/restride.h"
 
@@ -115,7 +116,7 @@ static int read_options(int argc, char **argv, bench_options *options)
     optind = 1;
     int option;
     int index = 0;
-    while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
         bool fine = true;
         switch (option) {
         case 'e':

@@ -16,14 +16,26 @@ bool rs_cli_helps(int argc, char **argv, const char *usage)
     return false;
 }
 
+int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
+                       const struct option *names, int *which)
+{
+    char name[64];
+    char *held = argv[0];
+    snprintf(name, sizeof name, "restride %s", verb);
+    argv[0] = name;
+    int code = getopt_long(argc, argv, letters, names, which);
+    argv[0] = held;
+    return code;
+}
+
 int rs_cli_read_options(const char *verb, int argc, char **argv, const struct option *names,
                         bool (*take)(void *options, int code, const char *value), void *options)
 {
     int code;
     int which = 0;
-    while ((code = getopt_long(argc, argv, "", names, &which)) != -1) {
+    while ((code = rs_cli_next_option(verb, argc, argv, "", names, &which)) != -1) {
         if (code == '?')
-            return RS_EXIT_USAGE; /* getopt_long has said why */
+            return RS_EXIT_USAGE; /* it has said why */
         if (!take(options, code, optarg))
             return rs_cli_fail(RS_EXIT_USAGE, verb,
                                "--%s cannot be \"%s\"; restride %s --help says what it takes.",

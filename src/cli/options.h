@@ -8,6 +8,10 @@
 /* Prints `usage` and is true when --help or -h is among the arguments. */
 bool rs_cli_helps(int argc, char **argv, const char *usage);
 
+/* getopt_long(), whose own sentences begin with "restride VERB:" as all others do. */
+int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
+                       const struct option *names, int *which);
+
 /*
  * Gives each option to take(options, code, value), which is false for a value that the option
  * cannot have: then, and for an unknown option, a sentence is printed and the status is

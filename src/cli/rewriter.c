@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/options.h"
 #include "config/config.h"
 #include "rewrite/rewrite.h"
 
@@ -112,7 +113,7 @@ static int read_arguments(int argc, char **argv, settings *s, bool *request, boo
         {"output", required_argument, NULL, 'o'}, {"request", no_argument, NULL, 'r'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option;
-    while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+    while ((option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, NULL)) != -1) {
         char *end = NULL;
         switch (option) {
         case 'l':

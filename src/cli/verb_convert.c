@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/array.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "layout/layout.h"
 
 #include <stdio.h>
@@ -70,7 +71,7 @@ static int read_options(int argc, char **argv, convert_options *options)
         {NULL, 0, NULL, 0},
     };
     *options = (convert_options){.array = {.verb = "convert"}};
-    for (int code; (code = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+    for (int code; (code = rs_cli_next_option("convert", argc, argv, "", names, NULL)) != -1;) {
         int status = RS_EXIT_DONE;
         if (code == 'd')
             options->dims = optarg;

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "cli/parts.h"
 #include "config/config.h"
 #include "restride/transpose.h"
@@ -222,7 +223,8 @@ int rs_verb_doctor(int argc, char **argv)
         {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
     bool json = false;
     opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+    for (int option;
+         (option = rs_cli_next_option("doctor", argc, argv, "h", options, NULL)) != -1;) {
         switch (option) {
         case 'h':
             fputs(usage, stdout);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/parts.h"
 #include "cli/process.h"
 #include "cli/run_report.h"
@@ -126,7 +127,7 @@ static int read_options(int argc, char **argv, run_options *options)
     };
     *options = (run_options){.policy = "auto", .tile = 32};
     optind = 1;
-    for (int letter; (letter = getopt_long(argc, argv, "+h", names, NULL)) != -1;) {
+    for (int letter; (letter = rs_cli_next_option("run", argc, argv, "+h", names, NULL)) != -1;) {
         char *end = NULL;
         switch (letter) {
         case 'h':

@@ -3,6 +3,7 @@
 #include "cli/array.h"
 #include "cli/cli.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,7 @@ static int read_options(int argc, char **argv, transpose_options *options)
         {NULL, 0, NULL, 0},
     };
     *options = (transpose_options){.array = {.verb = "transpose"}};
-    for (int code; (code = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+    for (int code; (code = rs_cli_next_option("transpose", argc, argv, "", names, NULL)) != -1;) {
         int status = RS_EXIT_DONE;
         if (code == 'a')
             options->axes = optarg;
