@@ -31,7 +31,7 @@ static int print_libclang(void)
 
 typedef struct {
     const char *file, *output, *header;
-    json_t *layouts, *records, *config;
+    json_t *layouts, *records, *references, *config;
     long tile; /* 0: not given */
     bool json;
 } settings;
@@ -56,6 +56,10 @@ static void print_usage(FILE *stream)
         "  --config FILE               layouts from a file, with a section for each kernel\n"
         "  --header FILE               a C header for the host program: where members lie, and the "
         "calls that convert buffers\n"
+        "  --reorder 'ARG: INDEX'      reads of ARG[INDEX[i]], i the work-item, take what a plan "
+        "of "
+        "restride/irregular.h\n"
+        "                              makes of the two, as added arguments; instead of layouts\n"
         "  --json                      the whole reply as JSON on standard output\n"
         "  -o, --output FILE           writes there instead of standard output\n"
         "  -h, --help                  this page\n",
@@ -106,19 +110,28 @@ static bool add_named(json_t *object, const char *text)
  */
 static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
 {
-    static const struct option options[] = {
-        {"layout", required_argument, NULL, 'l'}, {"record", required_argument, NULL, 'R'},
-        {"config", required_argument, NULL, 'c'}, {"header", required_argument, NULL, 'H'},
-        {"tile", required_argument, NULL, 't'},   {"json", no_argument, NULL, 'j'},
-        {"output", required_argument, NULL, 'o'}, {"request", no_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
+                                            {"record", required_argument, NULL, 'R'},
+                                            {"config", required_argument, NULL, 'c'},
+                                            {"header", required_argument, NULL, 'H'},
+                                            {"reorder", required_argument, NULL, 'I'},
+                                            {"tile", required_argument, NULL, 't'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"request", no_argument, NULL, 'r'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     int option;
     while ((option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, NULL)) != -1) {
         char *end = NULL;
         switch (option) {
         case 'l':
         case 'R':
-            if (!add_named(option == 'l' ? s->layouts : s->records, optarg))
+        case 'I':
+            if (!add_named(option == 'l'   ? s->layouts
+                           : option == 'R' ? s->records
+                                           : s->references,
+                           optarg))
                 return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                                    "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
             break;
@@ -199,6 +212,43 @@ static void print_arguments(const json_t *reply)
     }
 }
 
+/* What --reorder made of each kernel. */
+static void print_references(const json_t *reply)
+{
+    size_t k, i;
+    json_t *kernel, *reference;
+    json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        const json_t *order = json_object_get(kernel, "order_argument");
+        const json_t *stays = json_object_get(kernel, "threads_stay");
+        json_array_foreach(json_object_get(kernel, "references"), i, reference)
+        {
+            const char *array = json_string_value(json_object_get(reference, "array"));
+            const char *reason = json_string_value(json_object_get(reference, "reason"));
+            if (reason == NULL)
+                fprintf(stderr, "%s.%s: reordered: slots are argument %lld, their index %lld\n",
+                        name, array,
+                        json_integer_value(json_object_get(reference, "slots_argument")),
+                        json_integer_value(json_object_get(reference, "index_argument")));
+            else
+                fprintf(stderr, "%s.%s: kept: %s:%lld: %s\n", name, array,
+                        json_string_value(json_object_get(reference, "file")),
+                        json_integer_value(json_object_get(reference, "line")), reason);
+        }
+        if (stays != NULL)
+            fprintf(stderr, "%s: the threads stay: %s:%lld: %s\n", name,
+                    json_string_value(json_object_get(stays, "file")),
+                    json_integer_value(json_object_get(stays, "line")),
+                    json_string_value(json_object_get(stays, "reason")));
+        else if (order != NULL)
+            fprintf(stderr,
+                    "%s: the threads move: their order is argument %lld, their number %lld\n", name,
+                    json_integer_value(order),
+                    json_integer_value(json_object_get(kernel, "threads_argument")));
+    }
+}
+
 /* Writes what the user asked for; the exit status. */
 static int write_reply(const char *verb, const settings *s, const json_t *reply,
                        const rs_text *original)
@@ -267,6 +317,8 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
                   "comments", 1, "soa", 1);
     if (request != NULL && is_cuda(s->file))
         json_object_set_new(request, "language", json_string("cuda"));
+    if (request != NULL && json_object_size(s->references) > 0)
+        json_object_set(request, "references", s->references);
     if (request != NULL && s->header != NULL)
         json_object_set_new(request, "header", json_true());
     if (request != NULL && s->config != NULL)
@@ -292,7 +344,10 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
             RS_EXIT_FAILED, verb, "%s:%lld: %s", json_string_value(json_object_get(reply, "file")),
             (long long)json_integer_value(json_object_get(reply, "line")), reason);
     } else {
-        print_arguments(reply);
+        if (json_object_size(s->references) > 0)
+            print_references(reply);
+        else
+            print_arguments(reply);
         exit_status = write_reply(verb, s, reply, source);
     }
     json_decref(reply);
@@ -333,9 +388,9 @@ int main(int argc, char **argv)
     argv[0] = verb; /* the name in messages, however this program was started */
     if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
         return print_libclang();
-    settings s = {NULL, NULL, NULL, json_object(), json_object(), NULL, 0, false};
+    settings s = {.layouts = json_object(), .records = json_object(), .references = json_object()};
     bool request = false, help = false;
-    if (s.layouts == NULL || s.records == NULL)
+    if (s.layouts == NULL || s.records == NULL || s.references == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");
     /* What follows "--" is for the compiler. */
     int own = 0;
@@ -349,6 +404,11 @@ int main(int argc, char **argv)
     } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
         exit_status = rs_cli_fail(RS_EXIT_USAGE, argv[0],
                                   "Give one kernel file; restride rewrite --help explains.");
+    } else if (exit_status == RS_EXIT_DONE && json_object_size(s.references) > 0 &&
+               (json_object_size(s.layouts) > 0 || json_object_size(s.records) > 0 || s.tile > 0 ||
+                s.config != NULL || s.header != NULL)) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                  "--reorder goes alone: rewrite for layouts in another run.");
     } else if (exit_status == RS_EXIT_DONE) {
         s.file = argv[optind];
         int first = own < argc ? own + 1 : argc;
@@ -356,6 +416,7 @@ int main(int argc, char **argv)
     }
     json_decref(s.layouts);
     json_decref(s.records);
+    json_decref(s.references);
     json_decref(s.config);
     return exit_status;
 }

@@ -563,8 +563,7 @@ static int compare_insertions(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The ")" behind the last parameter of a function; 0 when it has none. */
-static size_t parameters_end(const rs_tree *tree, int function)
+size_t rs_parameters_end(const rs_tree *tree, int function)
 {
     size_t at = 0, depth = 0;
     for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next)
@@ -640,7 +639,7 @@ static void insert_parameters(const rs_model *model, insertion_list *list)
         int f = rs_model_function(model, tree->nodes[n].cursor);
         if (f < 0 || !model->functions[f].kernel || !is_changed(model, &model->functions[f]))
             continue;
-        size_t end = parameters_end(tree, n);
+        size_t end = rs_parameters_end(tree, n);
         if (end > 0)
             insert(list, end, PARAMETERS, f);
         if (n == model->functions[f].node && needs_bases(model, &model->functions[f]))
@@ -712,7 +711,7 @@ static void write_copy(const rs_model *model, rs_numbered_text *out, int number,
     const rs_instance *instance = &model->instances[number];
     const rs_function *function = &model->functions[instance->function];
     size_t name = rs_cursor_offset(function->cursor), start = rs_declaration_start(tree, name);
-    size_t end = parameters_end(tree, function->node), body = tree->nodes[function->body].begin;
+    size_t end = rs_parameters_end(tree, function->node), body = tree->nodes[function->body].begin;
     rs_numbered_start_line(out, start);
     if (!is_static(tree, start, body))
         rs_text_add_string(&out->text, "static ");

@@ -9,6 +9,9 @@
 restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out);
 void rs_render_copier(const rs_model *model, int number, rs_text *out);
 
+/* The ")" behind the last parameter of a function, a node; 0 when it has none. */
+size_t rs_parameters_end(const rs_tree *tree, int function);
+
 /* The lines of the flat text, with the user's numbers for them. */
 typedef struct {
     size_t offset; /* of the line's first byte */

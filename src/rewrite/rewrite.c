@@ -7,6 +7,7 @@
 #include "rewrite/doubts.h"
 #include "rewrite/header.h"
 #include "rewrite/model.h"
+#include "rewrite/reorder.h"
 #include "rewrite/reply.h"
 #include "source/cuda.h"
 #include "source/flatten.h"
@@ -79,6 +80,7 @@ static const char *check_request(const json_t *request)
         {"tile", {JSON_INTEGER, JSON_INTEGER}, "The member \"tile\" is not an integer."},
         {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
         {"records", {JSON_OBJECT, JSON_OBJECT}, "The member \"records\" is not an object."},
+        {"references", {JSON_OBJECT, JSON_OBJECT}, "The member \"references\" is not an object."},
         {"language", {JSON_STRING, JSON_STRING}, "The member \"language\" is not a string."},
         {"config", {JSON_OBJECT, JSON_OBJECT}, "The member \"config\" is not an object."},
         {"macros", {JSON_OBJECT, JSON_OBJECT}, "The member \"macros\" is not an object."},
@@ -104,6 +106,9 @@ static const char *check_request(const json_t *request)
     const json_t *bits = json_object_get(request, "address_bits");
     if (bits != NULL && json_integer_value(bits) != 32 && json_integer_value(bits) != 64)
         return "The member \"address_bits\" is not 32 or 64.";
+    if (json_object_size(json_object_get(request, "references")) > 0 &&
+        strcmp(language, "opencl") != 0)
+        return "References are reordered in OpenCL C alone.";
     const json_t *tile = json_object_get(request, "tile");
     if (tile != NULL && (json_integer_value(tile) < 1 || json_integer_value(tile) >= SAMPLE_COUNT))
         return "The member \"tile\" is not a sensible tile size; 32 is usual.";
@@ -466,6 +471,7 @@ static restride_status read_source(rewriting *r, bool *stopped)
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return keep_flat(r, where, "the source uses names that start with restride_");
     if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
+        json_object_size(json_object_get(r->request, "references")) == 0 &&
         json_object_size(json_object_get(r->request, "config")) == 0 && r->annotations.count == 0 &&
         !has_prefix(r->flat.text, r->flat.size, "struct", &where))
         return RESTRIDE_OK; /* and libclang's start is saved */
@@ -499,6 +505,31 @@ static restride_status put_header(rewriting *r)
     return status;
 }
 
+static restride_status put_source(rewriting *r, const char *source)
+{
+    json_t *text = json_string(source);
+    if (text == NULL)
+        return reply_error(r, "A header is not a text in UTF-8.", false);
+    restride_status status = rs_reply_put(r->reply, "source", text);
+    return status == RESTRIDE_OK ? rs_reply_put(r->reply, "options", rs_reply_text(r->options.rest))
+                                 : status;
+}
+
+/* References take the place of layouts: a request is about one or the other. */
+static restride_status reorder(rewriting *r, const json_t *references, json_t *kernels)
+{
+    char *source = NULL, *sentence = NULL;
+    restride_status status =
+        rs_reorder_references(&r->model, references, kernels, &source, &sentence);
+    if (status == RESTRIDE_OK && sentence != NULL)
+        status = reply_error(r, sentence, true);
+    if (status == RESTRIDE_OK && source != NULL)
+        status = put_source(r, source);
+    free(sentence);
+    free(source);
+    return status;
+}
+
 static restride_status run(rewriting *r)
 {
     bool stopped;
@@ -521,10 +552,16 @@ static restride_status run(rewriting *r)
         const json_t *bits = json_object_get(r->request, "address_bits");
         r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
         status = rs_model_find_functions(&r->model);
+        const json_t *references = json_object_get(r->request, "references");
         if (status == RESTRIDE_OK && r->tree.failure != NULL)
             status = refuse_all(r);
-        if (status == RESTRIDE_OK)
+        if (status == RESTRIDE_OK && json_object_size(references) > 0) {
+            stopped = true;
+            if (r->tree.failure == NULL)
+                status = reorder(r, references, kernels);
+        } else if (status == RESTRIDE_OK) {
             status = set_layouts(r, &stopped);
+        }
     }
     if (status == RESTRIDE_OK && !stopped)
         status = rs_model_find_origins(&r->model);
@@ -539,13 +576,8 @@ static restride_status run(rewriting *r)
         status = rs_model_render(&r->model, &source);
     if (status == RESTRIDE_OK && !stopped)
         status = rs_reply_describe(&r->model, any_transformed(&r->model), kernels);
-    if (status == RESTRIDE_OK && source != NULL) {
-        json_t *text = json_string(source);
-        status = text == NULL ? reply_error(r, "A header is not a text in UTF-8.", false)
-                              : rs_reply_put(r->reply, "source", text);
-        if (status == RESTRIDE_OK)
-            status = rs_reply_put(r->reply, "options", rs_reply_text(r->options.rest));
-    }
+    if (status == RESTRIDE_OK && source != NULL)
+        status = put_source(r, source);
     if (status == RESTRIDE_OK && source != NULL &&
         json_is_true(json_object_get(r->request, "header")))
         status = put_header(r);

@@ -20,6 +20,9 @@
  *   records       object   argument name, or "kernel.argument", to the length of the records of a
  *                          flat array, as an expression ("20", "N + 1"), or as "SoA: [20][n]" when
  *                          each member of all records lies together; see annotations.h
+ *   references    object   argument name, or "kernel.argument", to the name of the index array
+ *                          through which it is read, A[P[i]]: the kernels get them reordered
+ *                          (reorder.h), and `layouts`, `tile` and `config` do not matter
  *   soa           bool     arrays that are told to be SoA may be transformed too: the caller heeds
  *                          `source_layout`
  *   config        object   {layouts, records} from a configuration file (config/config.h): like

@@ -1,0 +1,641 @@
+/* Finds the reads A[P[i]] of kernels, says which threads may move, and writes the new source. */
+#include "rewrite/reorder.h"
+
+#include "base/text.h"
+#include "rewrite/render.h"
+#include "rewrite/reply.h"
+#include "source/query.h"
+#include "source/words.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_LIMIT = 50, LEAST_INTEGER_BYTES = 4 };
+
+/* Bytes [begin, end) of the flat text become something else. */
+typedef struct {
+    size_t begin, end;
+    char *text;
+} edit;
+
+typedef struct {
+    const rs_model *model;
+    edit *edits;
+    int edit_count;
+    bool failed; /* memory is short */
+} edit_list;
+
+/* Why something stays as it is; no text: it does not. */
+typedef struct {
+    const char *text;
+    size_t offset;
+} objection;
+
+typedef struct {
+    const char *array, *index;  /* their names */
+    int array_node, index_node; /* their declarations */
+    objection kept;
+    int slots_argument;
+} reference;
+
+typedef struct {
+    edit_list *list;
+    const rs_tree *tree;
+    const rs_function *kernel;
+    reference *references;
+    int reference_count;
+    objection stays; /* why the threads do */
+} reordering;
+
+static void object(objection *found, size_t offset, const char *text)
+{
+    if (found->text == NULL)
+        *found = (objection){text, offset};
+}
+
+/* Takes over the text. */
+static void add_edit(edit_list *list, size_t begin, size_t end, rs_text *text)
+{
+    edit *grown = realloc(list->edits, (size_t)(list->edit_count + 1) * sizeof *grown);
+    char *taken = rs_text_take(text);
+    list->failed = list->failed || grown == NULL || taken == NULL;
+    if (grown != NULL)
+        list->edits = grown;
+    if (list->failed) {
+        free(taken);
+        return;
+    }
+    list->edits[list->edit_count++] = (edit){begin, end, taken};
+}
+
+/* ---- expressions ---- */
+
+static bool is_inside(const rs_tree *tree, int node, int around)
+{
+    return tree->nodes[node].begin >= tree->nodes[around].begin &&
+           tree->nodes[node].end <= tree->nodes[around].end;
+}
+
+static bool is_named(const rs_tree *tree, int node, const char *name)
+{
+    CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
+    bool same = strcmp(clang_getCString(spelling), name) == 0;
+    clang_disposeString(spelling);
+    return same;
+}
+
+static bool mentions(const rs_tree *tree, int node, int declaration)
+{
+    return tree->nodes[node].kind == CXCursor_DeclRefExpr &&
+           clang_equalCursors(clang_getCursorReferenced(tree->nodes[node].cursor),
+                              tree->nodes[declaration].cursor) != 0;
+}
+
+static bool is_wrapper(const rs_tree *tree, int outer, int inner)
+{
+    enum CXCursorKind kind = tree->nodes[outer].kind;
+    return kind == CXCursor_ParenExpr ||
+           (kind == CXCursor_UnexposedExpr && rs_node_same_bytes(tree, outer, inner));
+}
+
+/* The outermost node around an expression that adds only brackets and implicit conversions. */
+static int outermost(const rs_tree *tree, int node)
+{
+    while (tree->nodes[node].parent >= 0 && is_wrapper(tree, tree->nodes[node].parent, node))
+        node = tree->nodes[node].parent;
+    return node;
+}
+
+static bool is_wide_integer(const rs_tree *tree, int node)
+{
+    CXType type = rs_node_type(tree, node);
+    return type.kind >= CXType_UShort && type.kind <= CXType_Int128 &&
+           clang_Type_getSizeOf(type) >= LEAST_INTEGER_BYTES;
+}
+
+/* A variable is only read where each mention is converted from place to value; what writes it has
+ * the place itself as operand. */
+static bool is_only_read(const reordering *r, int declaration)
+{
+    for (int n = r->kernel->body; n < r->tree->node_count; n++) {
+        if (!is_inside(r->tree, n, r->kernel->body) || !mentions(r->tree, n, declaration))
+            continue;
+        int up = r->tree->nodes[n].parent;
+        while (r->tree->nodes[up].kind == CXCursor_ParenExpr)
+            up = r->tree->nodes[up].parent;
+        if (r->tree->nodes[up].kind != CXCursor_UnexposedExpr)
+            return false;
+    }
+    return true;
+}
+
+/* The initial value of a local variable that keeps it; -1 for any other. */
+static int kept_value(const reordering *r, int mention)
+{
+    const rs_tree *tree = r->tree;
+    CXCursor target = clang_getCursorReferenced(tree->nodes[mention].cursor);
+    for (int n = r->kernel->body; n < tree->node_count; n++) {
+        if (tree->nodes[n].kind != CXCursor_VarDecl || !is_inside(tree, n, r->kernel->body) ||
+            clang_equalCursors(tree->nodes[n].cursor, target) == 0)
+            continue;
+        int last = -1;
+        for (int child = tree->nodes[n].first; child >= 0; child = tree->nodes[child].next)
+            last = child;
+        bool usable = last >= 0 && clang_isExpression(tree->nodes[last].kind) != 0 &&
+                      is_wide_integer(tree, n) && is_only_read(r, n);
+        return usable ? last : -1;
+    }
+    return -1;
+}
+
+/* The expression that gives a value, behind conversions that keep it and variables that hold it. */
+static int origin_of(const reordering *r, int node)
+{
+    const rs_tree *tree = r->tree;
+    for (int depth = 0; node >= 0 && depth < DEPTH_LIMIT; depth++) {
+        node = rs_node_inner(tree, node);
+        if (node < 0)
+            return -1;
+        if (tree->nodes[node].kind == CXCursor_CStyleCastExpr && is_wide_integer(tree, node)) {
+            int child = tree->nodes[node].first;
+            while (child >= 0 && tree->nodes[child].next >= 0)
+                child = tree->nodes[child].next;
+            node = child;
+        } else if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
+            int value = kept_value(r, node);
+            if (value < 0)
+                return node;
+            node = value;
+        } else {
+            return node;
+        }
+    }
+    return -1;
+}
+
+/* A call get_global_id(D); *dimension is D, or -1 when it is not a constant. */
+static bool asks_for_number(const rs_tree *tree, int node, long long *dimension)
+{
+    if (tree->nodes[node].kind != CXCursor_CallExpr || !is_named(tree, node, "get_global_id"))
+        return false;
+    int argument = rs_node_child(tree, node, 1);
+    CXEvalResult result = argument < 0 ? NULL : clang_Cursor_Evaluate(tree->nodes[argument].cursor);
+    *dimension = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int
+                     ? clang_EvalResult_getAsLongLong(result)
+                     : -1;
+    clang_EvalResult_dispose(result);
+    return true;
+}
+
+/* The index in ARRAY[INDEX] for an array that a declaration names; -1 for another expression. */
+static int index_of(const rs_tree *tree, int node, int declaration)
+{
+    if (node < 0 || tree->nodes[node].kind != CXCursor_ArraySubscriptExpr)
+        return -1;
+    int array = tree->nodes[node].first;
+    if (array < 0 || !mentions(tree, rs_node_inner(tree, array), declaration))
+        return -1;
+    return tree->nodes[array].next;
+}
+
+/* Whether the expression is A[P[i]]. */
+static bool is_reference(const reordering *r, const reference *ref, int node)
+{
+    int index = index_of(r->tree, node, ref->array_node);
+    if (index < 0)
+        return false;
+    int number = index_of(r->tree, origin_of(r, index), ref->index_node);
+    int origin = number < 0 ? -1 : origin_of(r, number);
+    long long dimension;
+    return origin >= 0 && asks_for_number(r->tree, origin, &dimension) && dimension == 0;
+}
+
+/* ---- what must hold of the arrays ---- */
+
+static int find_parameter(const rs_tree *tree, const rs_function *kernel, const char *name)
+{
+    for (int n = tree->nodes[kernel->node].first; n >= 0; n = tree->nodes[n].next)
+        if (tree->nodes[n].kind == CXCursor_ParmDecl && is_named(tree, n, name))
+            return n;
+    return -1;
+}
+
+/* Of a declared pointer or array; false when it does not lead to global or constant memory. */
+static bool find_elements(const reordering *r, int declaration, CXType *elements, bool *constant)
+{
+    const char *space;
+    CXType type = clang_getCursorType(r->tree->nodes[declaration].cursor);
+    if (!rs_pointer_target(r->list->model, type, elements, &space))
+        return false;
+    /* Of an array the elements' qualifiers are its own. */
+    CXType canonical = clang_getCanonicalType(type);
+    *constant = clang_isConstQualifiedType(*elements) != 0 ||
+                (canonical.kind != CXType_Pointer && clang_isConstQualifiedType(canonical) != 0);
+    return true;
+}
+
+static void check_types(const reordering *r, reference *ref)
+{
+    CXType array, index;
+    bool constant;
+    size_t array_name = rs_cursor_offset(r->tree->nodes[ref->array_node].cursor);
+    size_t index_name = rs_cursor_offset(r->tree->nodes[ref->index_node].cursor);
+    if (!find_elements(r, ref->array_node, &array, &constant))
+        object(&ref->kept, array_name, "it does not point to global or constant memory");
+    else if (!constant)
+        object(&ref->kept, array_name, "its elements are not const, so they may be written");
+    if (!find_elements(r, ref->index_node, &index, &constant))
+        object(&ref->kept, index_name, "its index does not point to global or constant memory");
+    else if (!constant)
+        object(&ref->kept, index_name, "its index is not const, so it may be written");
+    else if (index.kind < CXType_UShort || index.kind > CXType_Int128 ||
+             clang_Type_getSizeOf(index) < LEAST_INTEGER_BYTES)
+        object(&ref->kept, index_name, "its index is not an array of integers of 4 or 8 bytes");
+}
+
+/* Whether what a subscript gives is read where it stands: no pointer to it remains. */
+static bool is_read(const rs_tree *tree, int subscript)
+{
+    int node = subscript;
+    for (;;) {
+        node = outermost(tree, node);
+        int up = tree->nodes[node].parent;
+        bool part = up >= 0 && (tree->nodes[up].kind == CXCursor_MemberRefExpr ||
+                                (tree->nodes[up].kind == CXCursor_ArraySubscriptExpr &&
+                                 tree->nodes[up].first == node));
+        if (!part)
+            break;
+        node = up;
+    }
+    int up = tree->nodes[node].parent;
+    return !rs_node_is_pointer(tree, node) &&
+           !(tree->nodes[up].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&"));
+}
+
+/* Every mention of the array must be the start of an element that is read. */
+static void check_mentions(const reordering *r, reference *ref, int declaration, const char *text)
+{
+    const rs_tree *tree = r->tree;
+    for (int n = r->kernel->body; n < tree->node_count; n++) {
+        if (!is_inside(tree, n, r->kernel->body) || !mentions(tree, n, declaration))
+            continue;
+        int whole = outermost(tree, n);
+        int up = tree->nodes[whole].parent;
+        if (up < 0 || tree->nodes[up].kind != CXCursor_ArraySubscriptExpr ||
+            tree->nodes[up].first != whole || !is_read(tree, up))
+            object(&ref->kept, tree->nodes[n].begin, text);
+    }
+}
+
+static void check_reference(const reordering *r, reference *ref)
+{
+    check_types(r, ref);
+    if (ref->kept.text != NULL)
+        return;
+    check_mentions(r, ref, ref->array_node, "it is used otherwise than by reading its elements");
+    check_mentions(r, ref, ref->index_node,
+                   "its index is used otherwise than by reading its elements");
+    bool found = false;
+    for (int n = r->kernel->body; n < r->tree->node_count && !found; n++)
+        found = is_inside(r->tree, n, r->kernel->body) && is_reference(r, ref, n);
+    if (!found)
+        object(&ref->kept, rs_cursor_offset(r->tree->nodes[ref->array_node].cursor),
+               "no element is read through its index at the number of the work-item");
+}
+
+/* ---- what must hold of the threads ---- */
+
+static bool starts_with(const char *text, size_t length, const char *prefix)
+{
+    return length >= strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Words of what ties the work-items of a group together, or tells them which group they are in. */
+static bool ties_work_items(const char *word, size_t length)
+{
+    static const char *const prefixes[] = {"get_local_id",
+                                           "get_local_linear_id",
+                                           "get_group_id",
+                                           "get_global_linear_id",
+                                           "get_sub_group",
+                                           "sub_group_",
+                                           "intel_sub_group",
+                                           "work_group_",
+                                           "async_work_group_",
+                                           "wait_group_events",
+                                           "barrier",
+                                           "enqueue_kernel",
+                                           "get_max_sub_group",
+                                           "get_num_sub_groups",
+                                           "get_enqueued_num_sub_groups"};
+    static const char *const words[] = {"local", "__local"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (starts_with(word, length, prefixes[i]))
+            return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (rs_word_equals(word, 0, length, words[i]))
+            return true;
+    return false;
+}
+
+/* Whether a place lies in another kernel. */
+static bool is_elsewhere(const reordering *r, size_t offset)
+{
+    const rs_model *model = r->list->model;
+    for (int f = 0; f < model->function_count; f++) {
+        const rs_function *other = &model->functions[f];
+        if (other->kernel && other != r->kernel &&
+            offset >= rs_declaration_start(r->tree, rs_cursor_offset(other->cursor)) &&
+            offset < r->tree->nodes[other->body].end)
+            return true;
+    }
+    return false;
+}
+
+static void check_words(reordering *r, objection *named)
+{
+    const rs_node *body = &r->tree->nodes[r->kernel->body];
+    const char *text = r->tree->text;
+    size_t position = 0, word, length;
+    int times = 0;
+    while (rs_word_next(text, r->list->model->flat->appendix, &position, &word, &length)) {
+        if (rs_word_equals(text, word, length, r->kernel->name) && times++ > 0)
+            object(named, word, "its kernel is named in another place too");
+        if (ties_work_items(text + word, length) && !is_elsewhere(r, word))
+            object(&r->stays, word, "work-items of a group may work together");
+        if (rs_word_equals(text, word, length, "get_global_id") &&
+            (word < body->begin || word >= body->end) && !is_elsewhere(r, word))
+            object(&r->stays, word, "a function besides the kernel asks for the work-item");
+    }
+}
+
+static void check_numbers(reordering *r)
+{
+    for (int n = r->kernel->body; n < r->tree->node_count; n++) {
+        long long dimension;
+        if (is_inside(r->tree, n, r->kernel->body) && asks_for_number(r->tree, n, &dimension) &&
+            dimension < 0)
+            object(&r->stays, r->tree->nodes[n].begin,
+                   "the dimension of the work-item's number is not a constant");
+    }
+}
+
+/* ---- the new source ---- */
+
+static bool is_edited(const edit_list *list, const rs_node *node)
+{
+    for (int i = 0; i < list->edit_count; i++)
+        if (node->begin >= list->edits[i].begin && node->end <= list->edits[i].end)
+            return true;
+    return false;
+}
+
+/* Parents come before children, so a number inside a reference goes with it. */
+static void edit_body(reordering *r)
+{
+    for (int n = r->kernel->body; n < r->tree->node_count; n++) {
+        const rs_node *node = &r->tree->nodes[n];
+        long long dimension;
+        rs_text text = RS_TEXT_EMPTY;
+        if (!is_inside(r->tree, n, r->kernel->body) || is_edited(r->list, node))
+            continue;
+        for (int i = 0; i < r->reference_count && text.size == 0; i++)
+            if (r->references[i].kept.text == NULL && is_reference(r, &r->references[i], n))
+                rs_text_format(&text, "restride_%s_slots[restride_%s_index[get_global_id(0)]]",
+                               r->references[i].array, r->references[i].array);
+        if (text.size == 0 && r->stays.text == NULL && asks_for_number(r->tree, n, &dimension) &&
+            dimension == 0)
+            rs_text_add_string(&text, "(get_global_id(0) < restride_threads ? "
+                                      "restride_order[get_global_id(0)] : get_global_id(0))");
+        if (text.size > 0)
+            add_edit(r->list, node->begin, node->end, &text);
+    }
+}
+
+/* The declaration of a parameter under another name. */
+static void copy_parameter(const rs_tree *tree, int declaration, const char *name, rs_text *out)
+{
+    size_t start = rs_cursor_offset(tree->nodes[declaration].cursor);
+    size_t length = rs_identifier_length(tree->text + start);
+    size_t begin = start, end = start + length, depth = 0;
+    for (; begin > 0 && !(depth == 0 && strchr(",(", tree->text[begin - 1]) != NULL); begin--) {
+        depth += tree->text[begin - 1] == ')';
+        depth -= tree->text[begin - 1] == '(';
+    }
+    while (begin < start && isspace((unsigned char)tree->text[begin]))
+        begin++;
+    for (depth = 0; end < tree->size && !(depth == 0 && strchr(",)", tree->text[end]) != NULL);
+         end++) {
+        depth += tree->text[end] == '(' || tree->text[end] == '[';
+        depth -= tree->text[end] == ')' || tree->text[end] == ']';
+    }
+    rs_text_add(out, tree->text + begin, start - begin);
+    rs_text_format(out, "restride_%s_slots", name);
+    rs_text_add(out, tree->text + start + length, end - start - length);
+}
+
+static void edit_parameters(reordering *r)
+{
+    size_t end = rs_parameters_end(r->tree, r->kernel->node);
+    rs_text text = RS_TEXT_EMPTY;
+    for (int i = 0; i < r->reference_count; i++) {
+        const reference *ref = &r->references[i];
+        if (ref->kept.text != NULL)
+            continue;
+        rs_text_add_string(&text, ", ");
+        copy_parameter(r->tree, ref->array_node, ref->array, &text);
+        rs_text_format(&text, ", __global const uint *restride_%s_index", ref->array);
+    }
+    if (r->stays.text == NULL)
+        rs_text_add_string(&text, ", __global const uint *restride_order, ulong restride_threads");
+    add_edit(r->list, end, end, &text);
+}
+
+static int compare_edits(const void *a, const void *b)
+{
+    const edit *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static restride_status write_source(const edit_list *list, char **source)
+{
+    const rs_flat *flat = list->model->flat;
+    rs_numbered_text out = {flat, {NULL, 0}, RS_TEXT_EMPTY, 0, (size_t)-1, 1};
+    restride_status status = rs_source_lines_read(flat, &out.lines);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (list->edit_count > 1)
+        qsort(list->edits, (size_t)list->edit_count, sizeof *list->edits, compare_edits);
+    size_t at = 0;
+    for (int i = 0; i < list->edit_count; i++) {
+        const edit *e = &list->edits[i];
+        rs_numbered_add(&out, at, e->begin, true);
+        rs_text_add_string(&out.text, e->text);
+        for (size_t c = e->begin; c < e->end; c++) /* what follows keeps its line */
+            if (flat->text[c] == '\n')
+                rs_text_add_string(&out.text, "\n");
+        at = e->end;
+    }
+    rs_numbered_add(&out, at, flat->appendix, true);
+    free(out.lines.items);
+    *source = rs_text_take(&out.text);
+    return *source != NULL ? RESTRIDE_OK : rs_fail_memory("the new source");
+}
+
+/* ---- the reply ---- */
+
+static restride_status put_objection(const reordering *r, json_t *entry, const objection *o)
+{
+    const char *file;
+    size_t line;
+    rs_flat_locate(r->list->model->flat, o->offset, &file, &line);
+    restride_status status = rs_reply_put(entry, "reason", rs_reply_text(o->text));
+    if (status == RESTRIDE_OK)
+        status = rs_reply_put(entry, "file", rs_reply_text(file));
+    if (status == RESTRIDE_OK)
+        status = rs_reply_put(entry, "line", json_integer((json_int_t)line));
+    return status;
+}
+
+static restride_status describe(const reordering *r, bool changed, json_t *kernels)
+{
+    json_t *list = json_array();
+    json_t *entry = json_pack("{s:s, s:o}", "name", r->kernel->name, "references", list);
+    if (entry == NULL || json_array_append_new(kernels, entry) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    int next = r->kernel->parameter_count;
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < r->reference_count && status == RESTRIDE_OK; i++) {
+        const reference *ref = &r->references[i];
+        bool kept = ref->kept.text != NULL;
+        json_t *one = json_pack("{s:s, s:s, s:s}", "array", ref->array, "index", ref->index,
+                                "status", kept ? "kept" : "reordered");
+        if (one == NULL || json_array_append_new(list, one) != 0)
+            return rs_fail_memory("the rewriter's reply");
+        if (kept) {
+            status = put_objection(r, one, &ref->kept);
+            continue;
+        }
+        status = rs_reply_put(one, "slots_argument", json_integer(next));
+        if (status == RESTRIDE_OK)
+            status = rs_reply_put(one, "index_argument", json_integer(next + 1));
+        next += 2;
+    }
+    if (status != RESTRIDE_OK || !changed)
+        return status;
+    bool moves = r->stays.text == NULL;
+    status = rs_reply_put(entry, "order_argument", json_integer(moves ? next : -1));
+    if (status == RESTRIDE_OK)
+        status = rs_reply_put(entry, "threads_argument", json_integer(moves ? next + 1 : -1));
+    if (status != RESTRIDE_OK || moves)
+        return status;
+    json_t *stays = json_object();
+    status = rs_reply_put(entry, "threads_stay", stays);
+    return status == RESTRIDE_OK ? put_objection(r, stays, &r->stays) : status;
+}
+
+/* ---- kernels ---- */
+
+/* The name of the argument when the key is about this kernel, else NULL. */
+static const char *argument_of(const rs_function *kernel, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    if (dot == NULL)
+        return key;
+    size_t length = (size_t)(dot - key);
+    return strlen(kernel->name) == length && memcmp(kernel->name, key, length) == 0 ? dot + 1
+                                                                                    : NULL;
+}
+
+static void collect(reordering *r, const json_t *references)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)references, key, value)
+    {
+        const char *name = argument_of(r->kernel, key);
+        if (name == NULL)
+            continue;
+        reference found = {.array = name, .index = json_string_value(value)};
+        found.array_node = find_parameter(r->tree, r->kernel, name);
+        found.index_node = find_parameter(r->tree, r->kernel, found.index);
+        bool again = false;
+        for (int i = 0; i < r->reference_count; i++)
+            again = again || r->references[i].array_node == found.array_node;
+        if (found.array_node >= 0 && found.index_node >= 0 && !again)
+            r->references[r->reference_count++] = found;
+    }
+}
+
+static restride_status reorder_kernel(reordering *r, json_t *kernels)
+{
+    objection named = {NULL, 0};
+    bool changed = false;
+    check_words(r, &named);
+    check_numbers(r);
+    for (int i = 0; i < r->reference_count; i++) {
+        r->references[i].kept = named;
+        check_reference(r, &r->references[i]);
+        changed = changed || r->references[i].kept.text == NULL;
+    }
+    if (changed) {
+        edit_body(r);
+        edit_parameters(r);
+    }
+    return r->list->failed ? rs_fail_memory("the new source") : describe(r, changed, kernels);
+}
+
+/* What is wrong with the request: a pair that no kernel has. */
+static char *missing_pair(const rs_model *model, const json_t *references)
+{
+    const char *key;
+    json_t *value;
+    rs_text sentence = RS_TEXT_EMPTY;
+    json_object_foreach((json_t *)references, key, value)
+    {
+        bool found = false;
+        const char *index = json_string_value(value);
+        for (int f = 0; f < model->function_count && index != NULL; f++) {
+            const rs_function *kernel = &model->functions[f];
+            const char *name = argument_of(kernel, key);
+            found = found || (kernel->kernel && name != NULL &&
+                              find_parameter(model->tree, kernel, name) >= 0 &&
+                              find_parameter(model->tree, kernel, index) >= 0);
+        }
+        if (found)
+            continue;
+        rs_text_format(&sentence, "No kernel has arguments %s and %s.", key,
+                       index == NULL ? "(not a string)" : index);
+        break;
+    }
+    return sentence.size == 0 ? NULL : rs_text_take(&sentence);
+}
+
+restride_status rs_reorder_references(const rs_model *model, const json_t *references,
+                                      json_t *kernels, char **source, char **sentence)
+{
+    *source = NULL;
+    *sentence = missing_pair(model, references);
+    if (*sentence != NULL)
+        return RESTRIDE_OK;
+    edit_list list = {.model = model};
+    reference *room = calloc(json_object_size(references) + 1, sizeof *room);
+    restride_status status = room == NULL ? rs_fail_memory("the references") : RESTRIDE_OK;
+    for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++) {
+        reordering r = {
+            .list = &list, .tree = model->tree, .kernel = &model->functions[f], .references = room};
+        if (!r.kernel->kernel)
+            continue;
+        collect(&r, references);
+        if (r.reference_count > 0)
+            status = reorder_kernel(&r, kernels);
+    }
+    if (status == RESTRIDE_OK && list.edit_count > 0)
+        status = write_source(&list, source);
+    for (int i = 0; i < list.edit_count; i++)
+        free(list.edits[i].text);
+    free(list.edits);
+    free(room);
+    return status;
+}
