@@ -2,6 +2,7 @@
 #include "analyze/analyze.h"
 
 #include "analyze/access.h"
+#include "analyze/deep.h"
 #include "analyze/dependence.h"
 #include "analyze/discover.h"
 #include "analyze/memory.h"
@@ -9,7 +10,6 @@
 #include "analyze/vector.h"
 #include "analyze/walk.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,41 +343,28 @@ static json_t *describe_notes(const rs_model_set *set)
     return notes;
 }
 
-/* ---- the walk, with room for deep expressions ---- */
-
-/* A level of the deepest tree that is accepted takes some tens of KiB. */
-enum { STACK_SIZE = 512 << 20 };
+/* ---- the walk ---- */
 
 typedef struct {
     const rs_program *program;
     rs_model_set *set;
-    restride_status status;
 } walk_task;
 
-static void *run_walk(void *argument)
+static restride_status walk(void *context)
 {
-    walk_task *task = argument;
-    task->status = rs_walk_program(task->program, task->set);
-    return NULL;
+    walk_task *task = context;
+    return rs_walk_program(task->program, task->set);
 }
 
-static restride_status walk_program(const rs_program *program, rs_model_set *set)
+restride_status rs_analyze_read_launch(const json_t *request, rs_launch *launch)
 {
-    walk_task task = {program, set, RESTRIDE_OK};
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0)
-        return rs_fail_memory("the analysis");
-    bool started = pthread_attr_setstacksize(&attributes, STACK_SIZE) == 0 &&
-                   pthread_create(&thread, &attributes, run_walk, &task) == 0;
-    pthread_attr_destroy(&attributes);
-    if (!started)
-        return rs_fail(RESTRIDE_OUT_OF_MEMORY,
-                       "There is no room for a stack of %d MiB; the analysis needs it.",
-                       STACK_SIZE >> 20);
-    pthread_join(thread, NULL);
-    /* The sentence of another thread is not this one's. */
-    return task.status == RESTRIDE_OK ? RESTRIDE_OK : rs_fail_memory("the analysis");
+    rs_device_model device = RS_DEVICE_USUAL;
+    *launch = RS_LAUNCH_USUAL;
+    restride_status status = read_device(request, &device);
+    if (status == RESTRIDE_OK)
+        status = read_launch(request, launch);
+    launch->burst = device.burst;
+    return status;
 }
 
 restride_status rs_analyze(const json_t *request, json_t **reply)
@@ -391,17 +378,17 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
         source == NULL ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".")
                        : read_device(request, &a.device);
     if (status == RESTRIDE_OK)
-        status = read_launch(request, &a.launch);
-    a.launch.burst = a.device.burst;
-    rs_program_request wanted = {source, file != NULL ? file : "source.c",
-                                 options != NULL ? options : "", RS_LANGUAGE_C};
+        status = rs_analyze_read_launch(request, &a.launch);
+    rs_program_request wanted = {.source = source,
+                                 .file = file != NULL ? file : "source.c",
+                                 .options = options != NULL ? options : ""};
     wanted.language = rs_language_of(wanted.file);
     rs_program program;
     memset(&program, 0, sizeof program);
     if (status == RESTRIDE_OK)
         status = rs_program_read(&program, &wanted, &a.set);
     if (status == RESTRIDE_OK && program.readable)
-        status = walk_program(&program, &a.set);
+        status = rs_run_deep(walk, &(walk_task){&program, &a.set});
     for (int i = 0; i < a.set.unit_count && status == RESTRIDE_OK; i++)
         if (a.set.units[i].reference_count > 0 &&
             (a.set.units[i].kernel || a.set.units[i].loop_count > 0))

@@ -32,11 +32,15 @@
 #ifndef RS_ANALYZE_ANALYZE_H
 #define RS_ANALYZE_ANALYZE_H
 
+#include "analyze/discover.h"
 #include "base/status.h"
 
 #include <jansson.h>
 
 /* On success *reply is the caller's. RESTRIDE_INVALID_ARGUMENT for a wrong request. */
 restride_status rs_analyze(const json_t *request, json_t **reply);
+
+/* What a request says of launches and bursts. */
+restride_status rs_analyze_read_launch(const json_t *request, rs_launch *launch);
 
 #endif

@@ -117,7 +117,11 @@ static restride_status flatten(rs_program *program, const rs_program_request *re
     char *source = strdup(request->source);
     if (source == NULL)
         return rs_fail_memory("a source");
-    rs_flat_request flat = {source, request->file, options, NULL, 0, NULL, false, false};
+    rs_flat_request flat = {.source = source,
+                            .file = request->file,
+                            .options = options,
+                            .comments = request->output,
+                            .system_headers = request->output};
     set_definitions(&flat, request->language);
     restride_status status = RESTRIDE_OK;
     for (int round = 0; round <= HEADER_LIMIT; round++) {
@@ -355,7 +359,10 @@ static restride_status leave_out(rs_program *program, const rs_text *prelude,
     restride_status status = parse_once(program, prelude, options);
     *again = status == RESTRIDE_OK && count_bodies(&program->tree) > before;
     if (*again) {
-        rs_program shown = {program->language, program->flat, old.tree, true};
+        rs_program shown = {.language = program->language,
+                            .flat = program->flat,
+                            .tree = old.tree,
+                            .readable = true};
         m.program = &shown;
         visit_errors(&old.tree, show, &m);
         rs_tree_free(&old.tree);
@@ -401,6 +408,15 @@ static restride_status parse(rs_program *program, const rs_options *options, rs_
     return RESTRIDE_OK;
 }
 
+/* libclang knows variable-length arrays in C. */
+static restride_status find_grids(rs_program *program)
+{
+    restride_status status = rs_grids_find(&program->grids, program->flat.text, program->flat.size);
+    if (status == RESTRIDE_OK && program->language != RS_LANGUAGE_C)
+        rs_grids_blank(&program->grids, program->flat.text);
+    return status;
+}
+
 restride_status rs_program_read(rs_program *program, const rs_program_request *request,
                                 rs_model_set *notes)
 {
@@ -413,6 +429,8 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
         return status;
     status = flatten(program, request, &options, &headers, notes);
     if (status == RESTRIDE_OK && program->flat.failure == NULL)
+        status = find_grids(program);
+    if (status == RESTRIDE_OK && program->flat.failure == NULL)
         status = parse(program, &options, notes);
     rs_options_free(&options);
     rs_headers_free(&headers);
@@ -424,5 +442,6 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
 void rs_program_free(rs_program *program)
 {
     rs_tree_free(&program->tree);
+    rs_grids_free(&program->grids);
     rs_flat_free(&program->flat);
 }

@@ -6,6 +6,7 @@
 #ifndef RS_ANALYZE_PROGRAM_H
 #define RS_ANALYZE_PROGRAM_H
 
+#include "analyze/grids.h"
 #include "analyze/model.h"
 #include "source/flatten.h"
 #include "source/tree.h"
@@ -15,11 +16,13 @@ typedef enum { RS_LANGUAGE_C, RS_LANGUAGE_OPENCL, RS_LANGUAGE_CUDA } rs_language
 typedef struct {
     const char *source, *file, *options; /* options: the compiler's, as one line */
     rs_language language;
+    bool output; /* flat.shown will be written out: it keeps comments and system headers */
 } rs_program_request;
 
 typedef struct {
     rs_language language;
     rs_flat flat;
+    rs_grids grids;
     rs_tree tree;
     bool readable; /* false: nothing could be parsed, and a note says why */
 } rs_program;

@@ -352,6 +352,8 @@ restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
     for (int i = 0; i < count && status == RESTRIDE_OK; i++)
         if (routines[i].kernel || !is_device_only(program, &routines[i]))
             status = walk_function(program, set, routines, count, &routines[i]);
+    if (program->language != RS_LANGUAGE_C)
+        rs_grids_forget_extents(&program->grids, set);
     for (int i = 0; i < count; i++)
         free(routines[i].name);
     free(routines);

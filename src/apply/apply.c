@@ -103,8 +103,9 @@ static restride_status read_request(const json_t *request, application *a,
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".");
     if (a->width != 2 && a->width != 4 && a->width != 8 && a->width != 16)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "A vector has 2, 4, 8 or 16 elements.");
-    *wanted = (rs_program_request){source, file != NULL ? file : "source.c",
-                                   options != NULL ? options : "", RS_LANGUAGE_C};
+    *wanted = (rs_program_request){.source = source,
+                                   .file = file != NULL ? file : "source.c",
+                                   .options = options != NULL ? options : ""};
     wanted->language = rs_language_of(wanted->file);
     return wanted->language == RS_LANGUAGE_C
                ? RESTRIDE_OK

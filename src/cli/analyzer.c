@@ -4,6 +4,7 @@
  */
 #include "cli/analyzer.h"
 #include "analyze/analyze.h"
+#include "analyze/apply_layout.h"
 #include "apply/apply.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -17,7 +18,8 @@
 typedef struct {
     const char *file, *output;
     json_t *request;
-    bool json, html, apply;
+    const char *apply; /* what is applied; NULL: nothing */
+    bool json, html;
 } settings;
 
 static void print_usage(FILE *stream)
@@ -40,6 +42,11 @@ static void print_usage(FILE *stream)
             "  --steering BITS  of the address that spread accesses over the memory (8)\n"
             "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
             "vectors\n"
+            "  --apply layout   writes the source again with the layouts of its grids changed, "
+            "which are "
+            "arrays\n"
+            "                   declared as A[n][m]\n"
+            "  --layout 'A: L'  the layout L for grid A, over its dimensions i, j, k, ...\n"
             "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
             "  --along LOOP     the loop whose iterations make up a vector (default: the one that "
             "moves most\n"
@@ -54,7 +61,8 @@ static void print_usage(FILE *stream)
             "Examples:\n"
             "  restride analyze kernel.cl\n"
             "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n"
-            "  restride analyze loops.c --apply vector -o loops.cl\n");
+            "  restride analyze loops.c --apply vector -o loops.cl\n"
+            "  restride analyze solver.cu --apply layout -o new.cu\n");
 }
 
 static bool add_names(json_t *request, const char *names)
@@ -72,7 +80,8 @@ static int read_number(const char *verb, json_t *request, const char *key, const
 {
     char *end;
     long value = strtol(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || value < 1 || value > 1 << 20)
+    long least = strcmp(key, "steering") == 0 ? 0 : 1;
+    if (*text == '\0' || *end != '\0' || value < least || value > 1 << 20)
         return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
     json_object_set_new(request, key, json_integer(value));
     return RS_EXIT_DONE;
@@ -99,23 +108,37 @@ static int read_group(const char *verb, json_t *request, const char *text)
     return RS_EXIT_DONE;
 }
 
+/* "NAME: LAYOUT" */
+static int read_layout(const char *verb, json_t *request, const char *text)
+{
+    size_t length = strcspn(text, ":");
+    if (length == 0 || text[length] != ':')
+        return rs_cli_fail(RS_EXIT_USAGE, verb,
+                           "\"%s\" is no layout; give a grid's name, a colon and the layout.",
+                           text);
+    json_t *layouts = json_object_get(request, "layouts");
+    if (layouts == NULL) {
+        layouts = json_object();
+        json_object_set_new(request, "layouts", layouts);
+    }
+    const char *layout = text + length + 1 + strspn(text + length + 1, " ");
+    char *name = strndup(text, length);
+    int failed = name == NULL || json_object_set_new(layouts, name, json_string(layout)) != 0;
+    free(name);
+    return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
+}
+
 static int read_arguments(int argc, char **argv, settings *s, bool *help)
 {
-    static const struct option options[] = {{"threads", required_argument, NULL, 't'},
-                                            {"warp", required_argument, NULL, 'w'},
-                                            {"burst", required_argument, NULL, 'b'},
-                                            {"active", required_argument, NULL, 'b'},
-                                            {"steering", required_argument, NULL, 'b'},
-                                            {"group", required_argument, NULL, 'g'},
-                                            {"constant", required_argument, NULL, 'c'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"html", no_argument, NULL, 'H'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"apply", required_argument, NULL, 'a'},
-                                            {"width", required_argument, NULL, 'b'},
-                                            {"along", required_argument, NULL, 'l'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"threads", required_argument, NULL, 't'},  {"warp", required_argument, NULL, 'w'},
+        {"burst", required_argument, NULL, 'b'},    {"active", required_argument, NULL, 'b'},
+        {"steering", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
+        {"constant", required_argument, NULL, 'c'}, {"json", no_argument, NULL, 'j'},
+        {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
+        {"apply", required_argument, NULL, 'a'},    {"width", required_argument, NULL, 'b'},
+        {"along", required_argument, NULL, 'l'},    {"layout", required_argument, NULL, 'L'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     int option, exit_status = RS_EXIT_DONE, which = 0;
     while (exit_status == RS_EXIT_DONE &&
            (option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, &which)) != -1) {
@@ -129,13 +152,16 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
             exit_status = read_number(argv[0], s->request, options[which].name, optarg);
             break;
         case 'a':
-            s->apply = true;
-            if (strcmp(optarg, "vector") != 0)
+            s->apply = optarg;
+            if (strcmp(optarg, "vector") != 0 && strcmp(optarg, "layout") != 0)
                 exit_status =
                     rs_cli_fail(RS_EXIT_USAGE, argv[0], "\"%s\" cannot be applied.", optarg);
             break;
         case 'l':
             json_object_set_new(s->request, "along", json_string(optarg));
+            break;
+        case 'L':
+            exit_status = read_layout(argv[0], s->request, optarg);
             break;
         case 'g':
             exit_status = read_group(argv[0], s->request, optarg);
@@ -205,13 +231,31 @@ static int write_json(const char *verb, const char *output, const json_t *reply)
     return exit_status;
 }
 
+/* What --apply can do, and how it is told. */
+static const struct {
+    const char *name;
+    restride_status (*apply)(const json_t *request, json_t **reply);
+    void (*report)(rs_text *text, const json_t *reply);
+} applications[] = {{"vector", rs_apply, rs_application_text},
+                    {"layout", rs_apply_layout, rs_grids_text}};
+enum { APPLICATIONS = sizeof applications / sizeof applications[0] };
+
+/* The name was checked when it was read. */
+static size_t which_application(const settings *s)
+{
+    size_t which = 0;
+    while (which + 1 < APPLICATIONS && strcmp(applications[which].name, s->apply) != 0)
+        which++;
+    return which;
+}
+
 /* With --output: the kernels there, and on standard output what was done. Otherwise one of both. */
 static int write_application(const char *verb, const settings *s, const json_t *reply)
 {
     rs_text source = RS_TEXT_EMPTY, report = RS_TEXT_EMPTY;
     int exit_status = RS_EXIT_DONE;
     rs_text_add_string(&source, json_string_value(json_object_get(reply, "source")));
-    rs_application_text(&report, reply);
+    applications[which_application(s)].report(&report, reply);
     if (s->output != NULL || !s->json)
         exit_status = write_text(verb, s->output, &source);
     if (exit_status == RS_EXIT_DONE && s->json)
@@ -226,7 +270,7 @@ static int write_application(const char *verb, const settings *s, const json_t *
 static int write_reply(const char *verb, const settings *s, const json_t *reply)
 {
     rs_text text = RS_TEXT_EMPTY;
-    if (s->apply)
+    if (s->apply != NULL)
         return write_application(verb, s, reply);
     if (s->json)
         return write_json(verb, s->output, reply);
@@ -284,8 +328,9 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     rs_text_free(&source);
     rs_text_free(&joined);
     if (exit_status == RS_EXIT_DONE) {
-        restride_status status =
-            s->apply ? rs_apply(s->request, &reply) : rs_analyze(s->request, &reply);
+        restride_status status = s->apply != NULL
+                                     ? applications[which_application(s)].apply(s->request, &reply)
+                                     : rs_analyze(s->request, &reply);
         if (status != RESTRIDE_OK)
             exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }
@@ -327,7 +372,7 @@ int main(int argc, char **argv)
         return print_patterns(argc, argv);
     static char verb[] = "analyze";
     argv[0] = verb; /* the name in messages, however this program was started */
-    settings s = {NULL, NULL, json_object(), false, false, false};
+    settings s = {.request = json_object()};
     bool help = false;
     int own = 0;
     while (own < argc && strcmp(argv[own], "--") != 0)

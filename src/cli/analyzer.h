@@ -13,6 +13,9 @@ void rs_analysis_html(rs_text *text, const json_t *reply);
 /* What was applied to each loop nest (apply/apply.h), or why nothing was. */
 void rs_application_text(rs_text *text, const json_t *reply);
 
+/* What became of each grid (analyze/apply_layout.h). */
+void rs_grids_text(rs_text *text, const json_t *reply);
+
 /* Prints the published tables beside ours; the exit status. */
 int rs_analysis_patterns(const char *verb, bool json);
 

@@ -1,0 +1,530 @@
+/* See apply_layout.h: the steps 3 to 5 of section 6.3.3 over a whole program. */
+#include "analyze/apply_layout.h"
+
+#include "analyze/access.h"
+#include "analyze/analyze.h"
+#include "analyze/deep.h"
+#include "analyze/discover.h"
+#include "analyze/flattening.h"
+#include "analyze/propagate.h"
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of the text that is replaced. */
+typedef struct {
+    size_t begin, end;
+    char *text;
+} edit;
+
+typedef struct {
+    const json_t *request;
+    rs_program program;
+    rs_model_set set;
+    rs_propagation found;
+    char **wanted;  /* by grid: the layout that a kernel's accesses suggest, or NULL */
+    char **reasons; /* by grid: why there is none */
+    char **layouts; /* by class: the layout; NULL: rows */
+    char **refused; /* by class: why it has none */
+    edit *edits;
+    size_t edit_count, edit_capacity;
+    rs_launch launch;
+} application;
+
+/* ---- which layouts ---- */
+
+static restride_status discover_in_unit(application *a, rs_unit *unit)
+{
+    rs_accesses accesses = {unit, NULL, NULL};
+    bool *threads = calloc((size_t)unit->loop_count + 1, sizeof *threads);
+    restride_status status = threads == NULL ? rs_fail_memory("the analysis")
+                                             : rs_accesses_make(&accesses, unit, threads);
+    for (int i = 0; status == RESTRIDE_OK && i < unit->array_count; i++) {
+        uint64_t key = unit->arrays[i].key;
+        int grid = key >> 32 == 0 ? rs_grids_at(&a->program.grids, (size_t)key) : -1;
+        if (grid < 0 || a->wanted[grid] != NULL)
+            continue;
+        rs_text layout = RS_TEXT_EMPTY, dims = RS_TEXT_EMPTY;
+        const char *reason = "";
+        bool eligible = rs_array_discover(&accesses, i, &a->launch, &layout, &dims, &reason);
+        rs_text_free(&dims);
+        free(a->reasons[grid]);
+        a->reasons[grid] = eligible ? NULL : strdup(reason);
+        if (eligible)
+            a->wanted[grid] = rs_text_take(&layout);
+        else
+            rs_text_free(&layout);
+        if (a->wanted[grid] == NULL && a->reasons[grid] == NULL)
+            status = rs_fail_memory("a layout");
+    }
+    rs_accesses_free(&accesses);
+    free(threads);
+    return status;
+}
+
+static restride_status discover(application *a)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int u = 0; status == RESTRIDE_OK && u < a->set.unit_count; u++)
+        if (a->set.units[u].kernel && a->set.units[u].reference_count > 0)
+            status = discover_in_unit(a, &a->set.units[u]);
+    return status;
+}
+
+static char *name_of(const application *a, int grid)
+{
+    const rs_grid *g = &a->program.grids.grids[grid];
+    return strndup(a->program.flat.text + g->name, g->name_length);
+}
+
+/* The layout that the request has for a grid, or NULL. */
+static const char *requested(const application *a, int grid)
+{
+    char *name = name_of(a, grid);
+    const char *layout =
+        name == NULL
+            ? NULL
+            : json_string_value(json_object_get(json_object_get(a->request, "layouts"), name));
+    free(name);
+    return layout;
+}
+
+/* A layout for a class: the first one of its grids, the request's before what was found. */
+static restride_status choose_one(application *a, int class)
+{
+    const char *chosen = NULL, *reason = NULL;
+    for (int pass = 0; pass < 2 && chosen == NULL; pass++)
+        for (int i = 0; i < a->found.link_count && chosen == NULL; i++) {
+            int grid = a->found.links[i].grid;
+            if (rs_grid_class(&a->found, a->found.links[i].class) != class)
+                continue;
+            chosen = pass == 0 ? requested(a, grid) : a->wanted[grid];
+            reason = reason == NULL ? a->reasons[grid] : reason;
+        }
+    char **kept = chosen != NULL ? &a->layouts[class] : &a->refused[class];
+    *kept = strdup(chosen != NULL ? chosen
+                                  : (reason != NULL ? reason : "no kernel of this source uses it"));
+    return *kept != NULL ? RESTRIDE_OK : rs_fail_memory("a layout");
+}
+
+/* Two names in one class cannot have different layouts. */
+static restride_status check_requests(const application *a)
+{
+    for (int i = 0; i < a->found.link_count; i++) {
+        int grid = a->found.links[i].grid;
+        int class = rs_grid_class(&a->found, a->found.links[i].class);
+        const char *wanted = requested(a, grid);
+        if (wanted == NULL || a->layouts[class] == NULL || strcmp(wanted, a->layouts[class]) == 0)
+            continue;
+        char *name = name_of(a, grid);
+        restride_status status =
+            rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                    "%s cannot have the layout \"%s\": a grid that takes its place has \"%s\".",
+                    name != NULL ? name : "", wanted, a->layouts[class]);
+        free(name);
+        return status;
+    }
+    return RESTRIDE_OK;
+}
+
+static restride_status choose(application *a)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int g = 0; status == RESTRIDE_OK && g < a->found.grid_count; g++)
+        if (rs_grid_class(&a->found, g) == g)
+            status = choose_one(a, g);
+    return status == RESTRIDE_OK ? check_requests(a) : status;
+}
+
+static bool is_kept(const application *a, int class)
+{
+    return a->found.kept[rs_grid_class(&a->found, class)].sentence != NULL;
+}
+
+/* ---- extents ---- */
+
+/* An extent as it can be written at an access; NULL when the first one is not told. */
+static const char *extent_of(const application *a, int grid, int d)
+{
+    const char *extent = a->program.grids.grids[grid].extents[d];
+    if (extent == NULL && d == 0)
+        extent = a->found.outer[grid];
+    return extent;
+}
+
+/* Tiles end at the extent, so without one there are only rows. */
+static restride_status keep_without_extents(application *a)
+{
+    for (int i = 0; i < a->found.access_count; i++) {
+        const rs_grid_access *access = &a->found.accesses[i];
+        int class = rs_grid_class(&a->found, access->class);
+        rs_note *reason = &a->found.kept[class];
+        if (a->layouts[class] == NULL || reason->sentence != NULL ||
+            extent_of(a, access->grid, 0) != NULL)
+            continue;
+        const char *file;
+        size_t line;
+        rs_flat_locate(&a->program.flat, a->program.tree.nodes[access->node].begin, &file, &line);
+        *reason = (rs_note){strdup(file), (int)line,
+                            strdup("the first extent is not told here; declare a parameter "
+                                   "of this function as A[n][m], or hand the grid to one")};
+        if (reason->file == NULL || reason->sentence == NULL)
+            return rs_fail_memory("a reason");
+    }
+    return RESTRIDE_OK;
+}
+
+/* ---- edits ---- */
+
+static restride_status add_edit(application *a, size_t begin, size_t end, rs_text *text)
+{
+    if (a->edit_count == a->edit_capacity) {
+        size_t wanted = a->edit_capacity == 0 ? 64 : 2 * a->edit_capacity;
+        edit *grown = realloc(a->edits, wanted * sizeof *grown);
+        if (grown == NULL)
+            return rs_fail_memory("an output");
+        a->edits = grown;
+        a->edit_capacity = wanted;
+    }
+    rs_text_add(text, "", 0);
+    char *taken = rs_text_take(text);
+    if (taken == NULL)
+        return rs_fail_memory("an output");
+    a->edits[a->edit_count++] = (edit){begin, end, taken};
+    return RESTRIDE_OK;
+}
+
+static restride_status replace(application *a, size_t begin, size_t end, const char *by)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_add_string(&text, by);
+    return add_edit(a, begin, end, &text);
+}
+
+static int compare_edits(const void *x, const void *y)
+{
+    const edit *a = x, *b = y;
+    return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
+                                : (a->end > b->end) - (a->end < b->end);
+}
+
+/* The layout of a class by its number, as part of the flattening function's name. */
+static void add_prefix(rs_text *text, int class)
+{
+    rs_text_format(text, "restride_grid_%d", class);
+}
+
+/* The bracket that begins, or ends, an index. */
+static size_t find_byte(const application *a, size_t from, char wanted)
+{
+    while (a->program.flat.text[from] != wanted)
+        from++;
+    return from;
+}
+
+/* A[x][y] becomes A[restride_grid_0_offset(n, m, (x), (y))]. */
+static restride_status edit_access(application *a, const rs_grid_access *access)
+{
+    const rs_tree *tree = &a->program.tree;
+    const rs_grid *grid = &a->program.grids.grids[access->grid];
+    int class = rs_grid_class(&a->found, access->class);
+    int node = access->node;
+    restride_status status = RESTRIDE_OK;
+    for (int d = grid->rank - 1; status == RESTRIDE_OK && d >= 0; d--) {
+        int base = rs_node_child(tree, node, 0), index = rs_node_child(tree, node, 1);
+        size_t open = find_byte(a, tree->nodes[base].end, '[');
+        size_t close = tree->nodes[node].end - 1;
+        rs_text text = RS_TEXT_EMPTY;
+        if (d == 0) {
+            rs_text_add_string(&text, "[");
+            add_prefix(&text, class);
+            rs_text_add_string(&text, "_offset(");
+            for (int e = 0; e < grid->rank; e++) {
+                const char *extent = extent_of(a, access->grid, e);
+                rs_text_format(&text, "%s, ", extent != NULL ? extent : "0");
+            }
+        } else {
+            rs_text_add_string(&text, ", ");
+        }
+        rs_text_add_string(&text, "(");
+        status = add_edit(a, open, open + 1, &text);
+        if (status == RESTRIDE_OK)
+            status = replace(a, close, close + 1, d == grid->rank - 1 ? "))]" : ")");
+        (void)index;
+        node = rs_node_inner(tree, base);
+    }
+    return status;
+}
+
+/* The declaration that a cast's value is assigned to; -1 when there is none. */
+static int target_of_cast(const application *a, size_t offset)
+{
+    const rs_tree *tree = &a->program.tree;
+    int target = -1;
+    for (int i = 1; i < tree->node_count; i++) {
+        const rs_node *n = &tree->nodes[i];
+        if (n->begin > offset || n->end <= offset)
+            continue;
+        int left = rs_node_inner(tree, rs_node_child(tree, i, 0));
+        if (n->kind == CXCursor_VarDecl)
+            target = rs_grids_at(&a->program.grids, rs_cursor_offset(n->cursor));
+        else if (n->kind == CXCursor_BinaryOperator && left >= 0 &&
+                 tree->nodes[left].kind == CXCursor_DeclRefExpr && rs_node_is_binary(tree, i, "="))
+            target =
+                rs_grids_at(&a->program.grids,
+                            rs_cursor_offset(clang_getCursorReferenced(tree->nodes[left].cursor)));
+    }
+    return target;
+}
+
+/* A declared pointer stays when one of the grids that it may point to does. */
+static bool is_flattened(const application *a, int grid)
+{
+    bool linked = false;
+    for (int i = 0; i < a->found.link_count; i++)
+        if (a->found.links[i].grid == grid) {
+            linked = true;
+            if (is_kept(a, a->found.links[i].class))
+                return false;
+        }
+    return linked;
+}
+
+static restride_status edit_declaration(application *a, int number)
+{
+    const rs_grid *grid = &a->program.grids.grids[number];
+    int decided = grid->name_length > 0 ? number : target_of_cast(a, grid->name);
+    if (decided < 0 || !is_flattened(a, decided))
+        return RESTRIDE_OK;
+    restride_status status = replace(a, grid->first, grid->last, "");
+    if (status == RESTRIDE_OK && grid->parameter)
+        status = replace(a, grid->name, grid->name, "*");
+    return status;
+}
+
+static restride_status edit_all(application *a)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int g = 0; status == RESTRIDE_OK && g < a->program.grids.count; g++)
+        status = edit_declaration(a, g);
+    for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
+        if (!is_kept(a, a->found.accesses[i].class))
+            status = edit_access(a, &a->found.accesses[i]);
+    if (a->edit_count > 0)
+        qsort(a->edits, a->edit_count, sizeof *a->edits, compare_edits);
+    return status;
+}
+
+/* ---- output ---- */
+
+static restride_status add_function(const application *a, int class, rs_text *out)
+{
+    static const restride_dialect dialects[] = {RESTRIDE_DIALECT_C, RESTRIDE_DIALECT_OPENCL_C,
+                                                RESTRIDE_DIALECT_CUDA_C};
+    rs_text prefix = RS_TEXT_EMPTY;
+    add_prefix(&prefix, class);
+    restride_status status = prefix.failed ? rs_fail_memory("an output")
+                                           : rs_flattening_write(out, dialects[a->program.language],
+                                                                 a->program.grids.grids[class].rank,
+                                                                 a->layouts[class], prefix.data);
+    rs_text_free(&prefix);
+    return status;
+}
+
+static bool is_used(const application *a, int class)
+{
+    for (int i = 0; i < a->found.access_count; i++)
+        if (rs_grid_class(&a->found, a->found.accesses[i].class) == class)
+            return !is_kept(a, class);
+    return false;
+}
+
+static restride_status add_functions(const application *a, rs_text *out)
+{
+    restride_status status = RESTRIDE_OK;
+    if (a->program.language == RS_LANGUAGE_C)
+        rs_text_add_string(out, "#include <stdint.h>\n\n");
+    for (int g = 0; status == RESTRIDE_OK && g < a->found.grid_count; g++)
+        if (rs_grid_class(&a->found, g) == g && is_used(a, g))
+            status = add_function(a, g, out);
+    return status;
+}
+
+static restride_status write_source(const application *a, char **source)
+{
+    rs_text out = RS_TEXT_EMPTY;
+    restride_status status = add_functions(a, &out);
+    const char *shown = a->program.flat.shown;
+    size_t at = 0;
+    for (size_t e = 0; e < a->edit_count; e++) {
+        rs_text_add(&out, shown + at, a->edits[e].begin - at);
+        rs_text_add_string(&out, a->edits[e].text);
+        at = a->edits[e].end;
+    }
+    rs_text_add_string(&out, shown + at);
+    *source = status == RESTRIDE_OK ? rs_text_take(&out) : NULL;
+    rs_text_free(&out);
+    return status == RESTRIDE_OK && *source == NULL ? rs_fail_memory("an output") : status;
+}
+
+/* ---- reply ---- */
+
+static json_t *describe_grid(const application *a, int number)
+{
+    const rs_grid *grid = &a->program.grids.grids[number];
+    int class = rs_grid_class(&a->found, number);
+    for (int i = 0; i < a->found.link_count; i++) /* what a parameter is bound to decides */
+        if (a->found.links[i].grid == number)
+            class = rs_grid_class(&a->found, a->found.links[i].class);
+    const char *file;
+    size_t line;
+    rs_flat_locate(&a->program.flat, grid->name, &file, &line);
+    json_t *extents = json_array();
+    for (int d = 0; d < grid->rank; d++)
+        json_array_append_new(extents, extent_of(a, number, d) != NULL
+                                           ? json_string(extent_of(a, number, d))
+                                           : json_null());
+    rs_text rows = RS_TEXT_EMPTY;
+    rs_flattening_add_rows(&rows, grid->rank);
+    char *name = name_of(a, number), *class_name = name_of(a, class);
+    const rs_note *kept = &a->found.kept[class];
+    const char *state = kept->sentence != NULL      ? "kept"
+                        : a->layouts[class] != NULL ? "transformed"
+                                                    : "row-major";
+    json_t *entry = json_pack(
+        "{s:s, s:I, s:o, s:s, s:s, s:s, s:s, s:b}", "name", name != NULL ? name : "", "line",
+        (json_int_t)line, "extents", extents, "class", class_name != NULL ? class_name : "",
+        "state", state, "layout",
+        a->layouts[class] != NULL && kept->sentence == NULL ? a->layouts[class]
+                                                            : (rows.failed ? "" : rows.data),
+        "dims", rows.failed ? "" : rows.data, "handed_over", a->found.outside[number]);
+    if (kept->sentence != NULL) {
+        json_object_set_new(entry, "file", json_string(kept->file));
+        json_object_set_new(entry, "at", json_integer(kept->line));
+        json_object_set_new(entry, "reason", json_string(kept->sentence));
+    } else if (a->refused[class] != NULL) {
+        json_object_set_new(entry, "reason", json_string(a->refused[class]));
+    }
+    rs_text_free(&rows);
+    free(name);
+    free(class_name);
+    return entry;
+}
+
+static json_t *describe_accesses(const application *a)
+{
+    json_t *accesses = json_array();
+    for (int i = 0; i < a->found.access_count; i++) {
+        const rs_grid_access *access = &a->found.accesses[i];
+        const rs_node *node = &a->program.tree.nodes[access->node];
+        const char *file;
+        size_t line;
+        rs_flat_locate(&a->program.flat, node->begin, &file, &line);
+        char *name = name_of(a, rs_grid_class(&a->found, access->class));
+        if (!is_kept(a, access->class))
+            json_array_append_new(
+                accesses,
+                json_pack("{s:o, s:I, s:s}", "text",
+                          json_stringn(a->program.flat.text + node->begin, node->end - node->begin),
+                          "line", (json_int_t)line, "grid", name != NULL ? name : ""));
+        free(name);
+    }
+    return accesses;
+}
+
+static restride_status describe(const application *a, json_t **reply)
+{
+    char *source;
+    restride_status status = write_source(a, &source);
+    if (status != RESTRIDE_OK)
+        return status;
+    json_t *grids = json_array(), *notes = json_array();
+    for (int g = 0; g < a->program.grids.count; g++)
+        if (a->program.grids.grids[g].name_length > 0)
+            json_array_append_new(grids, describe_grid(a, g));
+    for (int i = 0; i < a->set.note_count; i++)
+        json_array_append_new(notes, json_pack("{s:s, s:i, s:s}", "file", a->set.notes[i].file,
+                                               "line", a->set.notes[i].line, "sentence",
+                                               a->set.notes[i].sentence));
+    *reply = json_pack("{s:b, s:s, s:o, s:o, s:o}", "readable", true, "source", source, "grids",
+                       grids, "accesses", describe_accesses(a), "notes", notes);
+    free(source);
+    return *reply == NULL ? rs_fail_memory("the reply") : RESTRIDE_OK;
+}
+
+/* ---- all of it ---- */
+
+static restride_status make_tables(application *a)
+{
+    size_t count = (size_t)a->program.grids.count + 1;
+    char ***const tables[] = {&a->wanted, &a->reasons, &a->layouts, &a->refused};
+    for (int t = 0; t < 4; t++) {
+        *tables[t] = calloc(count, sizeof **tables[t]);
+        if (*tables[t] == NULL)
+            return rs_fail_memory("the grids");
+    }
+    return RESTRIDE_OK;
+}
+
+static void free_all(application *a)
+{
+    char **const tables[] = {a->wanted, a->reasons, a->layouts, a->refused};
+    for (int t = 0; t < 4; t++) {
+        for (int g = 0; tables[t] != NULL && g < a->program.grids.count; g++)
+            free(tables[t][g]);
+        free(tables[t]);
+    }
+    for (size_t e = 0; e < a->edit_count; e++)
+        free(a->edits[e].text);
+    free(a->edits);
+    rs_propagation_free(&a->found);
+    rs_model_free(&a->set);
+    rs_program_free(&a->program);
+}
+
+static restride_status work(void *context)
+{
+    application *a = context;
+    restride_status status = make_tables(a);
+    if (status == RESTRIDE_OK)
+        status = rs_walk_program(&a->program, &a->set);
+    if (status == RESTRIDE_OK)
+        status = discover(a);
+    if (status == RESTRIDE_OK)
+        status = rs_propagate(&a->found, &a->program);
+    if (status == RESTRIDE_OK)
+        status = choose(a);
+    if (status == RESTRIDE_OK)
+        status = keep_without_extents(a);
+    return status == RESTRIDE_OK ? edit_all(a) : status;
+}
+
+restride_status rs_apply_layout(const json_t *request, json_t **reply)
+{
+    const char *source = json_string_value(json_object_get(request, "source"));
+    const char *file = json_string_value(json_object_get(request, "file"));
+    const char *options = json_string_value(json_object_get(request, "options"));
+    application a = {.request = request};
+    restride_status status =
+        source == NULL ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".")
+                       : rs_analyze_read_launch(request, &a.launch);
+    const rs_program_request wanted = {.source = source,
+                                       .file = file != NULL ? file : "source.c",
+                                       .options = options != NULL ? options : "",
+                                       .language = rs_language_of(file != NULL ? file : ".c"),
+                                       .output = true};
+    if (status == RESTRIDE_OK)
+        status = rs_program_read(&a.program, &wanted, &a.set);
+    if (status == RESTRIDE_OK && !a.program.readable)
+        status = rs_fail(RESTRIDE_UNSUPPORTED, "%s:%d: %s", wanted.file,
+                         a.set.note_count > 0 ? a.set.notes[0].line : 0,
+                         a.set.note_count > 0 ? a.set.notes[0].sentence : "It cannot be read.");
+    if (status == RESTRIDE_OK)
+        status = rs_run_deep(work, &a);
+    if (status == RESTRIDE_OK)
+        status = describe(&a, reply);
+    free_all(&a);
+    return status;
+}

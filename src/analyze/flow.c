@@ -1,0 +1,220 @@
+/* See flow.h. */
+#include "analyze/flow.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *rs_grid_name(const rs_program *program, int grid, char name[64])
+{
+    const rs_grid *g = &program->grids.grids[grid];
+    size_t length = g->name_length < 63 ? g->name_length : 63;
+    memcpy(name, program->flat.text + g->name, length);
+    name[length] = '\0';
+    return name;
+}
+
+/* ---- classes ---- */
+
+int rs_grid_class(const rs_propagation *found, int grid)
+{
+    while (found->parents[grid] != grid)
+        grid = found->parents[grid];
+    return grid;
+}
+
+void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)
+{
+    rs_note *reason = &context->found->kept[rs_grid_class(context->found, class)];
+    if (reason->sentence != NULL)
+        return;
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    const char *file = "";
+    size_t line = 0;
+    rs_flat_locate(&context->program->flat, context->program->tree.nodes[node].begin, &file, &line);
+    *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
+    context->no_memory = context->no_memory || reason->file == NULL || reason->sentence == NULL;
+}
+
+bool rs_extent_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL || strcmp(a, b) == 0;
+}
+
+static bool same_extents(const rs_grid *a, const rs_grid *b)
+{
+    for (int d = 0; d < a->rank && a->rank == b->rank; d++)
+        if (!rs_extent_same(a->extents[d], b->extents[d]))
+            return false;
+    return a->rank == b->rank;
+}
+
+/* The reason of either holds for both. */
+void rs_class_unite(rs_flow_context *context, int a, int b)
+{
+    rs_propagation *found = context->found;
+    a = rs_grid_class(found, a);
+    b = rs_grid_class(found, b);
+    if (a == b)
+        return;
+    if (found->kept[a].sentence == NULL) {
+        found->kept[a] = found->kept[b];
+        found->kept[b] = (rs_note){NULL, 0, NULL};
+    }
+    found->parents[b] = a;
+}
+
+void rs_grid_link_add(rs_flow_context *context, int grid, int class)
+{
+    rs_propagation *found = context->found;
+    for (int i = 0; i < found->link_count; i++)
+        if (found->links[i].grid == grid && found->links[i].class == class)
+            return;
+    rs_grid_link *grown = realloc(found->links, (size_t)(found->link_count + 1) * sizeof *grown);
+    context->no_memory = context->no_memory || grown == NULL;
+    if (grown == NULL)
+        return;
+    found->links = grown;
+    grown[found->link_count++] = (rs_grid_link){grid, class};
+}
+
+/* ---- types ---- */
+
+static bool same_type(const rs_flow_context *context, rs_extended_type a, rs_extended_type b)
+{
+    if (a.kind != b.kind)
+        return false;
+    if (a.kind == RS_TYPE_REFERENCE)
+        return a.target == b.target;
+    return a.kind != RS_TYPE_GRID ||
+           (a.grid == b.grid &&
+            rs_grid_class(context->found, a.class) == rs_grid_class(context->found, b.class));
+}
+
+static rs_extended_type meet_grids(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
+                                   int node)
+{
+    const rs_grids *grids = &context->program->grids;
+    char first[64], second[64];
+    if (!same_extents(&grids->grids[a.grid], &grids->grids[b.grid])) {
+        rs_grid_name(context->program, a.grid, first);
+        rs_grid_name(context->program, b.grid, second);
+        rs_class_keep(context, a.class, node, "a pointer may be %s or %s, whose extents differ",
+                      first, second);
+        rs_class_keep(context, b.class, node, "a pointer may be %s or %s, whose extents differ",
+                      first, second);
+        return RS_TYPE_OF(RS_TYPE_INCOMPATIBLE);
+    }
+    rs_class_unite(context, a.class, b.class);
+    return a;
+}
+
+rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
+                              int node)
+{
+    if (same_type(context, a, b) || b.kind == RS_TYPE_NEW)
+        return a;
+    if (a.kind == RS_TYPE_NEW)
+        return b;
+    if (a.kind == RS_TYPE_GRID && b.kind == RS_TYPE_GRID)
+        return meet_grids(context, a, b, node);
+    const rs_extended_type *const both[] = {&a, &b};
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        if (both[i]->kind == RS_TYPE_GRID)
+            rs_class_keep(context, both[i]->class, node,
+                          "a pointer may be %s or memory that is no grid",
+                          rs_grid_name(context->program, both[i]->grid, name));
+    }
+    return RS_TYPE_OF(RS_TYPE_INCOMPATIBLE);
+}
+
+/* ---- places ---- */
+
+static rs_typed_variable *find(const rs_flow *flow, uint64_t key)
+{
+    for (int i = 0; i < flow->count; i++)
+        if (flow->variables[i].key == key)
+            return &flow->variables[i];
+    return NULL;
+}
+
+rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key)
+{
+    const rs_typed_variable *found = find(flow, key);
+    return found != NULL ? found->type : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type)
+{
+    rs_typed_variable *there = find(flow, key);
+    if (there != NULL) {
+        there->type = type;
+        return;
+    }
+    if (flow->count == flow->capacity) {
+        int wanted = flow->capacity == 0 ? 16 : flow->capacity * 2;
+        rs_typed_variable *grown = realloc(flow->variables, (size_t)wanted * sizeof *grown);
+        context->no_memory = context->no_memory || grown == NULL;
+        if (grown == NULL)
+            return;
+        flow->variables = grown;
+        flow->capacity = wanted;
+    }
+    flow->variables[flow->count++] = (rs_typed_variable){key, type};
+}
+
+bool rs_flow_copy(rs_flow *copy, const rs_flow *from)
+{
+    *copy = (rs_flow){NULL, from->count, from->count, from->unreached};
+    if (from->count == 0)
+        return true;
+    copy->variables = malloc((size_t)from->count * sizeof *copy->variables);
+    if (copy->variables == NULL) {
+        copy->count = copy->capacity = 0;
+        return false;
+    }
+    memcpy(copy->variables, from->variables, (size_t)from->count * sizeof *copy->variables);
+    return true;
+}
+
+void rs_flow_free(rs_flow *flow)
+{
+    free(flow->variables);
+    *flow = (rs_flow){NULL, 0, 0, false};
+}
+
+/* A variable that only one of the places knows was not declared in the other. */
+void rs_flow_meet(rs_flow_context *context, rs_flow *flow, const rs_flow *other, int node)
+{
+    if (other->unreached)
+        return;
+    if (flow->unreached) {
+        flow->count = 0;
+        flow->unreached = false;
+    }
+    for (int i = 0; i < other->count; i++) {
+        const rs_typed_variable *theirs = &other->variables[i];
+        const rs_typed_variable *ours = find(flow, theirs->key);
+        rs_flow_set(context, flow, theirs->key,
+                    ours == NULL ? theirs->type
+                                 : rs_type_meet(context, ours->type, theirs->type, node));
+    }
+}
+
+bool rs_flow_equal(const rs_flow_context *context, const rs_flow *a, const rs_flow *b)
+{
+    if (a->unreached != b->unreached || a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++) {
+        const rs_typed_variable *other = find(b, a->variables[i].key);
+        if (other == NULL || !same_type(context, a->variables[i].type, other->type))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,75 @@
+/*
+ * The lattice and the transfer functions of propagate.h: extended types of pointers, what is known
+ * of all variables at one place of a program, and the meet of two such places. flow.c has them,
+ * propagate.c walks the program.
+ */
+#ifndef RS_ANALYZE_FLOW_H
+#define RS_ANALYZE_FLOW_H
+
+#include "analyze/propagate.h"
+
+typedef enum {
+    RS_TYPE_NEW,           /* fresh memory or none: it fits every layout */
+    RS_TYPE_UNTRANSFORMED, /* UT */
+    RS_TYPE_GRID,          /* a layout */
+    RS_TYPE_REFERENCE,     /* the address of a pointer variable */
+    RS_TYPE_INCOMPATIBLE
+} rs_type_kind;
+
+typedef struct {
+    rs_type_kind kind;
+    int class;       /* of a grid */
+    int grid;        /* the declaration that tells its extents where we are */
+    uint64_t target; /* the variable that a reference points to */
+} rs_extended_type;
+
+typedef struct {
+    uint64_t key;
+    rs_extended_type type;
+} rs_typed_variable;
+
+/* What is known at one place; nothing when the place is not reached. */
+typedef struct {
+    rs_typed_variable *variables;
+    int count, capacity;
+    bool unreached;
+} rs_flow;
+
+/* What transfer functions need to say and to change. */
+typedef struct {
+    const rs_program *program;
+    rs_propagation *found;
+    bool no_memory;
+} rs_flow_context;
+
+#define RS_TYPE_OF(the_kind) ((rs_extended_type){.kind = (the_kind), .class = -1, .grid = -1})
+
+rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key);
+void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type);
+bool rs_flow_copy(rs_flow *copy, const rs_flow *from);
+void rs_flow_free(rs_flow *flow);
+
+/* flow := flow meet other, at a node. */
+void rs_flow_meet(rs_flow_context *context, rs_flow *flow, const rs_flow *other, int node);
+bool rs_flow_equal(const rs_flow_context *context, const rs_flow *a, const rs_flow *b);
+
+/* Table 6.2. */
+rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
+                              int node);
+
+/* The class stays as it is, for a reason that the first call gives. */
+void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)
+    RS_PRINTF(4, 5);
+
+void rs_class_unite(rs_flow_context *context, int a, int b);
+
+/* Whether two extents are the same text, or one is not told. */
+bool rs_extent_same(const char *a, const char *b);
+
+/* A declared pointer may point to the class. */
+void rs_grid_link_add(rs_flow_context *context, int grid, int class);
+
+/* The name of a grid, at most 63 bytes. */
+const char *rs_grid_name(const rs_program *program, int grid, char name[64]);
+
+#endif

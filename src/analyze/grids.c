@@ -1,0 +1,252 @@
+/* Finds declarations of grids by their words; see grids.h. */
+#include "analyze/grids.h"
+
+#include "source/words.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *text;
+    size_t size;
+} source;
+
+/* ---- words ---- */
+
+static size_t skip_blanks(const source *s, size_t at)
+{
+    while (at < s->size && isspace((unsigned char)s->text[at]))
+        at++;
+    return at;
+}
+
+/* The byte before `at`, blanks aside; 0 bytes at the beginning. */
+static size_t before(const source *s, size_t at)
+{
+    while (at > 0 && isspace((unsigned char)s->text[at - 1]))
+        at--;
+    return at;
+}
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The word that ends before `at`; its length. */
+static size_t word_before(const source *s, size_t at, size_t *word)
+{
+    size_t end = before(s, at);
+    *word = end;
+    while (*word > 0 && in_word(s->text[*word - 1]))
+        (*word)--;
+    return end > *word && !isdigit((unsigned char)s->text[*word]) ? end - *word : 0;
+}
+
+/* A word after which an expression may stand; every other one before a name is a type. */
+static bool is_statement_word(const source *s, size_t word, size_t length)
+{
+    static const char *const words[] = {"return", "else", "case", "goto", "do", "sizeof"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (rs_word_equals(s->text, word, length, words[i]))
+            return true;
+    return false;
+}
+
+static bool follows_type(const source *s, size_t at)
+{
+    size_t word, length = word_before(s, at, &word);
+    return length > 0 && !is_statement_word(s, word, length);
+}
+
+/* Whether `at` lies in the parameters of a function: in round brackets outside of any body. */
+static bool in_parameters(const source *s, size_t at)
+{
+    int round = 0;
+    while (at > 0) {
+        char c = s->text[--at];
+        round += c == '(';
+        round -= c == ')';
+        if (c == ';' || c == '{' || c == '}')
+            break;
+    }
+    return round > 0;
+}
+
+/* ---- declarations ---- */
+
+static size_t matching_bracket(const source *s, size_t at)
+{
+    int depth = 0;
+    for (; at < s->size; at++) {
+        depth += s->text[at] == '[';
+        depth -= s->text[at] == ']';
+        if (depth == 0)
+            return at;
+    }
+    return s->size;
+}
+
+static bool is_number(const char *text)
+{
+    size_t length = strlen(text);
+    return isdigit((unsigned char)text[0]) &&
+           strspn(text, "0123456789xXabcdefABCDEFuUlL") == length;
+}
+
+/* The text between two bytes without blanks; NULL for nothing. */
+static char *copy_extent(const source *s, size_t begin, size_t end, bool *no_memory)
+{
+    char *copy = malloc(end - begin + 1);
+    size_t length = 0;
+    *no_memory = *no_memory || copy == NULL;
+    for (size_t i = begin; copy != NULL && i < end; i++)
+        if (!isspace((unsigned char)s->text[i]))
+            copy[length++] = s->text[i];
+    if (copy == NULL || length == 0) {
+        free(copy);
+        return NULL;
+    }
+    copy[length] = '\0';
+    return copy;
+}
+
+/* Reads the brackets from `at` on; false when they are not those of a grid. */
+static bool read_brackets(const source *s, size_t at, rs_grid *grid, bool *no_memory)
+{
+    bool variable = false;
+    grid->first = at;
+    while (at < s->size && s->text[at] == '[' && grid->rank < RS_SUBSCRIPT_LIMIT) {
+        size_t end = matching_bracket(s, at);
+        if (end == s->size)
+            return false;
+        char *extent = copy_extent(s, at + 1, end, no_memory);
+        variable = variable || (extent != NULL && !is_number(extent));
+        grid->extents[grid->rank++] = extent;
+        grid->last = end + 1;
+        at = skip_blanks(s, end + 1);
+    }
+    return variable && grid->rank >= 2;
+}
+
+/* The name before a bracket, or the (*name) or (*) there. */
+static bool read_declarator(const source *s, size_t bracket, rs_grid *grid)
+{
+    size_t word, length = word_before(s, bracket, &word);
+    if (length > 0) {
+        *grid = (rs_grid){.name = word, .name_length = length, .parameter = true};
+        return follows_type(s, word) && in_parameters(s, word);
+    }
+    size_t close = before(s, bracket);
+    if (close == 0 || s->text[close - 1] != ')')
+        return false;
+    length = word_before(s, close - 1, &word);
+    size_t star = before(s, length > 0 ? word : close - 1);
+    if (star == 0 || s->text[star - 1] != '*')
+        return false;
+    size_t open = before(s, star - 1);
+    if (open == 0 || s->text[open - 1] != '(')
+        return false;
+    *grid = (rs_grid){.name = length > 0 ? word : open - 1, .name_length = length, .rank = 1};
+    size_t previous = before(s, open - 1);
+    return follows_type(s, open - 1) ||
+           (previous > 0 && s->text[previous - 1] == ',' && length > 0);
+}
+
+static void free_extents(rs_grid *grid)
+{
+    for (int d = 0; d < grid->rank; d++)
+        free(grid->extents[d]);
+}
+
+static bool add(rs_grids *grids, const rs_grid *grid)
+{
+    rs_grid *grown = realloc(grids->grids, (size_t)(grids->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    grids->grids = grown;
+    grown[grids->count++] = *grid;
+    return true;
+}
+
+restride_status rs_grids_find(rs_grids *grids, const char *text, size_t size)
+{
+    const source s = {text, size};
+    bool no_memory = false;
+    *grids = (rs_grids){NULL, 0};
+    for (size_t at = 0; at < size && !no_memory; at = rs_word_skip(text, size, at)) {
+        rs_grid grid;
+        if (text[at] != '[' || !read_declarator(&s, at, &grid))
+            continue;
+        bool found = read_brackets(&s, at, &grid, &no_memory);
+        if (found && add(grids, &grid)) {
+            at = grid.last - 1;
+            continue;
+        }
+        no_memory = no_memory || found;
+        free_extents(&grid);
+    }
+    if (no_memory)
+        rs_grids_free(grids);
+    return no_memory ? rs_fail_memory("the grids of a source") : RESTRIDE_OK;
+}
+
+/* ---- what is parsed ---- */
+
+/* Each becomes 1, so that all such types are the same. */
+static void blank_extent(char *text, size_t begin, size_t end)
+{
+    bool number = true;
+    for (size_t i = begin; i < end; i++)
+        number = number && (isdigit((unsigned char)text[i]) || isspace((unsigned char)text[i]));
+    if (number || begin == end)
+        return;
+    for (size_t i = begin; i < end; i++)
+        if (text[i] != '\n')
+            text[i] = ' ';
+    text[begin] = '1';
+}
+
+void rs_grids_blank(const rs_grids *grids, char *text)
+{
+    for (int g = 0; g < grids->count; g++) {
+        const source s = {text, grids->grids[g].last};
+        for (size_t at = grids->grids[g].first; at < s.size; at++)
+            if (text[at] == '[') {
+                size_t end = matching_bracket(&s, at);
+                blank_extent(text, at + 1, end);
+                at = end;
+            }
+    }
+}
+
+int rs_grids_at(const rs_grids *grids, size_t offset)
+{
+    for (int g = 0; g < grids->count; g++)
+        if (grids->grids[g].name_length > 0 && grids->grids[g].name == offset)
+            return g;
+    return -1;
+}
+
+void rs_grids_forget_extents(const rs_grids *grids, rs_model_set *set)
+{
+    for (int u = 0; u < set->unit_count; u++)
+        for (int a = 0; a < set->units[u].array_count; a++) {
+            rs_array *array = &set->units[u].arrays[a];
+            int g = array->key >> 32 == 0 ? rs_grids_at(grids, (size_t)array->key) : -1;
+            for (int d = 0; g >= 0 && d < grids->grids[g].rank; d++) {
+                const char *extent = grids->grids[g].extents[d];
+                if (extent == NULL || !is_number(extent))
+                    array->extents[d] = 0;
+            }
+        }
+}
+
+void rs_grids_free(rs_grids *grids)
+{
+    for (int g = 0; g < grids->count; g++)
+        free_extents(&grids->grids[g]);
+    free(grids->grids);
+    *grids = (rs_grids){NULL, 0};
+}

@@ -1,0 +1,414 @@
+/*
+ * The walk of propagate.h through functions and statements: every statement with what is known of
+ * all pointers before it. Loops are walked until nothing changes, which is soon: types only fall,
+ * and classes only become fewer.
+ */
+#include "analyze/propagate_walk.h"
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUND_LIMIT = 200 };
+
+int rs_grid_body(const rs_tree *tree, int function)
+{
+    int body = -1;
+    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
+            body = child;
+    return body;
+}
+
+/* The node of the function that a name stands for, if the source has its body. */
+int rs_grid_function(const rs_grid_walk *w, CXCursor name)
+{
+    CXCursor declared = clang_getCursorReferenced(name);
+    CXCursor defined =
+        clang_Cursor_isNull(declared) ? declared : clang_getCursorDefinition(declared);
+    if (clang_Cursor_isNull(defined) ||
+        clang_Location_isFromMainFile(clang_getCursorLocation(defined)) == 0)
+        return -1;
+    for (int i = 1; i < w->tree->node_count; i++)
+        if (w->tree->nodes[i].kind == CXCursor_FunctionDecl &&
+            clang_equalCursors(w->tree->nodes[i].cursor, defined) != 0)
+            return rs_grid_body(w->tree, i) >= 0 ? i : -1;
+    return -1;
+}
+
+/* ---- statements ---- */
+
+static void walk_variable(rs_grid_walk *w, int node)
+{
+    CXCursor cursor = w->tree->nodes[node].cursor;
+    rs_extended_type type = RS_TYPE_OF(RS_TYPE_NEW);
+    if (!clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor))) {
+        int last = -1;
+        for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+            last = child;
+        type = last >= 0 ? rs_grid_evaluate_source(w, last) : type;
+    }
+    if (clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer)
+        rs_grid_assign(w, rs_grid_key(cursor), type, node);
+}
+
+static void walk_if(rs_grid_walk *w, int node)
+{
+    int condition = rs_node_child(w->tree, node, 0), yes = rs_node_child(w->tree, node, 1),
+        no = rs_node_child(w->tree, node, 2);
+    rs_grid_evaluate(w, condition);
+    rs_flow before;
+    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    if (yes >= 0)
+        rs_grid_walk_statement(w, yes);
+    rs_flow after_yes = w->flow;
+    w->flow = before;
+    if (no >= 0)
+        rs_grid_walk_statement(w, no);
+    rs_flow_meet(&w->context, &w->flow, &after_yes, node);
+    rs_flow_free(&after_yes);
+}
+
+/* A loop's parts, in the order in which they run; -1 for what it lacks. */
+typedef struct {
+    int condition, body, step;
+    bool body_first;
+} loop_parts;
+
+static void walk_round(rs_grid_walk *w, const loop_parts *parts, rs_grid_exits *leaving, int node)
+{
+    if (!parts->body_first) {
+        rs_grid_evaluate(w, parts->condition);
+        rs_flow_meet(&w->context, &leaving->breaks, &w->flow, node);
+    }
+    rs_grid_walk_statement(w, parts->body);
+    rs_flow_meet(&w->context, &w->flow, &leaving->continues, node);
+    if (parts->body_first) {
+        rs_grid_evaluate(w, parts->condition);
+        rs_flow_meet(&w->context, &leaving->breaks, &w->flow, node);
+    }
+    rs_grid_evaluate(w, parts->step);
+}
+
+/* The fixed point: what holds before a round is the meet of what holds before the loop and behind
+ * a round. */
+static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
+{
+    rs_grid_exits leaving = {{.unreached = true}, {.unreached = true}};
+    rs_grid_exits *outer = w->innermost;
+    w->innermost = &leaving;
+    bool same = false;
+    for (int round = 0; round < ROUND_LIMIT && !same && !w->context.no_memory; round++) {
+        rs_flow before;
+        w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+        walk_round(w, parts, &leaving, node);
+        rs_flow_meet(&w->context, &w->flow, &before, node);
+        same = rs_flow_equal(&w->context, &before, &w->flow);
+        rs_flow_free(&before);
+    }
+    w->innermost = outer;
+    rs_flow_free(&w->flow);
+    w->flow = leaving.breaks;
+    rs_flow_free(&leaving.continues);
+}
+
+/* The parts of a for statement that are missing have no node; the semicolons tell which. */
+static void walk_for(rs_grid_walk *w, int node)
+{
+    const rs_tree *tree = w->tree;
+    loop_parts parts = {-1, -1, -1, false};
+    size_t semicolons[2] = {0, 0};
+    int depth = 0, found = 0;
+    for (size_t at = tree->nodes[node].begin; at < tree->nodes[node].end && found < 2; at++) {
+        depth += tree->text[at] == '(';
+        depth -= tree->text[at] == ')';
+        if (tree->text[at] == ';' && depth == 1)
+            semicolons[found++] = at;
+    }
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+        if (tree->nodes[child].next < 0)
+            parts.body = child;
+        else if (tree->nodes[child].begin <= semicolons[0])
+            rs_grid_walk_statement(w, child);
+        else if (tree->nodes[child].begin <= semicolons[1])
+            parts.condition = child;
+        else
+            parts.step = child;
+    }
+    walk_loop(w, &parts, node);
+}
+
+static void walk_switch(rs_grid_walk *w, int node)
+{
+    int body = rs_node_child(w->tree, node, 1);
+    rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
+    if (body < 0)
+        return;
+    rs_grid_exits leaving = {{.unreached = true}, {.unreached = true}};
+    rs_grid_exits *outer = w->innermost;
+    if (outer != NULL)
+        leaving.continues = outer->continues;
+    rs_flow before;
+    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    w->innermost = &leaving;
+    rs_flow_meet(&w->context, &leaving.breaks, &before, node); /* no case may fit */
+    for (int child = w->tree->nodes[body].first; child >= 0; child = w->tree->nodes[child].next) {
+        if (rs_grid_kind(w, child) == CXCursor_CaseStmt ||
+            rs_grid_kind(w, child) == CXCursor_DefaultStmt)
+            rs_flow_meet(&w->context, &w->flow, &before, node);
+        rs_grid_walk_statement(w, child);
+    }
+    rs_flow_meet(&w->context, &w->flow, &leaving.breaks, node);
+    w->innermost = outer;
+    if (outer != NULL)
+        outer->continues = leaving.continues;
+    rs_flow_free(&leaving.breaks);
+    rs_flow_free(&before);
+}
+
+static void leave(rs_grid_walk *w, rs_flow *to, int node)
+{
+    rs_flow_meet(&w->context, to, &w->flow, node);
+    w->flow.unreached = true;
+}
+
+static void walk_return(rs_grid_walk *w, int node)
+{
+    int expression = rs_node_child(w->tree, node, 0);
+    if (expression >= 0) {
+        rs_extended_type type = rs_grid_evaluate(w, expression);
+        if (w->depth <= 1)
+            rs_grid_keep(w, type, node, "a caller that is not known gets the address");
+        if (rs_grid_is_pointer(w->tree, expression))
+            w->returned = rs_type_meet(&w->context, w->returned, type, node);
+    }
+    leave(w, &w->returns, node);
+}
+
+/* Jumps are not followed: no grid that is known here can be. */
+static void walk_jump(rs_grid_walk *w, int node)
+{
+    for (int i = 0; i < w->flow.count; i++)
+        rs_grid_keep(w, w->flow.variables[i].type, node,
+                     "goto is not followed, which may change the type");
+}
+
+static void walk_children(rs_grid_walk *w, int node)
+{
+    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+        rs_grid_walk_statement(w, child);
+}
+
+void rs_grid_walk_statement(rs_grid_walk *w, int node)
+{
+    if (node < 0 || w->context.no_memory)
+        return;
+    bool label = rs_grid_kind(w, node) == CXCursor_CaseStmt ||
+                 rs_grid_kind(w, node) == CXCursor_DefaultStmt ||
+                 rs_grid_kind(w, node) == CXCursor_LabelStmt;
+    if (w->flow.unreached && !label)
+        return;
+    switch ((int)rs_grid_kind(w, node)) {
+    case CXCursor_CompoundStmt:
+    case CXCursor_DeclStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+        walk_children(w, node);
+        return;
+    case CXCursor_VarDecl:
+        walk_variable(w, node);
+        return;
+    case CXCursor_IfStmt:
+        walk_if(w, node);
+        return;
+    case CXCursor_ForStmt:
+        walk_for(w, node);
+        return;
+    case CXCursor_WhileStmt:
+        walk_loop(w,
+                  &(loop_parts){rs_node_child(w->tree, node, 0), rs_node_child(w->tree, node, 1),
+                                -1, false},
+                  node);
+        return;
+    case CXCursor_DoStmt:
+        walk_loop(w,
+                  &(loop_parts){rs_node_child(w->tree, node, 1), rs_node_child(w->tree, node, 0),
+                                -1, true},
+                  node);
+        return;
+    case CXCursor_SwitchStmt:
+        walk_switch(w, node);
+        return;
+    case CXCursor_ReturnStmt:
+        walk_return(w, node);
+        return;
+    case CXCursor_BreakStmt:
+        if (w->innermost != NULL)
+            leave(w, &w->innermost->breaks, node);
+        return;
+    case CXCursor_ContinueStmt:
+        if (w->innermost != NULL)
+            leave(w, &w->innermost->continues, node);
+        return;
+    case CXCursor_GotoStmt:
+    case CXCursor_LabelStmt:
+        walk_jump(w, node);
+        walk_children(w, node);
+        return;
+    default:
+        rs_grid_evaluate(w, node);
+    }
+}
+
+/* ---- functions ---- */
+
+/* Whether some expression outside of a function names it. */
+static bool is_called(const rs_grid_walk *w, int function)
+{
+    for (int i = 1; i < w->tree->node_count; i++)
+        if (w->tree->nodes[i].kind == CXCursor_DeclRefExpr &&
+            (i < function || w->tree->nodes[i].begin >= w->tree->nodes[function].end) &&
+            rs_grid_function(w, w->tree->nodes[i].cursor) == function)
+            return true;
+    return false;
+}
+
+static void walk_root(rs_grid_walk *w, int function)
+{
+    rs_flow_free(&w->flow);
+    w->returns = (rs_flow){.unreached = true};
+    w->returned = RS_TYPE_OF(RS_TYPE_NEW);
+    w->innermost = NULL;
+    w->calls[0] = function;
+    w->depth = 1;
+    for (int child = w->tree->nodes[function].first; child >= 0;
+         child = w->tree->nodes[child].next) {
+        if (rs_grid_kind(w, child) != CXCursor_ParmDecl)
+            continue;
+        uint64_t key = rs_grid_key(w->tree->nodes[child].cursor);
+        int grid = rs_grid_of_key(w, key);
+        if (grid >= 0)
+            w->found->outside[grid] = true;
+        rs_grid_assign(w, key, RS_TYPE_OF(grid >= 0 ? RS_TYPE_NEW : RS_TYPE_UNTRANSFORMED), child);
+    }
+    rs_grid_walk_statement(w, rs_grid_body(w->tree, function));
+    rs_flow_free(&w->returns);
+}
+
+/* The function that a byte lies in. */
+static int function_at(const rs_tree *tree, size_t offset)
+{
+    for (int i = 1; i < tree->node_count; i++)
+        if (tree->nodes[i].kind == CXCursor_FunctionDecl && tree->nodes[i].begin <= offset &&
+            offset < tree->nodes[i].end && rs_grid_body(tree, i) >= 0)
+            return i;
+    return -1;
+}
+
+static const char *first_extent(const rs_grid_walk *w, int grid)
+{
+    const char *told = w->program->grids.grids[grid].extents[0];
+    return told != NULL ? told : w->found->outer[grid];
+}
+
+/* Pointers of one class in one function have one first extent; those that are not told it learn it.
+ */
+static void settle_first_extents(rs_grid_walk *w)
+{
+    const rs_propagation *found = w->found;
+    for (int i = 0; i < found->link_count; i++)
+        for (int j = 0; j < found->link_count && !w->context.no_memory; j++) {
+            int to = found->links[i].grid, from = found->links[j].grid;
+            const char *extent = first_extent(w, from);
+            if (to == from || extent == NULL ||
+                rs_grid_class(found, found->links[i].class) !=
+                    rs_grid_class(found, found->links[j].class))
+                continue;
+            int function = function_at(w->tree, w->program->grids.grids[to].name);
+            if (function != function_at(w->tree, w->program->grids.grids[from].name))
+                continue;
+            char name[64], other[64];
+            if (first_extent(w, to) == NULL)
+                w->context.no_memory = (found->outer[to] = strdup(extent)) == NULL;
+            else if (!rs_extent_same(extent, first_extent(w, to)))
+                rs_class_keep(&w->context, found->links[i].class, function,
+                              "%s and %s have different first extents",
+                              rs_grid_name(w->program, to, name),
+                              rs_grid_name(w->program, from, other));
+        }
+}
+
+/* A pointer has one declaration, so what it may point to stays as it is together. */
+static void close_kept(rs_grid_walk *w)
+{
+    rs_propagation *found = w->found;
+    bool changed = true;
+    while (changed && !w->context.no_memory) {
+        changed = false;
+        for (int i = 0; i < found->link_count; i++)
+            for (int j = 0; j < found->link_count; j++) {
+                int from = rs_grid_class(found, found->links[i].class);
+                int to = rs_grid_class(found, found->links[j].class);
+                if (found->links[i].grid != found->links[j].grid ||
+                    found->kept[from].sentence == NULL || found->kept[to].sentence != NULL)
+                    continue;
+                found->kept[to] = (rs_note){strdup(found->kept[from].file), found->kept[from].line,
+                                            strdup(found->kept[from].sentence)};
+                changed = found->kept[to].sentence != NULL && found->kept[to].file != NULL;
+                w->context.no_memory = !changed;
+            }
+    }
+}
+
+restride_status rs_propagate(rs_propagation *found, const rs_program *program)
+{
+    size_t count = (size_t)program->grids.count;
+    *found = (rs_propagation){.grid_count = program->grids.count};
+    found->parents = calloc(count + 1, sizeof *found->parents);
+    found->kept = calloc(count + 1, sizeof *found->kept);
+    found->outside = calloc(count + 1, sizeof *found->outside);
+    found->outer = calloc(count + 1, sizeof *found->outer);
+    rs_grid_walk w = {.context = {program, found, false},
+                      .program = program,
+                      .tree = &program->tree,
+                      .found = found};
+    w.context.no_memory = found->parents == NULL || found->kept == NULL || found->outside == NULL ||
+                          found->outer == NULL;
+    for (size_t g = 0; !w.context.no_memory && g < count; g++)
+        found->parents[g] = (int)g;
+    for (int i = 1; i < program->tree.node_count && !w.context.no_memory && count > 0; i++)
+        if (program->tree.nodes[i].kind == CXCursor_FunctionDecl &&
+            rs_grid_body(&program->tree, i) >= 0 && !is_called(&w, i))
+            walk_root(&w, i);
+    rs_flow_free(&w.flow);
+    if (!w.context.no_memory)
+        settle_first_extents(&w);
+    if (!w.context.no_memory)
+        close_kept(&w);
+    if (!w.context.no_memory && w.steps <= RS_GRID_STEP_LIMIT)
+        return RESTRIDE_OK;
+    rs_propagation_free(found);
+    return w.context.no_memory
+               ? rs_fail_memory("the propagation of layouts")
+               : rs_fail(RESTRIDE_UNSUPPORTED, "The program is too large to follow its grids.");
+}
+
+void rs_propagation_free(rs_propagation *found)
+{
+    for (int g = 0; g < found->grid_count; g++) {
+        if (found->kept != NULL) {
+            free(found->kept[g].file);
+            free(found->kept[g].sentence);
+        }
+        if (found->outer != NULL)
+            free(found->outer[g]);
+    }
+    free(found->parents);
+    free(found->kept);
+    free(found->outside);
+    free(found->outer);
+    free(found->accesses);
+    free(found->links);
+    *found = (rs_propagation){.grid_count = 0};
+}

@@ -1,0 +1,71 @@
+/*
+ * Inside the walk of propagate.h: propagate.c has functions and statements,
+ * propagate_expressions.c expressions, propagate_calls.c calls. flow.h says what the walk carries.
+ */
+#ifndef RS_ANALYZE_PROPAGATE_WALK_H
+#define RS_ANALYZE_PROPAGATE_WALK_H
+
+#include "analyze/flow.h"
+
+enum { RS_GRID_CALL_DEPTH = 12, RS_GRID_STEP_LIMIT = 2000000 };
+
+/* What leaves a loop or a switch before its end. */
+typedef struct {
+    rs_flow breaks, continues;
+} rs_grid_exits;
+
+typedef struct {
+    rs_flow_context context;
+    const rs_program *program;
+    const rs_tree *tree;
+    rs_propagation *found;
+    rs_flow flow;
+    rs_grid_exits *innermost; /* of loops and switches; NULL outside of them */
+    rs_flow returns;
+    rs_extended_type returned;
+    int calls[RS_GRID_CALL_DEPTH]; /* the functions that are walked */
+    int depth;
+    long steps;
+} rs_grid_walk;
+
+/* ---- propagate.c ---- */
+
+void rs_grid_walk_statement(rs_grid_walk *w, int node);
+
+/* The body of a function, and the node of the function that a name stands for, if the source has
+ * its body; -1 for none. */
+int rs_grid_body(const rs_tree *tree, int function);
+int rs_grid_function(const rs_grid_walk *w, CXCursor name);
+
+/* ---- propagate_expressions.c ---- */
+
+rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node);
+
+/* What is assigned: numbers, as NULL is one, and the results of functions that are not declared are
+ * no memory that there was before. */
+rs_extended_type rs_grid_evaluate_source(rs_grid_walk *w, int node);
+
+/* A chain of subscripts from its outermost node. */
+rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node);
+
+/* p = q of table 6.1. */
+void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node);
+
+/* A grid's class stays as it is: "WHAT of NAME". */
+void rs_grid_keep(rs_grid_walk *w, rs_extended_type type, int node, const char *what);
+
+enum CXCursorKind rs_grid_kind(const rs_grid_walk *w, int node);
+
+/* As rs_node_is_pointer(), and arrays of variable length, which C knows. */
+bool rs_grid_is_pointer(const rs_tree *tree, int node);
+void rs_grid_spelling(CXCursor cursor, char name[64]);
+
+/* Variables by the place of their declaration, and the grid that is declared there; -1 for none. */
+uint64_t rs_grid_key(CXCursor cursor);
+int rs_grid_of_key(const rs_grid_walk *w, uint64_t key);
+
+/* ---- propagate_calls.c ---- */
+
+rs_extended_type rs_grid_call(rs_grid_walk *w, int node);
+
+#endif

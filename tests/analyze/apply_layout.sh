@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# apply_layout.sh RESTRIDE CC: layouts of grids through pointers (Sung 2013, section 6.3.4), derived by hand, and the
+# sources that come out: C programs give what they gave before, CUDA C can be read by a compiler.
+restride=$1
+cc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../cli/expect.sh"
+cd "$work" || exit 1
+
+kernel='__global__ void relax(int ny, int nx, float to[ny][nx][4], float from[ny][nx][4])
+{
+    int i = threadIdx.x, j = blockIdx.x;
+    to[j][i][0] = from[j][i][1] + from[j + 1][i][2];
+}'
+new='cudaMalloc((void **)&'
+size=', 16 * ny * nx)'
+
+# apply NAME BODY [DECLARATIONS]: a host function around BODY with grids a, b and c, which are new memory.
+# Lines: 1 to 5 the kernel, 6 the declarations, 7 the grids, 8 their memory, 9 the body.
+apply() {
+    {
+        echo "$kernel"
+        echo "$3"
+        echo "void step(int ny, int nx, int n, int which, float *plain) { float (*a)[nx][4], (*b)[nx][4], (*c)[nx][4];"
+        echo "${new}a$size; ${new}b$size; ${new}c$size;"
+        echo "$2 }"
+    } >"$1.cu"
+    expect 0 "$restride" analyze --apply layout "$1.cu" -o "$1.out.cu" --steering 12 --burst 64
+    "$restride" analyze --apply layout "$1.cu" --json >"$1.json" 2>/dev/null
+}
+
+clang=$(command -v clang)
+cat >cuda.h <<'END'
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+struct uint3 { unsigned x, y, z; };
+struct dim3 { unsigned x, y, z; __host__ __device__ dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1); };
+extern __device__ uint3 threadIdx, blockIdx;
+int cudaMalloc(void **, unsigned long);
+int cudaMemcpy(void *, const void *, unsigned long, int);
+int cudaFree(void *);
+typedef struct CUstream_st *cudaStream_t;
+extern "C" int cudaConfigureCall(dim3, dim3, unsigned long = 0, cudaStream_t = 0);
+extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, unsigned long = 0, cudaStream_t = 0);
+extern "C" int cudaLaunchKernel(const void *, dim3, dim3, void **, unsigned long, cudaStream_t);
+END
+
+# grids NAME STATE EXPECTED: the grids with that state, by class: "a,b,c to,from"; the output can be compiled.
+grids() {
+    if [ -n "$clang" ]; then
+        expect 0 clang -x cuda --cuda-host-only -nocudainc -nocudalib -include "$PWD/cuda.h" -fsyntax-only "$1.out.cu" \
+            -Wno-unknown-cuda-version -Werror=incompatible-pointer-types
+    fi
+    /usr/bin/python3 - "$@" <<'END' || complain "$1: $2 grids are not $3"
+import json, sys
+name, state, expected = sys.argv[1:]
+classes = {}
+for grid in json.load(open(name + ".json"))["grids"]:
+    if grid["state"] == state:
+        classes.setdefault(grid["class"], []).append(grid["name"])
+found = " ".join(sorted(",".join(names) for names in classes.values()))
+if found != expected:
+    print("found:", found)
+    sys.exit(1)
+END
+}
+# reason NAME LINE TEXT: a and what is handed over with it are kept for this reason.
+reason() {
+    /usr/bin/python3 - "$@" <<'END' || complain "$1: the reason is not line $2: $3"
+import json, sys
+name, line, text = sys.argv[1:]
+kept = {grid["name"]: grid for grid in json.load(open(name + ".json"))["grids"] if grid["state"] == "kept"}
+a = kept.get("a", {"at": 0, "reason": "a is not kept"})
+if a["at"] != int(line) or text not in a["reason"] or (line != "6" and "to" not in kept):
+    print("found:", a["at"], a["reason"])
+    sys.exit(1)
+END
+}
+
+launch='relax<<<ny - 1, nx>>>(ny, nx,'
+
+# Listing 6.1 with 128 threads, 32 groups, bursts of 64 bytes and enough steering bits: the thesis' layout.
+apply plain "$launch a, b);"
+says out '^to \(line 1\): transformed to "i/32 j/128 k i%32 j%128"$'
+grep -q 'restride_grid_[0-9]*_offset(ny, nx, 4, (j + 1), (i), (2))' plain.out.cu || complain "no flattened access"
+grep -q 'relax(int ny, int nx, float \*to, float \*from)' plain.out.cu || complain "no flat parameter"
+grids plain transformed "from,b to,a"
+
+# Table 6.1: p = q hands the layout over. Two grids that are swapped in a loop have one; a third has its own.
+apply swapped "float (*t)[nx][4]; for (int s = 0; s < n; s++) { $launch a, b); t = a; a = b; b = t; }"
+grids swapped transformed "to,from,a,b,t"
+apply own "float (*t)[nx][4]; t = a; $launch t, t); t = c; c[0][0][0] = t[0][0][1];" \
+    'void other(int ny, int nx, float g[ny][nx][4]) { g[0][0][0] = 1; }'
+grids own transformed "to,from,a" # t is a when it is handed over, and c in the end
+grids own row-major "b c,t g"
+
+# Aliases through parameters, through a helper's pointers to pointers, and through what a function returns.
+helper='__device__ float left(int ny, int nx, float g[ny][nx][4], int j) { return g[j][0][1]; }'
+apply alias "$launch a, b); walk(ny, nx, a); walk(ny, nx, b);" \
+    'void walk(int h, int w, float alias[h][w][4]) { float (*same)[w][4] = alias; same[h - 1][0][0] = alias[0][0][0]; }'
+grids alias transformed "to,from,alias,same,a,b"
+apply rotated "for (int s = 0; s < n; s++) { $launch a, c); rotate((void **)&a, (void **)&b, (void **)&c); }" \
+    'void rotate(void **p, void **q, void **r) { void *t = *p; *p = *q; *q = *r; *r = t; }'
+grids rotated transformed "to,from,a,b,c"
+apply returned "float (*t)[nx][4] = (float (*)[nx][4])choose(a, b, n); $launch t, c);" \
+    'void *choose(void *p, void *q, int n) { if (n > 3) return p; return q; }'
+grids returned transformed "from,c to,a,b,t"
+
+# Table 6.2: the meet at a condition, a branch, a switch and behind a break.
+apply chosen "$launch which ? a : b, c);"
+grids chosen transformed "from,c to,a,b"
+apply branched "float (*t)[nx][4]; if (which) t = a; else t = b; $launch t, t); $launch c, c);"
+grids branched transformed "to,from,a,b,c,t"
+apply switched "float (*t)[nx][4] = a; switch (which) { case 1: t = b; break; case 2: t = c; } t[0][0][0] = 1;"
+grids switched row-major "a,b,c,t"
+apply broken "float (*t)[nx][4] = a; while (n--) { if (n == which) { t = b; break; } t = a; } t[0][0][0] = c[0][0][0];"
+grids broken row-major "a,b,t c"
+
+# Incompatible: a grid and memory that is none; extents that differ; what no flattening function can express.
+apply mixed "float (*t)[nx][4] = a; if (which) t = (float (*)[nx][4])plain; $launch t, b);"
+reason mixed 9 'a pointer may be t or memory that is no grid'
+apply extents "float (*t)[ny][4]; t = a; $launch t, b);"
+reason extents 9 'have different extents'
+apply crossed "relax<<<1, 1>>>(nx, ny, a, b);"
+reason crossed 9 'the extents of a are not those of to'
+apply moved "$launch a + 1, b);"
+reason moved 9 'arithmetic on the address of a'
+apply stepped "a++; $launch a, b);"
+reason stepped 9 'arithmetic moves a pointer of a'
+apply rows "float (*t)[nx][4]; $launch a, b); relax<<<1, nx>>>(2 * ny, nx, c, c); t = a; t = c; t[0][0][0] = 1; t = which ? a : c;"
+reason rows 7 'have different first extents'
+apply row "float *r = a[1][2]; r[0] = 1; $launch a, b);"
+reason row 9 'not all subscripts are given of a'
+apply element "float *e = &a[1][2][3]; *e = 1; $launch a, b);"
+reason element 9 'the address of a part of a'
+apply cast "float *flat = (float *)a; flat[0] = 1; $launch a, b);"
+reason cast 9 'a cast loses the extents of a'
+apply escapes "unknown(a); $launch a, b);" 'void unknown(void *);'
+reason escapes 9 'unknown, which is not followed, gets the address of a'
+apply copied "cudaMemcpy(a, plain, 16 * ny * nx, 1); $launch a, b);"
+reason copied 9 'a pointer may be a or memory that is no grid'
+apply changed "nx = 7; $launch a, b);"
+reason changed 9 'nx, an extent, is changed'
+apply measured "n = sizeof(a[0]); $launch a, b);"
+reason measured 9 'sizeof asks for a part of a'
+apply recursive "again(ny, nx, a, n); $launch a, b);" \
+    'void again(int ny, int nx, float g[ny][nx][4], int n) { if (n > 0) again(ny, nx, g, n - 1); }'
+reason recursive 6 'a recursive call gets the address of g'
+apply jumping "again: $launch a, b); if (n--) goto again;"
+reason jumping 9 'goto is not followed'
+
+# Whole programs in C, in several layouts and with extents that tiles do not divide.
+program() {
+    expect 0 "$restride" analyze --apply layout "$here/grids/$1.c" --layout "$2" -o new.c
+    grep -q '_offset(' new.c || complain "$1 was not changed"
+    expect 0 "$cc" -std=gnu11 -O1 -o new new.c
+    expect 0 "$cc" -std=gnu11 -O1 -o old "$here/grids/$1.c"
+    for arguments in "" "5 6 7" "5 6 7 8" "3 40 65" "1 1 1"; do
+        # shellcheck disable=SC2086
+        [ "$(./old $arguments)" = "$(./new $arguments)" ] || complain "$1 $arguments gives something else with $2"
+    done
+}
+for layout in 'now: i j/8 k/32 j%8 k%32' 'swap: k j i' 'last: i/2 j k/16 i%2 k%16' 'from: i/4 j/4 k/4 i%4 j%4 k%4'; do
+    program heat "$layout"
+done
+
+# What cannot be done is said.
+expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: i j k/8'
+expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: k%8 i j k/8'
+says err 'divide'
+expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: i/32:pad j k i%32'
+says err 'needs more memory'
+expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: i k j' --layout 'next: k j i'
+says err 'cannot have the layout'
+expect 2 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now'
+expect 2 "$restride" analyze --apply paint "$here/grids/heat.c"
+finish
