@@ -169,15 +169,15 @@ static void test_divider(void **state)
 {
     (void)state;
     for (size_t divisor = 1; divisor < 70000; divisor += divisor < 300 ? 1 : 997) {
-        rs_host_divider divider = rs_host_divider_make(divisor, UINT32_MAX);
+        rs_divider divider = rs_divider_make(divisor, UINT32_MAX);
         for (size_t number = UINT32_MAX; number > UINT32_MAX - 3 * divisor && number > 0;
              number -= 1 + divisor / 50)
-            assert_int_equal(rs_host_divide(&divider, number), number / divisor);
+            assert_int_equal(rs_divide(&divider, number), number / divisor);
         for (size_t k = 1; k <= 64; k++) {
             size_t multiple = UINT32_MAX / divisor / k * divisor;
-            assert_int_equal(rs_host_divide(&divider, multiple), multiple / divisor);
+            assert_int_equal(rs_divide(&divider, multiple), multiple / divisor);
             if (multiple > 0)
-                assert_int_equal(rs_host_divide(&divider, multiple - 1), (multiple - 1) / divisor);
+                assert_int_equal(rs_divide(&divider, multiple - 1), (multiple - 1) / divisor);
         }
     }
 }

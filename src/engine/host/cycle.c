@@ -7,7 +7,7 @@ void rs_host_cycles_begin(rs_host_cycles *cycles, size_t rows, size_t cols)
         .rows = rows,
         .cols = cols,
         .total = rows * cols,
-        .by_rows = rs_host_divider_make(rows, rows * cols),
+        .by_rows = rs_divider_make(rows, rows * cols),
     };
 }
 

@@ -16,22 +16,17 @@
 #define RS_ENGINE_HOST_CYCLE_H
 
 #include "base/cycles.h"
+#include "base/divide.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Division by a number that stays the same. */
-typedef struct {
-    size_t divisor;
-    uint64_t magic; /* ceil(2^64 / divisor) where that is exact for all positions, else 0 */
-} rs_host_divider;
-
 typedef struct {
     size_t rows;
     size_t cols;
     size_t total; /* rows * cols */
-    rs_host_divider by_rows;
+    rs_divider by_rows;
     rs_cycles cycles;
     size_t length; /* of a chain, about */
     size_t chains;
@@ -91,29 +86,10 @@ void rs_host_whole_begin(rs_host_whole_cursor *cursor, const rs_host_cycles *cyc
 /* The next slice, at first the first one; false when there is none. */
 bool rs_host_whole_next(rs_host_whole_cursor *cursor);
 
-/* `largest` is the largest number that will be divided. */
-static inline rs_host_divider rs_host_divider_make(size_t divisor, size_t largest)
-{
-    /* For numbers and divisors below 2^32 the error of the rounded-up reciprocal stays below
-     * 1 / divisor (Granlund and Montgomery 1994). */
-    bool exact = divisor > 1 && divisor <= UINT32_MAX && largest <= UINT32_MAX;
-    return (rs_host_divider){divisor, exact ? UINT64_MAX / divisor + 1 : 0};
-}
-
-static inline size_t rs_host_divide(const rs_host_divider *divider, size_t number)
-{
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    if (divider->magic != 0)
-        return (size_t)(((wide)number * divider->magic) >> 64);
-#endif
-    return number / divider->divisor;
-}
-
 /* Where the element comes from that belongs at `position`. */
 static inline size_t rs_host_source(const rs_host_cycles *cycles, size_t position)
 {
-    size_t j = rs_host_divide(&cycles->by_rows, position);
+    size_t j = rs_divide(&cycles->by_rows, position);
     return (position - j * cycles->rows) * cycles->cols + j;
 }
 
