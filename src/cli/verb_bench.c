@@ -15,6 +15,7 @@ static const char usage[] =
     "  permute     permutations of a tensor's axes in place on the host, beside a copy\n"
     "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
     "  patterns    published tables of access patterns, beside what restride analyze finds\n"
+    "  sim         the speed of the model of a memory behind restride sim\n"
     "  transpose   in-place transposition on the host or a device, beside a copy there\n"
     "\n"
     "Each has options of its own: restride bench MEASUREMENT --help. All print JSON with --json.\n"
@@ -28,13 +29,19 @@ static const struct {
     int (*run)(int argc, char **argv);
 } measurements[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
-    {"apps", rs_bench_apps},           {"marshal", rs_bench_marshal},
+    {"apps", rs_bench_apps},
+    {"marshal", rs_bench_marshal},
 #endif
 #ifdef RESTRIDE_HAVE_ANALYZE
     {"patterns", rs_bench_patterns},
 #endif
-    {"permute", rs_bench_permute},     {"figures", rs_bench_figures},
-    {"offload", rs_bench_offload},     {"transfer", rs_bench_transfer},
+#ifdef RESTRIDE_HAVE_CONFIG
+    {"sim", rs_bench_sim},
+#endif
+    {"permute", rs_bench_permute},
+    {"figures", rs_bench_figures},
+    {"offload", rs_bench_offload},
+    {"transfer", rs_bench_transfer},
     {"transpose", rs_bench_transpose},
 };
 

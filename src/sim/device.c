@@ -186,6 +186,7 @@ static const char *find_contradiction(const rs_sim_device *device)
         "interleave_bytes is not a multiple of fetch_bytes",
         "l1_bytes is not a multiple of l1_ways lines of 128 bytes",
         "l2_bytes is 0 or not a multiple of l2_ways lines of 128 bytes",
+        "l1_ways or l2_ways is more than 65536",
         "queue is more than 256",
         "fetch_ns is 0",
         "overlap is less than 1",
@@ -200,6 +201,7 @@ static const char *find_contradiction(const rs_sim_device *device)
         device->interleave_bytes % device->fetch_bytes != 0,
         device->l1.bytes % (device->l1.ways * RS_SIM_LINE) != 0,
         device->l2.bytes == 0 || device->l2.bytes % (device->l2.ways * RS_SIM_LINE) != 0,
+        device->l1.ways > 65536 || device->l2.ways > 65536,
         device->queue > 256,
         device->fetch_ns <= 0,
         device->overlap<1, device->processors> 65536 || device->channels > 65536 ||

@@ -1,24 +1,34 @@
 /* The model of memory.h. */
 #include "sim/memory.h"
 
+#include "base/divide.h"
+
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NO_LINE = 0, WORD = 4, MOST_LANES = 1024 };
 
-/* A line in a cache: its number plus 1, and what of it is there or was written, 4 bytes a bit. */
+/* What of a line is there and what was written, 4 bytes a bit. */
 typedef struct {
-    uint64_t tag;
     uint32_t valid;
     uint32_t dirty;
-} line;
+} contents;
 
-/* Each set has its lines in the order of their use, the last one first. */
+/*
+ * Sets of `ways` places each. What belongs to a set is side by side: the tags of its places (the
+ * line's number / sets + 1, or NO_LINE), the order of their use (the last one first), then their
+ * contents. Nothing moves when a line is used but its place's number in that order.
+ */
 typedef struct {
-    line *lines;
     size_t sets;
     size_t ways;
+    rs_divider by_sets;
+    size_t stride; /* bytes from set to set */
+    size_t order_at;
+    size_t lines_at;
+    char *memory;
 } cache;
 
 typedef struct {
@@ -26,8 +36,10 @@ typedef struct {
     uint64_t row;
 } request;
 
+/* The queue is a ring. */
 typedef struct {
     request *queue;
+    size_t first;
     size_t waiting;
     uint64_t *open; /* row of each bank, plus 1 */
     size_t requests;
@@ -41,6 +53,12 @@ struct rs_sim_memory {
     channel *channels;
     double *busy; /* of each processor */
     double *cost; /* of an access, by its lines */
+    size_t queue_mask;
+    uint32_t *steering; /* for each byte of an address and each value of it: see steer() */
+    rs_divider by_interleave;
+    rs_divider by_channels;
+    rs_divider by_row;
+    rs_divider by_banks;
     size_t processor;
     size_t sectors_of_line;
     rs_sim_counts counts;
@@ -48,12 +66,42 @@ struct rs_sim_memory {
 
 /* ---- making ---- */
 
+static uint32_t *tags_of(const cache *of, size_t set)
+{
+    return (uint32_t *)(void *)(of->memory + set * of->stride);
+}
+
+static uint16_t *order_of(const cache *of, size_t set)
+{
+    return (uint16_t *)(void *)(of->memory + set * of->stride + of->order_at);
+}
+
+static contents *lines_of(const cache *of, size_t set)
+{
+    return (contents *)(void *)(of->memory + set * of->stride + of->lines_at);
+}
+
+static size_t round_up(size_t bytes, size_t step)
+{
+    return (bytes + step - 1) / step * step;
+}
+
 static bool make_cache(cache *made, const rs_sim_cache_shape *shape)
 {
+    enum { HOST_LINE = 64 };
     made->ways = shape->ways;
     made->sets = shape->bytes / (shape->ways * RS_SIM_LINE);
-    made->lines = calloc(made->sets * made->ways, sizeof *made->lines);
-    return made->lines != NULL;
+    made->by_sets = rs_divider_make(made->sets, UINT32_MAX);
+    made->order_at = made->ways * sizeof(uint32_t);
+    made->lines_at = round_up(made->order_at + made->ways * sizeof(uint16_t), sizeof(contents));
+    made->stride = round_up(made->lines_at + made->ways * sizeof(contents), HOST_LINE);
+    made->memory = aligned_alloc(HOST_LINE, made->sets * made->stride);
+    for (size_t set = 0; made->memory != NULL && set < made->sets; set++) {
+        memset(made->memory + set * made->stride, 0, made->stride);
+        for (size_t i = 0; i < made->ways; i++)
+            order_of(made, set)[i] = (uint16_t)i;
+    }
+    return made->memory != NULL;
 }
 
 static bool make_l1(rs_sim_memory *memory)
@@ -74,7 +122,7 @@ static bool make_channels(rs_sim_memory *memory)
     memory->channels = calloc(device->channels, sizeof *memory->channels);
     for (size_t c = 0; memory->channels != NULL && c < device->channels; c++) {
         channel *made = &memory->channels[c];
-        made->queue = malloc(device->queue * sizeof *made->queue);
+        made->queue = malloc((memory->queue_mask + 1) * sizeof *made->queue);
         made->open = calloc(device->banks, sizeof *made->open);
         if (made->queue == NULL || made->open == NULL)
             return false;
@@ -93,6 +141,33 @@ static double cost_of(const rs_sim_device *device, double lines)
     const rs_sim_cost *low = &device->cost[i - 1];
     const rs_sim_cost *high = &device->cost[i];
     return low->ns + (high->ns - low->ns) * (lines - low->lines) / (high->lines - low->lines);
+}
+
+/* The parities of `value` in byte number `byte` of an address under all masks. */
+static uint32_t steering_of(const rs_sim_device *device, size_t byte, uint64_t value)
+{
+    uint64_t address = value << (CHAR_BIT * byte);
+    uint32_t bits = 0;
+    for (size_t k = 0; k < device->channel_masks; k++)
+        bits |= (uint32_t)__builtin_parityll(address & device->channel_mask[k]) << k;
+    for (size_t k = 0; k < device->bank_masks; k++)
+        bits |= (uint32_t)__builtin_parityll(address & device->bank_mask[k])
+                << (RS_SIM_MOST_MASKS + k);
+    return bits;
+}
+
+static bool make_steering(rs_sim_memory *memory)
+{
+    enum { VALUES = UCHAR_MAX + 1 };
+    const rs_sim_device *device = memory->device;
+    memory->by_interleave = rs_divider_make(device->interleave_bytes, UINT32_MAX);
+    memory->by_channels = rs_divider_make(device->channels, UINT32_MAX);
+    memory->by_row = rs_divider_make(device->row_bytes, UINT32_MAX);
+    memory->by_banks = rs_divider_make(device->banks, UINT32_MAX);
+    memory->steering = malloc(sizeof(uint64_t) * VALUES * sizeof *memory->steering);
+    for (size_t i = 0; memory->steering != NULL && i < sizeof(uint64_t) * VALUES; i++)
+        memory->steering[i] = steering_of(device, i / VALUES, i % VALUES);
+    return memory->steering != NULL;
 }
 
 static bool make_costs(rs_sim_memory *memory)
@@ -114,8 +189,10 @@ restride_status rs_sim_memory_create(rs_sim_memory **memory, const rs_sim_device
     made->device = device;
     made->processor = device->processors - 1;
     made->sectors_of_line = RS_SIM_LINE / device->sector_bytes;
+    while (made->queue_mask + 1 < device->queue)
+        made->queue_mask = 2 * made->queue_mask + 1;
     if (!make_l1(made) || !make_cache(&made->l2, &device->l2) || !make_channels(made) ||
-        !make_costs(made)) {
+        !make_steering(made) || !make_costs(made)) {
         rs_sim_memory_destroy(made);
         return rs_fail_memory("the model of a memory system");
     }
@@ -128,15 +205,16 @@ void rs_sim_memory_destroy(rs_sim_memory *memory)
     if (memory == NULL)
         return;
     for (size_t p = 0; memory->l1 != NULL && p < memory->device->processors; p++)
-        free(memory->l1[p].lines);
+        free(memory->l1[p].memory);
     for (size_t c = 0; memory->channels != NULL && c < memory->device->channels; c++) {
         free(memory->channels[c].queue);
         free(memory->channels[c].open);
     }
     free(memory->l1);
-    free(memory->l2.lines);
+    free(memory->l2.memory);
     free(memory->channels);
     free(memory->cost);
+    free(memory->steering);
     free(memory->busy);
     free(memory);
 }
@@ -146,46 +224,80 @@ const rs_sim_device *rs_sim_memory_device(const rs_sim_memory *memory)
     return memory->device;
 }
 
+/* Tags have 32 bits. */
+uint64_t rs_sim_address_limit(const rs_sim_memory *memory)
+{
+    uint64_t sets = memory->l2.sets;
+    if (memory->l1 != NULL && memory->l1[0].sets < sets)
+        sets = memory->l1[0].sets;
+    return (uint64_t)UINT32_MAX * RS_SIM_LINE * sets;
+}
+
 /* ---- channels ---- */
 
-static uint64_t steer(uint64_t number, uint64_t address, const uint64_t *masks, size_t count)
+/* Addresses of large devices may be too large for the quick way. */
+static uint64_t quotient(const rs_divider *divider, uint64_t number)
 {
-    for (size_t k = 0; k < count; k++)
-        number ^= (uint64_t)__builtin_parityll(address & masks[k]) << k;
-    return number;
+    return number <= UINT32_MAX ? rs_divide(divider, number) : number / divider->divisor;
+}
+
+static uint64_t remainder_of(const rs_divider *divider, uint64_t number)
+{
+    return number - quotient(divider, number) * divider->divisor;
 }
 
 /* Serves one request: the first whose row is open, or else the oldest. */
-static void serve(channel *at)
+static void serve(channel *at, size_t mask)
 {
     size_t chosen = 0;
-    for (size_t i = 0; i < at->waiting; i++)
-        if (at->open[at->queue[i].bank] == at->queue[i].row + 1) {
-            chosen = i;
-            at->row_hits++;
+    while (chosen < at->waiting) {
+        const request *next = &at->queue[(at->first + chosen) & mask];
+        if (at->open[next->bank] == next->row + 1)
             break;
-        }
-    at->open[at->queue[chosen].bank] = at->queue[chosen].row + 1;
-    at->requests++;
+        chosen++;
+    }
+    if (chosen < at->waiting)
+        at->row_hits++;
+    else
+        chosen = 0;
+    const request served = at->queue[(at->first + chosen) & mask];
+    for (size_t i = chosen; i > 0; i--) /* those before it move up */
+        at->queue[(at->first + i) & mask] = at->queue[(at->first + i - 1) & mask];
+    at->open[served.bank] = served.row + 1;
+    at->first++;
     at->waiting--;
-    memmove(at->queue + chosen, at->queue + chosen + 1, (at->waiting - chosen) * sizeof *at->queue);
+    at->requests++;
+}
+
+/* The parities of the address under the masks: those of a channel's number, then, from bit
+ * RS_SIM_MOST_MASKS on, those of a bank's. Parities of parts of an address add up without carries.
+ */
+static uint32_t steer(const rs_sim_memory *memory, uint64_t address)
+{
+    uint32_t bits = 0;
+    for (const uint32_t *byte = memory->steering; address != 0; address >>= CHAR_BIT) {
+        bits ^= byte[address & UCHAR_MAX];
+        byte += UCHAR_MAX + 1;
+    }
+    return bits;
 }
 
 /* A channel holds every channels-th block of interleave_bytes; a bank every banks-th row of it. */
 static void ask(rs_sim_memory *memory, uint64_t address)
 {
+    enum { CHANNEL_BITS = (1 << RS_SIM_MOST_MASKS) - 1 };
     const rs_sim_device *device = memory->device;
-    uint64_t block = address / device->interleave_bytes;
-    uint64_t number =
-        steer(block, address, device->channel_mask, device->channel_masks) % device->channels;
-    uint64_t within =
-        block / device->channels * device->interleave_bytes + address % device->interleave_bytes;
-    uint64_t row = within / device->row_bytes;
-    uint64_t bank = steer(row, address, device->bank_mask, device->bank_masks) % device->banks;
+    uint32_t steered = steer(memory, address);
+    uint64_t block = quotient(&memory->by_interleave, address);
+    uint64_t number = remainder_of(&memory->by_channels, block ^ (steered & CHANNEL_BITS));
+    uint64_t above = quotient(&memory->by_channels, block);
+    uint64_t within = above * device->interleave_bytes + address - block * device->interleave_bytes;
+    uint64_t row = quotient(&memory->by_row, within);
+    uint64_t bank = remainder_of(&memory->by_banks, row ^ steered >> RS_SIM_MOST_MASKS);
     channel *at = &memory->channels[number];
     if (at->waiting == device->queue)
-        serve(at);
-    at->queue[at->waiting++] = (request){bank, row};
+        serve(at, memory->queue_mask);
+    at->queue[(at->first + at->waiting++) & memory->queue_mask] = (request){bank, row};
 }
 
 /* ---- caches ---- */
@@ -221,33 +333,62 @@ static void ask_units(rs_sim_memory *memory, uint64_t number, uint32_t bits)
 }
 
 /* Units that were written in part and never read are read first. */
-static void write_back(rs_sim_memory *memory, const line *old)
+static void write_back(rs_sim_memory *memory, uint64_t number, const contents *old)
 {
-    if (old->tag == NO_LINE || old->dirty == 0)
+    if (old->dirty == 0)
         return;
     uint32_t units = whole_units(old->dirty, memory->device->fetch_bytes);
-    ask_units(memory, old->tag - 1, units & ~(old->dirty | old->valid));
-    ask_units(memory, old->tag - 1, units);
+    ask_units(memory, number, units & ~(old->dirty | old->valid));
+    ask_units(memory, number, units);
 }
 
-/* The line of this number, or the one that was used longest ago, emptied: now the first of its set.
- */
-static line *find_line(rs_sim_memory *memory, cache *in, uint64_t number, bool writes_back)
+/* Moves the place that stands `at` places behind the first one to the front. */
+static void use_place(uint16_t *order, size_t at)
 {
-    line *set = in->lines + number % in->sets * in->ways;
-    size_t way = 0;
-    while (way < in->ways && set[way].tag != number + 1)
-        way++;
-    line found = {number + 1, 0, 0};
-    if (way < in->ways)
-        found = set[way];
-    else if (writes_back)
-        write_back(memory, &set[--way]);
-    else
-        way--;
-    memmove(set + 1, set, way * sizeof *set);
-    set[0] = found;
-    return set;
+    uint16_t place = order[at];
+    memmove(order + 1, order, at * sizeof *order);
+    order[0] = place;
+}
+
+/* Four places at a time, since most searches in a large cache find nothing. */
+static size_t find_place(const uint32_t *tags, size_t ways, uint32_t tag)
+{
+    enum { AT_ONCE = 4 };
+    size_t place = 0;
+    while (place + AT_ONCE <= ways && ((tags[place] == tag) | (tags[place + 1] == tag) |
+                                       (tags[place + 2] == tag) | (tags[place + 3] == tag)) == 0)
+        place += AT_ONCE;
+    while (place < ways && tags[place] != tag)
+        place++;
+    return place;
+}
+
+/* The line of this number, or the place of the one that was used longest ago, emptied. */
+static contents *find_line(rs_sim_memory *memory, cache *in, uint64_t number, bool writes_back)
+{
+    size_t above = quotient(&in->by_sets, number);
+    size_t set = number - above * in->sets;
+    uint32_t tag = (uint32_t)above + 1;
+    uint32_t *tags = tags_of(in, set);
+    contents *lines = lines_of(in, set);
+    uint16_t *order = order_of(in, set);
+    if (tags[order[0]] == tag)
+        return &lines[order[0]];
+    size_t place = find_place(tags, in->ways, tag);
+    if (place < in->ways) {
+        size_t at = 1;
+        while (order[at] != place)
+            at++;
+        use_place(order, at);
+        return &lines[place];
+    }
+    use_place(order, in->ways - 1);
+    place = order[0];
+    if (writes_back && tags[place] != NO_LINE)
+        write_back(memory, (uint64_t)(tags[place] - 1) * in->sets + set, &lines[place]);
+    tags[place] = tag;
+    lines[place] = (contents){0, 0};
+    return &lines[place];
 }
 
 /* Sectors in bits that are whole sectors. (Bits are summed in pairs, fours, bytes.) */
@@ -263,7 +404,7 @@ static size_t sectors_in(const rs_sim_memory *memory, uint32_t bits)
 
 static void read_l2(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
 {
-    line *at = find_line(memory, &memory->l2, number, true);
+    contents *at = find_line(memory, &memory->l2, number, true);
     uint32_t missing = sectors & ~(at->valid | at->dirty);
     uint32_t units = whole_units(missing, memory->device->fetch_bytes);
     memory->counts.l2_hits +=
@@ -276,7 +417,7 @@ static void read_l2(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
 static void read_line(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
 {
     if (memory->l1 != NULL) {
-        line *at = find_line(memory, &memory->l1[memory->processor], number, false);
+        contents *at = find_line(memory, &memory->l1[memory->processor], number, false);
         memory->counts.l1_hits += sectors_in(memory, sectors & at->valid);
         uint32_t missing = sectors & ~at->valid;
         at->valid |= sectors;
@@ -293,6 +434,23 @@ static void write_line(rs_sim_memory *memory, uint64_t number, uint32_t words)
 
 /* ---- accesses ---- */
 
+/* The host's lines with a set's tags, order and contents: the search waits for the first ones. */
+static void fetch_set(const cache *of, uint64_t number)
+{
+    enum { HOST_LINE = 64, MOST = 4 };
+    size_t set = number - quotient(&of->by_sets, number) * of->sets;
+    const char *at = of->memory + set * of->stride;
+    for (size_t i = 0; i < of->stride && i < MOST * HOST_LINE; i += HOST_LINE)
+        __builtin_prefetch(at + i, 1);
+}
+
+void rs_sim_expect(const rs_sim_memory *memory, uint64_t address, bool writes)
+{
+    if (memory->l1 != NULL && !writes)
+        fetch_set(&memory->l1[memory->processor], address / RS_SIM_LINE);
+    fetch_set(&memory->l2, address / RS_SIM_LINE);
+}
+
 void rs_sim_start_warp(rs_sim_memory *memory)
 {
     memory->processor = (memory->processor + 1) % memory->device->processors;
@@ -306,16 +464,25 @@ typedef struct {
     uint32_t words;
 } touch;
 
-/* Neighbouring lanes mostly touch the line that was touched last, so the search begins there. */
-static size_t add_touch(touch *touches, size_t count, uint64_t number, uint32_t words)
+typedef struct {
+    touch touches[2 * MOST_LANES];
+    size_t count;
+    uint64_t highest; /* number of a line, plus 1 */
+} touched;
+
+/* Accesses mostly go to lines one after another, so a line above all others needs no search. */
+static void add_touch(touched *lines, touch added)
 {
-    for (size_t i = count; i-- > 0;)
-        if (touches[i].number == number) {
-            touches[i].words |= words;
-            return count;
-        }
-    touches[count] = (touch){number, words};
-    return count + 1;
+    size_t i = added.number < lines->highest ? lines->count : 0;
+    while (i > 0 && lines->touches[i - 1].number != added.number)
+        i--;
+    if (i > 0) {
+        lines->touches[i - 1].words |= added.words;
+        return;
+    }
+    lines->touches[lines->count++] = added;
+    if (added.number >= lines->highest)
+        lines->highest = added.number + 1;
 }
 
 /* Whether the lanes access words side by side. */
@@ -327,70 +494,84 @@ static bool is_consecutive(const uint64_t addresses[], size_t lanes, size_t byte
     return apart == 0;
 }
 
-static size_t touch_range(uint64_t begin, uint64_t end, touch *touches)
+static void touch_range(uint64_t begin, uint64_t end, touched *lines)
 {
-    size_t count = 0;
     for (uint64_t at = begin; at < end; at = (at / RS_SIM_LINE + 1) * RS_SIM_LINE) {
         uint64_t line_end = (at / RS_SIM_LINE + 1) * RS_SIM_LINE;
         uint64_t last = end < line_end ? end : line_end;
-        touches[count++] =
+        lines->touches[lines->count++] =
             (touch){at / RS_SIM_LINE,
                     word_bits(at % RS_SIM_LINE / WORD, (last - 1) % RS_SIM_LINE / WORD + 1)};
     }
-    return count;
 }
 
-static size_t coalesce(const uint64_t addresses[], size_t lanes, size_t bytes, touch *touches)
+/* Neighbouring lanes mostly share a line, so the present one is added when another one comes. */
+static void coalesce(const uint64_t addresses[], size_t lanes, size_t bytes, touched *lines)
 {
-    size_t count = 0;
-    if (is_consecutive(addresses, lanes, bytes))
-        return touch_range(addresses[0], addresses[0] + lanes * bytes, touches);
+    lines->count = lines->highest = 0;
+    if (is_consecutive(addresses, lanes, bytes)) {
+        touch_range(addresses[0], addresses[0] + lanes * bytes, lines);
+        return;
+    }
+    touch present = {addresses[0] / RS_SIM_LINE, 0};
     for (size_t lane = 0; lane < lanes; lane++) {
-        uint64_t end = addresses[lane] + bytes;
-        uint64_t first = addresses[lane] / RS_SIM_LINE;
+        uint64_t number = addresses[lane] / RS_SIM_LINE;
+        uint64_t last = addresses[lane] + bytes - 1;
         size_t begin_word = addresses[lane] % RS_SIM_LINE / WORD;
-        if ((end - 1) / RS_SIM_LINE == first) {
-            size_t end_word = ((end - 1) % RS_SIM_LINE) / WORD + 1;
-            count = add_touch(touches, count, first, word_bits(begin_word, end_word));
+        size_t end_word = last % RS_SIM_LINE / WORD + 1;
+        if (number != present.number) {
+            add_touch(lines, present);
+            present = (touch){number, 0};
+        }
+        if (last / RS_SIM_LINE == number) {
+            present.words |= word_bits(begin_word, end_word);
         } else {
-            size_t end_word = ((end - 1) % RS_SIM_LINE) / WORD + 1;
-            count = add_touch(touches, count, first, word_bits(begin_word, RS_SIM_LINE / WORD));
-            count = add_touch(touches, count, first + 1, word_bits(0, end_word));
+            present.words |= word_bits(begin_word, RS_SIM_LINE / WORD);
+            add_touch(lines, present);
+            present = (touch){number + 1, word_bits(0, end_word)};
         }
     }
-    return count;
+    add_touch(lines, present);
 }
 
 void rs_sim_access(rs_sim_memory *memory, const uint64_t addresses[], size_t lanes, size_t bytes,
                    bool writes)
 {
-    touch touches[2 * MOST_LANES];
-    size_t count = coalesce(addresses, lanes, bytes, touches);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t sectors = whole_units(touches[i].words, memory->device->sector_bytes);
+    touched lines;
+    coalesce(addresses, lanes, bytes, &lines);
+    for (size_t i = 0; i < lines.count; i++) {
+        const touch *line = &lines.touches[i];
+        uint32_t sectors = whole_units(line->words, memory->device->sector_bytes);
         memory->counts.sectors += sectors_in(memory, sectors);
         if (writes)
-            write_line(memory, touches[i].number, touches[i].words);
+            write_line(memory, line->number, line->words);
         else
-            read_line(memory, touches[i].number, sectors);
+            read_line(memory, line->number, sectors);
     }
     memory->counts.accesses++;
     memory->counts.useful_bytes += lanes * bytes;
-    memory->counts.lines += count;
-    memory->busy[memory->processor] += memory->cost[count];
+    memory->counts.lines += lines.count;
+    memory->busy[memory->processor] += memory->cost[lines.count];
 }
 
 /* ---- the end ---- */
 
+/* Set by set, what was used last first. */
 static void drain(rs_sim_memory *memory)
 {
-    for (size_t i = 0; i < memory->l2.sets * memory->l2.ways; i++) {
-        write_back(memory, &memory->l2.lines[i]);
-        memory->l2.lines[i].dirty = 0;
+    const cache *l2 = &memory->l2;
+    for (size_t i = 0; i < l2->sets * l2->ways; i++) {
+        size_t set = i / l2->ways;
+        size_t place = order_of(l2, set)[i % l2->ways];
+        uint32_t tag = tags_of(l2, set)[place];
+        contents *at = &lines_of(l2, set)[place];
+        if (tag != NO_LINE)
+            write_back(memory, (uint64_t)(tag - 1) * l2->sets + set, at);
+        at->dirty = 0;
     }
     for (size_t c = 0; c < memory->device->channels; c++)
         while (memory->channels[c].waiting > 0)
-            serve(&memory->channels[c]);
+            serve(&memory->channels[c], memory->queue_mask);
 }
 
 rs_sim_counts rs_sim_finish(rs_sim_memory *memory)

@@ -45,9 +45,15 @@ const rs_sim_device *rs_sim_memory_device(const rs_sim_memory *memory);
 /* A new warp begins, on the next processor. */
 void rs_sim_start_warp(rs_sim_memory *memory);
 
+/* Addresses must be below this: terabytes, unless a cache has only a few sets. */
+uint64_t rs_sim_address_limit(const rs_sim_memory *memory);
+
 /* The present warp accesses `bytes` (at most 16) bytes at each of `lanes` addresses. */
 void rs_sim_access(rs_sim_memory *memory, const uint64_t addresses[], size_t lanes, size_t bytes,
                    bool writes);
+
+/* An access to this address comes soon: nothing changes, but the host's caches are prepared. */
+void rs_sim_expect(const rs_sim_memory *memory, uint64_t address, bool writes);
 
 /* Writes back what is in the L2 and counts. */
 rs_sim_counts rs_sim_finish(rs_sim_memory *memory);

@@ -22,12 +22,25 @@ for device in gtx480 t10 k20 h100; do
     expect 0 "$restride" sim --dims 'i:20000 f:8' --layout 'i f' --device "$work/$device.ini"
 done
 
+# How fast the model is: on one of today's cores 10 million accesses a second, beside other work or sanitizers less.
+expect 0 "$restride" bench sim --device t10 --bytes 1M
+says out '^side by side, whole lines +[0-9.]+ M'
+expect 0 "$restride" bench sim --bytes 1M --json
+says out '"per_second": [0-9]{6}'
+expect 1 "$restride" bench sim --device no-such-file
+expect 2 "$restride" bench sim --fast
+
 echo 'warp = 3' >"$work/bad.ini"
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/bad.ini"
 says err 'bad.ini:1: warp is unknown'
 sed 's/^queue = .*/queue = 1000/' "$work/k20.ini" >"$work/bad.ini"
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/bad.ini"
 says err 'queue is more than 256'
+sed 's/^l2_ways = .*/l2_ways = 100000/; s/^l2_bytes = .*/l2_bytes = 12800000/' "$work/k20.ini" >"$work/bad.ini"
+expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/bad.ini"
+says err 'l2_ways is more than 65536'
+expect 1 "$restride" sim --dims 'i:100000000000000 f:8' --layout 'i f' --bytes 1M
+says err 'too large for the model'
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/no-such-file"
 says err 'no-such-file'
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i g'
