@@ -295,7 +295,8 @@ static void write_element(const rs_model *model, const rs_structure *s, rs_text 
 }
 
 /*
- * The same for an array that the program keeps in SoA: by the number of an element, or by member
+ * The same for an array that the program keeps in SoA, where small numbers, which GPUs divide
+ * several times faster, are divided as such: by the number of an element, or by member
  * and record in the way that the kernel takes its indexes for. That holds when the program's number
  * of records is the buffer's; whatever else it computes is an element like any other.
  */
@@ -306,14 +307,20 @@ static void write_planes(const rs_model *model, const rs_structure *s, rs_text *
                            ? "__host__ __device__ static inline __attribute__((unused)) unsigned "
                              "long restride_layout_"
                            : "static inline __attribute__((unused)) unsigned long restride_layout_";
-    rs_text_format(
-        out,
-        "%s%d_element(unsigned long count, long k)\n{\n"
-        "    return (unsigned long)k < count * %zuu\n"
-        "        ? restride_layout_%d_offset(count, (unsigned long)k %% count, (unsigned "
-        "long)k / count * %zuu, %zuu)\n"
-        "        : (unsigned long)k * %zuu;\n}\n",
-        head, number, length, number, s->uniform, s->uniform, s->uniform);
+    rs_text_format(out,
+                   "%s%d_quotient(unsigned long k, unsigned long count)\n{\n"
+                   "    return (k | count) >> 32 != 0 ? k / count : (unsigned int)k / (unsigned "
+                   "int)count;\n}\n",
+                   head, number);
+    rs_text_format(out,
+                   "%s%d_element(unsigned long count, long k)\n{\n"
+                   "    if ((unsigned long)k >= count * %zuu)\n        return (unsigned long)k * "
+                   "%zuu;\n"
+                   "    const unsigned long f = restride_layout_%d_quotient((unsigned long)k, "
+                   "count);\n"
+                   "    return restride_layout_%d_offset(count, (unsigned long)k - f * count, f * "
+                   "%zuu, %zuu);\n}\n",
+                   head, number, length, s->uniform, number, number, s->uniform, s->uniform);
     rs_text_format(
         out,
         "%s%d_plane(unsigned long count, long f, long i, long extent)\n{\n"
@@ -337,11 +344,13 @@ static void write_planes(const rs_model *model, const rs_structure *s, rs_text *
     rs_text_format(out,
                    "%s%d_moved(unsigned long count, long from_start, long f, long i, long "
                    "extent)\n{\n"
-                   "    return count > 0 && (unsigned long)extent == count\n"
-                   "        ? restride_layout_%d_plane(count, (long)((unsigned long)from_start / "
-                   "count) + f, (long)((unsigned long)from_start %% count) + i, extent)\n"
-                   "        : restride_layout_%d_plane(count, f, from_start + i, extent);\n}\n",
-                   head, number, number, number);
+                   "    if (count == 0 || (unsigned long)extent != count)\n"
+                   "        return restride_layout_%d_plane(count, f, from_start + i, extent);\n"
+                   "    const unsigned long planes = restride_layout_%d_quotient((unsigned "
+                   "long)from_start, count);\n"
+                   "    return restride_layout_%d_plane(count, (long)planes + f, (long)((unsigned "
+                   "long)from_start - planes * count) + i, extent);\n}\n",
+                   head, number, number, number, number);
 }
 
 /* The offset of a member by its distance from the start of the array in AoS. */
