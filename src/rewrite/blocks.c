@@ -7,7 +7,9 @@
 #include "rewrite/way.h"
 
 #include "source/query.h"
+#include "source/words.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +47,25 @@ static bool matches(const block_function *function, const char *name, int *lanes
     return vector ? *lanes > 0 : strcmp(name, function->name) == 0;
 }
 
+size_t rs_operand_end(const rs_tree *tree, int node)
+{
+    const rs_node *n = &tree->nodes[node];
+    size_t end = n->end, open = 0;
+    for (size_t at = n->begin; at < n->end; at = rs_word_skip(tree->text, tree->size, at)) {
+        open += tree->text[at] == '(';
+        open -= tree->text[at] == ')' && open > 0;
+    }
+    for (size_t at = end; open > 0 && at < tree->size; at++) {
+        if (tree->text[at] == ')') {
+            open--;
+            end = at + 1;
+        } else if (!isspace((unsigned char)tree->text[at])) {
+            break;
+        }
+    }
+    return end;
+}
+
 /* Whether nothing but the name, brackets and commas stands around the operands of a call: the
  * compiler's macros may have brought more. */
 static bool is_plain(const rs_tree *tree, int call)
@@ -55,11 +76,11 @@ static bool is_plain(const rs_tree *tree, int call)
     if (at < 0 || tree->nodes[at].begin != outer->begin)
         return false;
     for (int next = tree->nodes[at].next; next >= 0; at = next, next = tree->nodes[at].next) {
-        if (!rs_text_is(tree, tree->nodes[at].end, tree->nodes[next].begin, expected))
+        if (!rs_text_is(tree, rs_operand_end(tree, at), tree->nodes[next].begin, expected))
             return false;
         expected = ",";
     }
-    return rs_text_is(tree, tree->nodes[at].end, outer->end, ")");
+    return rs_text_is(tree, rs_operand_end(tree, at), outer->end, ")");
 }
 
 /* What the generated functions call must be OpenCL's own. */

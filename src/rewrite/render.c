@@ -5,6 +5,7 @@
  */
 #include "rewrite/render.h"
 #include "rewrite/planes.h"
+#include "rewrite/way.h"
 
 #include "source/query.h"
 #include "source/words.h"
@@ -327,7 +328,7 @@ static void write_block(const writer *w, const rs_access *a, int self, const cha
         if (place)
             continue;
         rs_text_add_string(text, ", ");
-        write_node(w, n, self + 1);
+        write_range(w, tree->nodes[n].begin, rs_operand_end(tree, n), self + 1);
     }
     rs_text_add_string(text, ")");
 }

@@ -45,6 +45,9 @@ const char *rs_way_enter(rs_way *way, int member, const char *symbol);
 /* Whether the source has a function of this name; the built-in ones are not in the tree. */
 bool rs_is_user_function(const rs_tree *tree, const char *name);
 
+/* The byte behind an operand: libclang leaves out the last bracket of "(float4)(x)". */
+size_t rs_operand_end(const rs_tree *tree, int node);
+
 /*
  * Whether the pointer (or the array member) of this way is passed to a function of OpenCL that
  * reads or writes several elements, and can be replaced. Then the way ends there.

@@ -10,13 +10,14 @@
 #include "base/text.h"
 #include "cmocka_all.h"
 #include "device.h"
+#include "random_flat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PROGRAMS = 12, KERNELS = 5, MEMBERS = 5, NESTED_MEMBERS = 2 };
+enum { PROGRAMS = 8, KERNELS = 5, FLAT_KERNELS = 4, MEMBERS = 5, NESTED_MEMBERS = 2 };
 
 typedef struct {
     const char *type;  /* NULL for the nested structure */
@@ -32,7 +33,7 @@ typedef struct {
 
 static unsigned long long random_state;
 
-static int pick(int count)
+int pick(int count)
 {
     random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
     return (int)((random_state >> 33) % (unsigned)count);
@@ -274,9 +275,26 @@ static void write_control_flow(rs_text *out, const record *r, int number)
     depth--;
 }
 
+/* Vectors behind an array member, or several lanes of a vector. */
+static void write_vector_statement(rs_text *out, const record *r)
+{
+    int at = pick(r->count);
+    const member *m = &r->members[at];
+    if (m->type != NULL && m->lanes >= 2 && m->rows == 0) {
+        static const char *const pairs[][2] = {{"xy", "yx"}, {"yx", "xy"}, {"xy", "yy"}};
+        int pair = pick(3);
+        rs_text_format(out, "a[i].m%d.%s %s b[n - 1 - i].m%d.%s", at, pairs[pair][0],
+                       pick(2) ? "=" : "+=", at, pairs[pair][1]);
+    } else if (m->type != NULL && m->lanes == 1 && m->rows >= 2 && m->columns == 0) {
+        rs_text_format(out, "vstore2(vload2(0, (b + n - 1 - i)->m%d), 0, ", at);
+        write_element(out, "a", "i", false);
+        rs_text_format(out, "m%d)", at);
+    }
+}
+
 static void write_statement(rs_text *out, const record *r, int number)
 {
-    int kind = pick(14);
+    int kind = pick(15);
     rs_text_add_string(out, "  ");
     if (kind == 0) {
         write_element(out, "a", "i", true);
@@ -307,6 +325,8 @@ static void write_statement(rs_text *out, const record *r, int number)
         write_nested_statement(out, r, number);
     } else if (kind == 5) {
         write_control_flow(out, r, number);
+    } else if (kind == 6) {
+        write_vector_statement(out, r);
     } else {
         static const char *const operators[] = {"=", "=", "+=", "-="};
         write_element(out, "a", "i", false);
@@ -332,7 +352,7 @@ static void write_touch(rs_text *out, const record *r, int number)
     rs_text_add_string(out, pick(2) ? " = k; }\n" : " += k; }\n");
 }
 
-static char *random_program(void)
+static char *random_program(size_t flat_sizes[FLAT_KERNELS][2])
 {
     rs_text out = RS_TEXT_EMPTY;
     rs_text_add_string(&out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
@@ -356,6 +376,8 @@ static char *random_program(void)
             write_statement(&out, &r, k);
         rs_text_add_string(&out, "}\n#undef ata\n#undef atb\n");
     }
+    for (int k = 0; k < FLAT_KERNELS; k++)
+        write_flat_kernel(&out, k, flat_sizes[k]);
     char *text = rs_text_take(&out);
     assert_non_null(text);
     return text;
@@ -368,37 +390,60 @@ static bool may_be_kept(const json_t *argument)
     return reason != NULL && strstr(reason, "padding of a nested structure") != NULL;
 }
 
+typedef struct {
+    unsigned long long seed;
+    const char *source;
+    const json_t *reply;
+    cl_program original, rewritten;
+} trial;
+
+/* False when the kernel's arrays stay as they are. The sizes are of records; NULL: as described. */
+static bool try_kernel(const trial *t, const char *kernel, const size_t *sizes)
+{
+    const json_t *a = find_argument(t->reply, kernel, "a");
+    const json_t *b = find_argument(t->reply, kernel, "b");
+    if (may_be_kept(a) || may_be_kept(b))
+        return false;
+    if (json_object_get(a, "record") == NULL || json_object_get(b, "record") == NULL)
+        fail_msg("seed %llu: %s was not transformed: %s %s\n%s", t->seed, kernel,
+                 string_of(a, "reason"), string_of(b, "reason"), t->source);
+    size_t size = (size_t)number_of(json_object_get(a, "record"), "size");
+    char title[48];
+    snprintf(title, sizeof title, "seed %llu", t->seed);
+    device_case test = {title,
+                        kernel,
+                        2,
+                        {"a", "b"},
+                        {sizes != NULL ? sizes[0] : size, sizes != NULL ? sizes[1] : size}};
+    device_compare(&test, t->original, t->rewritten, t->reply, 20 + (size_t)pick(80),
+                   (unsigned)t->seed);
+    return true;
+}
+
 /* The number of kernels that were compared. */
 static int try_program(unsigned long long seed, int tile)
 {
     random_state = seed * 0x9e3779b97f4a7c15ull; /* seeds in a row have nothing in common */
     int compared = 0;
-    char *source = random_program();
+    size_t flat_sizes[FLAT_KERNELS][2];
+    char *source = random_program(flat_sizes), kernel[16];
     json_t *reply = ask_for_tiles(source, "", tile);
     if (json_object_get(reply, "reason") != NULL)
         fail_msg("seed %llu: not read (line %lld: %s):\n%s", seed, number_of(reply, "line"),
                  string_of(reply, "reason"), source);
     const char *text = string_of(reply, "source");
-    cl_program original = device_build(source, "");
-    cl_program rewritten = device_build(text != NULL ? text : source, "");
+    const trial t = {seed, source, reply, device_build(source, ""),
+                     device_build(text != NULL ? text : source, "")};
     for (int k = 0; k < KERNELS; k++) {
-        char kernel[8];
         snprintf(kernel, sizeof kernel, "f%d", k);
-        const json_t *a = find_argument(reply, kernel, "a"), *b = find_argument(reply, kernel, "b");
-        if (may_be_kept(a) || may_be_kept(b))
-            continue;
-        if (json_object_get(a, "record") == NULL || json_object_get(b, "record") == NULL)
-            fail_msg("seed %llu: %s was not transformed: %s %s\n%s", seed, kernel,
-                     string_of(a, "reason"), string_of(b, "reason"), source);
-        size_t size = (size_t)number_of(json_object_get(a, "record"), "size");
-        char title[48];
-        snprintf(title, sizeof title, "seed %llu", seed);
-        device_case test = {title, kernel, 2, {"a", "b"}, {size, size}};
-        device_compare(&test, original, rewritten, reply, 20 + (size_t)pick(80), (unsigned)seed);
-        compared++;
+        compared += try_kernel(&t, kernel, NULL);
     }
-    clReleaseProgram(original);
-    clReleaseProgram(rewritten);
+    for (int k = 0; k < FLAT_KERNELS; k++) {
+        snprintf(kernel, sizeof kernel, "g%d", k);
+        compared += try_kernel(&t, kernel, flat_sizes[k]);
+    }
+    clReleaseProgram(t.original);
+    clReleaseProgram(t.rewritten);
     json_decref(reply);
     free(source);
     return compared;
