@@ -1,7 +1,7 @@
 /*
- * Buffers: their creation, references, and the uses that keep them in AoS for good (host pointers,
- * sub-buffers, images that view them). A buffer that kernels may not write cannot be converted in
- * place, so it is created writable; the program still sees the flags it asked for.
+ * Buffers: their creation, references, sub-buffers, and the uses that keep them in AoS for good
+ * (host pointers, images that view them). A buffer that kernels may not write cannot be converted
+ * in place, so it is created writable; the program still sees the flags it asked for.
  */
 #include "layer/parts.h"
 #include "layer/report.h"
@@ -87,16 +87,45 @@ static cl_int inherit_access(cl_mem parent, cl_mem_flags *flags)
     return narrow && (*flags & KERNEL_ACCESS) != access ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
+enum { HOST_ACCESS = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS };
+
+/* False when memory is short: the parent must stay in AoS then. */
+static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
+                     const cl_buffer_region *region)
+{
+    rs_layer_lock();
+    rs_buffer *buffer = rs_buffer_find(parent);
+    rs_view *view = buffer != NULL ? calloc(1, sizeof *view) : NULL;
+    bool kept = view != NULL && rs_map_set(&rs_the_layer.views, handle, view);
+    if (kept) {
+        *view = (rs_view){1, buffer, region->origin, region->size,
+                          ((flags | buffer->program_flags) & HOST_ACCESS) == 0};
+        buffer->view_count++;
+    } else {
+        free(view);
+    }
+    rs_layer_unlock();
+    return kept || buffer == NULL;
+}
+
 static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
                                             cl_buffer_create_type type, const void *info,
                                             cl_int *error_ret)
 {
     cl_int error = inherit_access(parent, &flags);
-    if (error == CL_SUCCESS)
-        error = rs_buffer_pin(parent, "a sub-buffer views a part of the buffer");
+    if (error == CL_SUCCESS && type != CL_BUFFER_CREATE_TYPE_REGION)
+        error = rs_buffer_pin(parent, "a sub-buffer of an unknown type views the buffer");
     if (error != CL_SUCCESS)
         return refuse(error, error_ret);
-    return rs_driver()->clCreateSubBuffer(parent, flags, type, info, error_ret);
+    cl_mem handle = rs_driver()->clCreateSubBuffer(parent, flags, type, info, error_ret);
+    if (handle == NULL || type != CL_BUFFER_CREATE_TYPE_REGION ||
+        new_view(handle, parent, flags, info))
+        return handle;
+    error = rs_buffer_pin(parent, "there was not enough memory to follow a sub-buffer");
+    if (error == CL_SUCCESS)
+        return handle;
+    rs_driver()->clReleaseMemObject(handle);
+    return refuse(error, error_ret);
 }
 
 /* An image over a buffer's bytes. */
@@ -132,23 +161,42 @@ static cl_int CL_API_CALL retain_mem(cl_mem handle)
     cl_int error = rs_driver()->clRetainMemObject(handle);
     rs_layer_lock();
     rs_buffer *buffer = rs_buffer_find(handle);
+    rs_view *view = rs_view_find(handle);
     if (buffer != NULL && error == CL_SUCCESS)
         buffer->references++;
+    if (view != NULL && error == CL_SUCCESS)
+        view->references++;
     rs_layer_unlock();
     return error;
+}
+
+/* Ends the record of a buffer when neither the program nor a sub-buffer holds it. */
+static void end_unused(rs_buffer *buffer)
+{
+    if (buffer->references > 0 || buffer->view_count > 0)
+        return;
+    rs_context *context = buffer->context;
+    rs_map_remove(&rs_the_layer.buffers, buffer->handle);
+    rs_buffer_forget(buffer);
+    free(buffer);
+    context->buffer_count--;
+    rs_context_trim(context);
 }
 
 static cl_int CL_API_CALL release_mem(cl_mem handle)
 {
     rs_layer_lock();
     rs_buffer *buffer = rs_buffer_find(handle);
-    if (buffer != NULL && --buffer->references == 0) {
-        rs_context *context = buffer->context;
-        rs_map_remove(&rs_the_layer.buffers, handle);
-        rs_buffer_forget(buffer);
-        free(buffer);
-        context->buffer_count--;
-        rs_context_trim(context);
+    rs_view *view = rs_view_find(handle);
+    if (buffer != NULL && buffer->references > 0) {
+        buffer->references--;
+        end_unused(buffer);
+    }
+    if (view != NULL && --view->references == 0) {
+        rs_map_remove(&rs_the_layer.views, handle);
+        view->parent->view_count--;
+        end_unused(view->parent);
+        free(view);
     }
     rs_layer_unlock();
     return rs_driver()->clReleaseMemObject(handle);

@@ -255,7 +255,7 @@ static void note_use(rs_command *command, rs_buffer *buffer)
 
 void rs_command_touch(rs_command *command, cl_mem handle)
 {
-    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_buffer *buffer = rs_buffer_behind(handle);
     if (buffer != NULL && command->queue != NULL && command->error == CL_SUCCESS &&
         buffer->context->handle == command->queue->context)
         note_use(command, buffer);
@@ -263,7 +263,7 @@ void rs_command_touch(rs_command *command, cl_mem handle)
 
 void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *residence)
 {
-    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_buffer *buffer = rs_buffer_behind(handle);
     /* Without a queue record the driver is going to refuse the command, or the layer is frozen and
      * all is AoS. A buffer of another context is the driver's to refuse. */
     if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS ||
@@ -332,7 +332,7 @@ cl_int rs_buffer_pin(cl_mem handle, const char *why)
     cl_event event = NULL;
     cl_int error = CL_SUCCESS;
     rs_layer_lock();
-    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_buffer *buffer = rs_buffer_behind(handle);
     if (buffer != NULL)
         error = start_restoring(buffer, &event);
     if (buffer != NULL && buffer->pinned == NULL)

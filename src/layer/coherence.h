@@ -34,8 +34,8 @@ typedef struct {
 void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_count,
                       const cl_event *wait_list);
 
-/* Brings a buffer into a residence (NULL: AoS) for this command and notes its use. Unknown handles
- * are ignored. */
+/* Brings a buffer into a residence (NULL: AoS) for this command and notes its use. A sub-buffer
+ * stands for its parent, with NULL alone. Unknown handles are ignored. */
 void rs_command_use(rs_command *command, cl_mem buffer, const rs_residence *residence);
 
 /* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.

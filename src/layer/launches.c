@@ -31,6 +31,9 @@ static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, cl_
 {
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const rs_target *other = rs_kernel_target(kernel, i);
+        const rs_view *view = rs_view_find(kernel->arguments[i].buffer);
+        if (view != NULL && view->parent->handle == buffer)
+            return true;
         if (kernel->arguments[i].buffer != buffer || other == wanted)
             continue;
         if (other == NULL || other->tile != wanted->tile ||
@@ -46,6 +49,8 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
 {
     cl_mem handle = kernel->arguments[wanted->index].buffer;
     rs_buffer *buffer = rs_buffer_find(handle);
+    if (rs_view_find(handle) != NULL)
+        return "the argument is a sub-buffer";
     if (buffer == NULL)
         return "the argument is not a buffer that the layer knows";
     if (seen_otherwise(kernel, wanted, handle))

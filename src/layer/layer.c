@@ -60,6 +60,17 @@ rs_buffer *rs_buffer_find(cl_mem handle)
     return rs_map_get(&rs_the_layer.buffers, handle);
 }
 
+rs_view *rs_view_find(cl_mem handle)
+{
+    return rs_map_get(&rs_the_layer.views, handle);
+}
+
+rs_buffer *rs_buffer_behind(cl_mem handle)
+{
+    const rs_view *view = rs_view_find(handle);
+    return view != NULL ? view->parent : rs_buffer_find(handle);
+}
+
 rs_program *rs_program_find(cl_program handle)
 {
     return rs_map_get(&rs_the_layer.programs, handle);

@@ -100,11 +100,31 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     return true;
 }
 
+/* A sub-buffer's bytes are reached as its parent's; the sub-buffer itself where the parent is in
+ * AoS, or where the driver may refuse the command. */
+static cl_mem reach_view(rs_command *command, cl_mem handle, const rs_view *view, size_t *offset,
+                         size_t size, rs_part_use use, rs_part *part)
+{
+    if (!view->host_may_access || *offset > view->size || size > view->size - *offset) {
+        rs_command_use(command, handle, NULL);
+        return handle;
+    }
+    size_t place = view->origin + *offset;
+    cl_mem reached = rs_part_reach(command, view->parent->handle, &place, size, use, part);
+    if (part->scratch == NULL)
+        return handle;
+    *offset = place;
+    return reached;
+}
+
 cl_mem rs_part_reach(rs_command *command, cl_mem handle, size_t *offset, size_t size,
                      rs_part_use use, rs_part *part)
 {
     rs_buffer *buffer = rs_buffer_find(handle);
+    const rs_view *view = rs_view_find(handle);
     *part = (rs_part){0};
+    if (view != NULL)
+        return reach_view(command, handle, view, offset, size, use, part);
     if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS ||
         buffer->context->handle != command->queue->context)
         return handle;

@@ -77,7 +77,16 @@ typedef struct {
      * many there were the time before. */
     size_t run, previous_run;
     struct rs_known_kernel *last_wanted; /* by which kernel */
+    size_t view_count; /* sub-buffers: the record outlives the program's own references with them */
 } rs_buffer;
+
+/* A sub-buffer: its bytes are its parent's, which is in AoS whenever a command gets the view. */
+typedef struct {
+    unsigned references;
+    rs_buffer *parent;
+    size_t origin, size;
+    bool host_may_access; /* in every way, so a part of the parent may stand in for it */
+} rs_view;
 
 /* What the report says of one kernel. Owned by the report, which outlives the program's objects. */
 typedef struct rs_kernel_facts {
@@ -157,7 +166,7 @@ typedef struct {
 typedef struct {
     cl_icd_dispatch target; /* the next layer or the loader itself */
     rs_layer_settings settings;
-    rs_map contexts, queues, buffers, programs, kernels;
+    rs_map contexts, queues, buffers, views, programs, kernels;
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     rs_map released;    /* queues that hid their profiling, whose events may live on */
@@ -189,8 +198,12 @@ void rs_layer_unlock(void);
 rs_context *rs_context_find(cl_context handle);
 rs_queue *rs_queue_find(cl_command_queue handle);
 rs_buffer *rs_buffer_find(cl_mem handle);
+rs_view *rs_view_find(cl_mem handle);
 rs_program *rs_program_find(cl_program handle);
 rs_kernel *rs_kernel_find(cl_kernel handle);
+
+/* The record of a buffer, or that of the buffer whose bytes a sub-buffer views. */
+rs_buffer *rs_buffer_behind(cl_mem handle);
 
 /* The record of a context or queue, made if new; NULL when memory is short or the handle is none.
  */

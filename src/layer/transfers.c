@@ -224,10 +224,11 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
     bool all = covers_all(buffer, offset, size);
+    const size_t program_offset = offset;
     cl_mem to = reach_to_write(&command, buffer, &offset, size, all, &part);
     if (part.scratch != NULL && pattern_size != 0 && offset % pattern_size != 0) {
         /* A pattern may begin at its multiples only, and the tile begins elsewhere. */
-        offset += part.first;
+        offset = program_offset;
         rs_part_drop(&part);
         rs_command_use(&command, buffer, NULL);
         to = buffer;
@@ -359,13 +360,20 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem handle, cl_bo
     void *mapped = NULL;
     size_t place = offset;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    cl_mem reached = rs_part_reach(&command, handle, &place, size, RS_PART_READ, &part);
+    /* A sub-buffer is mapped itself: the driver counts its maps. */
+    bool is_view = rs_view_find(handle) != NULL;
+    cl_mem reached = handle;
+    part = (rs_part){0};
+    if (is_view)
+        rs_command_use(&command, handle, NULL);
+    else
+        reached = rs_part_reach(&command, handle, &place, size, RS_PART_READ, &part);
     cl_int error = command.error;
     if (error == CL_SUCCESS)
         mapped = rs_driver()->clEnqueueMapBuffer(queue, reached, CL_FALSE, flags, place, size,
                                                  command.wait_count, command.wait_list,
                                                  blocking ? &mine : event, &error);
-    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_buffer *buffer = rs_buffer_behind(handle);
     if (error == CL_SUCCESS && part.scratch != NULL) {
         if (!rs_part_keep_mapped(&part, mapped, offset, size, (flags & MAP_WRITES) != 0))
             error = CL_OUT_OF_HOST_MEMORY;
@@ -423,9 +431,10 @@ static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem handle, void *map
 {
     rs_command command;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_buffer *buffer = rs_buffer_find(handle);
-    rs_map_part *map =
-        buffer != NULL && command.queue != NULL ? rs_part_of_map(buffer, mapped) : NULL;
+    rs_buffer *buffer = rs_buffer_behind(handle);
+    rs_map_part *map = rs_buffer_find(handle) != NULL && command.queue != NULL
+                           ? rs_part_of_map(buffer, mapped)
+                           : NULL;
     if (map != NULL)
         return unmap_part(&command, buffer, map, event);
     rs_command_touch(&command, handle);

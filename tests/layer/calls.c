@@ -407,22 +407,53 @@ static void do_migrate(int b)
     chain(event);
 }
 
-/* A view of a part; the parent must be AoS while it lives, and afterwards still be right. */
+enum { VIEW_ORIGIN = 1024, VIEW_BYTES = 512 };
+
+static cl_mem views[BUFFERS]; /* NULL: none */
+
+static void make_view(int b)
+{
+    const cl_buffer_region region = {VIEW_ORIGIN, VIEW_BYTES};
+    cl_int error;
+    views[b] = clCreateSubBuffer(buffers[b], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                 &region, &error);
+    check(error);
+}
+
+static void end_view(int b)
+{
+    if (views[b] != NULL)
+        check(clReleaseMemObject(views[b]));
+    views[b] = NULL;
+}
+
+/* A view of a part, which lives on while its parent is used otherwise, and may be mapped. */
 static void do_sub_buffer(int b)
 {
-    cl_buffer_region region = {1024, 512};
+    uint8_t data[VIEW_BYTES], *bytes_there = (uint8_t *)model[b] + VIEW_ORIGIN;
+    size_t offset = random_below(VIEW_BYTES),
+           size = 1 + random_below((uint32_t)(VIEW_BYTES - offset));
+    cl_command_queue queue = any_queue();
     cl_int error;
-    uint8_t data[512];
     settle();
-    cl_mem view = clCreateSubBuffer(buffers[b], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                    &region, &error);
-    check(error);
-    check(clEnqueueReadBuffer(queues[0], view, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL));
-    compare(data, (uint8_t *)model[b] + 1024, sizeof data);
+    if (views[b] == NULL)
+        make_view(b);
+    check(clEnqueueReadBuffer(queue, views[b], CL_TRUE, offset, size, data, 0, NULL, NULL));
+    compare(data, bytes_there + offset, size);
     random_bytes(data, sizeof data);
-    check(clEnqueueWriteBuffer(queues[0], view, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL));
-    memcpy((uint8_t *)model[b] + 1024, data, sizeof data);
-    check(clReleaseMemObject(view));
+    if (random_below(2) == 0) {
+        check(clEnqueueWriteBuffer(queue, views[b], CL_TRUE, offset, size, data, 0, NULL, NULL));
+    } else {
+        void *mapped = clEnqueueMapBuffer(queue, views[b], CL_TRUE, CL_MAP_WRITE, offset, size, 0,
+                                          NULL, NULL, &error);
+        check(error);
+        memcpy(mapped, data, size);
+        check(clEnqueueUnmapMemObject(queue, views[b], mapped, 0, NULL, NULL));
+        check(clFinish(queue));
+    }
+    memcpy(bytes_there + offset, data, size);
+    if (random_below(4) == 0)
+        end_view(b);
 }
 
 static void make_buffer(int b)
@@ -444,6 +475,7 @@ static void make_buffer(int b)
 static void do_new_buffer(int b)
 {
     settle();
+    end_view(b);
     check(clReleaseMemObject(buffers[b]));
     make_buffer(b);
 }
@@ -495,7 +527,7 @@ static const kind kinds[] = {
     {"copy inside", do_copy_inside, 1},
     {"hold", do_hold, 1},
     {"migrate", do_migrate, 1},
-    {"sub-buffer", do_sub_buffer, 1},
+    {"sub-buffer", do_sub_buffer, 2},
     {"new buffer", do_new_buffer, 2},
     {"new queue", do_new_queue, 1},
 };

@@ -210,6 +210,127 @@ static void clone(void)
     compare(other);
 }
 
+enum { VIEW_FIRST = 256, VIEW_CELLS = 64 }; /* cells, at an offset that every device allows */
+
+static cl_mem make_view(void)
+{
+    const cl_buffer_region region = {VIEW_FIRST * sizeof(cell), VIEW_CELLS * sizeof(cell)};
+    cl_int error;
+    cl_mem view = clCreateSubBuffer(cells, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    done(error, "clCreateSubBuffer");
+    return view;
+}
+
+static void compare_view(cl_mem view)
+{
+    cell got[VIEW_CELLS];
+    done(clEnqueueReadBuffer(queue, view, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+         "clEnqueueReadBuffer");
+    check(memcmp((const void *)got, expected + VIEW_FIRST, sizeof got) == 0,
+          "bytes of the sub-buffer differ");
+}
+
+static void write_view(cl_mem view)
+{
+    const cell two[] = {{-1, 1.5f, {-2, -3}}, {-4, 2.5f, {-5, -6}}};
+    done(clEnqueueWriteBuffer(queue, view, CL_FALSE, 3 * sizeof(cell), sizeof two, two, 0, NULL,
+                              NULL),
+         "clEnqueueWriteBuffer");
+    memcpy(expected + VIEW_FIRST + 3, two, sizeof two);
+}
+
+static void fill_view(cl_mem view)
+{
+    const int one = 77;
+    const size_t offset = 12 * sizeof one, bytes = 15 * sizeof one;
+    done(clEnqueueFillBuffer(queue, view, &one, sizeof one, offset, bytes, 0, NULL, NULL),
+         "clEnqueueFillBuffer");
+    for (size_t i = 0; i < bytes / sizeof one; i++)
+        memcpy((char *)(expected + VIEW_FIRST) + offset + i * sizeof one, &one, sizeof one);
+}
+
+static void map_view(cl_mem view, cl_kernel add)
+{
+    cl_int error;
+    cell *mapped = clEnqueueMapBuffer(queue, view, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                      VIEW_CELLS * sizeof(cell), 0, NULL, NULL, &error);
+    done(error, "clEnqueueMapBuffer");
+    check(mapped[1].a == expected[VIEW_FIRST + 1].a, "a mapped cell differs");
+    mapped[1].c[0] = expected[VIEW_FIRST + 1].c[0] = 4711;
+    done(clEnqueueUnmapMemObject(queue, view, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+    add_once(add);
+}
+
+static void copy_view(cl_mem view)
+{
+    done(clEnqueueCopyBuffer(queue, view, cells, 2 * sizeof(cell), 0, 5 * sizeof(cell), 0, NULL,
+                             NULL),
+         "clEnqueueCopyBuffer");
+    memcpy(expected, expected + VIEW_FIRST + 2, 5 * sizeof(cell));
+}
+
+static void add_in_view(cl_kernel kernel)
+{
+    size_t count = VIEW_CELLS;
+    done(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL),
+         "clEnqueueNDRangeKernel");
+    for (int i = 0; i < VIEW_CELLS; i++)
+        expected[VIEW_FIRST + i].a++;
+}
+
+/* A sub-buffer and its parent in turns: launches on the parent run in the other layout before and
+ * after each use of the sub-buffer, and the sub-buffer outlives the program's hold on the parent.
+ */
+static void views(void)
+{
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    cl_mem view = make_view();
+    cl_kernel add_view = make_kernel(program, "add", view);
+    compare_view(view);
+    write_view(view);
+    add_once(add);
+    compare_view(view);
+    fill_view(view);
+    add_once(add);
+    map_view(view, add);
+    copy_view(view);
+    add_once(add);
+    add_in_view(add_view);
+    add_once(add);
+    compare(cells);
+    add_once(add);
+    done(clRetainMemObject(view), "clRetainMemObject");
+    done(clReleaseMemObject(view), "clReleaseMemObject");
+    done(clReleaseMemObject(cells), "clReleaseMemObject");
+    compare_view(view);
+    add_in_view(add_view);
+    compare_view(view);
+    done(clReleaseMemObject(view), "clReleaseMemObject");
+}
+
+/* One kernel that gets a buffer and a part of it. */
+static void view_beside_parent(void)
+{
+    const char *text = "typedef struct { int a; float b; int c[2]; } cell;\n"
+                       "__kernel void take(__global cell *cells, __global const int *part) {\n"
+                       "    int i = get_global_id(0);\n"
+                       "    if (i < 256) cells[i].a = part[i % 64 * 4];\n"
+                       "}\n";
+    cl_int error;
+    cl_program both = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(both, 1, &device, NULL, NULL, NULL), "clBuildProgram");
+    cl_mem view = make_view();
+    add_once(make_kernel(program, "add", cells));
+    cl_kernel take = make_kernel(both, "take", cells);
+    done(clSetKernelArg(take, 1, sizeof view, &view), "clSetKernelArg");
+    launch_on(queue, take, NULL, NULL);
+    for (int i = 0; i < VIEW_FIRST; i++)
+        expected[i].a = expected[VIEW_FIRST + i % VIEW_CELLS].a;
+    compare(cells);
+}
+
 /* The program sees its own source, arguments and counts. */
 static void queries(void)
 {
@@ -441,6 +562,8 @@ int main(int argc, char **argv)
                  {"kernels-in-program", kernels_in_program},
                  {"clone", clone},
                  {"queries", queries},
+                 {"views", views},
+                 {"view-beside-parent", view_beside_parent},
                  {"compile-and-link", compile_and_link},
                  {"link-two", link_two},
                  {"binary", binary},

@@ -145,6 +145,8 @@ static void test_cases(void **state)
         {"kernels-in-program", "", 2, 2},
         {"clone", "", 2, 2},
         {"queries", "", 1, 1},
+        {"views", "", 7, 7},
+        {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
         {"binary", "", 2, 2},
