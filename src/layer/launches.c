@@ -8,6 +8,7 @@
 #include "layer/knowledge.h"
 #include "layer/report.h"
 #include "layer/timing.h"
+#include "rewrite/launch_limits.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,8 +16,15 @@
 
 enum { MAXIMUM_TARGETS = 64 };
 
+/* The program's parameters of one launch. */
+typedef struct {
+    cl_uint dimensions;
+    const size_t *offset, *global, *local;
+} range;
+
 typedef struct {
     rs_kernel *kernel;
+    const range *range;
     rs_known_kernel *known; /* NULL: no policy to ask */
     double work_items;
     const rs_residence *residences[MAXIMUM_TARGETS]; /* of each target, when `rewritten` */
@@ -66,10 +74,23 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
     return NULL;
 }
 
-static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue)
+/* Whether a launch is larger than rewritten kernels count on. */
+static bool is_too_large(const range *r)
+{
+    for (cl_uint d = 0; r->global != NULL && d < r->dimensions; d++)
+        if (r->global[d] > RS_MOST_WORK_ITEMS ||
+            (r->offset != NULL && r->offset[d] > RS_MOST_WORK_ITEMS - r->global[d]) ||
+            (r->local != NULL && r->local[d] > RS_MOST_IN_A_GROUP))
+            return true;
+    return false;
+}
+
+static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue, const range *r)
 {
     const char *why = rs_layer_frozen();
     size_t i = 0;
+    if (is_too_large(r))
+        why = "the launch has too many work-items";
     if (kernel->policy == RS_POLICY_OFF)
         why = "the configuration keeps this kernel as it is";
     if (kernel->target_count > MAXIMUM_TARGETS)
@@ -225,7 +246,7 @@ static void choose(launch *choice, const rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
     if (kernel == NULL || kernel->rewritten == NULL || kernel->facts == NULL || queue == NULL ||
-        has_obstacle(kernel, queue))
+        has_obstacle(kernel, queue, choice->range))
         return;
     choice->rewritten = policy_wants(choice, queue) && find_residences(choice, queue);
 }
@@ -323,15 +344,10 @@ static cl_int set_counts(const rs_kernel *kernel)
     return error;
 }
 
-/* The program's parameters of one launch. */
-typedef struct {
-    cl_uint dimensions;
-    const size_t *offset, *global, *local;
-} range;
-
 static cl_int enqueue(rs_command *command, const launch *choice, cl_command_queue queue,
-                      cl_kernel handle, const range *r, cl_event *event)
+                      cl_kernel handle, cl_event *event)
 {
+    const range *r = choice->range;
     place_buffers(choice, command);
     cl_int error = command->error;
     if (error == CL_SUCCESS && choice->rewritten)
@@ -386,7 +402,7 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
 {
     const range parameters = {dimensions, offset, global, local};
     rs_command command;
-    launch choice = {.work_items = count_work_items(dimensions, global)};
+    launch choice = {.range = &parameters, .work_items = count_work_items(dimensions, global)};
     cl_event mine = NULL;
     await_times(queue, handle);
     rs_command_begin(&command, queue, wait_count, wait_list);
@@ -395,13 +411,13 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     bool timed = is_timed(&choice, command.queue);
     cl_event *out = timed ? &mine : event;
 
-    cl_int error = enqueue(&command, &choice, queue, handle, &parameters, out);
+    cl_int error = enqueue(&command, &choice, queue, handle, out);
     if (error != CL_SUCCESS && choice.rewritten && command.error == CL_SUCCESS) {
         rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
         rs_report_hold(choice.kernel->facts, 0,
                        "the device refused to launch the rewritten kernel");
         choice.rewritten = false;
-        error = enqueue(&command, &choice, queue, handle, &parameters, out);
+        error = enqueue(&command, &choice, queue, handle, out);
     }
     if (error == CL_SUCCESS)
         note_launch(&choice);

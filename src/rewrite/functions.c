@@ -50,9 +50,7 @@ static bool is_kernel(const rs_tree *tree, int function)
     return false;
 }
 
-/* Whether the spelling of a type has the word; libclang has no other way to tell OpenCL's address
- * spaces. */
-static bool type_has_word(CXType type, const char *name)
+bool rs_type_has_word(CXType type, const char *name)
 {
     CXString spelling = clang_getTypeSpelling(type);
     const char *text = clang_getCString(spelling);
@@ -99,7 +97,7 @@ bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
     if (model->language == RS_CUDA_C)
         *address_space = "";
     for (size_t i = 0; i < sizeof address_spaces / sizeof address_spaces[0]; i++)
-        if (*address_space == NULL && type_has_word(spelled, address_spaces[i].word))
+        if (*address_space == NULL && rs_type_has_word(spelled, address_spaces[i].word))
             *address_space = address_spaces[i].name;
     return *address_space != NULL;
 }

@@ -264,6 +264,24 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
 }
 
 /*
+ * The offset of a member that is known to be one of its structure: without a branch, so that loops
+ * over members stay open to the compiler. Behind the last whole structure the array lies as it
+ * always did, which is as one structure alone does in every layout.
+ */
+static void write_within(const rs_model *model, const rs_structure *s, rs_text *out, int number)
+{
+    rs_text_format(out,
+                   "%sstatic inline __attribute__((unused)) unsigned long "
+                   "restride_layout_%d_within(unsigned long count, long i, long at)\n{\n"
+                   "    const unsigned long whole = (unsigned long)i < count;\n"
+                   "    return (whole ? 0ul : (unsigned long)i * %zuu) + "
+                   "restride_layout_%d_offset(whole ? count : 1ul, whole ? (unsigned long)i : 0ul, "
+                   "(unsigned long)at * %zuu, %zuu);\n}\n",
+                   model->language == RS_CUDA_C ? "__host__ __device__ " : "", number,
+                   s->record.size, number, s->uniform, s->uniform);
+}
+
+/*
  * The offset of a member by its number, counted through all structures, or by structure and number.
  * Behind the last whole structure the array lies as it always did.
  */
@@ -387,8 +405,10 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
         return status;
     if (accessor->flat && accessor->extent != NULL)
         write_planes(model, &model->structures[accessor->structure], out, number);
-    else if (accessor->flat)
+    else if (accessor->flat) {
         write_element(model, &model->structures[accessor->structure], out, number);
+        write_within(model, &model->structures[accessor->structure], out, number);
+    }
     if (accessor->bytes)
         write_byte(model, &model->structures[accessor->structure], out, number);
     return RESTRIDE_OK;

@@ -30,6 +30,22 @@ static bool converts_openly(const rs_tree *tree, int outer, int inner)
     return is_open(tree, outer) && is_open(tree, inner) && wide >= narrow;
 }
 
+/* The expression inside brackets and conversions, implicit or written, that keep its meaning. */
+static int open_inner(const rs_tree *tree, int node)
+{
+    for (;;) {
+        const rs_node *n = &tree->nodes[node];
+        int last = rs_node_child(tree, node, rs_node_child_count(tree, node) - 1);
+        bool implicit = n->kind == CXCursor_UnexposedExpr && n->first == last && last >= 0 &&
+                        rs_node_same_bytes(tree, node, last) && converts_openly(tree, node, last);
+        bool written =
+            n->kind == CXCursor_CStyleCastExpr && last >= 0 && converts_openly(tree, node, last);
+        if (!implicit && !written && (n->kind != CXCursor_ParenExpr || last < 0))
+            return node;
+        node = last;
+    }
+}
+
 /* Whether an expression only computes: libclang gives a value to some that do more. */
 static bool only_computes(const rs_tree *tree, int node)
 {
@@ -82,31 +98,26 @@ static bool add_product(rs_linear *sum, const rs_tree *tree, int node, bool nega
     if (factor % (long long)length != 0)
         return false;
     factor /= (long long)length;
-    add_term(sum, other, negative ? -factor : factor, true);
+    add_term(sum, open_inner(tree, other), negative ? -factor : factor, true);
     return true;
 }
 
 void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length)
 {
-    const rs_node *n = &tree->nodes[node];
-    int first = n->first;
     long long value;
     if (sum->overflow)
         return;
+    node = open_inner(tree, node);
+    const rs_node *n = &tree->nodes[node];
+    int first = n->first;
     if (is_open(tree, node) && rs_constant_value(tree, node, &value)) {
         sum->constant += negative ? -value : value;
-        return;
-    }
-    bool implicit = n->kind == CXCursor_UnexposedExpr && first >= 0 &&
-                    tree->nodes[first].next < 0 && rs_node_same_bytes(tree, node, first) &&
-                    converts_openly(tree, node, first);
-    if (implicit || (n->kind == CXCursor_ParenExpr && first >= 0)) {
-        rs_linear_add(sum, tree, first, negative, length);
         return;
     }
     bool pointers = first >= 0 && rs_node_is_pointer(tree, first); /* their difference */
     if (n->kind == CXCursor_BinaryOperator && is_open(tree, node) && !pointers) {
         bool minus = rs_node_is_binary(tree, node, "-");
+        sum->can_wrap = sum->can_wrap || rs_node_type(tree, node).kind == CXType_ULong;
         if (minus || rs_node_is_binary(tree, node, "+")) {
             rs_linear_add(sum, tree, first, negative, length);
             rs_linear_add(sum, tree, tree->nodes[first].next, negative != minus, length);
@@ -125,6 +136,7 @@ static void add_vectors(rs_linear *sum, const rs_tree *tree, int node, int lanes
     bool whole = length % (size_t)lanes == 0 && length > (size_t)lanes;
     rs_linear_add(&vectors, tree, node, false, whole ? length / (size_t)lanes : INT_MAX);
     sum->overflow = sum->overflow || vectors.overflow;
+    sum->can_wrap = true; /* the number of a vector is without a sign */
     sum->constant += vectors.constant * lanes;
     for (int i = 0; i < vectors.count; i++) {
         const rs_linear_term *term = &vectors.terms[i];

@@ -21,6 +21,7 @@ typedef struct {
     int count;
     long long constant; /* members */
     bool overflow;      /* too many terms, or too large ones */
+    bool can_wrap;      /* parts of it are computed in unsigned numbers */
 } rs_linear;
 
 /* Adds an index expression, or subtracts it. Every part of it ends up in exactly one term. */

@@ -243,6 +243,10 @@ int rs_model_variable(const rs_model *model, int node);
 bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
                        const char **address_space);
 
+/* Whether the spelling of a type has the word; libclang has no other way to tell OpenCL's address
+ * spaces. */
+bool rs_type_has_word(CXType type, const char *name);
+
 /* Whether pointers into one address space may be used as pointers into another. */
 bool rs_space_covers(const char *outer, const char *inner);
 

@@ -5,6 +5,7 @@
  */
 #include "rewrite/render.h"
 #include "rewrite/planes.h"
+#include "rewrite/ranges.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -18,6 +19,7 @@
 typedef struct {
     const rs_model *model;
     rs_numbered_text *out;
+    rs_locals *locals;
     const rs_instance *instance; /* NULL: each kernel is its own */
     bool nested;                 /* inside an access */
 } writer;
@@ -165,37 +167,53 @@ static size_t record_length(const writer *w, const rs_access *a)
     return s->record.size / s->uniform;
 }
 
+/* How the place of a flat access is told: the function that gets it, and whether record and member
+ * are given apart, with `carried` whole records of the index's constant. */
+typedef struct {
+    const char *function;
+    bool apart;
+    long long carried;
+} flat_place;
+
 /*
- * Record and member of a flat access are given apart when the index tells them, so that the
- * compiler has nothing to divide; a pointer variable usually stands at the start of some record,
- * and compilers divide its distance only once.
+ * Record and member are given apart when the index tells them, so that the compiler has nothing to
+ * divide; when the member is proved to be one of that record, nothing is asked there either. A
+ * pointer variable usually stands at the start of some record, and compilers divide its distance
+ * only once.
  */
-static bool is_apart(const writer *w, const rs_access *a, rs_linear *sum)
+static flat_place find_flat_place(const writer *w, const rs_access *a, rs_linear *sum)
 {
     const rs_model *model = w->model;
     bool direct = is_direct(model, a), variable = rs_model_variable(model, a->pointer) >= 0;
-    rs_linear_of_access(sum, model->tree, a, record_length(w, a));
-    return model->address_bits == 64 && !sum->overflow && (direct || variable) &&
-           (has_records(sum) || !direct);
+    size_t length = record_length(w, a);
+    flat_place place = {"element", false, 0};
+    rs_linear_of_access(sum, model->tree, a, length);
+    if (model->address_bits != 64 || sum->overflow || (!direct && !variable))
+        return place;
+    if (direct && rs_range_proves_member(w->locals, sum, length, &place.carried))
+        return (flat_place){"within", true, place.carried};
+    if (direct && !has_records(sum))
+        return place;
+    long long member = sum->constant % (long long)length;
+    member += member < 0 ? (long long)length : 0;
+    return (flat_place){"member", true, (sum->constant - member) / (long long)length};
 }
 
 /* "RECORD, MEMBER" of an access that tells them apart. */
-static void write_apart(const writer *w, const rs_access *a, int self, const rs_linear *parts)
+static void write_apart(const writer *w, const rs_access *a, int self, const rs_linear *sum,
+                        long long carried)
 {
     rs_text *text = &w->out->text;
     size_t length = record_length(w, a);
     bool direct = is_direct(w->model, a);
-    rs_linear sum = *parts;
-    long long member = sum.constant % (long long)length;
-    member += member < 0 ? (long long)length : 0;
-    write_terms(w, &sum, (sum.constant - member) / (long long)length, true, self);
+    write_terms(w, sum, carried, true, self);
     if (!direct) {
         rs_text_add_string(text, " + ");
         write_distance(w, a, self);
         rs_text_format(text, " / %zu", length);
     }
     rs_text_add_string(text, ", ");
-    write_terms(w, &sum, member, false, self);
+    write_terms(w, sum, sum->constant - carried * (long long)length, false, self);
     if (!direct) {
         rs_text_add_string(text, " + ");
         write_distance(w, a, self);
@@ -263,12 +281,12 @@ static void write_flat_place(const writer *w, const rs_access *a, int self)
         write_plane_place(w, a, self);
         return;
     }
-    bool apart = is_apart(w, a, &sum);
+    flat_place place = find_flat_place(w, a, &sum);
     rs_text_format(text, "restride_layout_%d_%s(restride_count_%s, ",
-                   rs_instance_accessor(w->model, w->instance, a->argument),
-                   apart ? "member" : "element", w->model->arguments[a->argument].name);
-    if (apart)
-        write_apart(w, a, self, &sum);
+                   rs_instance_accessor(w->model, w->instance, a->argument), place.function,
+                   w->model->arguments[a->argument].name);
+    if (place.apart)
+        write_apart(w, a, self, &sum, place.carried);
     else
         write_index(w, a, self);
     rs_text_add_string(text, ")");
@@ -303,8 +321,9 @@ static void write_block_place(const writer *w, const rs_access *a, int self)
         write_block_planes(w, a, self);
         return;
     }
-    if (is_apart(w, a, &sum)) {
-        write_apart(w, a, self, &sum);
+    flat_place place = find_flat_place(w, a, &sum);
+    if (place.apart) {
+        write_apart(w, a, self, &sum, place.carried);
         return;
     }
     rs_text_add_string(&w->out->text, "0, ");
@@ -706,8 +725,10 @@ static bool is_static(const rs_tree *tree, size_t begin, size_t end)
 }
 
 /* A copy of a helper for certain layouts, or its declaration alone. */
-static void write_copy(const rs_model *model, rs_numbered_text *out, int number, bool whole)
+static void write_copy(const writer *source, int number, bool whole)
 {
+    const rs_model *model = source->model;
+    rs_numbered_text *out = source->out;
     const rs_tree *tree = model->tree;
     const rs_instance *instance = &model->instances[number];
     const rs_function *function = &model->functions[instance->function];
@@ -724,16 +745,17 @@ static void write_copy(const rs_model *model, rs_numbered_text *out, int number,
     while (!whole && isspace((unsigned char)tree->text[header_end - 1]))
         header_end--; /* and the comments before the body */
     rs_numbered_add(out, end, header_end, false);
-    writer w = {model, out, instance, false};
+    writer w = {model, out, source->locals, instance, false};
     if (whole)
         write_range(&w, body, tree->nodes[function->body].end, 0);
     else
         rs_text_add_string(&out->text, ";");
 }
 
-static restride_status write_insertion(const rs_model *model, rs_numbered_text *out,
-                                       const insertion *i)
+static restride_status write_insertion(const writer *w, const insertion *i)
 {
+    const rs_model *model = w->model;
+    rs_numbered_text *out = w->out;
     restride_status status = RESTRIDE_OK;
     if (i->kind == PARAMETERS || i->kind == BASES) {
         write_kernel_parameters(model, &out->text, i->number, i->kind == BASES);
@@ -746,7 +768,7 @@ static restride_status write_insertion(const rs_model *model, rs_numbered_text *
     else if (i->kind == COPIER)
         rs_render_copier(model, i->number, &out->text);
     else
-        write_copy(model, out, i->number, i->kind == COPY);
+        write_copy(w, i->number, i->kind == COPY);
     rs_numbered_start_line(out, i->position);
     return status;
 }
@@ -758,15 +780,19 @@ restride_status rs_model_render(const rs_model *model, char **source)
     restride_status status = list_insertions(model, &list);
     if (status == RESTRIDE_OK)
         status = rs_source_lines_read(model->flat, &out.lines);
+    rs_locals locals = {NULL, NULL, 0, 0};
+    if (status == RESTRIDE_OK)
+        status = rs_locals_find(&locals, model);
     size_t at = 0;
-    writer w = {model, &out, NULL, false};
+    writer w = {model, &out, &locals, NULL, false};
     for (int i = 0; i < list.count && status == RESTRIDE_OK; i++) {
         write_range(&w, at, list.items[i].position, 0);
         at = list.items[i].position;
-        status = write_insertion(model, &out, &list.items[i]);
+        status = write_insertion(&w, &list.items[i]);
     }
     if (status == RESTRIDE_OK)
         write_range(&w, at, model->flat->appendix, 0);
+    rs_locals_free(&locals);
     free(list.items);
     free(out.lines.items);
     if (status != RESTRIDE_OK) {

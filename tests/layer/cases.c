@@ -551,6 +551,25 @@ static void gpu_only(void)
     compare(cells);
 }
 
+/* Numbers of work-items so large that an index wraps around, which unsigned numbers may. */
+static void far_work_items(void)
+{
+    static const char *const text = "// restride: words[n][4]\n"
+                                    "__kernel void twice(__global int *words)\n"
+                                    "{ words[get_global_id(0) * 4 + 3] *= 2; }\n";
+    const size_t near = 0, far = (size_t)1 << 62, count = CELLS;
+    cl_int error;
+    cl_program made = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "", NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = make_kernel(made, "twice", cells);
+    done(clEnqueueNDRangeKernel(queue, kernel, 1, &near, &count, NULL, 0, NULL, NULL), "near");
+    done(clEnqueueNDRangeKernel(queue, kernel, 1, &far, &count, NULL, 0, NULL, NULL), "far");
+    for (int i = 0; i < CELLS; i++)
+        expected[i].c[1] *= 4;
+    compare(cells);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -574,7 +593,8 @@ int main(int argc, char **argv)
                  {"extension", extension},
                  {"leak", leak},
                  {"threads", threads},
-                 {"gpu-only", gpu_only}};
+                 {"gpu-only", gpu_only},
+                 {"far-work-items", far_work_items}};
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             set_up();

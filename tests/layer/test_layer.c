@@ -159,6 +159,7 @@ static void test_cases(void **state)
         {"threads", "", 200, 200},
         {"gpu-only", "--device cpu", 1, 1},
         {"gpu-only", "--device PTHREAD", 1, 1},
+        {"far-work-items", "", 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int status = exit_status(run("%s run --policy asta %s --report %s -- timeout 60 %s %s",

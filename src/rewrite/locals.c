@@ -1,0 +1,209 @@
+/* Looks at every mention of a local variable in its scope. */
+#include "rewrite/locals.h"
+
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So much is looked at in one source: no source can make it quadratic. */
+static const long long work_limit = 1LL << 26;
+
+int rs_node_behind(const rs_tree *tree, int node)
+{
+    while (node >= 0 && tree->nodes[node].next < 0)
+        node = tree->nodes[node].parent;
+    return node < 0 ? tree->node_count : tree->nodes[node].next;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const rs_local *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+restride_status rs_locals_find(rs_locals *locals, const rs_model *model)
+{
+    const rs_tree *tree = model->tree;
+    *locals = (rs_locals){model, NULL, 0, work_limit};
+    int count = 0;
+    for (int n = 0; n < tree->node_count; n++)
+        count += tree->nodes[n].kind == CXCursor_VarDecl;
+    locals->items = calloc((size_t)count + 1, sizeof *locals->items);
+    if (locals->items == NULL)
+        return rs_fail_memory("the variables of a source");
+    for (int n = 0; n < tree->node_count; n++)
+        if (tree->nodes[n].kind == CXCursor_VarDecl)
+            locals->items[locals->count++] =
+                (rs_local){.offset = rs_cursor_offset(tree->nodes[n].cursor), .node = n};
+    qsort(locals->items, (size_t)locals->count, sizeof *locals->items, compare_offsets);
+    return RESTRIDE_OK;
+}
+
+void rs_locals_free(rs_locals *locals)
+{
+    free(locals->items);
+    *locals = (rs_locals){NULL, NULL, 0, 0};
+}
+
+/* ---- one variable ---- */
+
+static bool is_number(CXType type)
+{
+    enum CXTypeKind kind = clang_getCanonicalType(type).kind;
+    return kind >= CXType_Bool && kind <= CXType_LongLong && kind != CXType_Void;
+}
+
+/* Whether the variable belongs to one work-item, and is no more than its declaration says. */
+static bool is_private(const rs_tree *tree, int declaration)
+{
+    static const char *const spaces[] = {"__local", "__global", "__constant", "__generic"};
+    CXCursor cursor = tree->nodes[declaration].cursor;
+    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+    enum CX_StorageClass storage = clang_Cursor_getStorageClass(cursor);
+    if (!is_number(type) || clang_isVolatileQualifiedType(type) != 0 ||
+        (storage != CX_SC_None && storage != CX_SC_Auto && storage != CX_SC_Register))
+        return false;
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
+        if (rs_type_has_word(type, spaces[i]))
+            return false;
+    for (int child = tree->nodes[declaration].first; child >= 0; child = tree->nodes[child].next)
+        if (clang_isAttribute(tree->nodes[child].kind) != 0)
+            return false;
+    int statement = tree->nodes[declaration].parent;
+    return statement >= 0 && tree->nodes[statement].kind == CXCursor_DeclStmt;
+}
+
+/* The brackets around a mention. */
+static int with_brackets(const rs_tree *tree, int mention)
+{
+    int node = mention;
+    while (tree->nodes[tree->nodes[node].parent].kind == CXCursor_ParenExpr)
+        node = tree->nodes[node].parent;
+    return node;
+}
+
+/* Whether the value of a mention is taken: then there is a conversion around it. One to "const" can
+ * be a reference of C++ to the variable itself. */
+static bool is_read(const rs_tree *tree, int mention)
+{
+    int up = tree->nodes[mention].parent;
+    return tree->nodes[up].kind == CXCursor_UnexposedExpr &&
+           rs_node_same_bytes(tree, up, mention) &&
+           clang_isConstQualifiedType(clang_getCursorType(tree->nodes[up].cursor)) == 0;
+}
+
+/* The assignment whose left side is a mention, or -1. */
+static int assignment_of(const rs_tree *tree, int mention)
+{
+    static const char *const steps[] = {"++", "--"};
+    int up = tree->nodes[mention].parent;
+    enum CXCursorKind kind = tree->nodes[up].kind;
+    if (tree->nodes[up].first != mention)
+        return -1;
+    if (kind == CXCursor_CompoundAssignOperator ||
+        (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, up, "=")))
+        return up;
+    for (size_t i = 0; kind == CXCursor_UnaryOperator && i < sizeof steps / sizeof steps[0]; i++)
+        if (rs_node_is_prefix(tree, up, steps[i]) || rs_node_is_postfix(tree, up, steps[i]))
+            return up;
+    return -1;
+}
+
+/* Blocks and lambdas run at another time than where they stand. */
+static bool runs_elsewhere(const rs_tree *tree, int node)
+{
+    return rs_node_is_below(tree, node, CXCursor_BlockExpr) ||
+           rs_node_is_below(tree, node, CXCursor_LambdaExpr);
+}
+
+static bool note_mention(const rs_model *model, rs_local *local, int mention)
+{
+    const rs_tree *tree = model->tree;
+    if (runs_elsewhere(tree, mention))
+        return false;
+    int node = with_brackets(tree, mention);
+    if (is_read(tree, node))
+        return true;
+    int assignment = assignment_of(tree, node);
+    if (assignment < 0 || local->write_count == RS_LOCAL_WRITES)
+        return false;
+    /* In C++ an assignment is the variable itself, and may become a reference to it. */
+    if (model->language == RS_CUDA_C &&
+        clang_isStatement(tree->nodes[tree->nodes[assignment].parent].kind) == 0)
+        return false;
+    local->writes[local->write_count++] = assignment;
+    return true;
+}
+
+/* How often a name stands in the text of a node, whatever it means there. */
+static int count_words(const rs_tree *tree, int node, const char *name)
+{
+    size_t position = tree->nodes[node].begin, word, length;
+    int count = 0;
+    while (rs_word_next(tree->text, tree->nodes[node].end, &position, &word, &length))
+        count += rs_word_equals(tree->text, word, length, name);
+    return count;
+}
+
+static bool mentions(const rs_tree *tree, int node, const rs_local *local, const char *name)
+{
+    const rs_node *n = &tree->nodes[node];
+    return n->kind == CXCursor_DeclRefExpr &&
+           rs_word_equals(tree->text, n->begin, n->end - n->begin, name) &&
+           rs_cursor_offset(clang_getCursorReferenced(n->cursor)) == local->offset;
+}
+
+/* Every word of the scope that is the variable's name has to be its declaration, or a mention that
+ * is understood. */
+static bool study(rs_locals *locals, rs_local *local)
+{
+    const rs_tree *tree = locals->model->tree;
+    if (!is_private(tree, local->node))
+        return false;
+    int scope = tree->nodes[tree->nodes[local->node].parent].parent;
+    int behind = rs_node_behind(tree, scope), seen = 1;
+    locals->work_left -= (long long)(tree->nodes[scope].end - tree->nodes[scope].begin);
+    locals->work_left -= behind - scope;
+    if (locals->work_left < 0)
+        return false;
+    CXString spelling = clang_getCursorSpelling(tree->nodes[local->node].cursor);
+    const char *name = clang_getCString(spelling);
+    bool understood = true;
+    for (int n = scope; n < behind && understood; n++)
+        if (mentions(tree, n, local, name)) {
+            seen++;
+            understood = note_mention(locals->model, local, n);
+        }
+    understood = understood && count_words(tree, scope, name) == seen;
+    clang_disposeString(spelling);
+    return understood;
+}
+
+const rs_local *rs_locals_mentioned(rs_locals *locals, int node)
+{
+    const rs_node *n = &locals->model->tree->nodes[node];
+    if (n->kind != CXCursor_DeclRefExpr)
+        return NULL;
+    CXCursor target = clang_getCursorReferenced(n->cursor);
+    if (clang_getCursorKind(target) != CXCursor_VarDecl)
+        return NULL;
+    const rs_local wanted = {.offset = rs_cursor_offset(target)};
+    rs_local *local =
+        bsearch(&wanted, locals->items, (size_t)locals->count, sizeof wanted, compare_offsets);
+    if (local == NULL)
+        return NULL;
+    if (!local->studied) {
+        local->studied = true;
+        local->is_seen = study(locals, local);
+    }
+    return local->is_seen ? local : NULL;
+}
+
+int rs_local_initial(const rs_tree *tree, const rs_local *local)
+{
+    CXCursor initial = clang_Cursor_getVarDeclInitializer(tree->nodes[local->node].cursor);
+    int count = rs_node_child_count(tree, local->node);
+    return clang_Cursor_isNull(initial) != 0 ? -1 : rs_node_child(tree, local->node, count - 1);
+}
