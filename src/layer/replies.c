@@ -3,9 +3,13 @@
  *
  * An entry's key is the whole request (source, options, layouts, the device's macros), this
  * version, and the rewriter and the libclang that answered, by size and time. A second entry
- * without those two serves runs that have neither: RESTRIDE_CACHE_ONLY. Sources that include files
- * are asked about anew each time, because the files may have changed.
+ * without those two serves runs that have neither: RESTRIDE_CACHE_ONLY.
+ *
+ * An answer about a source that includes files holds for as long as these are what they were, and
+ * as nobody puts others where the preprocessor would have found them first (rewrite/includes.h).
+ * Its key has the working directory too.
  */
+#include "base/signature.h"
 #include "base/store.h"
 #include "base/text.h"
 #include "layer/programs.h"
@@ -14,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char kind[] = "rewritten";
 
@@ -27,14 +32,57 @@ static bool add_identity(rs_text *key, const char *file)
     return true;
 }
 
+/* The working directory, from which included files are looked for. */
+static bool add_folder(rs_text *key)
+{
+    char *folder = getcwd(NULL, 0);
+    if (folder != NULL)
+        rs_text_format(key, "%s\n", folder);
+    free(folder);
+    return folder != NULL;
+}
+
+/* Whether all files that an answer was made from are what they were. */
+static bool is_current(const json_t *reply)
+{
+    const json_t *includes = json_object_get(reply, "includes");
+    const char *path;
+    json_t *value;
+    size_t i;
+    bool current = true;
+    char now[RS_SIGNATURE_SIZE];
+    struct stat about;
+    json_object_foreach(json_object_get(includes, "files"), path, value)
+    {
+        const char *then = json_string_value(value);
+        current = current && then != NULL && rs_file_signature(path, now) && strcmp(then, now) == 0;
+    }
+    json_array_foreach(json_object_get(includes, "absent"), i, value)
+    {
+        const char *absent = json_string_value(value);
+        current = current && absent != NULL && stat(absent, &about) != 0;
+    }
+    return current;
+}
+
+/* Whether an answer can be checked later: one about a source with includes says which. */
+static bool can_be_kept(const json_t *request, const json_t *reply)
+{
+    const char *source = json_string_value(json_object_get(request, "source"));
+    return json_object_get(reply, "error") == NULL &&
+           (strstr(source, "include") == NULL || json_object_get(reply, "includes") != NULL);
+}
+
 /* The key of an entry; empty when there is none. */
 static rs_text key_of(const char *rewriter, const json_t *request, bool cache_only)
 {
     rs_text key = RS_TEXT_EMPTY;
     const char *source = json_string_value(json_object_get(request, "source"));
     char *dump = json_dumps(request, JSON_COMPACT | JSON_SORT_KEYS);
-    bool known = dump != NULL && source != NULL && strstr(source, "include") == NULL;
+    bool known = dump != NULL && source != NULL;
     rs_text_format(&key, "restride %s\n", RS_VERSION);
+    if (known && strstr(source, "include") != NULL)
+        known = add_folder(&key);
     if (known && !cache_only)
         known = add_identity(&key, rewriter) && add_identity(&key, RS_LIBCLANG_FILE);
     rs_text_add_string(&key, dump != NULL ? dump : "");
@@ -50,6 +98,10 @@ static json_t *recall(const rs_text *key)
     json_t *reply = NULL;
     if (key->data != NULL && rs_store_read(kind, key->data, key->size, &text))
         reply = json_loadb(text.data, text.size, 0, NULL);
+    if (reply != NULL && !is_current(reply)) {
+        json_decref(reply);
+        reply = NULL;
+    }
     rs_text_free(&text);
     return reply;
 }
@@ -74,7 +126,7 @@ restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, jso
                                           "once without --cache-only.");
     } else if (*reply == NULL) {
         status = rs_rewriter_start(rewriter, request, reply);
-        if (status == RESTRIDE_OK && json_object_get(*reply, "error") == NULL) {
+        if (status == RESTRIDE_OK && can_be_kept(request, *reply)) {
             rs_text general = key_of(rewriter, request, true);
             remember(&key, *reply);
             remember(&general, *reply);

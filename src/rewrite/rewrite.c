@@ -6,6 +6,7 @@
 #include "rewrite/annotations.h"
 #include "rewrite/doubts.h"
 #include "rewrite/header.h"
+#include "rewrite/includes.h"
 #include "rewrite/model.h"
 #include "rewrite/reorder.h"
 #include "rewrite/reply.h"
@@ -89,6 +90,7 @@ static const char *check_request(const json_t *request)
          "The member \"assume_undefined\" is not true or false."},
         {"header", {JSON_TRUE, JSON_FALSE}, "The member \"header\" is not true or false."},
         {"comments", {JSON_TRUE, JSON_FALSE}, "The member \"comments\" is not true or false."},
+        {"soa", {JSON_TRUE, JSON_FALSE}, "The member \"soa\" is not true or false."},
     };
     if (!json_is_object(request))
         return "The request is not a JSON object.";
@@ -415,6 +417,13 @@ static restride_status find_hidden_type(rs_tree *tree)
     return RESTRIDE_OK;
 }
 
+static restride_status put_includes(rewriting *r)
+{
+    json_t *includes;
+    restride_status status = rs_includes_describe(&r->flat, r->file, &r->options, &includes);
+    return includes == NULL ? status : rs_reply_put(r->reply, "includes", includes);
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 static restride_status read_source(rewriting *r, bool *stopped)
 {
@@ -452,7 +461,9 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return reply_error(r, restride_last_error(), false);
     if (status != RESTRIDE_OK)
         return status;
-    status = check_headers(r, stopped);
+    status = put_includes(r);
+    if (status == RESTRIDE_OK)
+        status = check_headers(r, stopped);
     if (status == RESTRIDE_OK && !*stopped)
         status = ask_for_macros(r, stopped);
     if (status != RESTRIDE_OK || *stopped)

@@ -43,6 +43,8 @@
  *                          compiler and call again; each answer can uncover further names
  *   reason, file, line     why the whole source stays as it is: cpp or libclang refused it, or a
  *                          build option
+ *   includes        object what else the source was read from: see includes.h; absent when that
+ *                          cannot be told
  *   source          string the new source: preprocessed, one text; absent when no argument was
  *                          transformed
  *   header          string C for the host program: see header.h
