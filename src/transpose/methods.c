@@ -125,6 +125,19 @@ static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles ti
     return choice->count != 0;
 }
 
+static void explain_copy(const rs_choice *choice, const rs_problem *problem, char *why, size_t size)
+{
+    const rs_matrices *m = problem->matrices;
+    if (choice->tasks[0].method == RS_TRANSPOSE_PANELS)
+        snprintf(why, size,
+                 "A matrix of %zu bytes passes as a whole through a buffer that stays on chip.",
+                 m->rows * m->cols * m->unit);
+    else
+        snprintf(why, size,
+                 "The scratch memory holds the whole matrix, which is transposed out of place and "
+                 "copied back.");
+}
+
 static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
@@ -552,9 +565,7 @@ static const rs_method methods[] = {
      "A single row and a single column are the same bytes.", NULL},
     {"square", false, 1, build_square, offer_once, "Mirror tiles of a square change places.", NULL},
     {"direct", false, 1, build_direct, offer_once, NULL, explain_direct},
-    {"copy", false, 1, build_copy, offer_once,
-     "The scratch memory holds the whole matrix, which is transposed out of place and copied back.",
-     NULL},
+    {"copy", false, 1, build_copy, offer_once, NULL, explain_copy},
     {"2-stage 010! 100!", false, 2, build_row_blocks, offer_row_blocks, NULL, explain_blocks},
     {"2-stage 100! 010!", false, 2, build_column_blocks, offer_column_blocks, NULL, explain_blocks},
     {"pad-square-unpad", false, 2, build_near_square, offer_once, NULL, explain_squares},
