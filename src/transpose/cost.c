@@ -168,15 +168,15 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
     return 0.95 + 2 * (double)task->tail / (double)(task->cols + task->tail);
 }
 
-/* Out to the scratch memory, and back as a plain copy; within the chip the threads wait for each
- * other more than they move. */
+/* Out to the scratch memory, which is faulted in, and back as a plain copy; within the chip the
+ * threads wait for each other more than they move. */
 static double copy_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                         size_t scratch_limit)
 {
     size_t bytes = task->rows * task->cols * task->unit;
     if (plus(bytes, times(traits->workers, COPY_TILE_BYTES)) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    return bytes > traits->chip_bytes ? 3.0 : 1.1;
+    return bytes > traits->chip_bytes ? 3.5 : 1.1;
 }
 
 /* For stages that want `bytes` bytes a worker: the dearer, the less of that the chip holds, or the

@@ -197,6 +197,27 @@ static void test_every_method_in_threads(void **state)
 }
 
 /* By its name through the public interface: the method is taken, or the reason is said. */
+/* Methods that cut both sides take tiles that divide both, and leave more than one of each. */
+static void test_tiles_of_grids(void **state)
+{
+    (void)state;
+    static const char *const grids[] = {"3-stage 100! 0010! 0100!", "3-stage 0100! 0010! 100!",
+                                        "4-stage 0100! 0010! 1000! 0100!", "4-stage fused"};
+    static const rs_tiles wrong[] = {{7, 20},   {24, 7},   {1, 20}, {24, 1},   {0, 20},  {24, 0},
+                                     {720, 20}, {24, 600}, {7, 7},  {1440, 2}, {2, 1200}};
+    static const rs_matrices m = {720, 600, 4, 1, 0};
+    const rs_engine_traits traits = {.chip_bytes = 1 << 20, .line_bytes = 64, .workers = 2};
+    rs_choice choice;
+    for (size_t k = 0; k < sizeof grids / sizeof grids[0]; k++) {
+        const restride_plan_options options = {.method = grids[k]};
+        assert_int_equal(rs_choose_exactly(&choice, &m, &traits, &options, (rs_tiles){24, 20}),
+                         RESTRIDE_OK);
+        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+            if (rs_choose_exactly(&choice, &m, &traits, &options, wrong[i]) != RESTRIDE_UNSUPPORTED)
+                fail_msg("%s took tiles of %zu x %zu", grids[k], wrong[i].rows, wrong[i].cols);
+    }
+}
+
 static void test_named(void **state)
 {
     (void)state;
@@ -643,19 +664,13 @@ static void test_candidates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_method),
-        cmocka_unit_test(test_every_method_in_threads),
-        cmocka_unit_test(test_named),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_more_scratch_is_never_worse),
-        cmocka_unit_test(test_bounded_search),
-        cmocka_unit_test(test_longest_side),
-        cmocka_unit_test(test_extreme_numbers),
-        cmocka_unit_test(test_cheapest),
-        cmocka_unit_test(test_order_of_costs),
-        cmocka_unit_test(test_capped_needs),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_stored_square),
+        cmocka_unit_test(test_every_method),    cmocka_unit_test(test_every_method_in_threads),
+        cmocka_unit_test(test_tiles_of_grids),  cmocka_unit_test(test_named),
+        cmocka_unit_test(test_budget),          cmocka_unit_test(test_more_scratch_is_never_worse),
+        cmocka_unit_test(test_bounded_search),  cmocka_unit_test(test_longest_side),
+        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_cheapest),
+        cmocka_unit_test(test_order_of_costs),  cmocka_unit_test(test_capped_needs),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_stored_square),
         cmocka_unit_test(test_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
