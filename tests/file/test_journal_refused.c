@@ -1,0 +1,220 @@
+/*
+ * Journals that are refused, with the file untouched: of other changes and other files, of another
+ * format, damaged, and forged; and the bytes of a head, which every version must read alike.
+ */
+#include "changes.h"
+#include "cmocka_all.h"
+#include "disk.h"
+#include "file/journal_format.h"
+#include "restride/restride.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void assert_refused(const test_change *c, const char *purpose, const char *sentence)
+{
+    bool found;
+    unsigned char *before = read_file(file_path, HEADER + c->bytes);
+    assert_int_equal(run_journaled(c, purpose, NULL, &found), RESTRIDE_INVALID_ARGUMENT);
+    if (strstr(restride_last_error(), sentence) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", restride_last_error(), sentence);
+    unsigned char *after = read_file(file_path, HEADER + c->bytes);
+    assert_memory_equal(before, after, HEADER + c->bytes);
+    free(before);
+    free(after);
+}
+
+static void interrupt(const test_change *c)
+{
+    make_file(c);
+    run_and_die(c, 20, false, 0);
+    assert_int_equal(access(journal_path, F_OK), 0);
+}
+
+static void test_wrong_journals(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[9];
+    interrupt(c);
+    assert_refused(c, "something else", "belongs to an interrupted \"test\"");
+    /* The same bytes in another file. */
+    char moved[80];
+    snprintf(moved, sizeof moved, "%s.moved", file_path);
+    rename(file_path, moved);
+    unsigned char *bytes = read_file(moved, HEADER + c->bytes);
+    write_file(file_path, bytes, HEADER + c->bytes);
+    assert_refused(c, "test", "belongs to another file");
+    unlink(moved);
+    free(bytes);
+    /* Not a journal. */
+    write_file(journal_path, "some text of mine", 17);
+    assert_refused(c, "test", "is no journal");
+    write_file(journal_path, "", 0);
+    assert_refused(c, "test", "is no journal");
+}
+
+/* A change of any byte of the head is seen. */
+static void test_damaged_head(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[9];
+    for (off_t byte = 0; byte < 200; byte += 7) {
+        interrupt(c);
+        int descriptor = open(journal_path, O_RDWR);
+        unsigned char value;
+        assert_int_equal(pread(descriptor, &value, 1, byte), 1);
+        value ^= 0x10;
+        disk_put_back(descriptor, &value, 1, byte);
+        close(descriptor);
+        assert_refused(c, "test", journal_path);
+    }
+}
+
+static void write_byte(off_t place, unsigned char value)
+{
+    int descriptor = open(journal_path, O_RDWR);
+    disk_put_back(descriptor, &value, 1, place);
+    close(descriptor);
+}
+
+static void test_other_version(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[9];
+    interrupt(c);
+    write_byte(16, RS_JOURNAL_VERSION + 1);
+    assert_refused(c, "test", "has format 2, and this version of Restride reads format 1");
+}
+
+/* A number that is not what was written, although the checksum fits. */
+static void forge(size_t place, uint64_t word)
+{
+    enum { MOST_HEAD = 8192 };
+    unsigned char front[MOST_HEAD];
+    rs_journal_head head;
+    int descriptor = open(journal_path, O_RDWR);
+    assert_true(pread(descriptor, front, sizeof front, 0) > RS_JOURNAL_HEAD_BYTES);
+    rs_journal_put_word(front + place, word);
+    assert_true(rs_journal_read_head(&head, front));
+    head.purpose_bytes = strlen("test");
+    unsigned char *plan = front + RS_JOURNAL_HEAD_BYTES + head.purpose_bytes;
+    head.checksum = rs_journal_head_sum(front, "test", head.purpose_bytes, plan, head.plan_bytes);
+    rs_journal_put_word(front + 24, head.checksum);
+    disk_put_back(descriptor, front, sizeof front, 0);
+    close(descriptor);
+}
+
+/* Counts and sizes of the head and of the plan that lie, one by one. */
+static void test_forged_numbers(void **state)
+{
+    (void)state;
+    enum {
+        PLAN = RS_JOURNAL_HEAD_BYTES + 4,
+        WORD = RS_JOURNAL_WORD_BYTES,
+        TASK_AT = PLAN + 4 * WORD
+    };
+    static const size_t places[] = {
+        56,                  /* ranges */
+        64,                  /* payload */
+        72,                  /* carried */
+        80,                  /* stash */
+        PLAN,                /* offset of the array */
+        PLAN + WORD,         /* its bytes */
+        PLAN + 2 * WORD,     /* bytes of the header */
+        PLAN + 3 * WORD,     /* stages */
+        TASK_AT,             /* method */
+        TASK_AT + WORD,      /* offset */
+        TASK_AT + 2 * WORD,  /* outer */
+        TASK_AT + 4 * WORD,  /* count */
+        TASK_AT + 5 * WORD,  /* rows */
+        TASK_AT + 6 * WORD,  /* cols */
+        TASK_AT + 7 * WORD,  /* tail */
+        TASK_AT + 10 * WORD, /* unit */
+        TASK_AT + 11 * WORD, /* repeats */
+        TASK_AT + 13 * WORD, /* pieces */
+    };
+    const test_change *c = &changes[9];
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        for (int bits = 20; bits <= 63; bits += 43) {
+            interrupt(c);
+            forge(places[i], (uint64_t)1 << bits);
+            assert_refused(c, "test", "is damaged");
+        }
+}
+
+/* Neither of two records that had been written is whole any more. */
+static void test_lost_records(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[9];
+    interrupt(c);
+    unsigned char front[RS_JOURNAL_HEAD_BYTES];
+    rs_journal_head head;
+    rs_journal_places places;
+    int descriptor = open(journal_path, O_RDONLY);
+    assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
+    close(descriptor);
+    assert_true(rs_journal_read_head(&head, front));
+    assert_true(rs_journal_find_places(&head, &places));
+    for (int slot = 0; slot < 2; slot++)
+        write_byte((off_t)places.slots[slot] + 12, 0xA5);
+    assert_refused(c, "test", "is damaged");
+}
+
+/* What waits in the journal for its turn is not what was put there. */
+static void test_damaged_stash(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pad", "long blocks"};
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        const test_change *c = &changes[i];
+        if (strcmp(c->name, names[0]) != 0 && strcmp(c->name, names[1]) != 0)
+            continue;
+        interrupt(c);
+        unsigned char front[RS_JOURNAL_HEAD_BYTES];
+        rs_journal_head head;
+        rs_journal_places places;
+        int descriptor = open(journal_path, O_RDONLY);
+        assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
+        unsigned char value;
+        assert_true(rs_journal_read_head(&head, front));
+        assert_true(rs_journal_find_places(&head, &places));
+        assert_int_equal(pread(descriptor, &value, 1, (off_t)places.stash + 3), 1);
+        close(descriptor);
+        write_byte((off_t)places.stash + 3, value ^ 1);
+        bool found;
+        assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_INVALID_ARGUMENT);
+        assert_non_null(strstr(restride_last_error(), "is damaged"));
+        assert_int_equal(access(journal_path, F_OK), 0);
+    }
+}
+
+/* The bytes of a head are those of docs/journal.md on every machine. */
+static void test_format(void **state)
+{
+    (void)state;
+    const rs_journal_head head = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x0102030405060708};
+    unsigned char bytes[RS_JOURNAL_HEAD_BYTES];
+    rs_journal_write_head(&head, bytes);
+    assert_memory_equal(bytes, "restride-journal", 16);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(bytes[16 + 8 * i], i + 1);
+        assert_int_equal(bytes[16 + 8 * i + 7], 0);
+    }
+    assert_memory_equal(bytes + 96, "\x08\x07\x06\x05\x04\x03\x02\x01", 8);
+    assert_true(rs_journal_head_sum(bytes, "words", 5, "plan", 4) == 0x72168E832895A1CCU);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_journals), cmocka_unit_test(test_damaged_head),
+        cmocka_unit_test(test_other_version),  cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_lost_records),   cmocka_unit_test(test_damaged_stash),
+        cmocka_unit_test(test_format),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
