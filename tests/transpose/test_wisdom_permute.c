@@ -9,6 +9,7 @@
 #include "faults/heap.h"
 #include "reference.h"
 #include "restride/restride.h"
+#include "transpose/cost.h"
 #include "transpose/wisdom.h"
 #include "transpose/wisdom_file.h"
 
@@ -194,6 +195,42 @@ static void test_only_the_exact_problem(void **state)
     restride_engine_destroy(engine);
 }
 
+/* An engine that has no stage for long elements, so that the path of the wisdom has none either. */
+static double refuse_long_elements(const restride_engine *engine, const rs_transpose_task *task,
+                                   size_t scratch_limit)
+{
+    (void)engine;
+    (void)scratch_limit;
+    return task->unit % slow_step.unit == 0 ? RS_COST_IMPOSSIBLE : 1;
+}
+
+static rs_engine_traits (*usual_traits)(const restride_engine *engine);
+
+static rs_engine_traits short_traits(const restride_engine *engine)
+{
+    rs_engine_traits traits = usual_traits(engine);
+    traits.cost = refuse_long_elements;
+    return traits;
+}
+
+/* Where wisdom leads to no plan, estimates decide. */
+static void test_way_back(void **state)
+{
+    (void)state;
+    use_fresh_file();
+    restride_engine *engine = make_engine(2);
+    assert_int_equal(learn_path(engine, &tensor, &slow_path), RESTRIDE_OK);
+    const rs_engine_operations *usual = engine->operations;
+    rs_engine_operations operations = *usual;
+    usual_traits = usual->traits;
+    operations.traits = short_traits;
+    engine->operations = &operations;
+    assert_false(check_tensor(engine).any);
+    engine->operations = usual;
+    assert_true(check_tensor(engine).order);
+    restride_engine_destroy(engine);
+}
+
 /* What is known of a matrix holds for the step of a tensor that transposes the same. */
 static void test_steps_of_matrices(void **state)
 {
@@ -367,6 +404,24 @@ static void test_conversions_follow(void **state)
     restride_engine_destroy(engine);
 }
 
+/* Two tensors are another problem than one. */
+static void test_batch(void **state)
+{
+    (void)state;
+    use_fresh_file();
+    static const conversion c = {"z:2 y:64 x:96 e:64", "z y x e", "z e x y", 4};
+    static const rs_arrangement inside = {3, {2, 1, 0}, {64, 96, 64}, 4};
+    restride_engine *engine = make_engine(2);
+    const rs_engine_traits traits = engine->operations->traits(engine);
+    for (size_t count = 1; count <= 2; count++) {
+        assert_int_equal(
+            rs_wisdom_learn_path(engine, &inside, count, &traits, &slow_path, 0.001, 0.002),
+            RESTRIDE_OK);
+        assert_int_equal(check_conversion(engine, &c), count == 2);
+    }
+    restride_engine_destroy(engine);
+}
+
 /* ---- tuning ---- */
 
 static void note_part(void *context, double part)
@@ -515,14 +570,11 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_and_stages),
-        cmocka_unit_test(test_only_the_exact_problem),
-        cmocka_unit_test(test_steps_of_matrices),
-        cmocka_unit_test(test_impossible_paths),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_conversions_follow),
-        cmocka_unit_test(test_tune_permutation),
-        cmocka_unit_test(test_tune_conversions),
+        cmocka_unit_test(test_order_and_stages),   cmocka_unit_test(test_only_the_exact_problem),
+        cmocka_unit_test(test_way_back),           cmocka_unit_test(test_steps_of_matrices),
+        cmocka_unit_test(test_impossible_paths),   cmocka_unit_test(test_file),
+        cmocka_unit_test(test_conversions_follow), cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_tune_permutation),   cmocka_unit_test(test_tune_conversions),
         cmocka_unit_test(test_no_memory),
     };
     heap_begin();
