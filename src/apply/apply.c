@@ -10,6 +10,8 @@
 typedef struct {
     const char *along;
     int width;
+    bool spaces; /* to place arrays, not to make vectors */
+    rs_device_model device;
     rs_program program;
     rs_model_set set;
     rs_text source;
@@ -31,17 +33,41 @@ static int find_function(const rs_tree *tree, const rs_unit *unit)
     return -1;
 }
 
-/* Transforms one nest; `number` is 0 where the function has no other. */
+static restride_status make_vectors(const application *a, rs_kernels *kernels, rs_copies *copies,
+                                    rs_text *source)
+{
+    restride_status status = RESTRIDE_OK;
+    for (bool again = true; status == RESTRIDE_OK && again;) {
+        rs_copies_free(copies);
+        status = rs_copies_find(copies, kernels->nest, a->width);
+        if (status == RESTRIDE_OK)
+            status = rs_kernels_write(kernels, source);
+        again = kernels->nest->refusal != NULL && a->along == NULL && rs_nest_retry(kernels->nest);
+    }
+    return status;
+}
+
+static restride_status place_arrays(const application *a, const rs_kernels *kernels,
+                                    rs_spaces *spaces, rs_text *source)
+{
+    restride_status status = rs_spaces_choose(spaces, kernels, &a->device);
+    return status == RESTRIDE_OK && kernels->nest->refusal == NULL
+               ? rs_spaces_write(spaces, kernels, source)
+               : status;
+}
+
+/* Changes one nest; `number` is 0 where the function has no other. */
 static restride_status apply_nest(application *a, const rs_accesses *accesses, int function,
                                   int node, int number)
 {
     rs_nest nest;
     rs_copies copies = {NULL, NULL, NULL, 0};
+    rs_spaces spaces = {NULL, {1, 1, 1}, -1, false};
     rs_text name = RS_TEXT_EMPTY;
     rs_text_format(&name, number > 0 ? "%s_%d" : "%s", accesses->unit->name, number);
-    restride_status status =
-        name.failed ? rs_fail_memory("a name")
-                    : rs_nest_read(&nest, &a->program, accesses, function, node, a->along);
+    restride_status status = name.failed ? rs_fail_memory("a name")
+                                         : rs_nest_read(&nest, &a->program, accesses, function,
+                                                        node, a->along, a->spaces);
     rs_kernels kernels = {&nest, &copies, name.data, a->width, {{NULL, NULL, 0}}, 0};
     if (status != RESTRIDE_OK) {
         rs_text_free(&name);
@@ -49,18 +75,16 @@ static restride_status apply_nest(application *a, const rs_accesses *accesses, i
     }
     if (nest.refusal == NULL)
         status = rs_kernels_prepare(&kernels);
-    bool again = nest.refusal == NULL;
-    while (status == RESTRIDE_OK && again) {
-        rs_copies_free(&copies);
-        status = rs_copies_find(&copies, &nest, a->width);
-        if (status == RESTRIDE_OK)
-            status = rs_kernels_write(&kernels, &a->source);
-        again = nest.refusal != NULL && a->along == NULL && rs_nest_retry(&nest);
-    }
-    if (status == RESTRIDE_OK && json_array_append_new(a->nests, rs_describe_nest(&kernels)) != 0)
+    if (status == RESTRIDE_OK && nest.refusal == NULL)
+        status = a->spaces ? place_arrays(a, &kernels, &spaces, &a->source)
+                           : make_vectors(a, &kernels, &copies, &a->source);
+    if (status == RESTRIDE_OK &&
+        json_array_append_new(a->nests, rs_describe_nest(&kernels, a->spaces ? &spaces : NULL)) !=
+            0)
         status = rs_fail_memory("the report of a nest");
     rs_kernels_free(&kernels);
     rs_copies_free(&copies);
+    rs_spaces_free(&spaces);
     rs_nest_free(&nest);
     rs_text_free(&name);
     return status;
@@ -98,9 +122,17 @@ static restride_status read_request(const json_t *request, application *a,
     const char *options = json_string_value(json_object_get(request, "options"));
     const json_t *width = json_object_get(request, "width");
     a->along = json_string_value(json_object_get(request, "along"));
+    const char *apply = json_string_value(json_object_get(request, "apply"));
+    const json_t *constant = json_object_get(request, "constant");
+    a->device = RS_DEVICE_USUAL;
+    if (json_is_integer(constant))
+        a->device.constant_size = json_integer_value(constant);
+    a->spaces = apply != NULL && strcmp(apply, "memory") == 0;
     a->width = width == NULL ? 4 : (int)json_integer_value(width);
     if (source == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".");
+    if (apply == NULL || (!a->spaces && strcmp(apply, "vector") != 0))
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "\"vector\" or \"memory\" can be applied.");
     if (a->width != 2 && a->width != 4 && a->width != 8 && a->width != 16)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "A vector has 2, 4, 8 or 16 elements.");
     *wanted = (rs_program_request){.source = source,
@@ -138,13 +170,16 @@ restride_status rs_apply(const json_t *request, json_t **reply)
         status = rs_walk_program(&a.program, &a.set);
     if (status == RESTRIDE_OK && a.program.readable)
         status = rs_kernels_write_head(&a.source, &a.program, wanted.file);
+    size_t head = a.source.size;
     for (int i = 0; i < a.set.unit_count && status == RESTRIDE_OK; i++)
         status = apply_unit(&a, &a.set.units[i]);
+    rs_kernels_indent(&a.source, head);
     if (status == RESTRIDE_OK) {
         *reply = json_pack("{s:s, s:s, s:b, s:s, s:i, s:o, s:s, s:O}", "file", wanted.file,
                            "language", languages[wanted.language], "readable", a.program.readable,
-                           "apply", "vector", "width", a.width, "notes", describe_notes(&a.set),
-                           "source", a.source.data != NULL ? a.source.data : "", "nests", a.nests);
+                           "apply", a.spaces ? "memory" : "vector", "width", a.width, "notes",
+                           describe_notes(&a.set), "source",
+                           a.source.data != NULL ? a.source.data : "", "nests", a.nests);
         status = *reply == NULL ? rs_fail_memory("the report") : RESTRIDE_OK;
     }
     json_decref(a.nests);

@@ -23,10 +23,13 @@
  *     parameters  array, in the order of every kernel's arguments: {name, kind: "scalar" | "array",
  *               type, bytes, written, sizes: [quantity]}; an array has as many elements as the
  *               largest of its sizes says; null when that is not known
- *     copies    array, further arguments of `changed`: {name, array, type, bytes, elements:
- *               [quantity] to be multiplied, pack, unpack, rule, matrix, shift, dims, layout,
+ *     copies    (vector) array, further arguments of `changed`: {name, array, type, bytes,
+ * elements: [quantity] to be multiplied, pack, unpack, rule, matrix, shift, dims, layout,
  *               references}: `pack` has to run before, `unpack` (null: the copy is only read) after
  *     references  array of {text, line, access}
+ *     arrays    (memory) array of {name, memory, wanted, reason, tile: [extents]}: where it lies in
+ *               `changed`, and where algorithm 3 wants it; "texture" is an image1d_buffer_t
+ *     group     (memory) [x, y, z]: the work-group of `changed`
  *     constraints array of quantities that are not negative where the nest stays inside its arrays
  *   }
  * A quantity is {terms: [[number, name, ...], ...], divisor}: a sum of products, divided and

@@ -57,6 +57,8 @@ static json_t *describe_sizes(const rs_nest *nest, int array)
     if (array < 0 || whole > 0)
         json_array_append_new(sizes, json_pack("{s:[[I]], s:i}", "terms",
                                                (json_int_t)(array < 0 ? 1 : whole), "divisor", 1));
+    if (array >= 0 && whole > 0)
+        return sizes;
     for (int i = 0; array >= 0 && i < nest->unit->reference_count; i++) {
         rs_polynomial size;
         if (!rs_nest_has(nest, i) || nest->unit->references[i].array != array)
@@ -300,10 +302,10 @@ static void add_threads(const rs_kernels *kernels, json_t *entry)
     json_object_set_new(entry, "items", items);
 }
 
-static void add_kernels(const rs_kernels *kernels, json_t *entry)
+static void add_kernels(const rs_kernels *kernels, const char *changed, json_t *entry)
 {
     static const char *const roles[] = {"original", "threads", "changed"};
-    static const char *const endings[] = {"original", "threads", "vector"};
+    const char *const endings[] = {"original", "threads", changed};
     json_t *names = json_object();
     for (int i = 0; i < 3; i++) {
         rs_text name = RS_TEXT_EMPTY;
@@ -314,7 +316,19 @@ static void add_kernels(const rs_kernels *kernels, json_t *entry)
     json_object_set_new(entry, "kernels", names);
 }
 
-json_t *rs_describe_nest(const rs_kernels *kernels)
+static void add_vectors(const rs_kernels *kernels, json_t *entry)
+{
+    const rs_nest_loop *loop = &kernels->nest->loops[kernels->nest->vector];
+    json_t *copies = json_array();
+    for (int i = 0; i < kernels->copies->copy_count; i++)
+        json_array_append_new(copies, describe_copy(kernels, i));
+    json_object_set_new(entry, "along", json_string(loop->variable));
+    json_object_set_new(entry, "reduction", json_boolean(loop->reduction));
+    json_object_set_new(entry, "copies", copies);
+    json_object_set_new(entry, "references", describe_references(kernels));
+}
+
+json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces)
 {
     const rs_nest *nest = kernels->nest;
     json_t *entry = json_pack("{s:s, s:i, s:b}", "function", nest->unit->name, "line",
@@ -325,17 +339,13 @@ json_t *rs_describe_nest(const rs_kernels *kernels)
         json_object_set_new(entry, "reason_line", json_integer(nest->refusal_line));
         return entry;
     }
-    const rs_nest_loop *loop = &nest->loops[nest->vector];
-    json_t *copies = json_array();
-    for (int i = 0; i < kernels->copies->copy_count; i++)
-        json_array_append_new(copies, describe_copy(kernels, i));
-    json_object_set_new(entry, "along", json_string(loop->variable));
-    json_object_set_new(entry, "reduction", json_boolean(loop->reduction));
-    add_kernels(kernels, entry);
+    add_kernels(kernels, spaces != NULL ? "memory" : "vector", entry);
     add_threads(kernels, entry);
     json_object_set_new(entry, "parameters", describe_parameters(kernels));
-    json_object_set_new(entry, "copies", copies);
-    json_object_set_new(entry, "references", describe_references(kernels));
     json_object_set_new(entry, "constraints", describe_constraints(nest));
+    if (spaces != NULL)
+        rs_spaces_describe(spaces, kernels, entry);
+    else
+        add_vectors(kernels, entry);
     return entry;
 }

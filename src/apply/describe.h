@@ -2,11 +2,11 @@
 #ifndef RS_APPLY_DESCRIBE_H
 #define RS_APPLY_DESCRIBE_H
 
-#include "apply/kernels.h"
+#include "apply/spaces.h"
 
 #include <jansson.h>
 
-/* NULL when memory is short. */
-json_t *rs_describe_nest(const rs_kernels *kernels);
+/* With `spaces` (else NULL) of arrays that were placed. NULL when memory is short. */
+json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces);
 
 #endif

@@ -188,7 +188,7 @@ static void write_element_type(rs_text *text, CXType type)
 }
 
 /* "__global double (*m)[200]" for double m[][200]. */
-static void write_parameter(rs_text *text, CXCursor parameter)
+void rs_kernels_write_parameter(rs_text *text, CXCursor parameter, const char *space)
 {
     long long extents[RS_SUBSCRIPT_LIMIT];
     int count = 0;
@@ -203,7 +203,7 @@ static void write_parameter(rs_text *text, CXCursor parameter)
         extents[count++] = clang_getArraySize(type);
         type = clang_getCanonicalType(clang_getArrayElementType(type));
     }
-    rs_text_add_string(text, array ? "__global " : "");
+    rs_text_format(text, "%s%s", array ? space : "", array ? " " : "");
     write_element_type(text, type);
     rs_text_format(text, count > 0 ? " (*%s)" : array ? " *%s" : " %s", clang_getCString(name));
     for (int i = 0; i < count; i++)
@@ -219,7 +219,8 @@ static void write_signature(const rs_kernels *kernels, rs_text *text, const char
     rs_text_format(text, "__kernel void %s_%s(", kernels->name, ending);
     for (int i = 0; i < count; i++) {
         rs_text_add_string(text, i > 0 ? ", " : "");
-        write_parameter(text, clang_Cursor_getArgument(function, (unsigned)i));
+        rs_kernels_write_parameter(text, clang_Cursor_getArgument(function, (unsigned)i),
+                                   "__global");
     }
     for (int i = 0; i < kernels->gathered_count; i++)
         rs_text_format(text, "%s__global %s *%s_gathered", count > 0 || i > 0 ? ", " : "",
@@ -269,6 +270,7 @@ void rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nes
 typedef struct {
     const rs_kernels *kernels;
     const char *vectors; /* what replaces the vectors' loop; NULL: nothing */
+    const rs_replacement *replacement;
     size_t at;
 } rewriting;
 
@@ -277,6 +279,15 @@ static void copy_node(rewriting *r, rs_text *text, int node)
     const rs_nest *nest = r->kernels->nest;
     const rs_tree *tree = &nest->program->tree;
     const rs_node *n = &tree->nodes[node];
+    rs_text other = RS_TEXT_EMPTY;
+    if (r->replacement != NULL && r->replacement->replace(r->replacement->context, &other, node)) {
+        rs_text_add(text, tree->text + r->at, n->begin - r->at);
+        rs_text_add_string(text, other.data != NULL ? other.data : "");
+        text->failed = text->failed || other.failed;
+        r->at = n->end;
+        rs_text_free(&other);
+        return;
+    }
     for (int i = 0; n->kind == CXCursor_ForStmt && i < nest->count; i++) {
         const rs_nest_loop *loop = &nest->loops[i];
         bool replaced = r->vectors != NULL && i == nest->vector;
@@ -305,13 +316,23 @@ static void close_statement(rs_text *text)
 static void write_changed(const rs_kernels *kernels, rs_text *text, int node, const char *vectors)
 {
     const rs_tree *tree = &kernels->nest->program->tree;
-    rewriting r = {kernels, vectors, tree->nodes[node].begin};
+    rewriting r = {kernels, vectors, NULL, tree->nodes[node].begin};
     copy_node(&r, text, node);
     rs_text_add(text, tree->text + r.at, tree->nodes[node].end - r.at);
     close_statement(text);
 }
 
-static void write_prologue(const rs_kernels *kernels, rs_text *text)
+void rs_kernels_copy(const rs_kernels *kernels, rs_text *text, int node,
+                     const rs_replacement *replacement)
+{
+    const rs_tree *tree = &kernels->nest->program->tree;
+    rewriting r = {kernels, NULL, replacement, tree->nodes[node].begin};
+    copy_node(&r, text, node);
+    rs_text_add(text, tree->text + r.at, tree->nodes[node].end - r.at);
+    close_statement(text);
+}
+
+void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text)
 {
     const rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
@@ -330,7 +351,7 @@ static void write_prologue(const rs_kernels *kernels, rs_text *text)
     }
 }
 
-static void write_epilogue(const rs_kernels *kernels, rs_text *text)
+void rs_kernels_write_epilogue(const rs_kernels *kernels, rs_text *text)
 {
     rs_text_add_string(text, "\n");
     for (int i = 0; i < kernels->gathered_count; i++)
@@ -551,24 +572,24 @@ static restride_status write_vector_kernel(const rs_kernels *kernels, rs_text *t
                            nest->unit->arrays[copy->array].name, i + 1);
         }
         rs_text_add_string(text, ")\n{\n");
-        write_prologue(kernels, text);
+        rs_kernels_write_prologue(kernels, text);
         write_extents(kernels, text);
         rs_text_add_string(text, "    ");
         write_changed(kernels, text, nest->node, vectors.data);
-        write_epilogue(kernels, text);
+        rs_kernels_write_epilogue(kernels, text);
     }
     text->failed = text->failed || vectors.failed;
     rs_text_free(&vectors);
     return status;
 }
 
-static void write_plain_kernel(const rs_kernels *kernels, rs_text *text, bool threads)
+void rs_kernels_write_plain(const rs_kernels *kernels, rs_text *text, bool threads)
 {
     const rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
     write_signature(kernels, text, threads ? "threads" : "original");
     rs_text_add_string(text, ")\n{\n");
-    write_prologue(kernels, text);
+    rs_kernels_write_prologue(kernels, text);
     rs_text_add_string(text, "    ");
     if (threads)
         write_changed(kernels, text, nest->node, NULL);
@@ -576,7 +597,7 @@ static void write_plain_kernel(const rs_kernels *kernels, rs_text *text, bool th
         rs_text_add(text, tree->text + tree->nodes[nest->node].begin,
                     tree->nodes[nest->node].end - tree->nodes[nest->node].begin);
     close_statement(text);
-    write_epilogue(kernels, text);
+    rs_kernels_write_epilogue(kernels, text);
 }
 
 restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text)
@@ -584,8 +605,8 @@ restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text)
     rs_text vector = RS_TEXT_EMPTY;
     restride_status status = write_vector_kernel(kernels, &vector);
     if (status == RESTRIDE_OK && kernels->nest->refusal == NULL) {
-        write_plain_kernel(kernels, text, false);
-        write_plain_kernel(kernels, text, true);
+        rs_kernels_write_plain(kernels, text, false);
+        rs_kernels_write_plain(kernels, text, true);
         for (int i = 0; i < kernels->copies->copy_count; i++) {
             write_mover(kernels, text, i, true);
             if (kernels->copies->copies[i].written)
@@ -598,6 +619,42 @@ restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text)
     }
     rs_text_free(&vector);
     return status;
+}
+
+/* ---- indentation ---- */
+
+static int depth_after(const char *line, size_t length, int depth)
+{
+    for (size_t i = 0; i < length; i++)
+        depth += (line[i] == '{') - (line[i] == '}');
+    return depth;
+}
+
+void rs_kernels_indent(rs_text *text, size_t from)
+{
+    rs_text indented = RS_TEXT_EMPTY;
+    int depth = 0;
+    bool open = false; /* the line before does not end a statement */
+    if (text->failed || text->size <= from)
+        return;
+    for (const char *line = text->data + from; *line != '\0';) {
+        size_t length = strcspn(line, "\n"), blank = strspn(line, " \t");
+        const char *next = line + length + (line[length] == '\n');
+        if (blank < length) {
+            int levels = depth - (line[blank] == '}') + (open && line[blank] != '{');
+            rs_text_format(&indented, "%*s", levels > 0 ? 4 * levels : 0, "");
+            rs_text_add(&indented, line + blank, length - blank);
+            open = strchr(";{}/", line[length - 1]) == NULL;
+        }
+        rs_text_add_string(&indented, "\n");
+        depth = depth_after(line, length, depth);
+        line = next;
+    }
+    text->size = from;
+    text->data[from] = '\0';
+    rs_text_add(text, indented.data != NULL ? indented.data : "", indented.size);
+    text->failed = text->failed || indented.failed;
+    rs_text_free(&indented);
 }
 
 /* ---- the head of the file ---- */

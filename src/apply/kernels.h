@@ -35,8 +35,28 @@ void rs_kernels_free(rs_kernels *kernels);
  * and the text stays as it was. */
 restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text);
 
+/* Indents the text from byte `from` on by its braces. */
+void rs_kernels_indent(rs_text *text, size_t from);
+
 /* What stands in front of all kernels of a file: the source's own declarations, C's functions. */
 restride_status rs_kernels_write_head(rs_text *text, const rs_program *program, const char *file);
+
+/* Parts of kernels: a parameter in an address space, what stands before and behind the nest, and
+ * the nest as it was written, with threads or without. */
+void rs_kernels_write_parameter(rs_text *text, CXCursor parameter, const char *space);
+void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text);
+void rs_kernels_write_epilogue(const rs_kernels *kernels, rs_text *text);
+void rs_kernels_write_plain(const rs_kernels *kernels, rs_text *text, bool threads);
+
+/* Copies a node's text with its threads' loops spread over work-items; `replace` writes something
+ * else for a node, and is true then. */
+typedef struct {
+    bool (*replace)(const void *context, rs_text *text, int node);
+    const void *context;
+} rs_replacement;
+
+void rs_kernels_copy(const rs_kernels *kernels, rs_text *text, int node,
+                     const rs_replacement *replacement);
 
 /* "for (...) ", with the iterations of a thread's loop spread over work-items. */
 void rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop);

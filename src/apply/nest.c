@@ -154,6 +154,8 @@ static bool check_reference(rs_nest *nest, int index)
                          array->name);
     if (!r->understood || r->anywhere || (access->classes & RS_CLASS_UNKNOWN) != 0)
         return refuse_at(nest, r->offset, "%s is not followed", r->text);
+    if (nest->for_spaces && !array->written && array->argument)
+        return true;
     if (rs_access_is_random(access))
         return refuse_at(nest, r->offset, "%s is a random access", r->text);
     if (access->approximated)
@@ -381,7 +383,7 @@ bool rs_nest_retry(rs_nest *nest)
 }
 
 restride_status rs_nest_read(rs_nest *nest, const rs_program *program, const rs_accesses *accesses,
-                             int function, int node, const char *along)
+                             int function, int node, const char *along, bool for_spaces)
 {
     memset(nest, 0, sizeof *nest);
     nest->program = program;
@@ -390,13 +392,14 @@ restride_status rs_nest_read(rs_nest *nest, const rs_program *program, const rs_
     nest->function = function;
     nest->node = node;
     nest->vector = -1;
+    nest->for_spaces = for_spaces;
     if (!find_loops(nest, node) || !check_references(nest))
         return nest->refusal != NULL ? RESTRIDE_OK : rs_fail_memory("a loop nest");
     restride_status status = judge_loops(nest);
     if (status != RESTRIDE_OK)
         return status;
     choose_threads(nest);
-    if (!choose_vector(nest, along) && nest->refusal == NULL)
+    if (!for_spaces && !choose_vector(nest, along) && nest->refusal == NULL)
         return rs_fail_memory("a loop nest");
     return RESTRIDE_OK;
 }

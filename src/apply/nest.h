@@ -35,16 +35,18 @@ typedef struct {
     int vector; /* the loop whose iterations make up a vector */
     bool tried[RS_NEST_LIMIT];
     int dimensions;
-    char *refusal; /* why the nest is left alone; NULL */
+    bool for_spaces; /* arrays are to be placed, not made vectors */
+    char *refusal;   /* why the nest is left alone; NULL */
     int refusal_line;
 } rs_nest;
 
 /*
  * Reads the nest of a for statement. What cannot be changed has a refusal; RESTRIDE_OUT_OF_MEMORY
- * is the only failure. `along` (may be NULL) names the loop of the vectors.
+ * is the only failure. `along` (may be NULL) names the loop of the vectors. With `for_spaces` none
+ * is chosen, and arrays that are only read may be read at random.
  */
 restride_status rs_nest_read(rs_nest *nest, const rs_program *program, const rs_accesses *accesses,
-                             int function, int node, const char *along);
+                             int function, int node, const char *along, bool for_spaces);
 void rs_nest_free(rs_nest *nest);
 
 /* After a refusal: chooses the next loop that might do, and forgets the reason; false when there is

@@ -39,6 +39,25 @@ static void print_references(rs_text *text, const json_t *nest)
                        string_of(reference, "access"));
 }
 
+static void print_arrays(rs_text *text, const json_t *nest)
+{
+    size_t i, r;
+    json_t *array, *extent;
+    rs_text_add_string(text, "its arrays\n");
+    json_array_foreach(json_object_get(nest, "arrays"), i, array)
+    {
+        rs_text_format(text, "    %s: %s memory", string_of(array, "name"),
+                       string_of(array, "memory"));
+        json_array_foreach(json_object_get(array, "tile"), r, extent)
+            rs_text_format(text, "%s%lld", r > 0 ? " x " : ", in tiles of ",
+                           (long long)json_integer_value(extent));
+        if (json_object_get(array, "reason") != NULL)
+            rs_text_format(text, "; not in %s memory: %s", string_of(array, "wanted"),
+                           string_of(array, "reason"));
+        rs_text_add_string(text, "\n");
+    }
+}
+
 void rs_application_text(rs_text *text, const json_t *reply)
 {
     size_t i;
@@ -52,6 +71,10 @@ void rs_application_text(rs_text *text, const json_t *reply)
         if (!json_is_true(json_object_get(nest, "applied"))) {
             rs_text_format(text, "left as it is: %s (line %d)\n", string_of(nest, "reason"),
                            (int)json_integer_value(json_object_get(nest, "reason_line")));
+            continue;
+        }
+        if (json_object_get(nest, "arrays") != NULL) {
+            print_arrays(text, nest);
             continue;
         }
         rs_text_format(text, "vectors of %d along %s%s\n", width, string_of(nest, "along"),

@@ -22,6 +22,7 @@ static const char usage[] =
     "times.\n\n"
     "  --set NAME=VALUE an integer parameter of the functions (default: values with which they\n"
     "                   stay inside their arrays are looked for)\n"
+    "  --elements A=N   of an array whose size is not known: one that is read at random\n"
     "  --size N         the largest value to try (1003)\n"
     "  --memory MIB     for all arrays of a nest (256)\n"
     "  --device D       number or part of the name of the device (default: the first GPU, else "
@@ -34,7 +35,7 @@ static const char usage[] =
     "The other options are those of restride analyze --apply.\n";
 
 typedef struct {
-    json_t *given;
+    json_t *given, *elements;
     int64_t size, memory;
     const char *device;
     rs_check_settings run;
@@ -51,14 +52,14 @@ static bool read_number(const char *text, int64_t least, int64_t most, int64_t *
     return *text != '\0' && *end == '\0' && value >= least && value <= most;
 }
 
-static bool take_given(settings *s, const char *text)
+static bool take_given(json_t *given, const char *text)
 {
     int64_t value;
     const char *sign = strchr(text, '=');
     if (sign == NULL || sign == text || !read_number(sign + 1, INT32_MIN, INT64_MAX, &value))
         return false;
     char *name = strndup(text, (size_t)(sign - text));
-    bool ok = name != NULL && json_object_set_new(s->given, name, json_integer(value)) == 0;
+    bool ok = name != NULL && json_object_set_new(given, name, json_integer(value)) == 0;
     free(name);
     return ok;
 }
@@ -68,7 +69,9 @@ static bool take_option(settings *s, const char *name, const char *value)
     int64_t number;
     bool ok;
     if (strcmp(name, "set") == 0)
-        return take_given(s, value);
+        return take_given(s->given, value);
+    if (strcmp(name, "elements") == 0)
+        return take_given(s->elements, value);
     if (strcmp(name, "device") == 0) {
         s->device = value;
         return true;
@@ -88,7 +91,8 @@ static bool take_option(settings *s, const char *name, const char *value)
 /* The name of one of our options that take a value, and where the value is. */
 static const char *own_option(const char *argument, const char **value)
 {
-    static const char *const names[] = {"set", "device", "size", "memory", "repeat", "seed"};
+    static const char *const names[] = {"set",    "elements", "device", "size",
+                                        "memory", "repeat",   "seed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, names[i], length) != 0 ||
@@ -151,7 +155,8 @@ static int run_analyzer(const char *verb, char **arguments, json_t **reply)
     if (exit_status == RS_EXIT_DONE) {
         *reply = json_loads(output.data, 0, NULL);
         if (json_object_get(*reply, "nests") == NULL)
-            exit_status = rs_cli_fail(RS_EXIT_USAGE, verb, "--check goes with --apply.");
+            exit_status = rs_cli_fail(RS_EXIT_USAGE, verb,
+                                      "--check goes with --apply vector and --apply memory.");
     }
     rs_text_free(&output);
     rs_text_free(&errors);
@@ -186,9 +191,10 @@ static void print_values(const rs_check_values *values)
 
 static void print_result(const json_t *nest, const rs_check_result *r)
 {
-    printf("%s, line %d: along %s", json_string_value(json_object_get(nest, "function")),
-           (int)json_integer_value(json_object_get(nest, "line")),
-           json_string_value(json_object_get(nest, "along")));
+    const char *along = json_string_value(json_object_get(nest, "along"));
+    printf("%s, line %d%s%s", json_string_value(json_object_get(nest, "function")),
+           (int)json_integer_value(json_object_get(nest, "line")), along != NULL ? ": along " : "",
+           along != NULL ? along : "");
     print_values(&r->values);
     if (r->array != NULL)
         printf(": WRONG at %s[%zu]", r->array, r->first);
@@ -196,7 +202,7 @@ static void print_result(const json_t *nest, const rs_check_result *r)
         printf(": the same bit for bit");
     else
         printf(": within %.1e, a sum in another order", r->largest);
-    printf("\n    threads %.3f ms, vectors %.3f ms (%.2f times as fast)", 1e3 * r->threads,
+    printf("\n    threads %.3f ms, changed %.3f ms (%.2f times as fast)", 1e3 * r->threads,
            1e3 * r->changed, r->changed > 0 ? r->threads / r->changed : 0);
     if (r->pack + r->unpack > 0)
         printf(", packing %.3f ms", 1e3 * (r->pack + r->unpack));
@@ -212,15 +218,20 @@ static void print_refusal(const json_t *nest)
            (int)json_integer_value(json_object_get(nest, "reason_line")));
 }
 
-/* An array whose size is not known; NULL when there is none. */
-static const char *unsized_array(const json_t *nest)
+/* An array whose size is not known, and was not given either; NULL when there is none. */
+static const char *unsized_array(const settings *s, const json_t *nest)
 {
     size_t i;
     json_t *parameter;
     json_array_foreach(json_object_get(nest, "parameters"), i, parameter)
     {
-        if (json_is_null(json_object_get(parameter, "sizes")))
-            return json_string_value(json_object_get(parameter, "name"));
+        const char *name = json_string_value(json_object_get(parameter, "name"));
+        json_t *given = json_object_get(s->elements, name);
+        if (given != NULL)
+            json_object_set_new(parameter, "sizes",
+                                json_pack("[{s:[[O]], s:i}]", "terms", given, "divisor", 1));
+        else if (json_is_null(json_object_get(parameter, "sizes")))
+            return name;
     }
     return NULL;
 }
@@ -234,11 +245,14 @@ static int check_nest(const char *verb, const settings *s, rs_check_device *devi
             print_refusal(nest);
         return RS_EXIT_DONE;
     }
-    if (unsized_array(nest) != NULL)
-        return rs_cli_fail(
-            RS_EXIT_FAILED, verb, "%s, line %d, cannot be checked: the size of %s is not known.",
-            json_string_value(json_object_get(nest, "function")),
-            (int)json_integer_value(json_object_get(nest, "line")), unsized_array(nest));
+    const char *unsized = unsized_array(s, nest);
+    if (unsized != NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, verb,
+                           "%s, line %d, cannot be checked: the size of %s is not known; give it "
+                           "with --elements %s=N.",
+                           json_string_value(json_object_get(nest, "function")),
+                           (int)json_integer_value(json_object_get(nest, "line")), unsized,
+                           unsized);
     restride_status status =
         rs_check_choose(&result.values, nest, s->given, s->size, (size_t)s->memory << 20);
     if (status == RESTRIDE_OK)
@@ -290,13 +304,14 @@ bool rs_analyze_is_check(int argc, char **argv)
 
 int rs_analyze_check(int argc, char **argv)
 {
-    settings s = {json_object(), 1003, 256, NULL, {4, 3, 1, (size_t)1 << 26}, false};
+    settings s = {json_object(), json_object(), 1003, 256, NULL, {4, 3, 1, (size_t)1 << 26}, false};
     json_t *reply = NULL;
     const char *verb = argv[0];
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);
             json_decref(s.given);
+            json_decref(s.elements);
             return RS_EXIT_DONE;
         }
     char **rest = calloc((size_t)argc + 2, sizeof *rest);
@@ -309,6 +324,7 @@ int rs_analyze_check(int argc, char **argv)
         exit_status = check_all(verb, &s, reply);
     json_decref(reply);
     json_decref(s.given);
+    json_decref(s.elements);
     free(rest);
     return exit_status;
 }

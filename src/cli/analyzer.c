@@ -15,10 +15,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What --apply can do, and how it is told. */
+typedef struct {
+    const char *name;
+    restride_status (*apply)(const json_t *request, json_t **reply);
+    void (*report)(rs_text *text, const json_t *reply);
+} application;
+
+static const application *find_application(const char *name)
+{
+    static const application applications[] = {{"vector", rs_apply, rs_application_text},
+                                               {"memory", rs_apply, rs_application_text},
+                                               {"layout", rs_apply_layout, rs_grids_text}};
+    for (size_t i = 0; i < sizeof applications / sizeof applications[0]; i++)
+        if (strcmp(applications[i].name, name) == 0)
+            return &applications[i];
+    return NULL;
+}
+
 typedef struct {
     const char *file, *output;
     json_t *request;
-    const char *apply; /* what is applied; NULL: nothing */
+    const application *apply; /* NULL: nothing */
     bool json, html;
 } settings;
 
@@ -42,6 +60,7 @@ static void print_usage(FILE *stream)
             "  --steering BITS  of the address that spread accesses over the memory (8)\n"
             "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
             "vectors\n"
+            "  --apply memory   the same with their arrays in constant, texture and shared memory\n"
             "  --apply layout   writes the source again with the layouts of its grids changed, "
             "which are "
             "arrays\n"
@@ -152,8 +171,9 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
             exit_status = read_number(argv[0], s->request, options[which].name, optarg);
             break;
         case 'a':
-            s->apply = optarg;
-            if (strcmp(optarg, "vector") != 0 && strcmp(optarg, "layout") != 0)
+            s->apply = find_application(optarg);
+            json_object_set_new(s->request, "apply", json_string(optarg));
+            if (s->apply == NULL)
                 exit_status =
                     rs_cli_fail(RS_EXIT_USAGE, argv[0], "\"%s\" cannot be applied.", optarg);
             break;
@@ -231,31 +251,13 @@ static int write_json(const char *verb, const char *output, const json_t *reply)
     return exit_status;
 }
 
-/* What --apply can do, and how it is told. */
-static const struct {
-    const char *name;
-    restride_status (*apply)(const json_t *request, json_t **reply);
-    void (*report)(rs_text *text, const json_t *reply);
-} applications[] = {{"vector", rs_apply, rs_application_text},
-                    {"layout", rs_apply_layout, rs_grids_text}};
-enum { APPLICATIONS = sizeof applications / sizeof applications[0] };
-
-/* The name was checked when it was read. */
-static size_t which_application(const settings *s)
-{
-    size_t which = 0;
-    while (which + 1 < APPLICATIONS && strcmp(applications[which].name, s->apply) != 0)
-        which++;
-    return which;
-}
-
 /* With --output: the kernels there, and on standard output what was done. Otherwise one of both. */
 static int write_application(const char *verb, const settings *s, const json_t *reply)
 {
     rs_text source = RS_TEXT_EMPTY, report = RS_TEXT_EMPTY;
     int exit_status = RS_EXIT_DONE;
     rs_text_add_string(&source, json_string_value(json_object_get(reply, "source")));
-    applications[which_application(s)].report(&report, reply);
+    s->apply->report(&report, reply);
     if (s->output != NULL || !s->json)
         exit_status = write_text(verb, s->output, &source);
     if (exit_status == RS_EXIT_DONE && s->json)
@@ -328,9 +330,8 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     rs_text_free(&source);
     rs_text_free(&joined);
     if (exit_status == RS_EXIT_DONE) {
-        restride_status status = s->apply != NULL
-                                     ? applications[which_application(s)].apply(s->request, &reply)
-                                     : rs_analyze(s->request, &reply);
+        restride_status status =
+            s->apply != NULL ? s->apply->apply(s->request, &reply) : rs_analyze(s->request, &reply);
         if (status != RESTRIDE_OK)
             exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }

@@ -30,6 +30,7 @@ typedef struct {
     int64_t integer;
     double number;
     cl_mem start, memory; /* as it was before, and during a run */
+    cl_mem image;         /* over the memory, where the changed kernel wants one */
     unsigned char *expected, *found;
 } argument;
 
@@ -138,6 +139,44 @@ static int64_t integer_of(const rs_check_values *values, const char *name)
     return 0;
 }
 
+static bool is_image(const run *r, const char *name)
+{
+    size_t i;
+    json_t *array;
+    json_array_foreach(json_object_get(r->nest, "arrays"), i, array)
+    {
+        if (strcmp(json_string_value(json_object_get(array, "name")), name) == 0)
+            return strcmp(json_string_value(json_object_get(array, "memory")), "texture") == 0;
+    }
+    return false;
+}
+
+/* An image over an array: a pixel for each element. */
+static restride_status create_image(const run *r, argument *a)
+{
+    static const struct {
+        const char *type;
+        cl_image_format format;
+    } formats[] = {{"char", {CL_R, CL_SIGNED_INT8}},   {"uchar", {CL_R, CL_UNSIGNED_INT8}},
+                   {"short", {CL_R, CL_SIGNED_INT16}}, {"ushort", {CL_R, CL_UNSIGNED_INT16}},
+                   {"int", {CL_R, CL_SIGNED_INT32}},   {"uint", {CL_R, CL_UNSIGNED_INT32}},
+                   {"float", {CL_R, CL_FLOAT}}};
+    const rs_check_device *d = r->device;
+    cl_int code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    cl_image_desc shape;
+    memset(&shape, 0, sizeof shape);
+    shape.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    shape.image_width = a->count;
+    shape.mem_object = a->memory;
+    if (d->api->clCreateImage == NULL)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "This OpenCL has no images of buffers.");
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(formats[i].type, a->type) == 0)
+            a->image = d->api->clCreateImage(d->context, CL_MEM_READ_WRITE, &formats[i].format,
+                                             &shape, NULL, &code);
+    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "creating an image");
+}
+
 static restride_status read_argument(run *r, const json_t *entry, bool copy)
 {
     argument *a = &r->arguments[r->count];
@@ -173,6 +212,11 @@ static restride_status read_argument(run *r, const json_t *entry, bool copy)
         return rs_opencl_fail(code, "creating an array");
     if (copy)
         return RESTRIDE_OK;
+    if (is_image(r, a->name)) {
+        restride_status status = create_image(r, a);
+        if (status != RESTRIDE_OK)
+            return status;
+    }
     a->expected = malloc(bytes);
     a->found = malloc(bytes);
     if (a->expected == NULL || a->found == NULL)
@@ -204,6 +248,8 @@ static void free_arguments(run *r)
 {
     for (int i = 0; i < r->count; i++) {
         argument *a = &r->arguments[i];
+        if (a->image != NULL)
+            r->device->api->clReleaseMemObject(a->image);
         if (a->start != NULL)
             r->device->api->clReleaseMemObject(a->start);
         if (a->memory != NULL)
@@ -227,7 +273,7 @@ static cl_int set_number(const cl_icd_dispatch *api, cl_kernel kernel, cl_uint a
 }
 
 /* The parameters, then the copies from `first` to before `last`. */
-static cl_int set_arguments(const run *r, cl_kernel kernel, int first, int last)
+static cl_int set_arguments(const run *r, cl_kernel kernel, int first, int last, bool images)
 {
     const cl_icd_dispatch *api = r->device->api;
     cl_uint at = 0;
@@ -236,7 +282,8 @@ static cl_int set_arguments(const run *r, cl_kernel kernel, int first, int last)
         const argument *a = &r->arguments[i];
         if (a->copy && (i - r->parameters < first || i - r->parameters >= last))
             continue;
-        code = a->array ? api->clSetKernelArg(kernel, at, sizeof a->memory, &a->memory)
+        const cl_mem *memory = images && a->image != NULL ? &a->image : &a->memory;
+        code = a->array ? api->clSetKernelArg(kernel, at, sizeof *memory, memory)
                         : set_number(api, kernel, at, a);
         at++;
     }
@@ -261,6 +308,19 @@ static restride_status finish(const rs_check_device *d, cl_int code, cl_event ev
     return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, name);
 }
 
+static const char *kernel_name(const run *r, const char *role)
+{
+    return json_string_value(json_object_get(json_object_get(r->nest, "kernels"), role));
+}
+
+/* The work-group that the changed kernel was written for. */
+static size_t group_of(const run *r, int dimension, size_t otherwise)
+{
+    const json_t *group = json_object_get(r->nest, "group");
+    return group == NULL ? otherwise
+                         : (size_t)json_integer_value(json_array_get(group, (size_t)dimension));
+}
+
 /* Rounds the work-items up to whole groups and runs a kernel; adds its time. */
 static restride_status launch(const run *r, const char *name, const size_t items[3], int first,
                               int last, double *seconds)
@@ -268,17 +328,18 @@ static restride_status launch(const run *r, const char *name, const size_t items
     static const size_t shapes[4][3] = {{1, 1, 1}, {128, 1, 1}, {32, 4, 1}, {32, 2, 2}};
     const rs_check_device *d = r->device;
     size_t global[3], local[3];
+    const bool changed = name == kernel_name(r, "changed");
     int dimensions = items[2] > 1 ? 3 : items[1] > 1 ? 2 : items[0] > 1 ? 1 : 0;
     for (int i = 0; i < 3; i++) {
         size_t wanted = items[i] == 0 ? 1 : items[i] > ITEMS_LIMIT ? ITEMS_LIMIT : items[i];
-        local[i] = shapes[dimensions][i];
+        local[i] = changed ? group_of(r, i, shapes[dimensions][i]) : shapes[dimensions][i];
         global[i] = (wanted + local[i] - 1) / local[i] * local[i];
     }
     cl_int code;
     cl_event event = NULL;
     cl_kernel kernel = d->api->clCreateKernel(d->program, name, &code);
     if (code == CL_SUCCESS)
-        code = set_arguments(r, kernel, first, last);
+        code = set_arguments(r, kernel, first, last, changed);
     if (code == CL_SUCCESS)
         code = d->api->clEnqueueNDRangeKernel(d->queue, kernel, 3, NULL, global, local, 0, NULL,
                                               &event);
@@ -317,17 +378,13 @@ static restride_status fetch(const run *r, bool expected)
     return RESTRIDE_OK;
 }
 
-static const char *kernel_name(const run *r, const char *role)
-{
-    return json_string_value(json_object_get(json_object_get(r->nest, "kernels"), role));
-}
-
 /* Work-items of the nest with threads; the vectors' loop needs one for each vector only. */
 static void count_items(const run *r, bool vectors, size_t items[3])
 {
     size_t i;
     json_t *quantity, *thread;
     const char *along = json_string_value(json_object_get(r->nest, "along"));
+    vectors = vectors && along != NULL;
     items[0] = items[1] = items[2] = 1;
     json_array_foreach(json_object_get(r->nest, "items"), i, quantity)
     {

@@ -82,7 +82,7 @@ assert "matmul_vector" in reply["source"] and nest["kernels"]["changed"] == "mat
 END
 
 # ---- usage ----
-expect 2 "$restride" analyze matmul.c --apply texture
+expect 2 "$restride" analyze matmul.c --apply speed
 expect 2 "$restride" analyze matmul.c --check
 expect 1 "$restride" analyze matmul.c --apply vector --width 3
 expect 2 "$restride" analyze matmul.c --apply vector --check --size none

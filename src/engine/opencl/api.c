@@ -38,6 +38,7 @@ static const table_entry entries[] = {
     ENTRY(clGetCommandQueueInfo),
     ENTRY(clCreateBuffer),
     ENTRY(clCreateSubBuffer),
+    ENTRY(clCreateImage),
     ENTRY(clReleaseMemObject),
     ENTRY(clGetMemObjectInfo),
     ENTRY(clCreateProgramWithSource),
