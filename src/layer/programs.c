@@ -204,6 +204,18 @@ static cl_int CL_API_CALL release_program(cl_program handle)
 
 /* ---- rewriting ---- */
 
+/* Whether something in a program may be an array of records: a structure in its source, or a flat
+ * array that a comment or the configuration tells. */
+static bool may_have_records(const rs_program *program)
+{
+    static const char *const signs[] = {"struct", "include", "DL:", "restride:"};
+    bool found = strstr(program->options, "struct") != NULL ||
+                 json_object_size(json_object_get(rs_the_layer.settings.config, "records")) > 0;
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        found = found || strstr(program->source, signs[i]) != NULL;
+    return found;
+}
+
 /* Why no rewriting is worth trying, or NULL. */
 static const char *reason_to_leave(const rs_program *program)
 {
@@ -217,9 +229,7 @@ static const char *reason_to_leave(const rs_program *program)
         return "its source is not known";
     if (program->device == NULL)
         return "the program was built for several devices";
-    if (strstr(program->source, "struct") == NULL && strstr(program->source, "include") == NULL &&
-        strstr(program->options, "struct") == NULL && strstr(program->source, "DL:") == NULL &&
-        strstr(program->source, "restride:") == NULL)
+    if (!may_have_records(program))
         return "the program has no structures";
     return NULL;
 }

@@ -10,6 +10,15 @@ says out "^launches +3 "
 ! grep -q '"status": "transformed"' "$work/report.json" || complain "something was transformed"
 grep -qE '"bytes": 0' "$work/report.json" || complain "bytes were converted"
 
+# A configuration file alone makes its arrays ones of records; a build may be without such files.
+printf '[add]\na = [n][4]\nc = [n][8]\n' >"$work/records.ini"
+if "$restride" run --config "$work/records.ini" -- true; then
+    expect 0 "$restride" run --quiet --policy asta --config "$work/records.ini" --report "$work/report.json" -- \
+        "$program" --launches 3
+    says out "^launches +3 "
+    [ "$(grep -c '"status": "transformed"' "$work/report.json")" = 2 ] || complain "the configuration's records were not used"
+fi
+
 # The program's own exit status comes through.
 expect 1 "$restride" run --quiet -- "$program" --launches none
 says err "needs a whole number"
