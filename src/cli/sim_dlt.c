@@ -28,11 +28,18 @@ static const char usage[] =
     "  --bus BITS       that the bus moves in a cycle (default: 128)\n"
     "  --step BITS      of an element that go from B to C in a cycle (default: balanced, bus / W)\n"
     "  --structures N   of the whole array (default: 100000)\n"
+    "  --figures        figures 6, 7 and 9 of the paper instead: kernels in AoS, in ASTA, and in "
+    "AoS "
+    "behind\n"
+    "                   the transformer, on a model of a GTX 480\n"
+    "  --out FOLDER     writes them there as SVG and JSON\n"
     "  --json           prints JSON\n";
 
 typedef struct {
     rs_transformer shape;
     size_t structures;
+    const char *folder; /* of the figures */
+    bool figures;
     bool json;
 } dlt_options;
 
@@ -59,9 +66,12 @@ static bool take_option(void *target, int option, const char *value)
     enum { MOST = 1 << 28 };
     dlt_options *options = target;
     size_t *place = place_of(options, option);
-    if (option == 'j')
-        options->json = true;
-    return option == 'j' || (rs_cli_read_count(value, place) && *place > 0 && *place <= MOST);
+    options->json = options->json || option == 'j';
+    options->figures = options->figures || option == 'f' || option == 'o';
+    if (option == 'o')
+        options->folder = value;
+    return option == 'j' || option == 'f' || option == 'o' ||
+           (rs_cli_read_count(value, place) && *place > 0 && *place <= MOST);
 }
 
 static int read_options(int argc, char **argv, dlt_options *options)
@@ -70,7 +80,8 @@ static int read_options(int argc, char **argv, dlt_options *options)
         {"tile", required_argument, NULL, 'w'},    {"fields", required_argument, NULL, 'k'},
         {"element", required_argument, NULL, 'e'}, {"bus", required_argument, NULL, 'b'},
         {"step", required_argument, NULL, 's'},    {"structures", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'j'},          {NULL, 0, NULL, 0}};
+        {"json", no_argument, NULL, 'j'},          {"figures", no_argument, NULL, 'f'},
+        {"out", required_argument, NULL, 'o'},     {NULL, 0, NULL, 0}};
     *options = (dlt_options){.shape = {32, 20, 32, 128, 0}, .structures = 100000};
     int exit_status = rs_cli_read_options("sim dlt", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
@@ -78,6 +89,8 @@ static int read_options(int argc, char **argv, dlt_options *options)
     if (optind < argc)
         return rs_cli_fail(RS_EXIT_USAGE, "sim dlt", "\"%s\" is one argument too many.",
                            argv[optind]);
+    if (options->figures)
+        return RS_EXIT_DONE;
     if (options->shape.bits_per_cycle == 0)
         options->shape.bits_per_cycle = rs_transformer_balanced_bits(&options->shape);
     if (options->shape.bits_per_cycle == 0)
@@ -137,6 +150,8 @@ int rs_sim_dlt(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
+    if (options.figures)
+        return rs_sim_dlt_figures(options.folder, options.json);
     if (rs_transformer_check(&options.shape) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_USAGE, "sim dlt");
     size_t cycles = rs_transformer_forward(&options.shape, options.structures, NULL, NULL);

@@ -458,6 +458,11 @@ void rs_sim_start_warp(rs_sim_memory *memory)
     memory->counts.warps++;
 }
 
+void rs_sim_resume_warp(rs_sim_memory *memory, size_t processor)
+{
+    memory->processor = processor;
+}
+
 /* A line that an access touches, and which words. */
 typedef struct {
     uint64_t number;

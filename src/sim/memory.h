@@ -45,6 +45,9 @@ const rs_sim_device *rs_sim_memory_device(const rs_sim_memory *memory);
 /* A new warp begins, on the next processor. */
 void rs_sim_start_warp(rs_sim_memory *memory);
 
+/* Goes on with a warp of `processor` that began before. */
+void rs_sim_resume_warp(rs_sim_memory *memory, size_t processor);
+
 /* Addresses must be below this: terabytes, unless a cache has only a few sets. */
 uint64_t rs_sim_address_limit(const rs_sim_memory *memory);
 

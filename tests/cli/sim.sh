@@ -64,4 +64,14 @@ says err 'give --step'
 expect 2 "$restride" sim dlt --tile 3 --element 8 --step 1
 says err 'whole bus words'
 expect 2 "$restride" sim dlt --fields 0
+expect 0 "$restride" sim dlt --figures --out "$work/figures"
+says out '^tseng-9: '
+says out '^AoS with transformer +1\.[0-9]+ +2\.[0-9]+ '
+for figure in 6 7 9; do
+    grep -q '</svg>' "$work/figures/tseng-$figure.svg" || complain "figure $figure was not drawn"
+    grep -q speed_over_aos "$work/figures/tseng-$figure.json" || complain "figure $figure has no numbers"
+done
+expect 0 "$restride" sim dlt --figures --json
+says out '"figure": "tseng-7"'
+expect 1 "$restride" sim dlt --out /dev/null/figures
 finish
