@@ -143,17 +143,20 @@ static double cost_of(const rs_sim_device *device, double lines)
     return low->ns + (high->ns - low->ns) * (lines - low->lines) / (high->lines - low->lines);
 }
 
+static uint32_t parities(uint64_t address, const uint64_t masks[RS_SIM_MOST_MASKS], size_t count)
+{
+    uint32_t bits = 0;
+    for (size_t k = 0; k < count && k < RS_SIM_MOST_MASKS; k++)
+        bits |= (uint32_t)__builtin_parityll(address & masks[k]) << k;
+    return bits;
+}
+
 /* The parities of `value` in byte number `byte` of an address under all masks. */
 static uint32_t steering_of(const rs_sim_device *device, size_t byte, uint64_t value)
 {
     uint64_t address = value << (CHAR_BIT * byte);
-    uint32_t bits = 0;
-    for (size_t k = 0; k < device->channel_masks; k++)
-        bits |= (uint32_t)__builtin_parityll(address & device->channel_mask[k]) << k;
-    for (size_t k = 0; k < device->bank_masks; k++)
-        bits |= (uint32_t)__builtin_parityll(address & device->bank_mask[k])
-                << (RS_SIM_MOST_MASKS + k);
-    return bits;
+    return parities(address, device->channel_mask, device->channel_masks) |
+           parities(address, device->bank_mask, device->bank_masks) << RS_SIM_MOST_MASKS;
 }
 
 static bool make_steering(rs_sim_memory *memory)
