@@ -99,6 +99,15 @@ static void add_part(rs_text *layout, int row, char operation, int bits)
         rs_text_format(layout, "%c%lld", operation, (long long)1 << bits);
 }
 
+/* Whether the only tile is that of the last dimension: behind its own number it changes nothing. */
+static bool is_in_rows(const int bits[], int rows, int last)
+{
+    for (int row = 0; row < rows; row++)
+        if (row != last && bits[row] > 0)
+            return false;
+    return last == rows - 1;
+}
+
 bool rs_array_discover(const rs_accesses *accesses, int array, const rs_launch *launch,
                        rs_text *layout, rs_text *dims, const char **reason)
 {
@@ -124,6 +133,8 @@ bool rs_array_discover(const rs_accesses *accesses, int array, const rs_launch *
     }
     /* (c), (d): the bits of a burst come first, then steering bits until they are used up. */
     int burst = bits_of(launch->burst / (a->element > 0 ? a->element : 4));
+    if (bits[last] > burst + launch->steering_bits)
+        bits[last] = burst + launch->steering_bits;
     int left = launch->steering_bits - (bits[last] > burst ? bits[last] - burst : 0);
     for (int row = pattern->rows - 1; row >= 0; row--) {
         if (row == last)
@@ -131,6 +142,8 @@ bool rs_array_discover(const rs_accesses *accesses, int array, const rs_launch *
         bits[row] = left <= 0 ? 0 : bits[row] > left ? left : bits[row];
         left -= bits[row];
     }
+    if (is_in_rows(bits, pattern->rows, last))
+        bits[last] = 0;
     for (int row = 0; row < pattern->rows; row++) {
         rs_text_add_string(dims, row > 0 ? " " : "");
         add_name(dims, row);

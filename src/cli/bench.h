@@ -26,6 +26,9 @@ int rs_bench_transfer(int argc, char **argv);
 /* The papers' figures and tables on transposition. */
 int rs_bench_figures(int argc, char **argv);
 
+/* Layouts of structured grids over their sizes, on a device. */
+int rs_bench_grids(int argc, char **argv);
+
 /* The applications of bench/apps under each layout; only built with OpenCL. */
 int rs_bench_apps(int argc, char **argv);
 

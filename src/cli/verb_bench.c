@@ -10,6 +10,7 @@ static const char usage[] =
     "\n"
     "  apps        applications in each layout, and under restride run\n"
     "  figures     the papers' figures and tables on transposition, as JSON and SVG\n"
+    "  grids       structured grids in several layouts over their sizes, on a device\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
     "  permute     permutations of a tensor's axes in place on the host, beside a copy\n"
@@ -31,6 +32,9 @@ static const struct {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"apps", rs_bench_apps},
     {"marshal", rs_bench_marshal},
+#endif
+#if defined(RESTRIDE_HAVE_OPENCL) || defined(RESTRIDE_HAVE_CUDA)
+    {"grids", rs_bench_grids},
 #endif
 #ifdef RESTRIDE_HAVE_ANALYZE
     {"patterns", rs_bench_patterns},

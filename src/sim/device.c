@@ -8,7 +8,7 @@
 #include <string.h>
 
 extern const char rs_sim_device_gtx480[], rs_sim_device_t10[], rs_sim_device_k20[],
-    rs_sim_device_h100[];
+    rs_sim_device_h100[], rs_sim_device_h100_probe[];
 
 static const struct {
     const char *name;
@@ -16,7 +16,8 @@ static const struct {
 } shipped[] = {{"gtx480", rs_sim_device_gtx480},
                {"t10", rs_sim_device_t10},
                {"k20", rs_sim_device_k20},
-               {"h100", rs_sim_device_h100}};
+               {"h100", rs_sim_device_h100},
+               {"h100-probe", rs_sim_device_h100_probe}};
 enum { SHIPPED = sizeof shipped / sizeof shipped[0] };
 
 const char *rs_sim_device_text(const char *name)

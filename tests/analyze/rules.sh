@@ -3,6 +3,7 @@
 # the layout of a grid (Sung 2013, listing 6.1 and section 6.3.2).
 restride=$1
 source "$(dirname "$0")/../cli/expect.sh"
+kernels=$(cd "$(dirname "$0")/../../bench/kernels" && pwd)
 cd "$work"
 
 # analyze NAME BODY: the loop nest BODY over arrays X and Y.
@@ -86,6 +87,12 @@ expect 0 "$restride" analyze grid.cu --group 128 --active 32 --burst 64 --steeri
 says out "'A0: i/32 j/128 k i%32 j%128' \(over \"i j k\"\)"
 says out "'Anext: i/32 j/128 k i%32 j%128' \(over \"i j k\"\)"
 [ "$(grep -c 'M \[1 0; 0 1; 0 0\]' out)" -eq 8 ] || complain "the grids do not share one access pattern"
+# The thesis' programs as restride bench grids runs them: where addresses are hashed, and with 8 steering bits.
+expect 0 "$restride" analyze "$kernels/grids.cl" --burst 128 --steering 0
+[ "$(grep -c ": i j k/32 l k%32'" out)" -eq 3 ] || complain "LBM and CFD are not in tiles of 32"
+[ "$(grep -c ": i j k'" out)" -eq 2 ] || complain "Heat is not in rows"
+expect 0 "$restride" analyze "$kernels/grids.cl" --burst 128 --steering 8 --active 2112
+[ "$(grep -c ": i j/64 k/128 l j%64 k%128'" out)" -eq 3 ] || complain "LBM and CFD are not in tiles of 64 x 128"
 expect 2 "$restride" analyze grid.cu --group 0
 expect 2 "$restride" analyze grid.cu --group 1,2,3,4
 finish

@@ -40,6 +40,7 @@ expect 2 "$restride" bench transpose --engine steam --shape 2x3
 says err '^restride bench: --engine cannot be "steam"'
 expect 0 "$restride" bench figures --list
 says out '^thesis-4.16 +thesis-4.13 sung-6 '
+expect 2 "$restride" bench grids --engine host
 expect 2 "$restride" bench figures no-such-figure
 says err 'There is no figure "no-such-figure"'
 expect 2 "$restride" bench offload --engine host --shape 2x3
@@ -54,6 +55,10 @@ if a_device opencl; then
     check_transpose opencl
     check_transfers opencl
     check_figures opencl
+    expect 0 "$restride" bench grids --small --repeat 1 --out figures
+    says out '^figure 6.14: CFD, varying Z'
+    grep -q '"layout": "i j k/32 l k%32"' figures/thesis-6.6.json || complain "figures/thesis-6.6.json is no figure"
+    grep -q '</svg>' figures/thesis-6.11.svg || complain "figures/thesis-6.11.svg is no picture"
     # Three kernels of the papers on one matrix, all of them right and none of them free.
     [ "$(grep -cE '^ +[0-9.e-]+$' figures/thesis-table-5.2.json)" -eq 3 ] || complain "a kernel has no rate"
 fi

@@ -46,7 +46,8 @@ typedef enum {
     RS_KERNELS_MOVES,
     RS_KERNELS_SORT,
     RS_KERNELS_IRREGULAR,
-    RS_KERNELS_PROBE
+    RS_KERNELS_PROBE,
+    RS_KERNELS_GRIDS
 } rs_device_source;
 
 extern const char *const rs_device_sources[];

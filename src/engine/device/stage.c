@@ -10,6 +10,7 @@ extern const char rs_device_moves_kernels[];
 extern const char rs_device_sort_kernels[];
 extern const char rs_device_irregular_kernels[];
 extern const char rs_device_probe_kernels[];
+extern const char rs_device_grids_kernels[];
 
 const char *const rs_device_sources[] = {
     [RS_KERNELS_BLOCKS] = rs_device_blocks_kernels,
@@ -19,6 +20,7 @@ const char *const rs_device_sources[] = {
     [RS_KERNELS_SORT] = rs_device_sort_kernels,
     [RS_KERNELS_IRREGULAR] = rs_device_irregular_kernels,
     [RS_KERNELS_PROBE] = rs_device_probe_kernels,
+    [RS_KERNELS_GRIDS] = rs_device_grids_kernels,
 };
 
 static const rs_device_method *const methods[RS_TRANSPOSE_METHOD_COUNT] = {
