@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Builds the text for the program's device and returns its kernel names separated by ';'; NULL when
- * it fails. */
-static char *kernel_names(const rs_program *program, rs_text *text)
+/* Builds the text for a device and returns its kernel names separated by ';'; NULL when it fails.
+ */
+static char *kernel_names(const rs_program *program, cl_device_id device, rs_text *text)
 {
     char *source = rs_text_take(text);
     if (source == NULL)
@@ -31,7 +31,7 @@ static char *kernel_names(const rs_program *program, rs_text *text)
     cl_program probe =
         rs_driver()->clCreateProgramWithSource(program->context, 1, strings, NULL, &error);
     if (probe != NULL &&
-        rs_driver()->clBuildProgram(probe, 1, &program->device, program->options, NULL, NULL) ==
+        rs_driver()->clBuildProgram(probe, 1, &device, program->options, NULL, NULL) ==
             CL_SUCCESS &&
         rs_driver()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size) ==
             CL_SUCCESS &&
@@ -62,19 +62,20 @@ static char *rest_of_name(const char *names, const char *prefix)
 
 /* The value of one macro that is known to be defined; NULL when it is not made of one word or
  * number. */
-static char *value_of(const rs_program *program, const char *name)
+static char *value_of(const rs_program *program, cl_device_id device, const char *name)
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_add_string(&text, "#define RESTRIDE_PASTE_(a, b) a##b\n"
                               "#define RESTRIDE_PASTE(a, b) RESTRIDE_PASTE_(a, b)\n");
     rs_text_format(&text, "__kernel void RESTRIDE_PASTE(restride_value_, %s)(void) {}\n", name);
-    char *names = kernel_names(program, &text);
+    char *names = kernel_names(program, device, &text);
     char *value = names != NULL ? rest_of_name(names, "restride_value_") : NULL;
     free(names);
     return value;
 }
 
-bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macros)
+bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t *names,
+                   json_t *macros)
 {
     rs_text text = RS_TEXT_EMPTY;
     size_t i;
@@ -85,7 +86,7 @@ bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macro
         rs_text_format(&text, "#ifdef %s\n__kernel void restride_defined_%zu_(void) {}\n#endif\n",
                        json_string_value(name), i);
     }
-    char *answers = kernel_names(program, &text);
+    char *answers = kernel_names(program, device, &text);
     if (answers == NULL)
         return false;
     bool known = true;
@@ -96,7 +97,7 @@ bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macro
         char *rest = rest_of_name(answers, kernel);
         bool defined = rest != NULL;
         free(rest);
-        char *value = defined ? value_of(program, json_string_value(name)) : NULL;
+        char *value = defined ? value_of(program, device, json_string_value(name)) : NULL;
         if (defined && value == NULL)
             known = false;
         json_object_set_new(macros, json_string_value(name),

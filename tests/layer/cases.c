@@ -226,8 +226,8 @@ static void compare_view(cl_mem view)
     cell got[VIEW_CELLS];
     done(clEnqueueReadBuffer(queue, view, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
          "clEnqueueReadBuffer");
-    check(memcmp((const void *)got, expected + VIEW_FIRST, sizeof got) == 0,
-          "bytes of the sub-buffer differ");
+    const void *const bytes = got, *const wanted = expected + VIEW_FIRST;
+    check(memcmp(bytes, wanted, sizeof got) == 0, "bytes of the sub-buffer differ");
 }
 
 static void write_view(cl_mem view)
@@ -329,6 +329,90 @@ static void view_beside_parent(void)
     for (int i = 0; i < VIEW_FIRST; i++)
         expected[i].a = expected[VIEW_FIRST + i % VIEW_CELLS].a;
     compare(cells);
+}
+
+/* ---- several devices and contexts ---- */
+
+/* One of the contexts: its devices with a queue each, a program, and its own cells. */
+typedef struct {
+    cl_context context;
+    cl_device_id devices[2];
+    cl_command_queue queues[2];
+    cl_mem cells;
+    cl_kernel add;
+    int added;
+} place;
+
+static place make_place(int device_count, const cl_device_id *devices)
+{
+    static cell initial[CELLS];
+    const char *text = source;
+    cl_int error;
+    place p = {.added = 0};
+    p.context = clCreateContext(NULL, (cl_uint)device_count, devices, NULL, NULL, &error);
+    done(error, "clCreateContext");
+    for (int i = 0; i < device_count; i++) {
+        p.devices[i] = devices[i];
+        p.queues[i] = clCreateCommandQueueWithProperties(p.context, devices[i], NULL, &error);
+        done(error, "clCreateCommandQueueWithProperties");
+    }
+    for (int i = 0; i < CELLS; i++)
+        initial[i] = (cell){i, (float)i, {i * 3, i * 5}};
+    p.cells = clCreateBuffer(p.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof initial,
+                             initial, &error);
+    done(error, "clCreateBuffer");
+    cl_program own = clCreateProgramWithSource(p.context, 1, &text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(own, 0, NULL, "", NULL, NULL), "clBuildProgram");
+    p.add = make_kernel(own, "add", p.cells);
+    return p;
+}
+
+/* Adds on one device after the other, the second waiting for the first. */
+static void add_in_turns(place *p, int device_count)
+{
+    cl_event before = NULL;
+    for (int i = 0; i < device_count; i++) {
+        cl_event event;
+        launch_on(p->queues[i], p->add, before, &event);
+        done(clFlush(p->queues[i]), "clFlush");
+        before = event;
+        p->added++;
+    }
+    done(clWaitForEvents(1, &before), "clWaitForEvents");
+}
+
+static void compare_place(const place *p, int on)
+{
+    static cell got[CELLS];
+    done(clEnqueueReadBuffer(p->queues[on], p->cells, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+         "clEnqueueReadBuffer");
+    for (int i = 0; i < CELLS; i++)
+        check(got[i].a == i + p->added && got[i].c[1] == i * 5, "bytes differ");
+}
+
+/* A context with two devices, whose program is built for both at once, and one for each of them. */
+static void several_devices(void)
+{
+    cl_device_id devices[2];
+    cl_uint count;
+    done(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices, &count), "clGetDeviceIDs");
+    if (count < 2)
+        exit(LACKS);
+    place both = make_place(2, devices);
+    place second = make_place(1, devices + 1);
+    place first = make_place(1, devices);
+    for (int round = 0; round < 3; round++) {
+        add_in_turns(&both, 2);
+        add_in_turns(&first, 1);
+        add_in_turns(&second, 1);
+        compare_place(&both, round % 2);
+        compare_place(&second, 0);
+        add_in_turns(&both, 2);
+    }
+    compare_place(&both, 0);
+    compare_place(&first, 0);
+    compare_place(&second, 0);
 }
 
 /* The program sees its own source, arguments and counts. */
@@ -581,6 +665,7 @@ int main(int argc, char **argv)
                  {"kernels-in-program", kernels_in_program},
                  {"clone", clone},
                  {"queries", queries},
+                 {"several-devices", several_devices},
                  {"views", views},
                  {"view-beside-parent", view_beside_parent},
                  {"compile-and-link", compile_and_link},

@@ -146,6 +146,7 @@ static void test_cases(void **state)
         {"clone", "", 2, 2},
         {"queries", "", 1, 1},
         {"views", "", 7, 7},
+        {"several-devices", "", 18, 18},
         {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
@@ -162,6 +163,11 @@ static void test_cases(void **state)
         {"far-work-items", "", 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        /* Two devices of PoCL; others take no notice. */
+        if (strcmp(cases[i].name, "several-devices") == 0)
+            setenv("POCL_DEVICES", "pthread pthread", 1);
+        else
+            unsetenv("POCL_DEVICES");
         int status = exit_status(run("%s run --policy asta %s --report %s -- timeout 60 %s %s",
                                      RESTRIDE_PROGRAM, cases[i].options, report_path, CASES_PROGRAM,
                                      cases[i].name));
