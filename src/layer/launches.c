@@ -185,8 +185,10 @@ static double least_rate(const launch *choice)
 static rs_policy_launch describe_launch(const launch *choice, cl_device_id device)
 {
     const rs_kernel *kernel = choice->kernel;
-    rs_policy_launch described = {
-        .work_items = choice->work_items, .run = (size_t)-1, .previous_run = (size_t)-1};
+    rs_policy_launch described = {.work_items = choice->work_items,
+                                  .run = (size_t)-1,
+                                  .previous_run = (size_t)-1,
+                                  .elapsed_seconds = rs_layer_clock() - rs_the_layer.loaded_at};
     double rate = least_rate(choice);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -215,6 +217,7 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
         return false;
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
+    choice->known->knowledge.trial_seconds += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
     choice->known->work_items = choice->work_items;
@@ -257,6 +260,9 @@ enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
 
 static const double longest_wait = 2;
 
+/* A thread that sleeps wakes up late: short launches are waited for without. */
+static const double longest_spin = 1e-4;
+
 static bool is_complete(cl_event event)
 {
     cl_int status = CL_COMPLETE;
@@ -265,14 +271,17 @@ static bool is_complete(cl_event event)
     return status <= CL_COMPLETE;
 }
 
-/* Sleeps until the event is complete; false after a while, for it may depend on something that the
+/* Waits until the event is complete; false after a while, for it may depend on something that the
  * program does later. */
 static bool wait_a_while(cl_event event)
 {
-    double waited = 0;
+    const double start = rs_layer_clock();
     long sleep = SHORTEST_SLEEP;
-    for (; !is_complete(event); waited += (double)sleep * 1e-9) {
+    while (!is_complete(event)) {
         const struct timespec pause = {0, sleep};
+        const double waited = rs_layer_clock() - start;
+        if (waited < longest_spin)
+            continue;
         if (waited > longest_wait)
             return false;
         nanosleep(&pause, NULL);
@@ -285,14 +294,14 @@ static bool is_undecided(const rs_known_kernel *known)
 {
     const rs_policy_knowledge *k = &known->knowledge;
     return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
-           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 2) &&
+           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1) &&
            rs_policy_wants_time(k, known->last_rewritten);
 }
 
 /*
  * A program that enqueues all its launches at once would be over before the first time is known. So
- * the first few launches of a kernel whose layout is not decided wait for the one before. Called
- * without the lock: a callback of the program may need it.
+ * the second launch of a kernel waits for the first one, and those of a trial for the one before.
+ * Called without the lock: a callback of the program may need it.
  */
 static void await_times(cl_command_queue queue, cl_kernel handle)
 {
@@ -332,16 +341,21 @@ static void place_buffers(const launch *choice, rs_command *command)
     }
 }
 
-static cl_int set_counts(const rs_kernel *kernel)
+/* The arguments of the rewritten kernel that the program does not set. */
+static cl_int set_counts(rs_kernel *kernel)
 {
-    cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < kernel->target_count && error == CL_SUCCESS; i++) {
-        const rs_target *wanted = &kernel->targets[i];
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        rs_target *wanted = &kernel->targets[i];
         cl_ulong count = target_buffer(kernel, i)->size / wanted->record.size;
-        error = rs_driver()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
-                                            sizeof count, &count);
+        if (count == wanted->count)
+            continue;
+        cl_int error = rs_driver()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
+                                                   sizeof count, &count);
+        if (error != CL_SUCCESS)
+            return error;
+        wanted->count = count;
     }
-    return error;
+    return CL_SUCCESS;
 }
 
 static cl_int enqueue(rs_command *command, const launch *choice, cl_command_queue queue,
@@ -366,6 +380,8 @@ static void note_launch(const launch *choice)
         return;
     kernel->facts->launches++;
     kernel->facts->transformed_launches += choice->rewritten;
+    if (choice->known != NULL && !choice->rewritten)
+        choice->known->knowledge.own_work_items += choice->work_items;
     for (size_t i = 0; (choice->rewritten || choice->by_policy) && i < kernel->target_count; i++) {
         rs_buffer *buffer = target_buffer(kernel, i);
         if (buffer == NULL || seen_before(kernel, i))

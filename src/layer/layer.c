@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The second form of the entry point, for loaders newer than the headers. */
@@ -81,6 +82,13 @@ rs_kernel *rs_kernel_find(cl_kernel handle)
     return rs_map_get(&rs_the_layer.kernels, handle);
 }
 
+double rs_layer_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static pid_t loaded_by;
 
 /* A child that the program forked has copies of the layer's records, and perhaps of its lock: not
@@ -101,6 +109,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     size_t given = entry_count < known ? entry_count : known;
     pthread_once(&once, make_mutex);
     rs_layer_read_settings();
+    rs_the_layer.loaded_at = rs_layer_clock();
     memcpy(&rs_the_layer.target, target, given * sizeof(void *));
     rs_layer_add_contexts(&dispatch);
     rs_layer_add_devices(&dispatch);

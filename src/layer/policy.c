@@ -17,8 +17,15 @@ static const double ratio_of_changed = 1.5;
 /* Below this the rewritten form is not worth the risk of a trial. */
 static const double worthwhile_ratio = 1.1;
 
-/* Of a kernel's time so far: what a trial that may fail can cost. */
+/* What trials that fail may cost, of the time before. */
 static const double affordable_part = 0.04;
+
+/* What a trial costs beside its conversions: waiting, enqueueing, kernels that run for the first
+ * time. On one H100 the sum was 0.4 ms. */
+static const double fixed_trial_seconds = 5e-4;
+
+/* Beside launches of this length the fixed costs do not count. */
+static const double long_launch_seconds = 2.5e-4;
 
 /* ---- times ---- */
 
@@ -115,32 +122,58 @@ static double time_moved(const rs_policy_knowledge *known)
     return known->moved.count < TRIALS_TO_TRUST && predicted < measured ? predicted : measured;
 }
 
+/* What the first launches of the rewritten form may cost, when they take twice as long. */
+static double cost_of_trial(const rs_policy_launch *launch, double own)
+{
+    return 2 * launch->there_seconds + TRIALS_TO_TRUST * own + fixed_trial_seconds;
+}
+
+static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
+                          double own, double cost)
+{
+    bool by_program = !known->is_unsure && own >= long_launch_seconds;
+    double before =
+        by_program ? launch->elapsed_seconds : rs_policy_time(&known->own) * known->own_work_items;
+    return known->trial_seconds + cost <= affordable_part * before;
+}
+
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     const rs_policy_launch *launch)
 {
     bool in_place = launch->there_seconds <= 0 && launch->back_seconds > 0;
     if (known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
-        return (rs_policy_decision){false, "by its structures and this device, nothing is to be "
-                                           "gained from another layout"};
+        return (rs_policy_decision){false,
+                                    "by its structures and this device, nothing is to be "
+                                    "gained from another layout",
+                                    0};
     if (known->own.count < LEAST_OWN_SAMPLES)
-        return in_place ? (rs_policy_decision){true, "the buffers are in this layout already"}
-                        : (rs_policy_decision){false, "its time in the program's own layout is not "
-                                                      "known yet"};
+        return in_place ? (rs_policy_decision){true, "the buffers are in this layout already", 0}
+                        : (rs_policy_decision){false,
+                                               "its time in the program's own layout is not "
+                                               "known yet",
+                                               0};
     double own = rs_policy_time(&known->own) * launch->work_items;
     double moved = time_moved(known) * launch->work_items;
     double launches = (double)expected_launches(known, launch);
-    if (known->moved.count == 0 && known->is_unsure && !in_place &&
-        2 * (launch->there_seconds + own) > affordable_part * (double)launch->run * own)
-        return (rs_policy_decision){false, "its accesses are irregular, and a trial would cost too "
-                                           "much so far"};
     /* What is converted must be converted back one day; what is converted already has been paid. */
     double cost_moved = launches * moved + 2 * launch->there_seconds;
     double cost_own = launches * own + launch->back_seconds;
-    if (cost_moved < cost_own)
-        return (rs_policy_decision){true, known->moved.count > 0 ? "measured to be faster"
-                                                                 : "predicted to be faster"};
+    if (cost_moved < cost_own && known->moved.count > 0)
+        return (rs_policy_decision){true, "measured to be faster", 0};
+    if (cost_moved < cost_own && in_place)
+        return (rs_policy_decision){true, "predicted to be faster", 0};
+    if (cost_moved < cost_own) {
+        double trial = cost_of_trial(launch, own);
+        return is_affordable(known, launch, own, trial)
+                   ? (rs_policy_decision){true, "predicted to be faster", trial}
+                   : (rs_policy_decision){
+                         false, "a trial would cost too much of the time that it has taken so far",
+                         0};
+    }
     if (own > moved)
-        return (rs_policy_decision){false, "the gain would not pay for the conversions: too few "
-                                           "launches between other uses of its buffers"};
-    return (rs_policy_decision){false, "measured to be no faster in another layout"};
+        return (rs_policy_decision){false,
+                                    "the gain would not pay for the conversions: too few "
+                                    "launches between other uses of its buffers",
+                                    0};
+    return (rs_policy_decision){false, "measured to be no faster in another layout", 0};
 }

@@ -5,10 +5,17 @@
  *  1. From the size of the structures, the bytes of them that are used, and the kind of device,
  *     it predicts how many times faster the rewritten form runs. Where nothing is to be gained,
  *     nothing is tried.
- *  2. The program's own form is timed first. The rewritten form is tried as soon as the gain, as
- *     predicted, would pay for the conversions; where the prediction is unsure, once a trial
- *     costs little against the time that the kernel has taken so far.
+ *  2. The program's own form is timed first. The rewritten form is tried when the gain, as
+ *     predicted, would pay for the conversions, and when the program can bear it if it does not:
  *  3. Both times known, they alone decide, and wisdom keeps them.
+ *
+ * The bound of regret: all trials of a kernel together (conversions there and back, what waiting
+ * and enqueueing take, and launches that turn out to take twice as long) cost at most a
+ * twenty-fifth of the time that the kernel has taken before. With what is measured besides, a
+ * program is never slower by more than a twentieth for a prediction that was wrong; a kernel of 10
+ * microseconds is tried after some thousand launches. Launches that are so long that the fixed
+ * costs of a trial do not count, of a kernel whose accesses are regular, are tried within the same
+ * part of the time since the program started.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -37,21 +44,25 @@ typedef struct {
     rs_policy_times moved;  /* of the rewritten form */
     double predicted_ratio; /* own / moved; 1: nothing to gain */
     bool is_unsure;         /* most accesses are irregular: a trial may well fail */
-    size_t usual_run; /* launches until something else needed the buffers in AoS; 0: unknown */
+    size_t usual_run;      /* launches until something else needed the buffers in AoS; 0: unknown */
+    double own_work_items; /* of all launches in the program's own form */
+    double trial_seconds;  /* that trials may have cost so far */
 } rs_policy_knowledge;
 
 /* One launch to be decided. */
 typedef struct {
     double work_items;
-    double there_seconds; /* conversions before the rewritten form can run */
-    double back_seconds;  /* conversions before the program's own form can run */
-    size_t run;           /* launches so far that wanted the layout, this one not counted */
-    size_t previous_run;  /* the same, the time before; 0: there was none */
+    double there_seconds;   /* conversions before the rewritten form can run */
+    double back_seconds;    /* conversions before the program's own form can run */
+    size_t run;             /* launches so far that wanted the layout, this one not counted */
+    size_t previous_run;    /* the same, the time before; 0: there was none */
+    double elapsed_seconds; /* since the program started */
 } rs_policy_launch;
 
 typedef struct {
     bool rewritten;
-    const char *reason; /* a constant string */
+    const char *reason;   /* a constant string */
+    double trial_seconds; /* what this launch may cost as a trial, to be added to the kernel's */
 } rs_policy_decision;
 
 void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items);

@@ -132,6 +132,7 @@ typedef struct {
      * that are not one record for all (rewrite/pattern.h). */
     size_t regular, irregular;
     bool is_changed; /* both read and written */
+    cl_ulong count;  /* of records, as the rewritten kernel has it; 0: not yet set */
 } rs_target;
 
 typedef struct {
@@ -168,6 +169,7 @@ typedef struct {
     cl_icd_dispatch target; /* the next layer or the loader itself */
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
+    double loaded_at;   /* rs_layer_clock() */
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     rs_map released;    /* queues that hid their profiling, whose events may live on */
@@ -191,6 +193,9 @@ rs_policy rs_policy_of_kernel(const char *kernel);
 
 /* Reads the settings from the environment (settings.c). */
 void rs_layer_read_settings(void);
+
+/* Seconds of a clock that only goes forward. */
+double rs_layer_clock(void);
 
 void rs_layer_lock(void);
 void rs_layer_unlock(void);

@@ -5,6 +5,7 @@
  *   w  writes the whole buffer      l  launches on it            r  reads all of it
  *   p  writes a part                s  launches a kernel that    q  reads a part
  *   m  maps a part and writes it       takes it as floats        f  waits for everything
+ *                                   z  sleeps for a tenth of a second
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected.
  */
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { FLOATS = 16 };
 
@@ -154,6 +156,9 @@ static void carry_out(char command)
         break;
     case 'f':
         check(clFinish(queue), "clFinish");
+        break;
+    case 'z':
+        nanosleep(&(struct timespec){0, 100000000}, NULL);
         break;
     default:
         fprintf(stderr, "unknown command %c\n", command);
