@@ -66,7 +66,10 @@ sanitize() {
 
 repeat() {
     "$tests/measure_cuda" --repeat 3 --again 1000 --method direct 1800x450x64 --method 'tiles 210!' 1800x7200x4 \
-        --method '2-stage 010! 100!' 7200x1800x4 7201x1800x4 --method '2-stage squares 100!' 7200x1800x4
+        --method '2-stage 010! 100!' 7200x1800x4 7201x1800x4 --method '2-stage squares 100!' 7200x1800x4 \
+        --method '4-stage fused' 7200x1800x4 --method '3-stage PTTWAC' 7200x1800x4 1800x7200x8 \
+        --method '3-stage PTTWAC packed' 7200x1800x4 --method '3-stage PTTWAC remapped' 7200x1800x4 \
+        --method '3-stage P-IPT' 1800x720x4 --method PTTWAC 1800x450x64 --method P-IPT 180x450x64
 }
 
 huge() {

@@ -61,6 +61,9 @@ repeat() {
         --method '2-stage 100! squares' 1800x7200:4 \
         --method '3-stage 100! 0010! 0100!' 7200x1800:4 --method '3-stage 0100! 0010! 100!' 7200x1800:4 \
         --method '4-stage 0100! 0010! 1000! 0100!' 7200x1800:4 \
+        --method '4-stage fused' 7200x1800:4 --method '3-stage PTTWAC' 7200x1800:4 1800x7200:8 \
+        --method '3-stage PTTWAC packed' 7200x1800:4 --method '3-stage PTTWAC remapped' 7200x1800:4 \
+        --method '3-stage P-IPT' 1800x720:4 --method PTTWAC 1800x450:64 --method P-IPT 180x450:64 \
         --method 'C2R in panels' 7201x1800:4 --method 'R2C in panels' 7200x1801:4
 }
 

@@ -93,6 +93,10 @@ static const rs_figure_curve stages_curves[] = {
     {"3-stage", METHOD("3-stage 100! 0010! 0100!")},
     {"4-stage", METHOD("4-stage 0100! 0010! 1000! 0100!")},
     {"4-stage, fused", METHOD("4-stage fused")},
+    {"3-stage by PTTWAC", METHOD("3-stage PTTWAC")},
+    {"by PTTWAC, flags packed", METHOD("3-stage PTTWAC packed")},
+    {"by PTTWAC, flags remapped", METHOD("3-stage PTTWAC remapped")},
+    {"3-stage by P-IPT", METHOD("3-stage P-IPT")},
     {"planner's choice", METHOD(NULL)},
 };
 

@@ -84,6 +84,9 @@ typedef enum {
     RS_TRANSPOSE_SHUFFLE_ROWS,
     RS_TRANSPOSE_ROTATE,
     RS_TRANSPOSE_SHUFFLE_COLUMNS,
+    /* PANELS as the thesis moves its elements (section 4.5), on devices: baselines. */
+    RS_TRANSPOSE_PIPT_PANELS,
+    RS_TRANSPOSE_PTTWAC_PANELS,
     RS_TRANSPOSE_METHOD_COUNT
 } rs_transpose_method;
 
@@ -101,7 +104,7 @@ typedef struct {
     size_t offset; /* bytes of the buffer before the first matrix */
     size_t outer;
     size_t pitch;
-    size_t count; /* 1 except for PANELS, COPY, UNZIP and ZIP */
+    size_t count; /* 1 except for PANELS, its baselines, COPY, UNZIP and ZIP */
     size_t rows;
     size_t cols;       /* for UNZIP, ZIP and REORDER: the bytes of a row, with a unit of 1 */
     size_t tail;       /* 0 except for JOIN and SPLIT */
@@ -111,6 +114,12 @@ typedef struct {
     size_t factor;
     size_t shift;
     bool backward;
+    /* How the flags of PTTWAC_PANELS lie: the flags of a word are spread over so many (equation
+     * 4.4; 0 and 1: they are not), one word in 32 is left out (4.5), neighbours are in different
+     * words (4.6, which spreads by itself). */
+    size_t spreading;
+    bool padded;
+    bool remapped;
     size_t unit;
     size_t repeats; /* of all this, repeat_pitch bytes apart; 0 and 1: once */
     size_t repeat_pitch;

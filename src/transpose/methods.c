@@ -25,6 +25,7 @@
 #include "transpose/cost.h"
 #include "transpose/device.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -379,6 +380,55 @@ static bool build_fused_stages(rs_choice *choice, const rs_problem *problem, rs_
     return true;
 }
 
+/* The thesis's own ways to move what the stages move, and how the flags of its tiles lie. */
+typedef struct {
+    rs_transpose_method elements;
+    rs_transpose_method tiles;
+    size_t spreading;
+    bool padded;
+    bool remapped;
+} baseline;
+
+static bool build_baseline(rs_choice *choice, const rs_problem *problem, rs_tiles tiles,
+                           const baseline *way)
+{
+    if (!build_columns_first(choice, problem, tiles))
+        return false;
+    for (size_t i = 0; i < choice->count; i++) {
+        rs_transpose_task *task = &choice->tasks[i];
+        bool elements = task->method == RS_TRANSPOSE_CHAINS;
+        task->method = elements ? way->elements : way->tiles;
+        task->spreading = way->spreading;
+        task->padded = way->padded;
+        task->remapped = way->remapped;
+    }
+    return true;
+}
+
+static bool build_spread_claims(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    static const baseline way = {RS_TRANSPOSE_PTTWAC, RS_TRANSPOSE_PTTWAC_PANELS, 16, true, false};
+    return build_baseline(choice, problem, tiles, &way);
+}
+
+static bool build_packed_claims(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    static const baseline way = {RS_TRANSPOSE_PTTWAC, RS_TRANSPOSE_PTTWAC_PANELS, 1, false, false};
+    return build_baseline(choice, problem, tiles, &way);
+}
+
+static bool build_remapped_claims(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    static const baseline way = {RS_TRANSPOSE_PTTWAC, RS_TRANSPOSE_PTTWAC_PANELS, 1, false, true};
+    return build_baseline(choice, problem, tiles, &way);
+}
+
+static bool build_cycles(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    static const baseline way = {RS_TRANSPOSE_PIPT, RS_TRANSPOSE_PIPT_PANELS, 0, false, false};
+    return build_baseline(choice, problem, tiles, &way);
+}
+
 static void explain_grid(const rs_choice *choice, const rs_problem *problem, char *why, size_t size)
 {
     size_t unit = problem->matrices->unit;
@@ -530,11 +580,9 @@ static void offer_column_blocks(const rs_method *method, const rs_problem *probl
     offer_parts(method, problem, offers, false);
 }
 
-/* The largest factors of a side whose super-elements have no more than LONGEST_LINES lines. */
-static size_t find_factors(const rs_problem *problem, size_t side, size_t *factors)
+/* The largest factors of a side up to `longest`. */
+static size_t find_factors(size_t side, size_t longest, size_t *factors)
 {
-    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) /
-                     problem->matrices->unit;
     size_t count = 0;
     size_t factor = least(longest, side / 2);
     for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)
@@ -546,16 +594,41 @@ static size_t find_factors(const rs_problem *problem, size_t side, size_t *facto
     return count;
 }
 
-static void offer_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+/* Tiles with sides up to `longest` and an area up to `most`. */
+static void offer_factors(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                          size_t longest, size_t most)
 {
     const rs_matrices *m = problem->matrices;
     size_t rows[MOST_FACTORS];
     size_t cols[MOST_FACTORS];
-    size_t row_count = find_factors(problem, m->rows, rows);
-    size_t col_count = find_factors(problem, m->cols, cols);
+    size_t row_count = find_factors(m->rows, longest, rows);
+    size_t col_count = find_factors(m->cols, longest, cols);
     for (size_t i = 0; i < row_count; i++)
         for (size_t j = 0; j < col_count; j++)
-            offers->take(offers, method, (rs_tiles){rows[i], cols[j]});
+            if (rows[i] <= most / cols[j])
+                offers->take(offers, method, (rs_tiles){rows[i], cols[j]});
+}
+
+/* Super-elements have no more than LONGEST_LINES lines. */
+static void offer_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) /
+                     problem->matrices->unit;
+    offer_factors(method, problem, offers, longest, SIZE_MAX);
+}
+
+/* Two tiles fit into what one group of a device has on chip, and no side is longer than twice that
+ * of the largest square (thesis, section 4.8.4: m and n near each other). */
+static void offer_small_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    size_t most = problem->traits.group_bytes / 2 / problem->matrices->unit;
+    size_t longest = 1;
+    while (longest * longest < 4 * most)
+        longest++;
+    if (problem->traits.group_bytes == 0)
+        offer_grids(method, problem, offers);
+    else
+        offer_factors(method, problem, offers, longest, most);
 }
 
 /* ---- the table ---- */
@@ -575,7 +648,7 @@ static const rs_method methods[] = {
     {"3-stage 0100! 0010! 100!", false, 3, build_rows_first, offer_grids, NULL, explain_grid},
     {"4-stage 0100! 0010! 1000! 0100!", false, 4, build_four_stages, offer_grids, NULL,
      explain_grid},
-    {"4-stage fused", false, 3, build_fused_stages, offer_grids, NULL, explain_grid},
+    {"4-stage fused", false, 3, build_fused_stages, offer_small_grids, NULL, explain_grid},
     {"C2R", false, 2, build_c2r, offer_once,
      "Rows are shuffled one by one, then columns; sides with a common divisor rotate first.", NULL},
     {"R2C", false, 2, build_r2c, offer_once,
@@ -594,6 +667,11 @@ static const rs_method methods[] = {
      "A baseline: each cycle of the elements has a thread.", NULL},
     {"PTTWAC", true, 1, build_pttwac, offer_once,
      "A baseline: threads share the cycles of the elements and claim positions.", NULL},
+    {"3-stage P-IPT", true, 3, build_cycles, offer_small_grids, NULL, explain_grid},
+    {"3-stage PTTWAC", true, 3, build_spread_claims, offer_small_grids, NULL, explain_grid},
+    {"3-stage PTTWAC packed", true, 3, build_packed_claims, offer_small_grids, NULL, explain_grid},
+    {"3-stage PTTWAC remapped", true, 3, build_remapped_claims, offer_small_grids, NULL,
+     explain_grid},
 };
 
 size_t rs_methods_count(void)

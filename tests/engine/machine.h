@@ -16,12 +16,13 @@ typedef struct {
     /* False when the canary changed. */
     bool (*read)(void *buffer, unsigned char *bytes, size_t size);
     void (*destroy)(void *buffer);
+    bool finds_races; /* among them the one of PTTWAC, whose outcome is thrown away */
 } test_machine;
 
 /*
  * Each compares element by element with the definition, and fails the test: `count` random stages
- * of each of UNZIP, ZIP, REORDER, JOIN and SPLIT; `count` random permutations of axes; `count`
- * random pairs of layouts and, unless `reduced`, a list of chosen ones.
+ * of each of UNZIP, ZIP, REORDER, JOIN, SPLIT, FUSED and the baselines; `count` random permutations
+ * of axes; `count` random pairs of layouts and, unless `reduced`, a list of chosen ones.
  */
 void machine_test_stages(const test_machine *machine, uint64_t seed, size_t count);
 void machine_test_permutations(const test_machine *machine, uint64_t seed, size_t count);

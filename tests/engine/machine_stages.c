@@ -1,4 +1,5 @@
-/* Random stages of UNZIP, ZIP, REORDER, JOIN and SPLIT against their definitions; see machine.h. */
+/* Random stages that plans of transposition do not have, or seldom, against their definitions; see
+ * machine.h. */
 #include "../transpose/reference.h"
 #include "cmocka_all.h"
 #include "machine.h"
@@ -71,8 +72,29 @@ static void reference_tails(unsigned char *after, const unsigned char *before,
         }
 }
 
+/* Each of the elements, which are matrices, is transposed too. */
+static void reference_fused(unsigned char *after, const unsigned char *before,
+                            const rs_transpose_task *t)
+{
+    size_t element = t->inner_rows * t->inner_cols * t->unit;
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            reference_transpose(after + (j * t->rows + i) * element,
+                                before + (i * t->cols + j) * element, 1, t->inner_rows,
+                                t->inner_cols, t->unit);
+}
+
 static void reference(unsigned char *after, const unsigned char *before, const rs_transpose_task *t)
 {
+    if (t->method == RS_TRANSPOSE_FUSED) {
+        reference_fused(after, before, t);
+        return;
+    }
+    if (t->method == RS_TRANSPOSE_PIPT || t->method == RS_TRANSPOSE_PTTWAC ||
+        t->method == RS_TRANSPOSE_PIPT_PANELS || t->method == RS_TRANSPOSE_PTTWAC_PANELS) {
+        reference_transpose(after, before, t->count, t->rows, t->cols, t->unit);
+        return;
+    }
     if (t->method == RS_TRANSPOSE_REORDER)
         reference_reorder(after, before, t);
     else if (t->method == RS_TRANSPOSE_UNZIP || t->method == RS_TRANSPOSE_ZIP)
@@ -82,6 +104,14 @@ static void reference(unsigned char *after, const unsigned char *before, const r
 }
 
 /* ---- one stage ---- */
+
+static size_t matrix_bytes(const rs_transpose_task *task)
+{
+    size_t element = task->unit;
+    if (task->method == RS_TRANSPOSE_FUSED)
+        element *= task->inner_rows * task->inner_cols;
+    return task->count * task->rows * (task->cols + task->tail) * element;
+}
 
 static void run_stage(const test_machine *machine, const rs_transpose_task *task, size_t limit,
                       void *buffer)
@@ -109,7 +139,7 @@ static void check(const test_machine *machine, const rs_transpose_task *task, si
                   uint64_t seed)
 {
     size_t repeats = task->repeats > 1 ? task->repeats : 1;
-    size_t matrix = task->count * task->rows * (task->cols + task->tail) * task->unit;
+    size_t matrix = matrix_bytes(task);
     size_t size = task->offset + (repeats - 1) * task->repeat_pitch +
                   (task->outer - 1) * task->pitch + matrix + 5;
     guarded_buffer before = guarded_create(size, 0, seed);
@@ -139,7 +169,7 @@ static void check(const test_machine *machine, const rs_transpose_task *task, si
 /* Distances between matrices: close together or with a gap, and sometimes in two dimensions. */
 static void spread(rs_transpose_task *task, size_t grain, uint64_t *seed)
 {
-    size_t matrix = task->count * task->rows * (task->cols + task->tail) * task->unit;
+    size_t matrix = matrix_bytes(task);
     task->offset = grain * test_random(seed, 3);
     task->outer = 1 + test_random(seed, 3) / 2 * test_random(seed, 4);
     task->pitch = matrix + grain * test_random(seed, 3);
@@ -215,6 +245,47 @@ static void check_tails(const test_machine *machine, rs_transpose_method method,
     check(machine, &task, least + test_random(seed, 3) * tails, *seed);
 }
 
+/* Few pieces of chains, or many, or none. */
+static void check_fused(const test_machine *machine, uint64_t *seed)
+{
+    rs_transpose_task task = {.method = RS_TRANSPOSE_FUSED,
+                              .count = 1,
+                              .rows = 1 + test_random(seed, 40),
+                              .cols = 1 + test_random(seed, 40),
+                              .inner_rows = 1 + test_random(seed, 9),
+                              .inner_cols = 1 + test_random(seed, 9),
+                              .unit = pick_size(seed)};
+    spread(&task, task.unit, seed);
+    size_t bytes = task.outer * matrix_bytes(&task);
+    check(machine, &task, 4096 + test_random(seed, 3) * bytes / 4, *seed);
+}
+
+static void check_elements(const test_machine *machine, rs_transpose_method method, uint64_t *seed)
+{
+    rs_transpose_task task = {.method = method,
+                              .count = 1,
+                              .rows = 1 + test_random(seed, 50),
+                              .cols = 1 + test_random(seed, 50),
+                              .unit = pick_size(seed) * (1 + test_random(seed, 3) * 7)};
+    spread(&task, task.unit, seed);
+    check(machine, &task, 4 * task.outer * (task.rows * task.cols / 32 + 1), *seed);
+}
+
+/* All ways in which the flags may lie. */
+static void check_tiles(const test_machine *machine, rs_transpose_method method, uint64_t *seed)
+{
+    rs_transpose_task task = {.method = method,
+                              .count = 1 + test_random(seed, 5),
+                              .rows = 1 + test_random(seed, 60),
+                              .cols = 1 + test_random(seed, 60),
+                              .unit = pick_size(seed),
+                              .spreading = (size_t)1 << test_random(seed, 6),
+                              .padded = test_random(seed, 2) == 0,
+                              .remapped = test_random(seed, 2) == 0};
+    spread(&task, task.unit, seed);
+    check(machine, &task, 0, *seed);
+}
+
 void machine_test_stages(const test_machine *machine, uint64_t seed, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -223,5 +294,12 @@ void machine_test_stages(const test_machine *machine, uint64_t seed, size_t coun
         check_reorder(machine, &seed);
         check_tails(machine, RS_TRANSPOSE_JOIN, &seed);
         check_tails(machine, RS_TRANSPOSE_SPLIT, &seed);
+        check_fused(machine, &seed);
+        check_elements(machine, RS_TRANSPOSE_PIPT, &seed);
+        check_tiles(machine, RS_TRANSPOSE_PIPT_PANELS, &seed);
+        if (machine->finds_races)
+            continue;
+        check_elements(machine, RS_TRANSPOSE_PTTWAC, &seed);
+        check_tiles(machine, RS_TRANSPOSE_PTTWAC_PANELS, &seed);
     }
 }

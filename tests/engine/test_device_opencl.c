@@ -95,6 +95,7 @@ int main(int argc, char **argv)
     machine.create = create_buffer;
     machine.read = read_buffer;
     machine.destroy = destroy_buffer;
+    machine.finds_races = reduced;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_permutations),
                                        cmocka_unit_test(test_conversions)};

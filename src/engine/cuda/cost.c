@@ -14,8 +14,7 @@ enum {
     LARGEST_PANEL_UNIT = 16384,
     LEAST_RUN = 32,
     TILE_RUN_BYTES = 256,
-    LAUNCH_BYTES = 10 << 20,
-    WALKED_BYTES = 8 << 20
+    LAUNCH_BYTES = 10 << 20
 };
 
 static const double packed_cost = 0.2;
@@ -76,15 +75,13 @@ static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task
            (word < 16 ? 1 / word : 0) + LAUNCH_BYTES / bytes;
 }
 
-/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. One
- * launch of chains that the host walked is better with little to move, by WALKED_BYTES. */
+/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
-    double unit = (double)task->unit;
-    double bytes = (double)task->outer * (double)task->rows * (double)task->cols * unit;
     if (rs_cuda_walks_on_device(task))
-        return reverse_cost(engine, task, scratch_limit) + WALKED_BYTES / bytes;
+        return reverse_cost(engine, task, scratch_limit);
+    double unit = (double)task->unit;
     double word = (double)rs_cuda_word(task);
     return 1.08 + 95 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
 }
@@ -167,6 +164,68 @@ static double reorder_cost(const rs_cuda_engine *engine, const rs_transpose_task
     return task->piece_count * MOST_LEVELS * PART_BYTES <= scratch_limit ? 2 : INFINITY;
 }
 
+static double fused_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                         size_t scratch_limit)
+{
+    size_t tile = task->inner_rows * (task->inner_cols + 1) * task->unit;
+    if (2 * tile > engine->common.local_bytes)
+        return INFINITY;
+    rs_transpose_task whole = *task;
+    whole.unit *= task->inner_rows * task->inner_cols;
+    return reverse_cost(engine, &whole, scratch_limit) + 0.15;
+}
+
+/* ---- baselines: only the choice of tiles depends on what they cost ---- */
+
+enum { FLAG_BITS = 32, CLAIM_WORD = 8, MOST_CLAIM_WORDS = 64 };
+
+/* A super-element in shared memory, and the answer to a question. */
+static bool is_held(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    return task->unit + CLAIM_WORD <= engine->common.local_bytes;
+}
+
+static double pipt_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                        size_t scratch_limit)
+{
+    (void)scratch_limit;
+    return is_held(engine, task) ? 40 + 1000 / (double)task->unit : INFINITY;
+}
+
+static double pttwac_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                          size_t scratch_limit)
+{
+    size_t flags = (task->rows * task->cols / FLAG_BITS + 1) * sizeof(uint32_t);
+    if (!is_held(engine, task) || flags > scratch_limit / task->outer)
+        return INFINITY;
+    return 15 + 1000 / (double)task->unit;
+}
+
+/* A thread holds an element of a tile. */
+static bool is_followed(const rs_transpose_task *task)
+{
+    return task->unit / rs_size_gcd(rs_cuda_word(task), CLAIM_WORD) <= MOST_CLAIM_WORDS;
+}
+
+static double pipt_panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                               size_t scratch_limit)
+{
+    (void)engine;
+    (void)scratch_limit;
+    return is_followed(task) ? 40 : INFINITY;
+}
+
+/* All flags, with one word in 32 more where they are padded. */
+static double pttwac_panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                                 size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t words = task->rows * task->cols * (task->spreading > 1 ? task->spreading : 1);
+    size_t flags = (words / FLAG_BITS + 1) * sizeof(uint32_t);
+    bool fits = flags + flags / FLAG_BITS + sizeof(uint32_t) <= engine->common.local_bytes;
+    return fits && is_followed(task) ? 15 : INFINITY;
+}
+
 double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
                     size_t scratch_limit)
 {
@@ -188,6 +247,11 @@ double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
         [RS_TRANSPOSE_UNZIP] = zip_cost,
         [RS_TRANSPOSE_ZIP] = zip_cost,
         [RS_TRANSPOSE_REORDER] = reorder_cost,
+        [RS_TRANSPOSE_FUSED] = fused_cost,
+        [RS_TRANSPOSE_PIPT] = pipt_cost,
+        [RS_TRANSPOSE_PTTWAC] = pttwac_cost,
+        [RS_TRANSPOSE_PIPT_PANELS] = pipt_panels_cost,
+        [RS_TRANSPOSE_PTTWAC_PANELS] = pttwac_panels_cost,
     };
     if (costs[task->method] == NULL)
         return INFINITY;

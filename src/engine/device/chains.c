@@ -1,6 +1,7 @@
 /*
- * Permutations of super-elements by planned chains: 100!, 210! (A x B x C to C x B x A) and the
- * column shuffle of C2R. src/engine/kernels/chains.cl has the kernels and says how it works.
+ * Permutations of super-elements by planned chains: 100!, 210! (A x B x C to C x B x A), the column
+ * shuffle of C2R, and 1000! with 0010! at once, whose super-elements are tiles that are transposed
+ * as they move. src/engine/kernels/chains.cl has the kernels and says how it works.
  *
  * When the stage is made, kernels walk the cycles by indices alone and divide them into pieces.
  * Scratch: one super-element a piece, so one in `piece_length`, which follows from the limit. Kept:
@@ -26,14 +27,36 @@ enum {
     SHORT_PIECES = 2,     /* cycles up to this length move whole */
     GROUP_ITEMS = 256,
     WALK_ITEMS = 64,
+    TILES_BYTES = 24 << 10, /* of tiles that a group has under way */
 
     SHAPE_NUMBERS = 6,
     MOST_ARGUMENTS = 20
 };
 
-enum { FIND_STARTS, MEASURE_WALKS, CUT_WALKS, SAVE_ENDS, MOVE_PIECES, MOVE_CYCLES, KERNELS };
-static const char *const kernel_names[KERNELS] = {"find_starts", "measure_walks", "cut_walks",
-                                                  "save_ends",   "move_pieces",   "move_cycles"};
+enum {
+    FIND_STARTS,
+    MEASURE_WALKS,
+    CUT_WALKS,
+    SAVE_ENDS,
+    MOVE_PIECES,
+    MOVE_CYCLES,
+    MOVE_FIXED, /* of tiles alone */
+    KERNELS
+};
+static const char *const kernel_names[] = {"find_starts", "measure_walks", "cut_walks",
+                                           "save_ends",   "move_pieces",   "move_cycles"};
+static const char *const tile_kernel_names[] = {"find_starts", "measure_walks", "cut_walks",
+                                                "save_ends",   "turn_pieces",   "turn_cycles",
+                                                "turn_fixed"};
+
+/* Super-elements that are transposed as they move; all zero: they are not. */
+typedef struct {
+    uint32_t rows; /* elements */
+    uint32_t cols;
+    uint32_t element_words;
+    uint32_t pitch;
+    uint32_t room; /* under way at once */
+} tile_shape;
 
 typedef struct {
     uint64_t shape[SHAPE_NUMBERS]; /* total, a, b, c, magic of a, magic of b */
@@ -42,6 +65,7 @@ typedef struct {
     uint32_t words;                /* of a super-element; of a panel's row */
     uint32_t split;                /* of those a work-item has */
     uint32_t row_words;            /* COLUMNS */
+    tile_shape tile;
     uint32_t threshold;
     uint32_t short_length;
     size_t piece_length;
@@ -375,16 +399,21 @@ static restride_status plan_pieces(planning *p)
 
 static restride_status create_kernels(rs_device_stage *stage, const chain_plan *plan)
 {
-    char options[160];
-    snprintf(options, sizeof options,
-             "-D WORD=%s -D POSITION=%s -D TEAM=%d -D SPLIT=%u -D BATCH=%d -D %s",
-             rs_device_word_type(stage->word), plan->wide ? "ulong -D WIDE" : "uint", TEAM,
-             plan->split, BATCH,
-             !plan->columns               ? "REVERSE"
-             : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
-                                          : "COLUMNS");
+    bool tiles = plan->tile.rows != 0;
+    char options[200];
+    int length = snprintf(options, sizeof options,
+                          "-D WORD=%s -D POSITION=%s -D TEAM=%d -D SPLIT=%u -D BATCH=%d -D %s",
+                          rs_device_word_type(stage->word), plan->wide ? "ulong -D WIDE" : "uint",
+                          TEAM, plan->split, BATCH,
+                          !plan->columns               ? "REVERSE"
+                          : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
+                                                       : "COLUMNS");
+    if (tiles)
+        snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
+                 plan->tile.element_words);
     return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_CHAINS, options,
-                                    kernel_names, KERNELS, stage->kernels);
+                                    tiles ? tile_kernel_names : kernel_names,
+                                    tiles ? KERNELS : MOVE_FIXED, stage->kernels);
 }
 
 static restride_status prepare(rs_device_stage *stage, const chain_plan *shape, size_t limit)
@@ -410,22 +439,28 @@ static uint64_t magic(size_t divisor, bool wide)
     return wide ? UINT64_MAX / divisor : UINT32_MAX / divisor;
 }
 
-static restride_status prepare_reversal(rs_device_stage *stage, size_t middle, size_t limit)
+/* Of super-elements of `words` words. */
+static chain_plan reversal(const rs_transpose_task *task, size_t middle, size_t words)
 {
-    const rs_transpose_task *task = &stage->task;
     size_t total = task->rows * middle * task->cols;
-    size_t words = task->unit / stage->word;
-    if (words > UINT32_MAX)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "Elements of %zu bytes are longer than a device moves at once.", task->unit);
     bool wide = total > UINT32_MAX;
-    const chain_plan shape = {
+    return (chain_plan){
         .shape = {total, task->rows, middle, task->cols, magic(task->rows, wide),
                   magic(middle, wide)},
         .wide = wide,
         .words = (uint32_t)words,
         .split = 1,
     };
+}
+
+static restride_status prepare_reversal(rs_device_stage *stage, size_t middle, size_t limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t words = task->unit / stage->word;
+    if (words > UINT32_MAX)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "Elements of %zu bytes are longer than a device moves at once.", task->unit);
+    const chain_plan shape = reversal(task, middle, words);
     return prepare(stage, &shape, limit);
 }
 
@@ -437,6 +472,34 @@ static restride_status prepare_chains(rs_device_stage *stage, size_t scratch_lim
 static restride_status prepare_reverse(rs_device_stage *stage, size_t scratch_limit)
 {
     return prepare_reversal(stage, stage->task.tile, scratch_limit);
+}
+
+static size_t tile_bytes(const rs_device_stage *stage, const tile_shape *tile)
+{
+    return (size_t)tile->rows * tile->pitch * stage->word;
+}
+
+/* As many tiles under way as TILES_BYTES hold, but one at least, and the end of the piece. */
+static restride_status prepare_fused(rs_device_stage *stage, size_t scratch_limit)
+{
+    const rs_transpose_task *task = &stage->task;
+    size_t local = rs_device_engine_of(stage)->local_bytes;
+    size_t element_words = task->unit / stage->word;
+    size_t most = RS_DEVICE_MOST_BLOCK_WORDS / element_words;
+    if (task->inner_rows > most || task->inner_cols > most / task->inner_rows ||
+        2 * task->inner_rows * (task->inner_cols * element_words + 1) > local / stage->word)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Two tiles of %zu x %zu elements of %zu bytes do not fit into the device's "
+                       "%zu bytes of local memory; take smaller tiles.",
+                       task->inner_rows, task->inner_cols, task->unit, local);
+    chain_plan shape = reversal(task, 1, task->inner_rows * task->inner_cols * element_words);
+    shape.tile = (tile_shape){.rows = (uint32_t)task->inner_rows,
+                              .cols = (uint32_t)task->inner_cols,
+                              .element_words = (uint32_t)element_words,
+                              .pitch = (uint32_t)(task->inner_cols * element_words) | 1};
+    size_t room = (local < TILES_BYTES ? local : TILES_BYTES) / tile_bytes(stage, &shape.tile);
+    shape.tile.room = (uint32_t)(room > BATCH ? BATCH : room > 2 ? room - 1 : 1);
+    return prepare(stage, &shape, scratch_limit);
 }
 
 static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_limit)
@@ -485,6 +548,40 @@ static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequen
                      stage->items);
 }
 
+static void add_tile(const rs_device_stage *stage, arguments *to)
+{
+    const tile_shape *tile = &((const chain_plan *)stage->plan)->tile;
+    add(to, RS_ARGUMENT(tile->rows));
+    add(to, RS_ARGUMENT(tile->cols));
+    add(to, RS_ARGUMENT(tile->pitch));
+    add(to, RS_ARGUMENT(tile->room));
+    add(to, RS_LOCAL_MEMORY((tile->room + 1) * tile_bytes(stage, tile)));
+}
+
+/* A group each for some tiles that move. */
+static void launch_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
+                         rs_device_kernel kernel, arguments *list, size_t tiles, size_t matrices)
+{
+    add_place(list, stage->plan);
+    add_shape(list, stage->plan);
+    add_tile(stage, list);
+    rs_device_launch(sequence, kernel, list->list, list->count, tiles, matrices, stage->items);
+}
+
+/* Position p stays where p (cols - 1) is a multiple of total - 1. */
+static void launch_fixed(const rs_device_stage *stage, rs_device_sequence *sequence,
+                         arguments *list, size_t matrices)
+{
+    const chain_plan *plan = stage->plan;
+    size_t last = (size_t)plan->shape[0] - 1;
+    size_t fixed = rs_size_gcd(stage->task.cols - 1, last);
+    uint64_t step = fixed != 0 ? last / fixed : 0;
+    add(list, RS_ARGUMENT(step));
+    add_tile(stage, list);
+    rs_device_launch(sequence, stage->kernels[MOVE_FIXED], list->list, list->count, fixed + 1,
+                     matrices, stage->items);
+}
+
 static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *sequence,
                              rs_device_memory buffer, rs_device_memory scratch, size_t outer,
                              size_t matrices)
@@ -494,6 +591,9 @@ static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *s
     uint64_t matrix_words = stage->task.pitch / stage->word;
     const arguments matrix = {{RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words)},
                               3};
+    void (*const launch)(const rs_device_stage *, rs_device_sequence *, rs_device_kernel,
+                         arguments *, size_t, size_t) =
+        plan->tile.rows != 0 ? launch_tiles : launch_step;
     if (plan->pieces != 0) {
         arguments save = matrix;
         add(&save, RS_ARGUMENT(plan->piece_ends));
@@ -505,7 +605,7 @@ static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *s
         add(&move, RS_ARGUMENT(plan->piece_ends));
         add(&move, RS_ARGUMENT(plan->pieces));
         add(&move, RS_ARGUMENT(scratch));
-        launch_step(stage, sequence, stage->kernels[MOVE_PIECES], &move, plan->pieces, matrices);
+        launch(stage, sequence, stage->kernels[MOVE_PIECES], &move, plan->pieces, matrices);
     }
     if (plan->leader_count != 0) {
         arguments cycles = matrix;
@@ -514,8 +614,12 @@ static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *s
         add(&cycles, RS_ARGUMENT(plan->leader_count));
         add(&cycles, RS_ARGUMENT(plan->threshold));
         add(&cycles, RS_ARGUMENT(plan->short_length));
-        launch_step(stage, sequence, stage->kernels[MOVE_CYCLES], &cycles,
-                    (size_t)plan->leader_count, matrices);
+        launch(stage, sequence, stage->kernels[MOVE_CYCLES], &cycles, (size_t)plan->leader_count,
+               matrices);
+    }
+    if (plan->tile.rows != 0) {
+        arguments fixed = matrix;
+        launch_fixed(stage, sequence, &fixed, matrices);
     }
 }
 
@@ -542,6 +646,8 @@ static void forget(rs_device_stage *stage)
 
 const rs_device_method rs_device_chains = {"100!", "planned chains", prepare_chains, enqueue,
                                            forget};
+const rs_device_method rs_device_fused = {"1000! 0010!", "planned chains of tiles", prepare_fused,
+                                          enqueue, forget};
 const rs_device_method rs_device_reverse = {"210!", "planned chains", prepare_reverse, enqueue,
                                             forget};
 const rs_device_method rs_device_shuffle_columns = {

@@ -46,6 +46,7 @@ typedef enum {
     RS_KERNELS_MOVES,
     RS_KERNELS_SORT,
     RS_KERNELS_IRREGULAR,
+    RS_KERNELS_CLAIMS,
     RS_KERNELS_PROBE,
     RS_KERNELS_GRIDS
 } rs_device_source;
@@ -83,7 +84,7 @@ struct rs_device_operations {
 
 /* ---- stages ---- */
 
-enum { RS_DEVICE_MOST_KERNELS = 6 };
+enum { RS_DEVICE_MOST_KERNELS = 7 };
 
 typedef struct rs_device_method rs_device_method;
 
@@ -120,6 +121,11 @@ extern const rs_device_method rs_device_shuffle_columns;
 extern const rs_device_method rs_device_zip;
 extern const rs_device_method rs_device_unzip;
 extern const rs_device_method rs_device_reorder;
+extern const rs_device_method rs_device_fused;
+extern const rs_device_method rs_device_claims_010;
+extern const rs_device_method rs_device_cycles_010;
+extern const rs_device_method rs_device_claims_100;
+extern const rs_device_method rs_device_cycles_100;
 extern const rs_device_method rs_device_join;
 extern const rs_device_method rs_device_split;
 

@@ -9,6 +9,7 @@ extern const char rs_device_shuffles_kernels[];
 extern const char rs_device_moves_kernels[];
 extern const char rs_device_sort_kernels[];
 extern const char rs_device_irregular_kernels[];
+extern const char rs_device_claims_kernels[];
 extern const char rs_device_probe_kernels[];
 extern const char rs_device_grids_kernels[];
 
@@ -19,6 +20,7 @@ const char *const rs_device_sources[] = {
     [RS_KERNELS_MOVES] = rs_device_moves_kernels,
     [RS_KERNELS_SORT] = rs_device_sort_kernels,
     [RS_KERNELS_IRREGULAR] = rs_device_irregular_kernels,
+    [RS_KERNELS_CLAIMS] = rs_device_claims_kernels,
     [RS_KERNELS_PROBE] = rs_device_probe_kernels,
     [RS_KERNELS_GRIDS] = rs_device_grids_kernels,
 };
@@ -29,6 +31,11 @@ static const rs_device_method *const methods[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_SQUARE] = &rs_device_square,
     [RS_TRANSPOSE_JOIN] = &rs_device_join,
     [RS_TRANSPOSE_SPLIT] = &rs_device_split,
+    [RS_TRANSPOSE_FUSED] = &rs_device_fused,
+    [RS_TRANSPOSE_PTTWAC] = &rs_device_claims_100,
+    [RS_TRANSPOSE_PIPT] = &rs_device_cycles_100,
+    [RS_TRANSPOSE_PTTWAC_PANELS] = &rs_device_claims_010,
+    [RS_TRANSPOSE_PIPT_PANELS] = &rs_device_cycles_010,
     [RS_TRANSPOSE_UNZIP] = &rs_device_unzip,
     [RS_TRANSPOSE_ZIP] = &rs_device_zip,
     [RS_TRANSPOSE_REORDER] = &rs_device_reorder,

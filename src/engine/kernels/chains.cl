@@ -344,3 +344,108 @@ KERNEL move_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
         move_along(slice, STEP_WORDS, lane, lanes, width, start, start, last, FIELD_TURN(leader),
                    SHAPE);
 }
+
+#ifdef FUSED
+/*
+ * The same where a super-element is a tile of tile_rows x tile_cols elements that is transposed as
+ * it moves (1000! and 0010! at once). A group has a piece, or a cycle; `room` tiles at a time are
+ * read into local memory before the first is written, their rows `pitch` words apart, and one more
+ * waits there for the end of the piece.
+ */
+#if ELEMENT_WORDS == 1
+#define ELEMENT_OF(word) (word)
+#define PART_OF(word) 0
+#else
+#define ELEMENT_OF(word) ((word) / ELEMENT_WORDS)
+#define PART_OF(word) ((word) % ELEMENT_WORDS)
+#endif
+
+#define TILE_PARAMETERS uint tile_rows, uint tile_cols, uint pitch, uint room
+#define TILE tile_rows, tile_cols, pitch, room
+#define TILE_CELLS (tile_rows * pitch)
+#define TILE_WORDS (tile_rows * tile_cols * ELEMENT_WORDS)
+
+FUNCTION void read_tile(LOCAL WORD *cells, GLOBAL const WORD *tile, TILE_PARAMETERS)
+{
+    uint row_words = tile_cols * ELEMENT_WORDS;
+    uint magic = small_magic(row_words);
+    UNROLL_4
+    for (uint place = LOCAL_ID; place < TILE_WORDS; place += LOCAL_SIZE)
+        cells[place + divide_small(place, magic) * (pitch - row_words)] = tile[place];
+}
+
+FUNCTION void write_turned(GLOBAL WORD *tile, LOCAL const WORD *cells, TILE_PARAMETERS)
+{
+    uint target_words = tile_rows * ELEMENT_WORDS;
+    uint magic = small_magic(target_words);
+    UNROLL_4
+    for (uint place = LOCAL_ID; place < TILE_WORDS; place += LOCAL_SIZE) {
+        uint col = divide_small(place, magic);
+        uint word = place - col * target_words;
+        tile[place] = cells[ELEMENT_OF(word) * pitch + col * ELEMENT_WORDS + PART_OF(word)];
+    }
+}
+
+/* As move_along(); `last` is the tile behind `room` others in `cells`. */
+FUNCTION void turn_along(GLOBAL WORD *matrix, LOCAL WORD *cells, POSITION position, POSITION end,
+                         TILE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    bool ends = false;
+    while (!ends) {
+        POSITION next = position;
+        uint count = 0;
+        while (count < room && !ends) {
+            next = source(next, SHAPE);
+            ends = next == end;
+            if (!ends) {
+                read_tile(cells + count * TILE_CELLS, matrix + (ulong)next * TILE_WORDS, TILE);
+                count++;
+            }
+        }
+        BARRIER;
+        for (uint k = 0; k < count; k++) {
+            write_turned(matrix + (ulong)position * TILE_WORDS, cells + k * TILE_CELLS, TILE);
+            position = source(position, SHAPE);
+        }
+        if (ends)
+            write_turned(matrix + (ulong)position * TILE_WORDS, cells + room * TILE_CELLS, TILE);
+        BARRIER;
+    }
+}
+
+KERNEL turn_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
+                   GLOBAL const POSITION *piece_starts, GLOBAL const POSITION *piece_ends,
+                   uint pieces, GLOBAL const WORD *saved, PLACE_PARAMETERS, SHAPE_PARAMETERS,
+                   TILE_PARAMETERS, LOCAL_ARRAY(WORD, cells))
+{
+    LOCAL_BEGIN(WORD, cells)
+    ulong piece = GROUP_ID;
+    read_tile(cells + room * TILE_CELLS, saved + (GROUP_ID_2 * pieces + piece) * words, TILE);
+    turn_along(MATRIX, cells, piece_starts[piece], piece_ends[piece], TILE, SHAPE);
+}
+
+KERNEL turn_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
+                   GLOBAL const POSITION *leaders, uint listed, ulong count, uint threshold,
+                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS, TILE_PARAMETERS,
+                   LOCAL_ARRAY(WORD, cells))
+{
+    LOCAL_BEGIN(WORD, cells)
+    POSITION leader = listed ? leaders[GROUP_ID] : (POSITION)GROUP_ID;
+    bool moves = listed || classify(leader, threshold, short_length, SHAPE) == IS_LEADER;
+    if (moves) { /* all of the group, or none */
+        read_tile(cells + room * TILE_CELLS, MATRIX + (ulong)leader * words, TILE);
+        turn_along(MATRIX, cells, leader, leader, TILE, SHAPE);
+    }
+}
+
+/* The tiles that stay where they are: every `step`th. */
+KERNEL turn_fixed(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong step, TILE_PARAMETERS,
+                  LOCAL_ARRAY(WORD, cells))
+{
+    LOCAL_BEGIN(WORD, cells)
+    GLOBAL WORD *tile = MATRIX + GROUP_ID * step * TILE_WORDS;
+    read_tile(cells, tile, TILE);
+    BARRIER;
+    write_turned(tile, cells, TILE);
+}
+#endif

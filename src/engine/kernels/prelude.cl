@@ -14,6 +14,9 @@
  *     MULTIPLY_HIGH MULTIPLY_HIGH_32       the upper half of a product
  *     INCREMENT(pointer)                   atomic, returns what was there
  *     ADD LOWER RAISE (pointer, value)     atomic on uint: sum, the smaller, the larger
+ *     SET_BITS(pointer, bits)              atomic on uint, returns what was there
+ *     FENCE                                no access of a work-item moves across it
+ *     GROUPS                               their number, in the first dimension
  *     UNROLL UNROLL_4                      before a loop: with a constant trip count; four at once
  *
  * The host defines WORD, the type that the kernels move: 1, 2, 4, 8 or 16 bytes.
@@ -41,5 +44,8 @@
 #define ADD(pointer, value) atomic_add(pointer, value)
 #define LOWER(pointer, value) atomic_min(pointer, value)
 #define RAISE(pointer, value) atomic_max(pointer, value)
+#define SET_BITS(pointer, bits) atomic_or(pointer, bits)
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#define GROUPS ((ulong)get_num_groups(0))
 #define UNROLL _Pragma("unroll")
 #define UNROLL_4 _Pragma("unroll 4")

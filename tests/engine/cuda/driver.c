@@ -422,7 +422,8 @@ result cuEventDestroy_v2(void *event)
 
 typedef void kernel(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                     uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                    uint64_t);
+                    uint64_t, uint64_t, uint64_t, uint64_t);
+enum { MOST_ARGUMENTS = 20 }; /* of a kernel */
 
 typedef struct function {
     struct function *next; /* of the same module */
@@ -526,7 +527,7 @@ static coroutine *threads;
 static coroutine *running;
 static ucontext_t scheduler;
 static kernel *running_kernel;
-static uint64_t arguments_now[17];
+static uint64_t arguments_now[MOST_ARGUMENTS];
 
 static void wait_here(unsigned members)
 {
@@ -540,7 +541,7 @@ static void enter(void)
 {
     const uint64_t *a = arguments_now;
     running_kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
-                   a[13], a[14], a[15], a[16]);
+                   a[13], a[14], a[15], a[16], a[17], a[18], a[19]);
     running->ended = true;
     swapcontext(&running->context, &scheduler);
 }
@@ -629,7 +630,7 @@ static result launch(function *f, unsigned blocks, unsigned second_blocks, unsig
     if ((int)shared > f->most_shared || blocks == 0 || second_blocks == 0 || threads_each == 0)
         return INVALID_VALUE;
     memset(arguments_now, 0, sizeof arguments_now);
-    for (int i = 0; i < 17 && arguments[i] != NULL; i++)
+    for (int i = 0; i < MOST_ARGUMENTS && arguments[i] != NULL; i++)
         memcpy(&arguments_now[i], arguments[i], sizeof arguments_now[i]);
     running_kernel = f->code;
     unsigned step = together ? blocks : 1;

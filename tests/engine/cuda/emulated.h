@@ -92,5 +92,15 @@ FUNCTION void gate(ulong *counter, uint members)
 #define ADD(pointer, value) (*(pointer) += (value))
 #define LOWER(pointer, value) (*(pointer) = min(*(pointer), (value)))
 #define RAISE(pointer, value) (*(pointer) = (value) > *(pointer) ? (value) : *(pointer))
+#define SET_BITS(pointer, bits) set_bits(pointer, bits)
+#define FENCE
+#define GROUPS ((ulong)emulated->blocks)
 #define UNROLL
 #define UNROLL_4
+
+FUNCTION uint set_bits(uint *pointer, uint bits)
+{
+    uint before = *pointer;
+    *pointer |= bits;
+    return before;
+}

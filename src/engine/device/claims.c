@@ -1,0 +1,247 @@
+/*
+ * 010! and 100! as the papers move their elements: PTTWAC and P-IPT (Sung thesis, sections 4.5 and
+ * 4.6), for plans that are named, to compare with. src/engine/kernels/claims.cl has the kernels.
+ *
+ * Scratch: a bit for each super-element of PTTWAC's 100!; its flags of 010! lie in local memory.
+ */
+#include "engine/device/device.h"
+
+#include <stdio.h>
+
+enum {
+    TILE_ITEMS = 256,
+    ELEMENT_ITEMS = 32, /* of a group that moves a super-element */
+    MOST_GROUPS = 65536,
+    MOST_WORD = 8,
+    MOST_ELEMENT_WORDS = 64, /* that a work-item holds */
+    FLAG_BITS = 32,
+    LOCAL_PADDING = 32 /* of words of flags, one is left out */
+};
+
+static size_t at_most(size_t value, size_t most)
+{
+    return value < most ? value : most;
+}
+
+static restride_status create_kernels(rs_device_stage *stage, const char *const names[],
+                                      size_t count, size_t element_words)
+{
+    char options[64];
+    snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu",
+             rs_device_word_type(stage->word), element_words);
+    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_CLAIMS, options, names,
+                                    count, stage->kernels);
+}
+
+static void choose_word(rs_device_stage *stage)
+{
+    stage->word = at_most(stage->word, MOST_WORD);
+}
+
+/* ---- 010! ---- */
+
+static uint32_t flag_shift(const rs_transpose_task *task)
+{
+    uint32_t shift = 5;
+    for (size_t factor = 1; factor < task->spreading; factor *= 2)
+        shift--;
+    return shift;
+}
+
+/* Over which flags are dealt in turn: as many as hold them all. */
+static size_t remapped_words(const rs_transpose_task *task)
+{
+    return task->rows * task->cols / FLAG_BITS + 1;
+}
+
+static size_t flag_words(const rs_transpose_task *task)
+{
+    size_t total = task->rows * task->cols;
+    size_t words = task->remapped ? remapped_words(task) : (total >> flag_shift(task)) + 1;
+    return task->padded ? words + words / LOCAL_PADDING + 1 : words;
+}
+
+static restride_status prepare_tiles(rs_device_stage *stage, const char *kernel, size_t local)
+{
+    rs_transpose_task *task = &stage->task;
+    choose_word(stage);
+    size_t element_words = task->unit / stage->word;
+    if (task->rows > UINT32_MAX / task->cols || element_words > MOST_ELEMENT_WORDS ||
+        local > rs_device_engine_of(stage)->local_bytes)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Cycles of %zu x %zu elements of %zu bytes are more than a group follows; "
+                       "take a smaller block.",
+                       task->rows, task->cols, task->unit);
+    stage->items = at_most(rs_device_engine_of(stage)->work_items, TILE_ITEMS);
+    return create_kernels(stage, &kernel, 1, element_words);
+}
+
+static restride_status prepare_claims_010(rs_device_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    return prepare_tiles(stage, "claims_010", flag_words(&stage->task) * sizeof(uint32_t));
+}
+
+static restride_status prepare_cycles_010(rs_device_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    return prepare_tiles(stage, "cycles_010", 0);
+}
+
+static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
+                          rs_device_memory buffer, bool flags)
+{
+    const rs_transpose_task *task = &stage->task;
+    uint32_t rows = (uint32_t)task->rows;
+    uint32_t cols = (uint32_t)task->cols;
+    uint32_t words = (uint32_t)flag_words(task);
+    uint32_t shift = flag_shift(task);
+    uint32_t padding = task->padded;
+    uint32_t remapped = task->remapped ? (uint32_t)remapped_words(task) : 0;
+    uint64_t matrix_words = task->pitch / stage->word;
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        const rs_device_argument arguments[] = {
+            RS_ARGUMENT(buffer),       RS_ARGUMENT(first),
+            RS_ARGUMENT(matrix_words), RS_ARGUMENT(rows),
+            RS_ARGUMENT(cols),         RS_ARGUMENT(words),
+            RS_ARGUMENT(shift),        RS_ARGUMENT(padding),
+            RS_ARGUMENT(remapped),     RS_LOCAL_MEMORY(words * sizeof(uint32_t)),
+        };
+        size_t plain = 5; /* that both kernels have */
+        size_t count = flags ? sizeof arguments / sizeof arguments[0] : plain;
+        rs_device_launch(sequence, stage->kernels[0], arguments, count, task->count,
+                         at_most(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
+    }
+}
+
+static void enqueue_claims_010(const rs_device_stage *stage, rs_device_sequence *sequence,
+                               rs_device_memory buffer, rs_device_memory scratch)
+{
+    (void)scratch;
+    enqueue_tiles(stage, sequence, buffer, true);
+}
+
+static void enqueue_cycles_010(const rs_device_stage *stage, rs_device_sequence *sequence,
+                               rs_device_memory buffer, rs_device_memory scratch)
+{
+    (void)scratch;
+    enqueue_tiles(stage, sequence, buffer, false);
+}
+
+/* ---- 100! ---- */
+
+enum { MOVE, CLEAR };
+
+static uint64_t element_flag_words(const rs_transpose_task *task)
+{
+    return task->rows * task->cols / FLAG_BITS + 1;
+}
+
+/* A super-element, and the answer. */
+static size_t held_bytes(const rs_device_stage *stage)
+{
+    return stage->task.unit + stage->word;
+}
+
+static restride_status prepare_elements(rs_device_stage *stage, const char *const kernels[],
+                                        size_t count)
+{
+    choose_word(stage);
+    size_t words = stage->task.unit / stage->word;
+    if (held_bytes(stage) > rs_device_engine_of(stage)->local_bytes)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Elements of %zu bytes do not fit into the device's %zu bytes of local "
+                       "memory; take another method.",
+                       stage->task.unit, rs_device_engine_of(stage)->local_bytes);
+    stage->items = at_most(at_most(words, ELEMENT_ITEMS), rs_device_engine_of(stage)->work_items);
+    return create_kernels(stage, kernels, count, 1);
+}
+
+static restride_status prepare_claims_100(rs_device_stage *stage, size_t scratch_limit)
+{
+    static const char *const kernels[] = {[MOVE] = "claims_100", [CLEAR] = "clear_flags"};
+    size_t matrices = at_most(stage->task.outer, RS_DEVICE_MOST_MATRICES);
+    stage->scratch_bytes = matrices * element_flag_words(&stage->task) * sizeof(uint32_t);
+    if (stage->scratch_bytes > scratch_limit)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "The flags of %zu x %zu elements take %zu bytes of scratch memory, and %zu "
+                       "are granted.",
+                       stage->task.rows, stage->task.cols, stage->scratch_bytes, scratch_limit);
+    return prepare_elements(stage, kernels, sizeof kernels / sizeof kernels[0]);
+}
+
+static restride_status prepare_cycles_100(rs_device_stage *stage, size_t scratch_limit)
+{
+    static const char *const kernels[] = {[MOVE] = "cycles_100"};
+    (void)scratch_limit;
+    return prepare_elements(stage, kernels, 1);
+}
+
+static size_t element_groups(const rs_transpose_task *task)
+{
+    return at_most(task->rows * task->cols, MOST_GROUPS);
+}
+
+static void enqueue_claims_100(const rs_device_stage *stage, rs_device_sequence *sequence,
+                               rs_device_memory buffer, rs_device_memory scratch)
+{
+    const rs_transpose_task *task = &stage->task;
+    uint64_t rows = task->rows;
+    uint64_t cols = task->cols;
+    uint32_t words = (uint32_t)(task->unit / stage->word);
+    uint64_t matrix_words = task->pitch / stage->word;
+    uint64_t flags = element_flag_words(task);
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        size_t matrices = at_most(task->outer - o, RS_DEVICE_MOST_MATRICES);
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        uint64_t all_flags = matrices * flags;
+        const rs_device_argument clear[] = {RS_ARGUMENT(scratch), RS_ARGUMENT(all_flags)};
+        const rs_device_argument arguments[] = {
+            RS_ARGUMENT(buffer),  RS_ARGUMENT(first), RS_ARGUMENT(matrix_words),
+            RS_ARGUMENT(scratch), RS_ARGUMENT(flags), RS_ARGUMENT(rows),
+            RS_ARGUMENT(cols),    RS_ARGUMENT(words), RS_LOCAL_MEMORY(held_bytes(stage)),
+        };
+        rs_device_launch(sequence, stage->kernels[CLEAR], clear, 2,
+                         at_most(rs_device_groups(all_flags, stage->items), MOST_GROUPS), 1,
+                         stage->items);
+        rs_device_launch(sequence, stage->kernels[MOVE], arguments,
+                         sizeof arguments / sizeof arguments[0], element_groups(task), matrices,
+                         stage->items);
+    }
+}
+
+static void enqueue_cycles_100(const rs_device_stage *stage, rs_device_sequence *sequence,
+                               rs_device_memory buffer, rs_device_memory scratch)
+{
+    (void)scratch;
+    const rs_transpose_task *task = &stage->task;
+    uint64_t rows = task->rows;
+    uint64_t cols = task->cols;
+    uint32_t words = (uint32_t)(task->unit / stage->word);
+    uint64_t matrix_words = task->pitch / stage->word;
+    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
+        uint64_t first = (task->offset + o * task->pitch) / stage->word;
+        const rs_device_argument arguments[] = {
+            RS_ARGUMENT(buffer),
+            RS_ARGUMENT(first),
+            RS_ARGUMENT(matrix_words),
+            RS_ARGUMENT(rows),
+            RS_ARGUMENT(cols),
+            RS_ARGUMENT(words),
+            RS_LOCAL_MEMORY(held_bytes(stage)),
+        };
+        rs_device_launch(sequence, stage->kernels[MOVE], arguments,
+                         sizeof arguments / sizeof arguments[0], element_groups(task),
+                         at_most(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
+    }
+}
+
+const rs_device_method rs_device_claims_010 = {"010!", "PTTWAC: claimed flags in local memory",
+                                               prepare_claims_010, enqueue_claims_010, NULL};
+const rs_device_method rs_device_cycles_010 = {"010!", "P-IPT: a work-item a cycle",
+                                               prepare_cycles_010, enqueue_cycles_010, NULL};
+const rs_device_method rs_device_claims_100 = {"100!", "PTTWAC: claimed flags", prepare_claims_100,
+                                               enqueue_claims_100, NULL};
+const rs_device_method rs_device_cycles_100 = {"100!", "P-IPT: a group a cycle", prepare_cycles_100,
+                                               enqueue_cycles_100, NULL};
