@@ -9,6 +9,9 @@
  *     #endif
  *
  * and for the value, by pasting: __kernel void restride_value_0_<value>(void) {}.
+ *
+ * A floating constant (FLT_MAX) cannot be pasted, nor can it stand in an #if: a source can only ask
+ * whether it is defined, so its own name serves as its value, which the device's compiler expands.
  */
 #include "base/text.h"
 #include "layer/programs.h"
@@ -74,6 +77,17 @@ static char *value_of(const rs_program *program, cl_device_id device, const char
     return value;
 }
 
+/* Whether the compiler refuses a macro's value in an #if. */
+static bool is_refused_in_if(const rs_program *program, cl_device_id device, const char *name)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "#if %s\n#endif\n__kernel void restride_alive(void) {}\n", name);
+    char *names = kernel_names(program, device, &text);
+    bool refused = names == NULL;
+    free(names);
+    return refused;
+}
+
 bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t *names,
                    json_t *macros)
 {
@@ -98,6 +112,8 @@ bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t 
         bool defined = rest != NULL;
         free(rest);
         char *value = defined ? value_of(program, device, json_string_value(name)) : NULL;
+        if (defined && value == NULL && is_refused_in_if(program, device, json_string_value(name)))
+            value = strdup(json_string_value(name));
         if (defined && value == NULL)
             known = false;
         json_object_set_new(macros, json_string_value(name),

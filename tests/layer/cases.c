@@ -654,6 +654,27 @@ static void far_work_items(void)
     compare(cells);
 }
 
+/* Macros of the device's compiler whose values are no words: asked about, and used. */
+static void floating_macros(void)
+{
+    static const char *const text =
+        "#ifndef FLT_MAX\n#define FLT_MAX 1.0f\n#endif\n#ifdef M_PI_F\n#define ADDED 3\n#else\n"
+        "#define ADDED 4\n#endif\n"
+        "typedef struct { int a; float b; int c[2]; } cell;\n"
+        "__kernel void twice(__global cell *cells)\n"
+        "{ cells[get_global_id(0)].c[1] *= FLT_MAX > 1e30f && M_PI_F > 3 ? ADDED : 5; }\n";
+    const size_t count = CELLS;
+    cl_int error;
+    cl_program made = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "", NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = make_kernel(made, "twice", cells);
+    done(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL), "launch");
+    for (int i = 0; i < CELLS; i++)
+        expected[i].c[1] *= 3;
+    compare(cells);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -679,7 +700,8 @@ int main(int argc, char **argv)
                  {"leak", leak},
                  {"threads", threads},
                  {"gpu-only", gpu_only},
-                 {"far-work-items", far_work_items}};
+                 {"far-work-items", far_work_items},
+                 {"floating-macros", floating_macros}};
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             set_up();
