@@ -35,7 +35,4 @@ int rs_bench_apps(int argc, char **argv);
 /* The speed of the model behind restride sim; only built with configuration files. */
 int rs_bench_sim(int argc, char **argv);
 
-/* Whether --help or -h is among the arguments. */
-bool rs_bench_wants_help(int argc, char **argv);
-
 #endif

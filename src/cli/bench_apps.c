@@ -405,6 +405,39 @@ static restride_status draw_net(const apps_options *options, const json_t *all)
 
 /* ---- the verb ---- */
 
+static bool take_option(void *context, int code, const char *value)
+{
+    apps_options *options = context;
+    size_t iterations;
+    switch (code) {
+    case 'd':
+        options->device = value;
+        return true;
+    case 'o':
+        options->only = value;
+        return true;
+    case 's':
+        options->small = true;
+        return true;
+    case 'f':
+        options->data = value;
+        return true;
+    case 'i':
+        options->iterations = value;
+        return rs_cli_read_count(value, &iterations) && iterations >= 1 && iterations <= 1000000;
+    case 't':
+        return rs_cli_read_list(value, ',', MOST_TILES, options->tiles, &options->tile_count);
+    case 'g':
+        options->svg = value;
+        return true;
+    case 'j':
+        options->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int read_options(int argc, char **argv, apps_options *options)
 {
     static const struct option names[] = {
@@ -418,51 +451,9 @@ static int read_options(int argc, char **argv, apps_options *options)
         {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
-    size_t iterations;
     *options =
         (apps_options){.device = "any", .iterations = "30", .tiles = {32, 16, 64}, .tile_count = 3};
-    optind = 1;
-    for (int letter; (letter = rs_cli_next_option("bench", argc, argv, "", names, NULL)) != -1;) {
-        switch (letter) {
-        case 'd':
-            options->device = optarg;
-            break;
-        case 'o':
-            options->only = optarg;
-            break;
-        case 's':
-            options->small = true;
-            break;
-        case 'f':
-            options->data = optarg;
-            break;
-        case 'i':
-            options->iterations = optarg;
-            if (!rs_cli_read_count(optarg, &iterations) || iterations < 1 || iterations > 1000000)
-                return rs_cli_fail(RS_EXIT_USAGE, "bench apps",
-                                   "--iterations takes a number from 1 to 1000000, not \"%s\".",
-                                   optarg);
-            break;
-        case 't':
-            if (!rs_cli_read_list(optarg, ',', MOST_TILES, options->tiles, &options->tile_count))
-                return rs_cli_fail(RS_EXIT_USAGE, "bench apps",
-                                   "--tile takes up to %d numbers with commas, not \"%s\".",
-                                   MOST_TILES, optarg);
-            break;
-        case 'g':
-            options->svg = optarg;
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        default:
-            return rs_cli_fail(RS_EXIT_USAGE, "bench apps",
-                               "restride bench apps --help lists the options.");
-        }
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench apps", "\"%s\" is not an option.", argv[optind]);
-    return -1;
+    return rs_cli_read_only_options("bench apps", argc, argv, names, take_option, options);
 }
 
 static json_t *measure_all(const apps_options *options, const char *restride)
@@ -497,13 +488,11 @@ int rs_bench_apps(int argc, char **argv)
 {
     apps_options options;
     char restride[4096];
-    if (rs_bench_wants_help(argc, argv)) {
-        fputs(usage, stdout);
+    if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    }
-    int bad = read_options(argc, argv, &options);
-    if (bad >= 0)
-        return bad;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     ssize_t length = readlink("/proc/self/exe", restride, sizeof restride - 1);
     restride[length > 0 ? length : 0] = '\0';
     json_t *all = measure_all(&options, restride);

@@ -414,9 +414,10 @@ static void list_figures(void)
 
 /* ---- the verb ---- */
 
-static bool take_option(figure_options *options, int option, const char *value)
+static bool take_option(void *context, int code, const char *value)
 {
-    switch (option) {
+    figure_options *options = context;
+    switch (code) {
     case 'o':
         options->out = value;
         return *value != '\0';
@@ -428,7 +429,7 @@ static bool take_option(figure_options *options, int option, const char *value)
         return true;
     case 'F':
     case 'S':
-        options->full = option == 'F';
+        options->full = code == 'F';
         return true;
     case 'n':
         return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
@@ -457,17 +458,9 @@ static int read_options(int argc, char **argv, figure_options *options)
     };
     *options =
         (figure_options){.out = ".", .engine = "opencl", .full = -1, .repeat = DEFAULT_REPEAT};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE;
-        if (!take_option(options, option, optarg))
-            return rs_cli_fail(RS_EXIT_USAGE, "bench",
-                               "--%s cannot be \"%s\"; see restride bench figures --help.",
-                               names[index].name, optarg);
-    }
+    int exit_status = rs_cli_read_options("bench figures", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     for (int i = optind; i < argc; i++)
         if (find_figure(argv[i]) == NULL)
             return rs_cli_fail(RS_EXIT_USAGE, "bench",
@@ -492,10 +485,8 @@ static restride_status measure_all(rs_figure_lab *lab, const figure_options *opt
 
 int rs_bench_figures(int argc, char **argv)
 {
-    if (rs_bench_wants_help(argc, argv)) {
-        fputs(usage, stdout);
+    if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    }
     figure_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -94,6 +94,38 @@ static bool read_list(const char *text, number_list *list)
     return *end == '\0';
 }
 
+static bool take_option(void *context, int code, const char *value)
+{
+    bench_options *options = context;
+    switch (code) {
+    case 'd':
+        options->device = value;
+        return true;
+    case 'w':
+        return read_list(value, &options->words);
+    case 'r':
+        options->record = value;
+        return true;
+    case 't':
+        return read_list(value, &options->tiles);
+    case 'b':
+        return read_one(value, &options->bytes);
+    case 'n':
+        return read_one(value, &options->repeat) && options->repeat <= 100000;
+    case 'v':
+        options->verify = true;
+        return true;
+    case 's':
+        options->sweep = true;
+        return true;
+    case 'j':
+        options->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const struct option names[] = {
@@ -105,51 +137,7 @@ static int read_options(int argc, char **argv, bench_options *options)
     };
     *options = (bench_options){
         .words = {7, {5, 8, 16, 19, 20, 32, 64}}, .tiles = {1, {32}}, .repeat = DEFAULT_REPEAT};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
-        bool fine = true;
-        switch (option) {
-        case 'd':
-            options->device = optarg;
-            break;
-        case 'w':
-            fine = read_list(optarg, &options->words);
-            break;
-        case 'r':
-            options->record = optarg;
-            break;
-        case 't':
-            fine = read_list(optarg, &options->tiles);
-            break;
-        case 'b':
-            fine = read_one(optarg, &options->bytes);
-            break;
-        case 'n':
-            fine = read_one(optarg, &options->repeat) && options->repeat <= 100000;
-            break;
-        case 'v':
-            options->verify = true;
-            break;
-        case 's':
-            options->sweep = true;
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        default:
-            return RS_EXIT_USAGE;
-        }
-        if (!fine)
-            return rs_cli_fail(RS_EXIT_USAGE, "bench",
-                               "--%s cannot be \"%s\"; see restride bench marshal --help.",
-                               names[index].name, optarg);
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
-                           argv[optind]);
-    return RS_EXIT_DONE;
+    return rs_cli_read_only_options("bench marshal", argc, argv, names, take_option, options);
 }
 
 /* ---- records ---- */
@@ -348,11 +336,8 @@ static restride_status measure_all(rs_marshal_bench *bench, const bench_options 
 
 int rs_bench_marshal(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     bench_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -67,9 +67,10 @@ static bool read_shape(offload_options *options, const char *text)
     return true;
 }
 
-static bool take_option(offload_options *options, int option, const char *value)
+static bool take_option(void *context, int code, const char *value)
 {
-    switch (option) {
+    offload_options *options = context;
+    switch (code) {
     case 'e':
         options->engine = value;
         return strcmp(value, "host") != 0 && rs_cli_is_engine(value);
@@ -110,20 +111,10 @@ static int read_options(int argc, char **argv, offload_options *options)
     };
     *options = (offload_options){
         .engine = "opencl", .type = "f32", .unit = 4, .parts_count = 1, .repeat = DEFAULT_REPEAT};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE;
-        if (!take_option(options, option, optarg))
-            return rs_cli_fail(RS_EXIT_USAGE, "bench",
-                               "--%s cannot be \"%s\"; see restride bench offload --help.",
-                               names[index].name, optarg);
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
-                           argv[optind]);
+    int exit_status =
+        rs_cli_read_only_options("bench offload", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (options->shape_count == 0)
         return rs_cli_fail(RS_EXIT_USAGE, "bench", "Which shape? For example --shape 7200x1800.");
     return RS_EXIT_DONE;
@@ -288,10 +279,8 @@ static restride_status measure_shape(const offload_options *options, restride_en
 
 int rs_bench_offload(int argc, char **argv)
 {
-    if (rs_bench_wants_help(argc, argv)) {
-        fputs(usage, stdout);
+    if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    }
     offload_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -90,6 +90,30 @@ static int check_options(bench_options *options)
                        options->orders, options->rank);
 }
 
+static bool take_option(void *context, int code, const char *value)
+{
+    bench_options *options = context;
+    switch (code) {
+    case 'd':
+        return read_dims(value, options);
+    case 'a':
+        options->orders = value;
+        return true;
+    case 't':
+        options->type = value;
+        return rs_cli_read_type(value, &options->unit);
+    case 'p':
+        return read_one(value, RS_BENCH_MOST_THREADS, &options->threads);
+    case 'n':
+        return read_one(value, MOST_REPEAT, &options->repeat);
+    case 'j':
+        options->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const struct option names[] = {
@@ -103,42 +127,10 @@ static int read_options(int argc, char **argv, bench_options *options)
     };
     *options = (bench_options){
         .type = "f32", .unit = 4, .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
-        bool fine = true;
-        switch (option) {
-        case 'd':
-            fine = read_dims(optarg, options);
-            break;
-        case 'a':
-            options->orders = optarg;
-            break;
-        case 't':
-            options->type = optarg;
-            fine = rs_cli_read_type(optarg, &options->unit);
-            break;
-        case 'p':
-            fine = read_one(optarg, RS_BENCH_MOST_THREADS, &options->threads);
-            break;
-        case 'n':
-            fine = read_one(optarg, MOST_REPEAT, &options->repeat);
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        default:
-            return RS_EXIT_USAGE;
-        }
-        if (!fine)
-            return rs_cli_fail(RS_EXIT_USAGE, "bench",
-                               "--%s cannot be \"%s\"; see restride bench permute --help.",
-                               names[index].name, optarg);
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
-                           argv[optind]);
+    int exit_status =
+        rs_cli_read_only_options("bench permute", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     return check_options(options);
 }
 
@@ -323,10 +315,8 @@ static restride_status measure_all(const bench_options *options, restride_engine
 
 int rs_bench_permute(int argc, char **argv)
 {
-    if (rs_bench_wants_help(argc, argv)) {
-        fputs(usage, stdout);
+    if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    }
     bench_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -119,12 +119,10 @@ int rs_bench_sim(int argc, char **argv)
     if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
     sim_options options = {.device = "h100", .bytes = DEFAULT_BYTES};
-    int exit_status = rs_cli_read_options("bench sim", argc, argv, names, take_option, &options);
+    int exit_status =
+        rs_cli_read_only_options("bench sim", argc, argv, names, take_option, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench sim", "\"%s\" is one argument too many.",
-                           argv[optind]);
     rs_sim_device device;
     rate rates[ROWS] = {{0, 0}};
     restride_status status = rs_sim_read_device(&device, options.device);

@@ -62,9 +62,10 @@ static bool read_words(transfer_options *options, const char *value)
     return true;
 }
 
-static bool take_option(transfer_options *options, int option, const char *value)
+static bool take_option(void *context, int code, const char *value)
 {
-    switch (option) {
+    transfer_options *options = context;
+    switch (code) {
     case 'e':
         options->engine = value;
         return strcmp(value, "host") != 0 && rs_cli_is_engine(value);
@@ -106,21 +107,7 @@ static int read_options(int argc, char **argv, transfer_options *options)
                                   .tile = 32,
                                   .bytes = (size_t)64 << 20,
                                   .repeat = DEFAULT_REPEAT};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
-        if (option == '?')
-            return RS_EXIT_USAGE;
-        if (!take_option(options, option, optarg))
-            return rs_cli_fail(RS_EXIT_USAGE, "bench",
-                               "--%s cannot be \"%s\"; see restride bench transfer --help.",
-                               names[index].name, optarg);
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
-                           argv[optind]);
-    return RS_EXIT_DONE;
+    return rs_cli_read_only_options("bench transfer", argc, argv, names, take_option, options);
 }
 
 /* ---- measuring ---- */
@@ -302,10 +289,8 @@ static restride_status measure(const transfer_options *options, restride_engine 
 
 int rs_bench_transfer(int argc, char **argv)
 {
-    if (rs_bench_wants_help(argc, argv)) {
-        fputs(usage, stdout);
+    if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    }
     transfer_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -98,6 +98,39 @@ static bool check_shapes(const char *text)
     return true;
 }
 
+static bool take_option(void *context, int code, const char *value)
+{
+    bench_options *options = context;
+    switch (code) {
+    case 'e':
+        options->engine = value;
+        return rs_cli_is_engine(value);
+    case 'd':
+        options->device = value;
+        return true;
+    case 's':
+        options->shapes = value;
+        return check_shapes(value);
+    case 't':
+        options->type = value;
+        return rs_cli_read_type(value, &options->unit) && options->unit < SIZE_MAX;
+    case 'p':
+        return read_one(value, RS_BENCH_MOST_THREADS, &options->threads);
+    case 'n':
+        return read_one(value, MOST_REPEAT, &options->repeat);
+    case 'b':
+        return read_one(value, SIZE_MAX - 1, &options->batch);
+    case 'm':
+        options->method = value;
+        return true;
+    case 'j':
+        options->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const struct option names[] = {
@@ -113,53 +146,10 @@ static int read_options(int argc, char **argv, bench_options *options)
                                .threads = rs_bench_all_threads(),
                                .repeat = DEFAULT_REPEAT,
                                .batch = 1};
-    optind = 1;
-    int option;
-    int index = 0;
-    while ((option = rs_cli_next_option("bench", argc, argv, "", names, &index)) != -1) {
-        bool fine = true;
-        switch (option) {
-        case 'e':
-            options->engine = optarg;
-            fine = rs_cli_is_engine(optarg);
-            break;
-        case 'd':
-            options->device = optarg;
-            break;
-        case 's':
-            options->shapes = optarg;
-            fine = check_shapes(optarg);
-            break;
-        case 't':
-            options->type = optarg;
-            fine = rs_cli_read_type(optarg, &options->unit) && options->unit < SIZE_MAX;
-            break;
-        case 'p':
-            fine = read_one(optarg, RS_BENCH_MOST_THREADS, &options->threads);
-            break;
-        case 'n':
-            fine = read_one(optarg, MOST_REPEAT, &options->repeat);
-            break;
-        case 'b':
-            fine = read_one(optarg, SIZE_MAX - 1, &options->batch);
-            break;
-        case 'm':
-            options->method = optarg;
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        default:
-            return RS_EXIT_USAGE;
-        }
-        if (!fine)
-            return rs_cli_fail(RS_EXIT_USAGE, "bench",
-                               "--%s cannot be \"%s\"; see restride bench transpose --help.",
-                               names[index].name, optarg);
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "bench", "\"%s\" is one argument too many.",
-                           argv[optind]);
+    int exit_status =
+        rs_cli_read_only_options("bench transpose", argc, argv, names, take_option, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (options->shapes == NULL)
         return rs_cli_fail(RS_EXIT_USAGE, "bench", "Which shape? For example --shape 7200x1800.");
     return RS_EXIT_DONE;
@@ -323,11 +313,8 @@ static json_t *report_json(const restride_engine *engine, const bench_options *o
 
 int rs_bench_transpose(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     bench_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

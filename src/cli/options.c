@@ -43,3 +43,14 @@ int rs_cli_read_options(const char *verb, int argc, char **argv, const struct op
     }
     return RS_EXIT_DONE;
 }
+
+int rs_cli_read_only_options(const char *verb, int argc, char **argv, const struct option *names,
+                             bool (*take)(void *options, int code, const char *value),
+                             void *options)
+{
+    int exit_status = rs_cli_read_options(verb, argc, argv, names, take, options);
+    if (exit_status == RS_EXIT_DONE && optind < argc)
+        exit_status =
+            rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is one argument too many.", argv[optind]);
+    return exit_status;
+}

@@ -21,4 +21,9 @@ int rs_cli_next_option(const char *verb, int argc, char **argv, const char *lett
 int rs_cli_read_options(const char *verb, int argc, char **argv, const struct option *names,
                         bool (*take)(void *options, int code, const char *value), void *options);
 
+/* The same, for verbs that take options alone. */
+int rs_cli_read_only_options(const char *verb, int argc, char **argv, const struct option *names,
+                             bool (*take)(void *options, int code, const char *value),
+                             void *options);
+
 #endif

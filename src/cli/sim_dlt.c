@@ -83,12 +83,9 @@ static int read_options(int argc, char **argv, dlt_options *options)
         {"json", no_argument, NULL, 'j'},          {"figures", no_argument, NULL, 'f'},
         {"out", required_argument, NULL, 'o'},     {NULL, 0, NULL, 0}};
     *options = (dlt_options){.shape = {32, 20, 32, 128, 0}, .structures = 100000};
-    int exit_status = rs_cli_read_options("sim dlt", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("sim dlt", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "sim dlt", "\"%s\" is one argument too many.",
-                           argv[optind]);
     if (options->figures)
         return RS_EXIT_DONE;
     if (options->shape.bits_per_cycle == 0)

@@ -170,12 +170,10 @@ static int read_options(int argc, char **argv, kernel_options *options)
     *options = (kernel_options){.file = argv[1], .device = "h100"};
     options->compiler = argv + (own < argc ? own + 1 : argc);
     options->compiler_count = (size_t)(own < argc ? argc - own - 1 : 0);
-    int exit_status = rs_cli_read_options("sim", own - 1, argv + 1, names, take_option, options);
+    int exit_status =
+        rs_cli_read_only_options("sim", own - 1, argv + 1, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    if (optind < own - 1)
-        return rs_cli_fail(RS_EXIT_USAGE, "sim", "\"%s\" is one argument too many.",
-                           argv[1 + optind]);
     if (options->global[0] == 0)
         return rs_cli_fail(RS_EXIT_USAGE, "sim",
                            "Give the number of work-items by --global; restride sim KERNEL.cl "

@@ -1,6 +1,7 @@
 /* restride bench: the measurements, each in a file of its own. */
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,14 +50,6 @@ static const struct {
     {"transpose", rs_bench_transpose},
 };
 
-bool rs_bench_wants_help(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
-}
-
 int rs_verb_bench(int argc, char **argv)
 {
     if (argc < 2) {
@@ -66,10 +59,8 @@ int rs_verb_bench(int argc, char **argv)
     for (size_t i = 0; i < sizeof measurements / sizeof measurements[0]; i++)
         if (strcmp(argv[1], measurements[i].name) == 0)
             return measurements[i].run(argc - 1, argv + 1);
-    if (rs_bench_wants_help(argc, argv)) {
-        fputs(usage, stdout);
+    if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    }
     return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                        "\"%s\" cannot be measured here; restride bench --help says what can.",
                        argv[1]);

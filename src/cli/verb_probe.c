@@ -156,11 +156,7 @@ static int read_options(int argc, char **argv, probe_options *options)
                                           {"json", no_argument, NULL, 'j'},
                                           {NULL, 0, NULL, 0}};
     *options = (probe_options){.engine = "opencl", .base = "h100", .tolerance = 10};
-    int exit_status = rs_cli_read_options("probe", argc, argv, names, take_option, options);
-    if (exit_status == RS_EXIT_DONE && optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "probe", "\"%s\" is one argument too many.",
-                           argv[optind]);
-    return exit_status;
+    return rs_cli_read_only_options("probe", argc, argv, names, take_option, options);
 }
 
 /* ---- what answers ---- */

@@ -133,11 +133,9 @@ static int read_options(int argc, char **argv, sim_options *options)
                                           {"show-device", required_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     *options = (sim_options){.device = "h100", .element_bytes = 4, .bytes = DEFAULT_BYTES};
-    int exit_status = rs_cli_read_options("sim", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("sim", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "sim", "\"%s\" is one argument too many.", argv[optind]);
     if (!options->list && options->show_device == NULL &&
         (options->dims == NULL || options->layout_count == 0))
         return rs_cli_fail(RS_EXIT_USAGE, "sim",

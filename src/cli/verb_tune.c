@@ -153,11 +153,9 @@ static int read_options(int argc, char **argv, tune_options *options)
         {"import", required_argument, NULL, 'i'},  {"export", required_argument, NULL, 'x'},
         {"forget", no_argument, NULL, 'f'},        {NULL, 0, NULL, 0},
     };
-    int status = rs_cli_read_options("tune", argc, argv, names, take_option, options);
+    int status = rs_cli_read_only_options("tune", argc, argv, names, take_option, options);
     if (status != RS_EXIT_DONE)
         return status;
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "tune", "\"%s\" is one argument too many.", argv[optind]);
     return check_problems(options);
 }
 

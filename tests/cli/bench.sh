@@ -37,7 +37,7 @@ check_figures() {
 
 check_transpose host
 expect 2 "$restride" bench transpose --engine steam --shape 2x3
-says err '^restride bench: --engine cannot be "steam"'
+says err '^restride bench transpose: --engine cannot be "steam"'
 expect 0 "$restride" bench figures --list
 says out '^thesis-4.16 +thesis-4.13 sung-6 '
 expect 2 "$restride" bench grids --engine host
