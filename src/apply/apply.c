@@ -3,6 +3,7 @@
 
 #include "analyze/dependence.h"
 #include "apply/describe.h"
+#include "apply/predict.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,22 @@ static restride_status place_arrays(const application *a, const rs_kernels *kern
                : status;
 }
 
+static restride_status report_nest(application *a, const rs_kernels *kernels,
+                                   const rs_spaces *spaces)
+{
+    rs_prediction prediction;
+    json_t *entry = rs_describe_nest(kernels, spaces);
+    restride_status status = RESTRIDE_OK;
+    if (kernels->nest->refusal == NULL) {
+        status = rs_predict(&prediction, kernels, spaces, &a->device);
+        json_object_set_new(
+            entry, "predicted",
+            json_pack("{s:f, s:f}", "threads", prediction.threads, "changed", prediction.changed));
+    }
+    return json_array_append_new(a->nests, entry) == 0 ? status
+                                                       : rs_fail_memory("the report of a nest");
+}
+
 /* Changes one nest; `number` is 0 where the function has no other. */
 static restride_status apply_nest(application *a, const rs_accesses *accesses, int function,
                                   int node, int number)
@@ -78,10 +95,8 @@ static restride_status apply_nest(application *a, const rs_accesses *accesses, i
     if (status == RESTRIDE_OK && nest.refusal == NULL)
         status = a->spaces ? place_arrays(a, &kernels, &spaces, &a->source)
                            : make_vectors(a, &kernels, &copies, &a->source);
-    if (status == RESTRIDE_OK &&
-        json_array_append_new(a->nests, rs_describe_nest(&kernels, a->spaces ? &spaces : NULL)) !=
-            0)
-        status = rs_fail_memory("the report of a nest");
+    if (status == RESTRIDE_OK)
+        status = report_nest(a, &kernels, a->spaces ? &spaces : NULL);
     rs_kernels_free(&kernels);
     rs_copies_free(&copies);
     rs_spaces_free(&spaces);

@@ -30,6 +30,7 @@
  *     arrays    (memory) array of {name, memory, wanted, reason, tile: [extents]}: where it lies in
  *               `changed`, and where algorithm 3 wants it; "texture" is an image1d_buffer_t
  *     group     (memory) [x, y, z]: the work-group of `changed`
+ *     predicted {threads, changed}: transactions of a warp, in proportion
  *     constraints array of quantities that are not negative where the nest stays inside its arrays
  *   }
  * A quantity is {terms: [[number, name, ...], ...], divisor}: a sum of products, divided and

@@ -25,6 +25,8 @@ static const char usage[] =
     "  --elements A=N   of an array whose size is not known: one that is read at random\n"
     "  --size N         the largest value to try (1003)\n"
     "  --memory MIB     for all arrays of a nest (256)\n"
+    "  --serial N       the most iterations that one work-item runs as they are written; larger\n"
+    "                   nests are compared with their threads alone (67108864)\n"
     "  --device D       number or part of the name of the device (default: the first GPU, else "
     "the\n"
     "                   first device)\n"
@@ -76,9 +78,12 @@ static bool take_option(settings *s, const char *name, const char *value)
         s->device = value;
         return true;
     }
-    ok = read_number(value, strcmp(name, "repeat") == 0 ? 0 : 1, INT32_MAX, &number);
+    bool none = strcmp(name, "repeat") == 0 || strcmp(name, "serial") == 0;
+    ok = read_number(value, none ? 0 : 1, INT32_MAX, &number);
     if (strcmp(name, "size") == 0)
         s->size = number;
+    else if (strcmp(name, "serial") == 0)
+        s->run.most_trips = (size_t)number;
     else if (strcmp(name, "memory") == 0)
         s->memory = number;
     else if (strcmp(name, "repeat") == 0)
@@ -92,7 +97,7 @@ static bool take_option(settings *s, const char *name, const char *value)
 static const char *own_option(const char *argument, const char **value)
 {
     static const char *const names[] = {"set",    "elements", "device", "size",
-                                        "memory", "repeat",   "seed"};
+                                        "memory", "serial",   "repeat", "seed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, names[i], length) != 0 ||
@@ -189,6 +194,13 @@ static void print_values(const rs_check_values *values)
                (long long)values->values[i]);
 }
 
+static double predicted_gain(const json_t *nest)
+{
+    const json_t *predicted = json_object_get(nest, "predicted");
+    double changed = json_number_value(json_object_get(predicted, "changed"));
+    return changed > 0 ? json_number_value(json_object_get(predicted, "threads")) / changed : 0;
+}
+
 static void print_result(const json_t *nest, const rs_check_result *r)
 {
     const char *along = json_string_value(json_object_get(nest, "along"));
@@ -202,8 +214,9 @@ static void print_result(const json_t *nest, const rs_check_result *r)
         printf(": the same bit for bit");
     else
         printf(": within %.1e, a sum in another order", r->largest);
-    printf("\n    threads %.3f ms, changed %.3f ms (%.2f times as fast)", 1e3 * r->threads,
-           1e3 * r->changed, r->changed > 0 ? r->threads / r->changed : 0);
+    printf("\n    threads %.3f ms, changed %.3f ms: %.2f times as fast, predicted %.2f",
+           1e3 * r->threads, 1e3 * r->changed, r->changed > 0 ? r->threads / r->changed : 0,
+           predicted_gain(nest));
     if (r->pack + r->unpack > 0)
         printf(", packing %.3f ms", 1e3 * (r->pack + r->unpack));
     printf("\n");

@@ -81,6 +81,14 @@ assert (copy["dims"], copy["layout"], copy["matrix"]) == ("i j", "j i", [["0", "
 assert "matmul_vector" in reply["source"] and nest["kernels"]["changed"] == "matmul_vector"
 END
 
+# A warp of axpy: 3 x 8 bursts of 32 bytes and 3 instructions; with vectors half the instructions.
+expect 0 "$restride" analyze linpack.c --apply vector --json
+python3 - out <<'END' || complain "the prediction for axpy is not what it should be"
+import json, sys
+axpy = json.load(open(sys.argv[1]))["nests"][0]
+assert axpy["predicted"] == {"threads": 24 + 3 * 8, "changed": 24 + 1.5 * 8}, axpy["predicted"]
+END
+
 # ---- usage ----
 expect 2 "$restride" analyze matmul.c --apply speed
 expect 2 "$restride" analyze matmul.c --check

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# gpu_analyze.sh BUILD [OUT]: what restride analyze --apply makes of the programs of bench/kernels, on this machine's GPU:
+# small nests beside the originals, then large ones for the times. Writes a JSON for each run to OUT and prints a table of
+# measured and predicted speedups.
+set -euo pipefail
+restride=$(realpath "${1:-build}")/bin/restride
+out=$(realpath -m "${2:-gpu-analyze}")
+kernels=$(realpath "$(dirname "$0")/../bench/kernels")
+mkdir -p "$out"
+cd "$out"
+
+# run NAME PROGRAM SED WHAT OPTIONS...: a nest that cannot have these sizes is left out with a sentence.
+run() {
+    sed -e "$3" "$kernels/$2.c" >"$2.c"
+    "$restride" analyze "$2.c" --apply "$4" --check --json --memory 8192 "${@:5}" >"$1.json" 2>"$1.err" ||
+        grep -h '^restride analyze: ' "$1.err" || true
+}
+
+small_mri='s/SAMPLES = 2048, VOXELS = 262144/SAMPLES = 61, VOXELS = 203/'
+small_particles='s/ATOMS = 4000, GRID = 512/ATOMS = 45, GRID = 23/'
+small_grids='s/NX = 64, NY = 64, NZ = 64/NX = 33, NY = 10, NZ = 9/'
+small_matmul='s/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/'
+for what in vector memory; do
+    few=(--repeat 0 --size 203 --elements ex=100 --elements dex=100)
+    run small-matmul-$what matmul "$small_matmul" $what "${few[@]}"
+    run small-livermore-$what livermore '' $what "${few[@]}"
+    run small-nas-$what nas '' $what "${few[@]}"
+    run small-linpack-$what linpack '' $what "${few[@]}"
+    run small-mri-$what mri "$small_mri" $what "${few[@]}"
+    run small-grids-$what grids "$small_grids" $what "${few[@]}"
+    run small-particles-$what particles "$small_particles" $what "${few[@]}" --set blocks=20 --elements position=300
+
+    large=(--repeat 5 --serial 0)
+    run large-livermore-$what livermore '' $what "${large[@]}" --set n=4194304 --elements ex=100 --elements dex=100
+    run large-linpack-$what linpack '' $what "${large[@]}" --set n=16777216
+    run large-nas-$what nas 's/NMAT = 250/NMAT = 200000/;s/SIDE = 128/SIDE = 4096/' $what "${large[@]}" \
+        --set jl=0 --set ju=4000 --set kl=0 --set ku=4092 --set n=4092 --set half=2044 --set span=1
+    run large-grids-$what grids 's/NX = 64, NY = 64, NZ = 64/NX = 512, NY = 256, NZ = 64/' $what "${large[@]}"
+    run large-mri-$what mri '' $what "${large[@]}"
+    run large-particles-$what particles 's/GRID = 512/GRID = 1024/' $what "${large[@]}" --set blocks=1024 \
+        --set count=1000000 --elements position=3000000
+done
+large_matmul='s/M = 512, N = 512, P = 512/M = 2048, N = 2048, P = 2048/'
+run large-matmul-memory matmul "$large_matmul" memory --repeat 5 --serial 0
+for loop in i1 i2 i3; do
+    run large-matmul-$loop matmul "$large_matmul" vector --repeat 5 --serial 0 --along $loop
+done
+
+python3 - <<'END'
+import glob, json
+wrong = checked = right = cases = 0
+print(f"{'nest':24} {'change':8} {'predicted':>9} {'measured':>9} {'packed':>7}  threads ms  order")
+for name in sorted(glob.glob("*.json")):
+    try:
+        reply = json.load(open(name))
+    except ValueError:
+        print(name, "has no report")
+        continue
+    for nest in reply["nests"]:
+        check = nest.get("check")
+        if check is None:
+            continue
+        checked += 1
+        wrong += not check["equal"]
+        if not check["equal"]:
+            print("WRONG:", name, nest["function"])
+        if not name.startswith("large"):
+            continue
+        predicted = nest["predicted"]["threads"] / nest["predicted"]["changed"]
+        measured = check["threads"] / check["changed"]
+        packed = check["threads"] / (check["changed"] + check["pack"] + check["unpack"])
+        order = lambda gain: (gain > 1.1) - (gain < 1 / 1.1)
+        cases += 1
+        right += order(predicted) == order(measured)
+        print(f"{nest['function']:24} {nest.get('along', 'memory'):8} {predicted:9.2f} {measured:9.2f} {packed:7.2f} "
+              f"{1e3 * check['threads']:11.3f}  {'right' if order(predicted) == order(measured) else 'not'}")
+print(f"{checked} nests checked on {reply['device']}, {wrong} wrong; order right in {right} of {cases}")
+END
