@@ -232,7 +232,7 @@ static void compare_view(cl_mem view)
 
 static void write_view(cl_mem view)
 {
-    const cell two[] = {{-1, 1.5f, {-2, -3}}, {-4, 2.5f, {-5, -6}}};
+    static const cell two[] = {{-1, 1.5f, {-2, -3}}, {-4, 2.5f, {-5, -6}}};
     done(clEnqueueWriteBuffer(queue, view, CL_FALSE, 3 * sizeof(cell), sizeof two, two, 0, NULL,
                               NULL),
          "clEnqueueWriteBuffer");
