@@ -10,36 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- residences ---- */
-
-const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
-                                      const rs_record *record, size_t tile, const char **why)
-{
-    rs_residence *residence = context->residences;
-    while (residence != NULL && !(residence->device == device && residence->tile == tile &&
-                                  rs_record_equal(&residence->record, record)))
-        residence = residence->next;
-    if (residence == NULL) {
-        residence = calloc(1, sizeof *residence);
-        if (residence == NULL || rs_record_copy(&residence->record, record) != RESTRIDE_OK) {
-            free(residence);
-            *why = "There was not enough memory.";
-            return NULL;
-        }
-        residence->device = device;
-        residence->tile = tile;
-        if (rs_opencl_marshal_create(&residence->marshal, rs_driver(), context->handle, device,
-                                     record, tile) != RESTRIDE_OK) {
-            residence->marshal = NULL;
-            residence->why = strdup(restride_last_error());
-        }
-        residence->next = context->residences;
-        context->residences = residence;
-    }
-    *why = residence->why != NULL ? residence->why : "The conversion could not be built.";
-    return residence->marshal != NULL ? residence : NULL;
-}
-
 /* The same layout for another device of the context has another residence: only the layout counts.
  */
 static bool same_layout(const rs_residence *a, const rs_residence *b)

@@ -19,7 +19,7 @@
 #ifndef RS_LAYER_COHERENCE_H
 #define RS_LAYER_COHERENCE_H
 
-#include "layer/state.h"
+#include "layer/residences.h"
 
 typedef struct {
     rs_queue *queue; /* NULL: unknown; the command goes through as it is */
@@ -56,11 +56,6 @@ void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, cl_event event);
 /* The residence of a converted buffer's layout with kernels for a device; NULL when it cannot be
  * had. */
 const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id device);
-
-/* The residence for a record and tile on a queue's device, its kernels built on first use; NULL
- * with a sentence (valid as long as the context) in *why. */
-const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
-                                      const rs_record *record, size_t tile, const char **why);
 
 /*
  * Brings a buffer back to AoS (it is done on return), keeps it there, and says why. Unknown handles

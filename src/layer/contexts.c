@@ -29,14 +29,7 @@ void rs_context_trim(rs_context *context)
     if (context->references > 0 || context->buffer_count > 0)
         return;
     rs_map_remove(&rs_the_layer.contexts, context->handle);
-    while (context->residences != NULL) {
-        rs_residence *residence = context->residences;
-        context->residences = residence->next;
-        rs_opencl_marshal_destroy(residence->marshal);
-        rs_record_free(&residence->record);
-        free(residence->why);
-        free(residence);
-    }
+    rs_residences_free(context);
     free(context);
 }
 

@@ -1,6 +1,7 @@
 /* Kernels: their rewritten forms, and their arguments, which are remembered as they are set. What
  * is done with them at a launch is in launches.c. */
 #include "layer/coherence.h"
+#include "layer/knowledge.h"
 #include "layer/programs.h"
 #include "layer/report.h"
 #include "layout/record_json.h"
@@ -78,6 +79,24 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
     }
 }
 
+/* Has the conversions built that policy auto may want, before the first launch asks for them. */
+static void begin_conversions(const rs_kernel *kernel)
+{
+    const rs_program *program = kernel->program;
+    rs_context *context = rs_context_find(program->context);
+    /* With several devices it is not known yet which one runs the kernel. */
+    if (kernel->rewritten == NULL || context == NULL || program->device_count != 1 ||
+        kernel->policy != RS_POLICY_AUTO || rs_the_layer.settings.policy != RS_POLICY_AUTO)
+        return;
+    cl_device_id device = program->devices[0];
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        if (rs_policy_predict(rs_device_is_cpu(device), target->record.size, target->used_bytes,
+                              target->is_changed) > 1)
+            rs_residence_begin(context, device, &target->record, target->tile);
+    }
+}
+
 /* Makes the record of a new kernel. A kernel that cannot be followed must not exist, for its
  * launches could find a buffer in another layout. */
 static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
@@ -108,6 +127,7 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
         if (kernel->program->left != NULL)
             rs_report_hold(kernel->facts, 0, kernel->program->left);
         add_rewritten(kernel, name);
+        begin_conversions(kernel);
     }
     return CL_SUCCESS;
 }

@@ -207,6 +207,19 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
     return described;
 }
 
+/* Whether a thread still builds a conversion that the launch needs. */
+static bool is_pending(const rs_kernel *kernel, cl_device_id device)
+{
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *wanted = &kernel->targets[i];
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        if (buffer != NULL &&
+            rs_residence_is_pending(buffer->context, device, &wanted->record, wanted->tile))
+            return true;
+    }
+    return false;
+}
+
 static bool policy_wants(launch *choice, const rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
@@ -217,6 +230,10 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
         return false;
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
+    /* A trial can wait until its conversions are built. */
+    choice->known->awaits_build = decision.trial_seconds > 0 && is_pending(kernel, queue->device);
+    if (choice->known->awaits_build)
+        decision = (rs_policy_decision){false, "its conversions are being built", 0};
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
@@ -260,6 +277,9 @@ enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
 
 static const double longest_wait = 2;
 
+/* For conversions that are being built: of the program's time so far. */
+static const double affordable_wait = 0.04;
+
 /* A thread that sleeps wakes up late: short launches are waited for without. */
 static const double longest_spin = 1e-4;
 
@@ -296,6 +316,30 @@ static bool is_undecided(const rs_known_kernel *known)
     return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
            (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1) &&
            rs_policy_wants_time(k, known->last_rewritten);
+}
+
+/* Whether a build is worth waiting for, and a little of the program's time so far is left for it.
+ */
+static bool still_builds(cl_kernel handle, double since)
+{
+    rs_layer_lock();
+    const rs_kernel *kernel = rs_kernel_find(handle);
+    const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
+    double now = rs_layer_clock();
+    bool wanted = known != NULL && known->awaits_build &&
+                  rs_policy_is_long(&known->knowledge, known->work_items) &&
+                  now - since < affordable_wait * (since - rs_the_layer.loaded_at) &&
+                  is_pending(kernel, kernel->known_device);
+    rs_layer_unlock();
+    return wanted;
+}
+
+static void await_build(cl_kernel handle)
+{
+    static const struct timespec pause = {0, SHORTEST_SLEEP * 10};
+    const double start = rs_layer_clock();
+    while (still_builds(handle, start))
+        nanosleep(&pause, NULL);
 }
 
 /*
@@ -421,6 +465,7 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     launch choice = {.range = &parameters, .work_items = count_work_items(dimensions, global)};
     cl_event mine = NULL;
     await_times(queue, handle);
+    await_build(handle);
     rs_command_begin(&command, queue, wait_count, wait_list);
     choice.kernel = rs_kernel_find(handle);
     choose(&choice, command.queue);

@@ -128,10 +128,15 @@ static double cost_of_trial(const rs_policy_launch *launch, double own)
     return 2 * launch->there_seconds + TRIALS_TO_TRUST * own + fixed_trial_seconds;
 }
 
-static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
-                          double own, double cost)
+bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items)
 {
-    bool by_program = !known->is_unsure && own >= long_launch_seconds;
+    return rs_policy_time(&known->own) * work_items >= long_launch_seconds;
+}
+
+static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
+                          double cost)
+{
+    bool by_program = !known->is_unsure && rs_policy_is_long(known, launch->work_items);
     double before =
         by_program ? launch->elapsed_seconds : rs_policy_time(&known->own) * known->own_work_items;
     return known->trial_seconds + cost <= affordable_part * before;
@@ -164,7 +169,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
         return (rs_policy_decision){true, "predicted to be faster", 0};
     if (cost_moved < cost_own) {
         double trial = cost_of_trial(launch, own);
-        return is_affordable(known, launch, own, trial)
+        return is_affordable(known, launch, trial)
                    ? (rs_policy_decision){true, "predicted to be faster", trial}
                    : (rs_policy_decision){
                          false, "a trial would cost too much of the time that it has taken so far",

@@ -77,6 +77,9 @@ double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bo
 /* Whether the next launch is of use as a measurement. */
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten);
 
+/* Whether a launch is so long that the fixed costs of a trial do not count. */
+bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items);
+
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     const rs_policy_launch *launch);
 

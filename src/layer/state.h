@@ -16,6 +16,8 @@
 
 #include <CL/cl_icd.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,8 +29,12 @@ typedef struct rs_residence {
     rs_record record;
     size_t tile;
     cl_device_id device;
-    rs_opencl_marshal *marshal; /* NULL: this device cannot (see why) */
+    cl_context context;
+    rs_opencl_marshal *marshal; /* once built; NULL: this device cannot (see why) */
     char *why;
+    atomic_bool is_built;
+    pthread_t builder; /* while it is among those with a thread (residences.c) */
+    struct rs_residence *next_with_thread;
     struct rs_residence *next;
 } rs_residence;
 

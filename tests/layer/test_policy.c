@@ -361,7 +361,7 @@ static void test_cpu_stays_as_it_is(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run("", "", "wzllllllllllllr");
+    outcome seen = run("", "", "wzzzllllllllllllr");
     assert_int_equal(seen.launches, 12);
     assert_int_equal(seen.transformed, 0);
     assert_int_equal(seen.conversions, 0);
@@ -372,12 +372,12 @@ static void test_faster_form_is_kept_and_remembered(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(FAST, "", "wzllllllllllllr" LARGE);
+    outcome seen = run(FAST, "", "wzzzllllllllllllr" LARGE);
     assert_int_equal(seen.launches, 12);
     assert_in_range(seen.transformed, 8, 11); /* the first is in the program's own layout */
     assert_int_equal(seen.conversions, 2);
     assert_non_null(strstr(seen.reason, "measured to be faster"));
-    seen = run(FAST, "", "wzllllllllllllr" LARGE);
+    seen = run(FAST, "", "wzzzllllllllllllr" LARGE);
     assert_int_equal(seen.transformed, 12);
     /* 240 us are gained, 180 paid. */
     seen = run(FAST, "", "wlr" LARGE);
@@ -388,11 +388,11 @@ static void test_slower_form_is_left(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(SLOW, "", "wzlllllllllllllllllllr" LARGE);
+    outcome seen = run(SLOW, "", "wzzzlllllllllllllllllllr" LARGE);
     assert_in_range(seen.transformed, 1, 4);
     assert_int_equal(seen.conversions, 2);
     assert_non_null(strstr(seen.reason, "measured to be no faster"));
-    seen = run(SLOW, "", "wzlllllllllllllllllllr" LARGE);
+    seen = run(SLOW, "", "wzzzlllllllllllllllllllr" LARGE);
     assert_int_equal(seen.transformed, 0);
     assert_int_equal(seen.conversions, 0);
 }
@@ -401,10 +401,10 @@ static void test_slower_form_is_left(void **state)
 static void test_short_launches_are_not_tried_at_once(void **state)
 {
     (void)state;
-    char commands[256] = "wz";
+    char commands[256] = "wzzz";
     forget();
-    memset(commands + 2, 'l', 200);
-    strcpy(commands + 202, "r" LARGE);
+    memset(commands + 4, 'l', 200);
+    strcpy(commands + 204, "r" LARGE);
     outcome seen = run(BRIEF, "", commands);
     assert_int_equal(seen.launches, 200);
     assert_int_equal(seen.transformed, 0);
@@ -417,7 +417,7 @@ static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
     (void)state;
     forget();
     /* Learns what a conversion costs. */
-    outcome seen = run(DEAR, "", "wzlllllllllllllr" LARGE);
+    outcome seen = run(DEAR, "", "wzzzlllllllllllllr" LARGE);
     assert_in_range(seen.transformed, 1, 12);
     seen = run(DEAR, "", "wlrwlrwlrwlrwlr" LARGE);
     assert_int_equal(seen.transformed, 0);
@@ -430,7 +430,7 @@ static void test_uses_in_between_count(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(DEAR, "", "wzlslslslslslslslslslslslslslslslslslslslslr" LARGE);
+    outcome seen = run(DEAR, "", "wzzzlslslslslslslslslslslslslslslslslslslslslr" LARGE);
     assert_in_range(seen.transformed, 0, 2);
 }
 
