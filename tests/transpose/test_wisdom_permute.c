@@ -185,6 +185,13 @@ static void test_only_the_exact_problem(void **state)
     assert_int_equal(restride_plan_permute(&plan, engine, 5, split, order, UNIT), RESTRIDE_OK);
     assert_true(read_description(plan).order);
     restride_plan_destroy(plan);
+    /* What stays last is part of the element. */
+    static const size_t halves[] = {60, 70, 80, 2};
+    static const int but_last[] = {2, 1, 0, 3};
+    assert_int_equal(restride_plan_permute(&plan, engine, 4, halves, but_last, UNIT / 2),
+                     RESTRIDE_OK);
+    assert_true(read_description(plan).order);
+    restride_plan_destroy(plan);
     /* Bounds are stronger than wisdom. */
     const restride_plan_options options = {.scratch_bytes = 1 << 20};
     assert_int_equal(
@@ -276,6 +283,9 @@ static void test_impossible_paths(void **state)
         "[0,2,2,1,2,3,0,1,2]",
         "[-1,1,2,1,2,3,0,1,2]",
         "[0,1,2,1,2,3,0,9223372036854775807,9223372036854775807]",
+        "[0,1,2,1,2,3,0,1,9223372036854775807]",
+        "[1,1,2,0,1,2,1,2,3,0,1,2]",
+        "[2,1,3,0,1,2,1,2,3,0,1,2]",
         "[0,1,2,1,2,3,\"0\",1,2,0,1,4]",
         "\"0 1 2\"",
         "{}",
