@@ -234,6 +234,25 @@ void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t
 
 /* ---- tuning ---- */
 
+static void check_tuned_permutation(const test_machine *machine)
+{
+    static const size_t dims[] = {60, 70, 80};
+    static const int reversed[] = {2, 1, 0};
+    const restride_tune_options options = {.seconds = 0.05};
+    restride_tuning tuning;
+    if (restride_tune_permute(machine->engine, 3, dims, reversed, 4, &options, &tuning) !=
+        RESTRIDE_OK)
+        fail_msg("%s", restride_last_error());
+    assert_true(tuning.kept && tuning.tried > 3 && tuning.best.seconds > 0);
+    restride_plan *plan;
+    assert_int_equal(restride_plan_permute(&plan, machine->engine, 3, dims, reversed, 4),
+                     RESTRIDE_OK);
+    char *text = restride_plan_describe(plan);
+    assert_non_null(strstr(text, "which steps to take"));
+    free(text);
+    restride_plan_destroy(plan);
+}
+
 /* What was tuned is planned from then on, and the wisdom names the device and its driver. */
 void machine_test_tuning(const test_machine *machine)
 {
@@ -259,6 +278,7 @@ void machine_test_tuning(const test_machine *machine)
     assert_non_null(strstr(text, ", driver "));
     free(text);
     restride_plan_destroy(plan);
+    check_tuned_permutation(machine);
     assert_int_equal(restride_wisdom_forget(machine->engine), RESTRIDE_OK);
     setenv("RESTRIDE_WISDOM", "", 1);
 }
