@@ -151,6 +151,22 @@ static void test_only_the_exact_problem(void **state)
     assert_false(new_plan_is_learned(&matrices, 2));
 }
 
+/* Wisdom about little is not asked for, since that would take longer than is gained. */
+static void test_least_bytes(void **state)
+{
+    (void)state;
+    use_fresh_file();
+    static const rs_matrices little = {512, 500, UNIT, 1, 0};
+    static const rs_matrices enough = {512, 520, UNIT, 1, 0};
+    static const rs_tiles tiles = {16, 20};
+    restride_engine *engine = make_engine(2);
+    assert_int_equal(learn(engine, &little, learned_method, tiles, 0.001), RESTRIDE_OK);
+    assert_int_equal(learn(engine, &enough, learned_method, tiles, 0.001), RESTRIDE_OK);
+    assert_false(plan_is_learned(engine, &little));
+    assert_true(plan_is_learned(engine, &enough));
+    restride_engine_destroy(engine);
+}
+
 /* Where the file lies. */
 static void test_places(void **state)
 {
@@ -563,6 +579,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_the_exact_problem),
+        cmocka_unit_test(test_least_bytes),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_impossible_wisdom),
         cmocka_unit_test(test_damaged_files),
