@@ -5,7 +5,6 @@
 #include "apply/types.h"
 #include "source/query.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,7 +210,7 @@ void rs_kernels_write_parameter(rs_text *text, CXCursor parameter, const char *s
     clang_disposeString(name);
 }
 
-static void write_signature(const rs_kernels *kernels, rs_text *text, const char *ending)
+void rs_kernels_write_signature(const rs_kernels *kernels, rs_text *text, const char *ending)
 {
     const rs_nest *nest = kernels->nest;
     CXCursor function = nest->program->tree.nodes[nest->function].cursor;
@@ -225,22 +224,6 @@ static void write_signature(const rs_kernels *kernels, rs_text *text, const char
     for (int i = 0; i < kernels->gathered_count; i++)
         rs_text_format(text, "%s__global %s *%s_gathered", count > 0 || i > 0 ? ", " : "",
                        kernels->gathered[i].type, kernels->gathered[i].name);
-}
-
-static const char *element_name(const rs_nest *nest, const rs_copy *copy)
-{
-    /* Copies are of numbers: load() and store() have seen to that. */
-    const char *name = nest->unit->arrays[copy->array].type;
-    static const struct {
-        const char *c, *opencl;
-    } names[] = {{"unsigned char", "uchar"},     {"signed char", "char"},
-                 {"unsigned short", "ushort"},   {"unsigned int", "uint"},
-                 {"long long", "long"},          {"unsigned long", "ulong"},
-                 {"unsigned long long", "ulong"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i].c, name) == 0)
-            return names[i].opencl;
-    return name;
 }
 
 /* ---- text of the source, with some of it replaced ---- */
@@ -312,8 +295,8 @@ static void close_statement(rs_text *text)
         rs_text_add_string(text, ";");
 }
 
-/* A node's text with threads, and with `vectors` in the place of their loop. */
-static void write_changed(const rs_kernels *kernels, rs_text *text, int node, const char *vectors)
+void rs_kernels_write_changed(const rs_kernels *kernels, rs_text *text, int node,
+                              const char *vectors)
 {
     const rs_tree *tree = &kernels->nest->program->tree;
     rewriting r = {kernels, vectors, NULL, tree->nodes[node].begin};
@@ -360,396 +343,19 @@ void rs_kernels_write_epilogue(const rs_kernels *kernels, rs_text *text)
     rs_text_add_string(text, "}\n\n");
 }
 
-/* ---- copies ---- */
-
-static rs_polynomial extent_of(const rs_copy *copy, int row)
-{
-    rs_polynomial one = rs_polynomial_constant(1);
-    rs_polynomial width = rs_polynomial_subtract(&copy->most[row], &copy->least[row]);
-    return rs_polynomial_add(&width, &one);
-}
-
-/* The vectors of a row of all copies, and the extents of each. */
-static void write_extents(const rs_kernels *kernels, rs_text *text)
-{
-    rs_quantity most;
-    const rs_nest *nest = kernels->nest;
-    if (kernels->copies->copy_count == 0 ||
-        !rs_range_count_most(nest, &nest->loops[nest->vector], &most))
-        return;
-    rs_text_add_string(text, "    const long restride_most = (");
-    rs_quantity_write(nest, text, &most);
-    rs_text_format(text, ") / %d;\n", kernels->width);
-    for (int c = 0; c < kernels->copies->copy_count; c++) {
-        const rs_copy *copy = &kernels->copies->copies[c];
-        for (int i = 0; i + 1 < copy->rows; i++) {
-            rs_polynomial extent = extent_of(copy, rs_copy_row(copy, i));
-            rs_text_format(text, "    const long restride_rows_%d_%d = ", c + 1, i);
-            rs_range_write(nest, text, &extent);
-            rs_text_add_string(text, ";\n");
-        }
-    }
-}
-
-/* The row that the vector's loop moves, from the others and from p. */
-static void write_moved_row(const rs_nest *nest, rs_text *text, const rs_copy *copy)
-{
-    const rs_nest_loop *loop = &nest->loops[nest->vector];
-    rs_text_add_string(text, "(");
-    rs_range_write(nest, text, &copy->stride);
-    rs_text_add_string(text, ") * (restride_p + ");
-    rs_range_write(nest, text, &loop->first);
-    rs_text_add_string(text, ") + ");
-    rs_range_write(nest, text, &copy->shift);
-    for (int row = 0; row < copy->rows; row++) {
-        if (rs_polynomial_is_zero(&copy->slope[row]))
-            continue;
-        rs_text_add_string(text, " + (");
-        rs_range_write(nest, text, &copy->slope[row]);
-        rs_text_format(text, ") * restride_row%d", row);
-    }
-}
-
-static void write_array_element(const rs_nest *nest, rs_text *text, const rs_copy *copy)
-{
-    const rs_access *access = &nest->accesses->accesses[copy->access];
-    rs_text_add_string(text, nest->unit->arrays[copy->array].name);
-    if (!access->divided) {
-        for (int row = 0; row < copy->rows; row++)
-            rs_text_format(text, "[restride_row%d]", row);
-        return;
-    }
-    /* A flat array: row 0 times its stride, as in the source. */
-    rs_polynomial rows[RS_SUBSCRIPT_LIMIT];
-    bool divided;
-    rs_reference_rows(nest->unit, access->reference, rows, &divided);
-    rs_polynomial flat = rs_polynomial_subtract(&access->reference->subscripts[0], &rows[1]);
-    for (int i = 0; i < nest->unit->symbols.count; i++) {
-        rs_polynomial symbol = rs_polynomial_symbol(i);
-        rs_polynomial product = rs_polynomial_multiply(&rows[0], &symbol);
-        if (rs_polynomial_equal(&product, &flat)) {
-            rs_text_add_string(text, "[restride_row0 * ");
-            rs_range_write(nest, text, &symbol);
-            rs_text_add_string(text, " + restride_row1]");
-            return;
-        }
-    }
-}
-
-/* Moves one copy: out of the array (pack), or back (unpack). */
-static void write_mover(const rs_kernels *kernels, rs_text *text, int number, bool pack)
-{
-    const rs_nest *nest = kernels->nest;
-    const rs_copy *copy = &kernels->copies->copies[number];
-    const char *array = nest->unit->arrays[copy->array].name;
-    char ending[40];
-    snprintf(ending, sizeof ending, "%spack_%d", pack ? "" : "un", number + 1);
-    write_signature(kernels, text, ending);
-    rs_text_format(text, ", __global %s *%s_%d)\n{\n", element_name(nest, copy), array, number + 1);
-    write_extents(kernels, text);
-    rs_text_add_string(text, "    const long restride_others = 1");
-    for (int i = 0; i + 1 < copy->rows; i++)
-        rs_text_format(text, " * restride_rows_%d_%d", number + 1, i);
-    rs_text_format(text,
-                   ";\n    for (long restride_q = get_global_id(1); restride_q < restride_others; "
-                   "restride_q += get_global_size(1)) {\n"
-                   "        long restride_rest = restride_q;\n");
-    for (int i = copy->rows - 2; i >= 0; i--) {
-        int row = rs_copy_row(copy, i);
-        rs_text_format(text,
-                       "        const long restride_row%d = restride_rest %% "
-                       "restride_rows_%d_%d + ",
-                       row, number + 1, i);
-        rs_range_write(nest, text, &copy->least[row]);
-        rs_text_format(text, ";\n        restride_rest /= restride_rows_%d_%d;\n", number + 1, i);
-    }
-    rs_text_format(text,
-                   "        for (long restride_p = get_global_id(0); restride_p < restride_most * "
-                   "%d; restride_p += get_global_size(0)) {\n"
-                   "            const long restride_row%d = ",
-                   kernels->width, copy->row);
-    write_moved_row(nest, text, copy);
-    rs_text_format(text, ";\n            if (restride_row%d >= ", copy->row);
-    rs_range_write(nest, text, &copy->least[copy->row]);
-    rs_text_format(text, " && restride_row%d <= ", copy->row);
-    rs_range_write(nest, text, &copy->most[copy->row]);
-    rs_text_add_string(text, ")\n                ");
-    rs_text moved = RS_TEXT_EMPTY, element = RS_TEXT_EMPTY;
-    rs_text_format(&moved, "%s_%d[restride_q * restride_most * %d + restride_p]", array, number + 1,
-                   kernels->width);
-    write_array_element(nest, &element, copy);
-    text->failed = text->failed || moved.failed || element.failed;
-    if (!text->failed)
-        rs_text_format(text, "%s = %s;\n        }\n    }\n}\n\n", pack ? moved.data : element.data,
-                       pack ? element.data : moved.data);
-    rs_text_free(&moved);
-    rs_text_free(&element);
-}
-
-/* ---- the vectors ---- */
-
-/* A loop over something that is spread over work-items like the vectors' loop. */
-static void write_spread(rs_text *text, const rs_nest_loop *loop, const char *variable,
-                         const char *first, const char *end)
-{
-    if (loop->dimension < 0)
-        rs_text_format(text, "        for (long %s = %s; %s < %s; %s++) {\n", variable, first,
-                       variable, end, variable);
-    else
-        rs_text_format(text,
-                       "        for (long %s = %s + get_global_id(%d); %s < %s; %s += "
-                       "get_global_size(%d)) {\n",
-                       variable, first, loop->dimension, variable, end, variable, loop->dimension);
-}
-
-static void write_variable(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop,
-                           const char *number, int width)
-{
-    const rs_nest *nest = kernels->nest;
-    int length;
-    const char *first = rs_nest_text(nest, loop->begin, &length);
-    const rs_tree *tree = &nest->program->tree;
-    const char *type =
-        rs_kind_name(rs_kind_of(rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0))));
-    long long step = (long long)nest->unit->loops[loop->loop].step;
-    rs_text_format(text, "            const %s %s = (%.*s) + %lld * (%s)%s;\n", type,
-                   loop->variable, length, first, step * width, type, number);
-    if (width == 1)
-        return;
-    rs_text_format(text, "            const %s%d %s_lanes = %s + (%s)%lld * (%s%d)(", type, width,
-                   loop->variable, loop->variable, type, step, type, width);
-    for (int lane = 0; lane < width; lane++)
-        rs_text_format(text, "%s%d", lane > 0 ? ", " : "", lane);
-    rs_text_add_string(text, ");\n");
-}
-
-/* What replaces the vectors' loop: whole vectors, then the iterations that remain. */
-static restride_status write_vectors(const rs_kernels *kernels, rs_text *text)
-{
-    const rs_nest *nest = kernels->nest;
-    const rs_nest_loop *loop = &nest->loops[nest->vector];
-    rs_quantity count = rs_range_count(nest, loop);
-    rs_text vectors = RS_TEXT_EMPTY, before = RS_TEXT_EMPTY, after = RS_TEXT_EMPTY;
-    rs_text_add(&before, "", 0);
-    rs_text_add(&after, "", 0);
-    rs_text_add(&vectors, "", 0);
-    restride_status status = rs_body_write(kernels, &vectors, &before, &after);
-    if (status == RESTRIDE_OK && nest->refusal == NULL) {
-        char rest[48];
-        snprintf(rest, sizeof rest, "restride_strips * %d", kernels->width);
-        rs_text_add_string(text, "{\n        const long restride_count = ");
-        if (!rs_quantity_write(nest, text, &count))
-            rs_nest_refuse(kernels->nest, loop->node,
-                           "the number of iterations is not made of the function's parameters");
-        rs_text_format(text, ";\n        const long restride_strips = restride_count / %d;\n%s",
-                       kernels->width, before.data);
-        write_spread(text, loop, "restride_strip", "0", "restride_strips");
-        write_variable(kernels, text, loop, "restride_strip", kernels->width);
-        rs_text_format(text, "%s        }\n%s", vectors.data, after.data);
-        write_spread(text, loop, "restride_rest", rest, "restride_count");
-        write_variable(kernels, text, loop, "restride_rest", 1);
-        rs_text_add_string(text, "            ");
-        write_changed(kernels, text, loop->parts.body, NULL);
-        rs_text_add_string(text, "\n        }\n    }");
-    }
-    rs_text_free(&vectors);
-    rs_text_free(&before);
-    rs_text_free(&after);
-    return status;
-}
-
-static restride_status write_vector_kernel(const rs_kernels *kernels, rs_text *text)
-{
-    const rs_nest *nest = kernels->nest;
-    rs_text vectors = RS_TEXT_EMPTY;
-    restride_status status = write_vectors(kernels, &vectors);
-    if (status == RESTRIDE_OK && nest->refusal == NULL && !vectors.failed) {
-        write_signature(kernels, text, "vector");
-        for (int i = 0; i < kernels->copies->copy_count; i++) {
-            const rs_copy *copy = &kernels->copies->copies[i];
-            rs_text_format(text, ", __global %s%s%d *%s_%d", copy->written ? "" : "const ",
-                           element_name(nest, copy), kernels->width,
-                           nest->unit->arrays[copy->array].name, i + 1);
-        }
-        rs_text_add_string(text, ")\n{\n");
-        rs_kernels_write_prologue(kernels, text);
-        write_extents(kernels, text);
-        rs_text_add_string(text, "    ");
-        write_changed(kernels, text, nest->node, vectors.data);
-        rs_kernels_write_epilogue(kernels, text);
-    }
-    text->failed = text->failed || vectors.failed;
-    rs_text_free(&vectors);
-    return status;
-}
-
 void rs_kernels_write_plain(const rs_kernels *kernels, rs_text *text, bool threads)
 {
     const rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    write_signature(kernels, text, threads ? "threads" : "original");
+    rs_kernels_write_signature(kernels, text, threads ? "threads" : "original");
     rs_text_add_string(text, ")\n{\n");
     rs_kernels_write_prologue(kernels, text);
     rs_text_add_string(text, "    ");
     if (threads)
-        write_changed(kernels, text, nest->node, NULL);
+        rs_kernels_write_changed(kernels, text, nest->node, NULL);
     else
         rs_text_add(text, tree->text + tree->nodes[nest->node].begin,
                     tree->nodes[nest->node].end - tree->nodes[nest->node].begin);
     close_statement(text);
     rs_kernels_write_epilogue(kernels, text);
-}
-
-restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text)
-{
-    rs_text vector = RS_TEXT_EMPTY;
-    restride_status status = write_vector_kernel(kernels, &vector);
-    if (status == RESTRIDE_OK && kernels->nest->refusal == NULL) {
-        rs_kernels_write_plain(kernels, text, false);
-        rs_kernels_write_plain(kernels, text, true);
-        for (int i = 0; i < kernels->copies->copy_count; i++) {
-            write_mover(kernels, text, i, true);
-            if (kernels->copies->copies[i].written)
-                write_mover(kernels, text, i, false);
-        }
-        if (!vector.failed)
-            rs_text_add(text, vector.data, vector.size);
-        if (text->failed || vector.failed)
-            status = rs_fail_memory("the kernels of a nest");
-    }
-    rs_text_free(&vector);
-    return status;
-}
-
-/* ---- indentation ---- */
-
-static int depth_after(const char *line, size_t length, int depth)
-{
-    for (size_t i = 0; i < length; i++)
-        depth += (line[i] == '{') - (line[i] == '}');
-    return depth;
-}
-
-void rs_kernels_indent(rs_text *text, size_t from)
-{
-    rs_text indented = RS_TEXT_EMPTY;
-    int depth = 0;
-    bool open = false; /* the line before does not end a statement */
-    if (text->failed || text->size <= from)
-        return;
-    for (const char *line = text->data + from; *line != '\0';) {
-        size_t length = strcspn(line, "\n"), blank = strspn(line, " \t");
-        const char *next = line + length + (line[length] == '\n');
-        if (blank < length) {
-            int levels = depth - (line[blank] == '}') + (open && line[blank] != '{');
-            rs_text_format(&indented, "%*s", levels > 0 ? 4 * levels : 0, "");
-            rs_text_add(&indented, line + blank, length - blank);
-            open = strchr(";{}/", line[length - 1]) == NULL;
-        }
-        rs_text_add_string(&indented, "\n");
-        depth = depth_after(line, length, depth);
-        line = next;
-    }
-    text->size = from;
-    text->data[from] = '\0';
-    rs_text_add(text, indented.data != NULL ? indented.data : "", indented.size);
-    text->failed = text->failed || indented.failed;
-    rs_text_free(&indented);
-}
-
-/* ---- the head of the file ---- */
-
-static void write_function(rs_text *functions, rs_text *names, CXCursor called)
-{
-    static const char *const arguments[] = {"", "a", "a, b", "a, b, c"};
-    bool is_float;
-    CXString spelling = clang_getCursorSpelling(called);
-    const char *name = clang_getCString(spelling);
-    const rs_function *function = rs_function_find(name, &is_float);
-    rs_text mark = RS_TEXT_EMPTY;
-    rs_text_format(&mark, "#define %s ", name);
-    if (function != NULL && !mark.failed &&
-        (names->data == NULL || strstr(names->data, mark.data) == NULL)) {
-        const char *type = is_float ? "float" : "double";
-        rs_text_format(functions, "static %s restride_%s(", type, name);
-        for (int i = 0; i < function->arguments; i++)
-            rs_text_format(functions, "%s%s %c", i > 0 ? ", " : "", type, 'a' + i);
-        rs_text_format(functions, ") { return %s(%s); }\n", function->opencl,
-                       arguments[function->arguments]);
-        rs_text_format(names, "%srestride_%s\n", mark.data, name);
-    }
-    rs_text_free(&mark);
-    clang_disposeString(spelling);
-}
-
-/* C has functions of double and of float under names of their own; OpenCL C has one name, which
- * takes the type of the argument. */
-static void write_functions(rs_text *text, const rs_program *program)
-{
-    rs_text functions = RS_TEXT_EMPTY, names = RS_TEXT_EMPTY;
-    for (int i = 0; i < program->tree.node_count; i++)
-        if (program->tree.nodes[i].kind == CXCursor_CallExpr)
-            write_function(&functions, &names,
-                           clang_getCursorReferenced(program->tree.nodes[i].cursor));
-    if (functions.size > 0 && names.size > 0) {
-        rs_text_add(text, functions.data, functions.size);
-        rs_text_add(text, names.data, names.size);
-    }
-    text->failed = text->failed || functions.failed || names.failed;
-    rs_text_free(&functions);
-    rs_text_free(&names);
-}
-
-/* Names that C leaves to the program and OpenCL C does not. */
-static void write_keywords(rs_text *text, const rs_program *program)
-{
-    static const char *const keywords[] = {"half",       "kernel",     "global",  "local",
-                                           "constant",   "private",    "generic", "read_only",
-                                           "write_only", "read_write", "pipe",    "event_t"};
-    for (size_t k = 0; k < sizeof keywords / sizeof keywords[0]; k++)
-        for (int i = 0; i < program->tree.node_count; i++) {
-            enum CXCursorKind kind = program->tree.nodes[i].kind;
-            if (kind != CXCursor_ParmDecl && kind != CXCursor_VarDecl &&
-                kind != CXCursor_FieldDecl && kind != CXCursor_EnumConstantDecl)
-                continue;
-            CXString name = clang_getCursorSpelling(program->tree.nodes[i].cursor);
-            bool same = strcmp(clang_getCString(name), keywords[k]) == 0;
-            clang_disposeString(name);
-            if (same) {
-                rs_text_format(text, "#define %s restride_%s\n", keywords[k], keywords[k]);
-                break;
-            }
-        }
-}
-
-static bool belongs_to_head(const rs_tree *tree, int node)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    bool kernels_need =
-        kind == CXCursor_EnumDecl || kind == CXCursor_StructDecl || kind == CXCursor_TypedefDecl;
-    return kernels_need || (kind == CXCursor_FunctionDecl &&
-                            clang_isCursorDefinition(tree->nodes[node].cursor) != 0 &&
-                            rs_function_is_callable(tree->nodes[node].cursor));
-}
-
-restride_status rs_kernels_write_head(rs_text *text, const rs_program *program, const char *file)
-{
-    const rs_tree *tree = &program->tree;
-    rs_text_format(text,
-                   "/* Made by restride analyze --apply from %s: see the report for what each "
-                   "kernel is. */\n"
-                   "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-                   "#pragma OPENCL FP_CONTRACT OFF\n",
-                   file);
-    write_functions(text, program);
-    write_keywords(text, program);
-    for (int child = tree->nodes[0].first; child >= 0; child = tree->nodes[child].next) {
-        const rs_node *n = &tree->nodes[child];
-        if (!belongs_to_head(tree, child))
-            continue;
-        rs_text_add(text, tree->text + n->begin, n->end - n->begin);
-        rs_text_add_string(text, n->kind == CXCursor_FunctionDecl ? "\n" : ";\n");
-    }
-    rs_text_add_string(text, "\n");
-    return text->failed ? rs_fail_memory("the kernels of a nest") : RESTRIDE_OK;
 }

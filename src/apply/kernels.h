@@ -41,8 +41,10 @@ void rs_kernels_indent(rs_text *text, size_t from);
 /* What stands in front of all kernels of a file: the source's own declarations, C's functions. */
 restride_status rs_kernels_write_head(rs_text *text, const rs_program *program, const char *file);
 
-/* Parts of kernels: a parameter in an address space, what stands before and behind the nest, and
- * the nest as it was written, with threads or without. */
+/* Parts of kernels: name and parameters, without the closing bracket; a parameter in an address
+ * space; what stands before and behind the nest; and the nest as it was written, with threads or
+ * without. */
+void rs_kernels_write_signature(const rs_kernels *kernels, rs_text *text, const char *ending);
 void rs_kernels_write_parameter(rs_text *text, CXCursor parameter, const char *space);
 void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text);
 void rs_kernels_write_epilogue(const rs_kernels *kernels, rs_text *text);
@@ -57,6 +59,10 @@ typedef struct {
 
 void rs_kernels_copy(const rs_kernels *kernels, rs_text *text, int node,
                      const rs_replacement *replacement);
+
+/* A node's text with threads, and with `vectors` (or NULL) in the place of their loop. */
+void rs_kernels_write_changed(const rs_kernels *kernels, rs_text *text, int node,
+                              const char *vectors);
 
 /* "for (...) ", with the iterations of a thread's loop spread over work-items. */
 void rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop);

@@ -16,7 +16,9 @@
 
 static const char usage[] =
     "usage: restride analyze FILE.c --apply vector --check [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
-    "Runs each nest that was changed on an OpenCL device with random data: as it is written, in "
+    "Runs each nest that was changed on an OpenCL device with random data (integers from 0 to "
+    "99):\n"
+    "as it is written, in "
     "one\nwork-item; with its independent loops as threads; and with vectors. All elements have to "
     "be\nthe same, bit for bit, unless the order of a sum was changed. Then it prints the "
     "times.\n\n"
