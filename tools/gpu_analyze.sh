@@ -16,6 +16,7 @@ run() {
         grep -h '^restride analyze: ' "$1.err" || true
 }
 
+livermore='s/ex\[ix\[k\] - 1\]/ex[ix[k]]/' # random data would point before the table
 small_mri='s/SAMPLES = 2048, VOXELS = 262144/SAMPLES = 61, VOXELS = 203/'
 small_particles='s/ATOMS = 4000, GRID = 512/ATOMS = 45, GRID = 23/'
 small_grids='s/NX = 64, NY = 64, NZ = 64/NX = 33, NY = 10, NZ = 9/'
@@ -23,7 +24,7 @@ small_matmul='s/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/'
 for what in vector memory; do
     few=(--repeat 0 --size 203 --elements ex=100 --elements dex=100)
     run small-matmul-$what matmul "$small_matmul" $what "${few[@]}"
-    run small-livermore-$what livermore '' $what "${few[@]}"
+    run small-livermore-$what livermore "$livermore" $what "${few[@]}"
     run small-nas-$what nas '' $what "${few[@]}"
     run small-linpack-$what linpack '' $what "${few[@]}"
     run small-mri-$what mri "$small_mri" $what "${few[@]}"
@@ -31,7 +32,7 @@ for what in vector memory; do
     run small-particles-$what particles "$small_particles" $what "${few[@]}" --set blocks=20 --elements position=300
 
     large=(--repeat 5 --serial 0)
-    run large-livermore-$what livermore '' $what "${large[@]}" --set n=4194304 --elements ex=100 --elements dex=100
+    run large-livermore-$what livermore "$livermore" $what "${large[@]}" --set n=4194304 --elements ex=100 --elements dex=100
     run large-linpack-$what linpack '' $what "${large[@]}" --set n=16777216
     run large-nas-$what nas 's/NMAT = 250/NMAT = 200000/;s/SIDE = 128/SIDE = 4096/' $what "${large[@]}" \
         --set jl=0 --set ju=4000 --set kl=0 --set ku=4092 --set n=4092 --set half=2044 --set span=1
