@@ -231,9 +231,10 @@ static restride_status duplicate(making *m, void *index)
         status = take_index(m, index, source);
     if (status == RESTRIDE_OK)
         status = count_transactions(m, source, true, &plan->facts.transactions_best);
+    if (status != RESTRIDE_OK)
+        return status;
     LAUNCH(m, NUMBER, threads, RS_ARGUMENT(numbers), RS_ARGUMENT(threads));
-    if (status == RESTRIDE_OK)
-        status = count_transactions(m, numbers, false, &plan->facts.transactions_after);
+    status = count_transactions(m, numbers, false, &plan->facts.transactions_after);
     if (status != RESTRIDE_OK)
         return status;
     plan->source = keep(m, source);

@@ -266,6 +266,77 @@ static void test_every_call(void **state)
     }
 }
 
+enum { THREADS = 500, OBJECTS = 300 };
+
+/* Makes a plan for irregular references and fills the slots; nothing is left afterwards. */
+static restride_status reorder(restride_engine *engine, restride_irregular_method method,
+                               cl_mem index, cl_mem array, cl_mem slots)
+{
+    const restride_launch launch = {THREADS, 32, 32};
+    const restride_reference reference = {index, sizeof(cl_uint), OBJECTS, sizeof(float)};
+    const restride_irregular_options options = {.method = method};
+    restride_irregular_device *plan = NULL;
+    long before = alive;
+    restride_status status =
+        restride_irregular_device_plan(&plan, engine, &launch, &reference, &options);
+    if (status == RESTRIDE_OK)
+        status = restride_irregular_device_gather(plan, array, slots);
+    restride_irregular_device_destroy(plan);
+    if (alive != before)
+        fail_msg("%ld objects are left after a failure of %s", alive - before,
+                 has_failed == NULL ? "nothing" : has_failed);
+    return status;
+}
+
+/* A first plan; the engine keeps its programs. */
+static void build_programs(restride_engine *engine, restride_irregular_method method, cl_mem index)
+{
+    const restride_launch launch = {THREADS, 32, 32};
+    const restride_reference reference = {index, sizeof(cl_uint), OBJECTS, sizeof(float)};
+    const restride_irregular_options options = {.method = method};
+    restride_irregular_device *plan;
+    assert_int_equal(restride_irregular_device_plan(&plan, engine, &launch, &reference, &options),
+                     RESTRIDE_OK);
+    restride_irregular_device_destroy(plan);
+    calls = 0;
+}
+
+/* Every call with one engine, which has built its programs before. */
+static void test_every_call_of_reordering(void **state)
+{
+    (void)state;
+    static const restride_irregular_method methods[] = {RESTRIDE_IRREGULAR_APPROXIMATION,
+                                                        RESTRIDE_IRREGULAR_DUPLICATION};
+    cl_uint index[THREADS];
+    for (cl_uint t = 0; t < THREADS; t++)
+        index[t] = t * t % OBJECTS;
+    cl_mem array = make_buffer();
+    cl_mem slots = make_buffer();
+    cl_mem indices = test_device_buffer(&device, (const unsigned char *)index, sizeof index);
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_opencl(&engine, device.queue), RESTRIDE_OK);
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+        fail_at(0, NULL, 0);
+        build_programs(engine, methods[m], indices);
+        assert_int_equal(reorder(engine, methods[m], indices, array, slots), RESTRIDE_OK);
+        size_t count = calls;
+        assert_true(count > 50);
+        for (size_t n = 1; n <= count; n++) {
+            fail_at(n, NULL, CL_OUT_OF_RESOURCES);
+            if (reorder(engine, methods[m], indices, array, slots) == RESTRIDE_OK)
+                fail_msg("call %zu, %s, failed and nobody knew", n, has_failed);
+            if (!says("CL_OUT_OF_RESOURCES (-5)"))
+                fail_msg("%s: \"%s\"", has_failed, restride_last_error());
+        }
+        fail_at(0, NULL, 0);
+        assert_int_equal(reorder(engine, methods[m], indices, array, slots), RESTRIDE_OK);
+    }
+    restride_engine_destroy(engine);
+    device.api->clReleaseMemObject(slots);
+    device.api->clReleaseMemObject(array);
+    device.api->clReleaseMemObject(indices);
+}
+
 /* Whatever fails before the first stage leaves the buffer as it is. */
 static void test_untouched(void **state)
 {
@@ -399,7 +470,7 @@ int main(void)
         cmocka_unit_test(test_every_call),    cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_build),         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_lost_device),   cmocka_unit_test(test_scratch_is_kept),
-        cmocka_unit_test(test_wrong_buffers),
+        cmocka_unit_test(test_wrong_buffers), cmocka_unit_test(test_every_call_of_reordering),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     test_device_close(&device);
