@@ -49,6 +49,11 @@ static restride_status discover_in_unit(application *a, rs_unit *unit)
         rs_text layout = RS_TEXT_EMPTY, dims = RS_TEXT_EMPTY;
         const char *reason = "";
         bool eligible = rs_array_discover(&accesses, i, &a->launch, &layout, &dims, &reason);
+        /* A flat subscript is read as several where their strides are parameters. */
+        if (eligible && (int)(dims.size + 1) / 2 != a->program.grids.grids[grid].rank) {
+            eligible = false;
+            reason = "its flat subscripts are not read as those of its dimensions; name a layout";
+        }
         rs_text_free(&dims);
         free(a->reasons[grid]);
         a->reasons[grid] = eligible ? NULL : strdup(reason);
@@ -232,15 +237,16 @@ static restride_status edit_access(application *a, const rs_grid_access *access)
     int class = rs_grid_class(&a->found, access->class);
     int node = access->node;
     restride_status status = RESTRIDE_OK;
-    for (int d = grid->rank - 1; status == RESTRIDE_OK && d >= 0; d--) {
-        int base = rs_node_child(tree, node, 0), index = rs_node_child(tree, node, 1);
+    int last = rs_grid_subscripts(grid) - 1;
+    for (int d = last; status == RESTRIDE_OK && d >= 0; d--) {
+        int base = rs_node_child(tree, node, 0);
         size_t open = find_byte(a, tree->nodes[base].end, '[');
         size_t close = tree->nodes[node].end - 1;
         rs_text text = RS_TEXT_EMPTY;
         if (d == 0) {
             rs_text_add_string(&text, "[");
             add_prefix(&text, class);
-            rs_text_add_string(&text, "_offset(");
+            rs_text_add_string(&text, grid->flat ? "_rows(" : "_offset(");
             for (int e = 0; e < grid->rank; e++) {
                 const char *extent = extent_of(a, access->grid, e);
                 rs_text_format(&text, "%s, ", extent != NULL ? extent : "0");
@@ -251,8 +257,7 @@ static restride_status edit_access(application *a, const rs_grid_access *access)
         rs_text_add_string(&text, "(");
         status = add_edit(a, open, open + 1, &text);
         if (status == RESTRIDE_OK)
-            status = replace(a, close, close + 1, d == grid->rank - 1 ? "))]" : ")");
-        (void)index;
+            status = replace(a, close, close + 1, d == last ? "))]" : ")");
         node = rs_node_inner(tree, base);
     }
     return status;
@@ -304,13 +309,21 @@ static restride_status edit_declaration(application *a, int number)
     return status;
 }
 
+/* Flat pointers in rows are what they are. */
+static bool is_changed(const application *a, const rs_grid_access *access)
+{
+    int class = rs_grid_class(&a->found, access->class);
+    return !is_kept(a, class) &&
+           (a->layouts[class] != NULL || !a->program.grids.grids[access->grid].flat);
+}
+
 static restride_status edit_all(application *a)
 {
     restride_status status = RESTRIDE_OK;
     for (int g = 0; status == RESTRIDE_OK && g < a->program.grids.count; g++)
         status = edit_declaration(a, g);
     for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
-        if (!is_kept(a, a->found.accesses[i].class))
+        if (is_changed(a, &a->found.accesses[i]))
             status = edit_access(a, &a->found.accesses[i]);
     if (a->edit_count > 0)
         qsort(a->edits, a->edit_count, sizeof *a->edits, compare_edits);
@@ -325,10 +338,13 @@ static restride_status add_function(const application *a, int class, rs_text *ou
                                                 RESTRIDE_DIALECT_CUDA_C};
     rs_text prefix = RS_TEXT_EMPTY;
     add_prefix(&prefix, class);
+    const rs_grid *grid = &a->program.grids.grids[class];
+    restride_dialect dialect = dialects[a->program.language];
     restride_status status = prefix.failed ? rs_fail_memory("an output")
-                                           : rs_flattening_write(out, dialects[a->program.language],
-                                                                 a->program.grids.grids[class].rank,
+                                           : rs_flattening_write(out, dialect, grid->rank,
                                                                  a->layouts[class], prefix.data);
+    if (status == RESTRIDE_OK && grid->flat)
+        rs_flattening_write_rows(out, dialect, grid->rank, prefix.data);
     rs_text_free(&prefix);
     return status;
 }
@@ -336,8 +352,9 @@ static restride_status add_function(const application *a, int class, rs_text *ou
 static bool is_used(const application *a, int class)
 {
     for (int i = 0; i < a->found.access_count; i++)
-        if (rs_grid_class(&a->found, a->found.accesses[i].class) == class)
-            return !is_kept(a, class);
+        if (rs_grid_class(&a->found, a->found.accesses[i].class) == class &&
+            is_changed(a, &a->found.accesses[i]))
+            return true;
     return false;
 }
 
@@ -423,7 +440,7 @@ static json_t *describe_accesses(const application *a)
         size_t line;
         rs_flat_locate(&a->program.flat, node->begin, &file, &line);
         char *name = name_of(a, rs_grid_class(&a->found, access->class));
-        if (!is_kept(a, access->class))
+        if (is_changed(a, access))
             json_array_append_new(
                 accesses,
                 json_pack("{s:o, s:I, s:s}", "text",

@@ -50,3 +50,32 @@ restride_status rs_flattening_write(rs_text *out, restride_dialect dialect, int 
     rs_text_free(&rows);
     return status;
 }
+
+void rs_flattening_write_rows(rs_text *out, restride_dialect dialect, int rank, const char *prefix)
+{
+    static const struct {
+        const char *qualifiers, *word;
+    } dialects[] = {
+        [RESTRIDE_DIALECT_C] = {"static inline", "uint64_t"},
+        [RESTRIDE_DIALECT_OPENCL_C] = {"static inline __attribute__((unused))", "ulong"},
+        [RESTRIDE_DIALECT_CUDA_C] = {"static __host__ __device__ inline __attribute__((unused))",
+                                     "unsigned long long"}};
+    const char *word = dialects[dialect].word;
+    rs_text_format(out, "/* The same from an offset in rows. */\n%s %s %s_rows(",
+                   dialects[dialect].qualifiers, word, prefix);
+    for (int d = 0; d < rank; d++)
+        rs_text_format(out, "%s extent_%c, ", word, dimension_names[d]);
+    rs_text_format(out, "%s offset)\n{\n", word);
+    for (int d = rank - 1; d > 0; d--) {
+        char name = dimension_names[d];
+        rs_text_format(out, "    const %s index_%c = offset %% extent_%c;\n", word, name, name);
+        rs_text_format(out, "    offset /= extent_%c;\n", name);
+    }
+    rs_text_format(out, "    return %s_offset(", prefix);
+    for (int d = 0; d < rank; d++)
+        rs_text_format(out, "extent_%c, ", dimension_names[d]);
+    rs_text_add_string(out, "offset");
+    for (int d = 1; d < rank; d++)
+        rs_text_format(out, ", index_%c", dimension_names[d]);
+    rs_text_add_string(out, ");\n}\n\n");
+}

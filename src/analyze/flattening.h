@@ -12,6 +12,10 @@
 restride_status rs_flattening_write(rs_text *out, restride_dialect dialect, int rank,
                                     const char *expression, const char *prefix);
 
+/* Adds PREFIX_rows(extents..., offset): from an offset in rows to the one that PREFIX_offset gives.
+ */
+void rs_flattening_write_rows(rs_text *out, restride_dialect dialect, int rank, const char *prefix);
+
 /* "i j k" */
 void rs_flattening_add_rows(rs_text *text, int rank);
 

@@ -51,7 +51,7 @@ static bool same_extents(const rs_grid *a, const rs_grid *b)
     for (int d = 0; d < a->rank && a->rank == b->rank; d++)
         if (!rs_extent_same(a->extents[d], b->extents[d]))
             return false;
-    return a->rank == b->rank;
+    return a->rank == b->rank && a->flat == b->flat;
 }
 
 /* The reason of either holds for both. */
@@ -101,7 +101,8 @@ static rs_extended_type meet_grids(rs_flow_context *context, rs_extended_type a,
 {
     const rs_grids *grids = &context->program->grids;
     char first[64], second[64];
-    if (!same_extents(&grids->grids[a.grid], &grids->grids[b.grid])) {
+    if (!same_extents(&grids->grids[a.grid], &grids->grids[b.grid]) ||
+        context->found->sizes[a.grid] != context->found->sizes[b.grid]) {
         rs_grid_name(context->program, a.grid, first);
         rs_grid_name(context->program, b.grid, second);
         rs_class_keep(context, a.class, node, "a pointer may be %s or %s, whose extents differ",

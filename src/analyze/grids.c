@@ -170,26 +170,85 @@ static bool add(rs_grids *grids, const rs_grid *grid)
     return true;
 }
 
-restride_status rs_grids_find(rs_grids *grids, const char *text, size_t size)
+static void find_declared(rs_grids *grids, const source *s, bool *no_memory)
 {
-    const source s = {text, size};
-    bool no_memory = false;
-    *grids = (rs_grids){NULL, 0};
-    for (size_t at = 0; at < size && !no_memory; at = rs_word_skip(text, size, at)) {
+    for (size_t at = 0; at < s->size && !*no_memory; at = rs_word_skip(s->text, s->size, at)) {
         rs_grid grid;
-        if (text[at] != '[' || !read_declarator(&s, at, &grid))
+        if (s->text[at] != '[' || !read_declarator(s, at, &grid))
             continue;
-        bool found = read_brackets(&s, at, &grid, &no_memory);
+        bool found = read_brackets(s, at, &grid, no_memory);
         if (found && add(grids, &grid)) {
             at = grid.last - 1;
             continue;
         }
-        no_memory = no_memory || found;
+        *no_memory = *no_memory || found;
         free_extents(&grid);
     }
+}
+
+/* ---- comments ---- */
+
+/* The next "*name" that follows a type, or another name of its declaration; or 0. */
+static size_t find_pointer(const source *s, size_t from, const char *name, size_t length)
+{
+    size_t at = from, word, word_length;
+    while (rs_word_next(s->text, s->size, &at, &word, &word_length)) {
+        if (word_length != length || strncmp(s->text + word, name, length) != 0)
+            continue;
+        size_t previous, star = before(s, word);
+        size_t qualifier = word_before(s, star, &previous);
+        if (qualifier > 0 && (rs_word_equals(s->text, previous, qualifier, "restrict") ||
+                              rs_word_equals(s->text, previous, qualifier, "__restrict__") ||
+                              rs_word_equals(s->text, previous, qualifier, "const")))
+            star = before(s, previous);
+        if (star == 0 || s->text[star - 1] != '*')
+            continue;
+        size_t type = before(s, star - 1);
+        if (follows_type(s, star - 1) || (type > 0 && s->text[type - 1] == ','))
+            return word;
+    }
+    return 0;
+}
+
+/* Comments that tell the extents of the next flat pointer of a name. */
+static void find_told(rs_grids *grids, const source *s, const char *shown, bool *no_memory)
+{
+    static const char mark[] = "restride: grid ";
+    const source comments = {shown, s->size};
+    for (const char *found = strstr(shown, mark); found != NULL && !*no_memory;
+         found = strstr(found + 1, mark)) {
+        size_t name = (size_t)(found - shown) + strlen(mark);
+        size_t length = rs_identifier_length(shown + name);
+        size_t bracket = skip_blanks(&comments, name + length);
+        rs_grid grid = {.flat = true, .name_length = length};
+        if (s->text[name] != ' ' || length == 0) /* no comment */
+            continue;
+        grid.name = find_pointer(s, bracket, shown + name, length);
+        bool told = read_brackets(&comments, bracket, &grid, no_memory) && grid.name != 0;
+        grid.first = grid.last = grid.name;
+        if (!told || !add(grids, &grid)) {
+            *no_memory = *no_memory || told;
+            free_extents(&grid);
+        }
+    }
+}
+
+restride_status rs_grids_find(rs_grids *grids, const char *text, const char *shown, size_t size)
+{
+    const source s = {text, size};
+    bool no_memory = false;
+    *grids = (rs_grids){NULL, 0};
+    find_declared(grids, &s, &no_memory);
+    if (!no_memory)
+        find_told(grids, &s, shown, &no_memory);
     if (no_memory)
         rs_grids_free(grids);
     return no_memory ? rs_fail_memory("the grids of a source") : RESTRIDE_OK;
+}
+
+int rs_grid_subscripts(const rs_grid *grid)
+{
+    return grid->flat ? 1 : grid->rank;
 }
 
 /* ---- what is parsed ---- */

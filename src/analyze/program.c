@@ -411,7 +411,8 @@ static restride_status parse(rs_program *program, const rs_options *options, rs_
 /* libclang knows variable-length arrays in C. */
 static restride_status find_grids(rs_program *program)
 {
-    restride_status status = rs_grids_find(&program->grids, program->flat.text, program->flat.size);
+    restride_status status =
+        rs_grids_find(&program->grids, program->flat.text, program->flat.shown, program->flat.size);
     if (status == RESTRIDE_OK && program->language != RS_LANGUAGE_C)
         rs_grids_blank(&program->grids, program->flat.text);
     return status;

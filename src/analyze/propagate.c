@@ -361,6 +361,32 @@ static void close_kept(rs_grid_walk *w)
     }
 }
 
+static bool is_array(CXType type)
+{
+    return type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
+           type.kind == CXType_IncompleteArray;
+}
+
+/* Bytes of an element of each grid, from its declaration. */
+static void find_sizes(const rs_grid_walk *w)
+{
+    for (int i = 1; i < w->tree->node_count; i++) {
+        enum CXCursorKind kind = w->tree->nodes[i].kind;
+        CXCursor cursor = w->tree->nodes[i].cursor;
+        int grid = kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl
+                       ? rs_grids_at(&w->program->grids, rs_cursor_offset(cursor))
+                       : -1;
+        if (grid < 0)
+            continue;
+        CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+        if (type.kind == CXType_Pointer)
+            type = clang_getCanonicalType(clang_getPointeeType(type));
+        while (is_array(type))
+            type = clang_getCanonicalType(clang_getArrayElementType(type));
+        w->found->sizes[grid] = clang_Type_getSizeOf(type);
+    }
+}
+
 restride_status rs_propagate(rs_propagation *found, const rs_program *program)
 {
     size_t count = (size_t)program->grids.count;
@@ -369,14 +395,17 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     found->kept = calloc(count + 1, sizeof *found->kept);
     found->outside = calloc(count + 1, sizeof *found->outside);
     found->outer = calloc(count + 1, sizeof *found->outer);
+    found->sizes = calloc(count + 1, sizeof *found->sizes);
     rs_grid_walk w = {.context = {program, found, false},
                       .program = program,
                       .tree = &program->tree,
                       .found = found};
     w.context.no_memory = found->parents == NULL || found->kept == NULL || found->outside == NULL ||
-                          found->outer == NULL;
+                          found->outer == NULL || found->sizes == NULL;
     for (size_t g = 0; !w.context.no_memory && g < count; g++)
         found->parents[g] = (int)g;
+    if (!w.context.no_memory)
+        find_sizes(&w);
     for (int i = 1; i < program->tree.node_count && !w.context.no_memory && count > 0; i++)
         if (program->tree.nodes[i].kind == CXCursor_FunctionDecl &&
             rs_grid_body(&program->tree, i) >= 0 && !is_called(&w, i))
@@ -408,6 +437,7 @@ void rs_propagation_free(rs_propagation *found)
     free(found->kept);
     free(found->outside);
     free(found->outer);
+    free(found->sizes);
     free(found->accesses);
     free(found->links);
     *found = (rs_propagation){.grid_count = 0};

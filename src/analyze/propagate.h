@@ -40,10 +40,11 @@ typedef struct {
 
 typedef struct {
     int grid_count;
-    int *parents;  /* of the classes' trees, by grid */
-    rs_note *kept; /* by class: why it stays as it is; no sentence: it does not */
-    bool *outside; /* by grid: a parameter of a function that nobody here calls */
-    char **outer;  /* by grid: what its first extent is, learned from a call; NULL: not told */
+    int *parents;     /* of the classes' trees, by grid */
+    rs_note *kept;    /* by class: why it stays as it is; no sentence: it does not */
+    bool *outside;    /* by grid: a parameter of a function that nobody here calls */
+    char **outer;     /* by grid: what its first extent is, learned from a call; NULL: not told */
+    long long *sizes; /* by grid: bytes of an element */
     rs_grid_access *accesses;
     int access_count;
     rs_grid_link *links;

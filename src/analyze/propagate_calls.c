@@ -181,7 +181,8 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
 {
     const rs_grid *to = &w->program->grids.grids[parameter];
     const rs_grid *from = &w->program->grids.grids[type.grid];
-    bool same = to->rank == from->rank;
+    bool same = to->rank == from->rank && to->flat == from->flat &&
+                w->found->sizes[parameter] == w->found->sizes[type.grid];
     for (int d = 0; same && d < to->rank; d++) {
         char *expected = to->extents[d] != NULL ? substitute(to->extents[d], all) : NULL;
         const char *given =
@@ -195,9 +196,9 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
     }
     char name[64], other[64];
     if (!same)
-        rs_class_keep(&w->context, type.class, node, "the extents of %s are not those of %s",
-                      rs_grid_name(w->program, type.grid, name),
-                      rs_grid_name(w->program, parameter, other));
+        rs_class_keep(
+            &w->context, type.class, node, "the extents or elements of %s are not those of %s",
+            rs_grid_name(w->program, type.grid, name), rs_grid_name(w->program, parameter, other));
 }
 
 static void bind(rs_grid_walk *w, int function, const arguments *list, int node)

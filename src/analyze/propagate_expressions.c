@@ -50,16 +50,18 @@ static void compare_extents(rs_grid_walk *w, int grid, rs_extended_type type, in
 {
     const rs_grid *to = &w->program->grids.grids[grid];
     const rs_grid *from = &w->program->grids.grids[type.grid];
-    bool same = to->rank == from->rank;
+    bool same = to->rank == from->rank && to->flat == from->flat &&
+                w->found->sizes[grid] == w->found->sizes[type.grid];
     for (int d = 0; same && d < to->rank; d++)
         same = rs_extent_same(to->extents[d], from->extents[d]);
     char name[64], other[64];
     if (!same) {
         rs_grid_name(w->program, grid, name);
         rs_grid_name(w->program, type.grid, other);
-        rs_class_keep(&w->context, type.class, node, "%s and %s have different extents", other,
-                      name);
-        rs_class_keep(&w->context, grid, node, "%s and %s have different extents", other, name);
+        rs_class_keep(&w->context, type.class, node, "%s and %s have different extents or elements",
+                      other, name);
+        rs_class_keep(&w->context, grid, node, "%s and %s have different extents or elements",
+                      other, name);
     }
 }
 
@@ -203,7 +205,10 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
         bool pointer = rs_grid_is_pointer(w->tree, node) && locate(w, node, &key) == PLACE_SOME;
         return pointer ? rs_flow_get(&w->flow, key) : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
-    if (count == w->program->grids.grids[base.grid].rank)
+    bool whole = count == rs_grid_subscripts(&w->program->grids.grids[base.grid]);
+    if (whole && clang_Type_getSizeOf(rs_node_type(w->tree, node)) != w->found->sizes[base.grid])
+        rs_grid_keep(w, base, node, "an access to elements of another size");
+    if (whole)
         record(w, node, base);
     else
         rs_grid_keep(w, base, node, "not all subscripts are given");
@@ -324,8 +329,9 @@ static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
     enum CXTypeKind target = to.kind == CXType_Pointer
                                  ? clang_getCanonicalType(clang_getPointeeType(to)).kind
                                  : CXType_Invalid;
-    if (target != CXType_Void && target != CXType_ConstantArray && target != CXType_VariableArray &&
-        target != CXType_IncompleteArray)
+    bool flat = type.kind == RS_TYPE_GRID && w->program->grids.grids[type.grid].flat;
+    if (!flat && target != CXType_Void && target != CXType_ConstantArray &&
+        target != CXType_VariableArray && target != CXType_IncompleteArray)
         rs_grid_keep(w, type, node, "a cast loses the extents");
     return type;
 }

@@ -64,7 +64,7 @@ static void print_usage(FILE *stream)
             "  --apply layout   writes the source again with the layouts of its grids changed, "
             "which are "
             "arrays\n"
-            "                   declared as A[n][m]\n"
+            "                   declared as A[n][m], or told by // restride: grid A[n][m]\n"
             "  --layout 'A: L'  the layout L for grid A, over its dimensions i, j, k, ...\n"
             "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
             "  --along LOOP     the loop whose iterations make up a vector (default: the one that "

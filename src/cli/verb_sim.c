@@ -153,7 +153,7 @@ static int list_devices(void)
         const char *name = rs_sim_device_name(i);
         if (rs_sim_device_parse(&device, rs_sim_device_text(name), name) != RESTRIDE_OK)
             return rs_cli_fail_last(RS_EXIT_FAILED, "sim");
-        printf("%-8s %s\n", name, device.name);
+        printf("%-10s %s\n", name, device.name);
     }
     return RS_EXIT_DONE;
 }

@@ -121,9 +121,9 @@ grids broken row-major "a,b,t c"
 apply mixed "float (*t)[nx][4] = a; if (which) t = (float (*)[nx][4])plain; $launch t, b);"
 reason mixed 9 'a pointer may be t or memory that is no grid'
 apply extents "float (*t)[ny][4]; t = a; $launch t, b);"
-reason extents 9 'have different extents'
+reason extents 9 'have different extents or elements'
 apply crossed "relax<<<1, 1>>>(nx, ny, a, b);"
-reason crossed 9 'the extents of a are not those of to'
+reason crossed 9 'the extents or elements of a are not those of to'
 apply moved "$launch a + 1, b);"
 reason moved 9 'arithmetic on the address of a'
 apply stepped "a++; $launch a, b);"
@@ -149,6 +149,36 @@ apply recursive "again(ny, nx, a, n); $launch a, b);" \
 reason recursive 6 'a recursive call gets the address of g'
 apply jumping "again: $launch a, b); if (n--) goto again;"
 reason jumping 9 'goto is not followed'
+
+# Flat pointers with comments: the next pointer of that name is the grid; t, which has none, hands it over.
+kernel='// restride: grid to[ny][nx]
+// restride: grid from[ny][nx]
+__global__ void smooth(int ny, int nx, float *to, const float *from)
+{
+    int i = threadIdx.x, j = blockIdx.x;
+    to[j * nx + i] = from[j * nx + i] + from[(j + 1) * nx + i];
+}'
+# Lines: 1 to 7 the kernel, 8 to 10 the grids, 11 the body.
+flat() {
+    {
+        echo "$kernel"
+        echo '// restride: grid a[ny][nx]'
+        echo '// restride: grid b[ny][nx]'
+        echo "void step(int ny, int nx, int n, float *plain) { float *a, *b, *t; ${new}a, 4 * ny * nx); ${new}b, 4 * ny * nx);"
+        echo "$2 }"
+    } >"$1.cu"
+    expect 0 "$restride" analyze --apply layout "$1.cu" -o "$1.out.cu" --active 256
+    "$restride" analyze --apply layout "$1.cu" --active 256 --json >"$1.json" 2>/dev/null
+}
+flat flat_swap 'for (int s = 0; s < n; s++) { smooth<<<ny - 1, nx>>>(ny, nx, a, b); t = a; a = b; b = t; } a[3] = t[4];'
+grids flat_swap transformed "to,from,a,b"
+grep -q 'to\[restride_grid_[0-9]*_rows(ny, nx, (j \* nx + i))\] =' flat_swap.out.cu || complain "no flattened access"
+flat flat_moved 'smooth<<<ny - 1, nx>>>(ny, nx, a + nx, b);'
+reason flat_moved 11 'arithmetic on the address of a'
+flat flat_mixed 'if (n) a = plain; smooth<<<ny - 1, nx>>>(ny, nx, a, b);'
+reason flat_mixed 11 'a is set to memory that is no grid'
+flat flat_bytes 'char *bytes = (char *)a; bytes[7] = 1; smooth<<<ny - 1, nx>>>(ny, nx, a, b);'
+reason flat_bytes 11 'an access to elements of another size of a'
 
 # Whole programs in C, in several layouts and with extents that tiles do not divide.
 program() {

@@ -92,6 +92,20 @@ static const struct {
      "    to[z][y + 1][x][B] = other(nz, ny, nx, from, z, y, x);\n"
      "    to[z - 1][y][x][C] = same[z][y][x][A] ^ from[z][y][x][B];\n}\n",
      scatter},
+    {"flat",
+     "// restride: grid to[nz][ny][nx][3]\n"
+     "// restride: grid from[nz][ny][nx][3]\n"
+     "__kernel void run(int nz, int ny, int nx, __global int *to, __global const int *restrict "
+     "from)\n"
+     "{\n"
+     "    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
+     "    if (x < 1 || y < 1 || z < 1 || x + 1 >= nx || y + 1 >= ny || z + 1 >= nz)\n"
+     "        return;\n"
+     "    int at = ((z * ny + y) * nx + x) * 3, row = 3 * nx, plane = row * ny;\n"
+     "    to[at] = from[at - plane + 1] + from[at + plane + 2] - from[at - row] + from[at + row] "
+     "+\n"
+     "             3 * from[at - 1] - from[at + 4];\n}\n",
+     heat},
     {"red_black",
      HEAD "    if ((z + y + x) % 2 == 0)\n"
           "        to[z][y][x][1] += to[z - 1][y][x][1] + to[z][y + 1][x][1] -\n"
