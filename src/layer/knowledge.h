@@ -21,6 +21,7 @@ typedef struct rs_known_kernel {
     bool last_rewritten;
     double work_items;       /* of the last launch */
     size_t bytes_to_convert; /* of its buffers */
+    double first_launch;     /* rs_layer_clock() then; 0: there was none */
     bool awaits_build;       /* of its conversions */
     unsigned waits;          /* how often a launch has waited for the time of the one before */
     bool from_wisdom;

@@ -188,7 +188,8 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
     rs_policy_launch described = {.work_items = choice->work_items,
                                   .run = (size_t)-1,
                                   .previous_run = (size_t)-1,
-                                  .elapsed_seconds = rs_layer_clock() - rs_the_layer.loaded_at};
+                                  .start_seconds =
+                                      choice->known->first_launch - rs_the_layer.loaded_at};
     double rate = least_rate(choice);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -228,6 +229,8 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
     choice->known = known_on(kernel, queue->device);
     if (choice->known == NULL)
         return false;
+    if (choice->known->first_launch <= 0)
+        choice->known->first_launch = rs_layer_clock();
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
     /* A trial can wait until its conversions are built. */

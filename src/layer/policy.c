@@ -122,23 +122,32 @@ static double time_moved(const rs_policy_knowledge *known)
     return known->moved.count < TRIALS_TO_TRUST && predicted < measured ? predicted : measured;
 }
 
-/* What the first launches of the rewritten form may cost, when they take twice as long. */
-static double cost_of_trial(const rs_policy_launch *launch, double own)
-{
-    return 2 * launch->there_seconds + TRIALS_TO_TRUST * own + fixed_trial_seconds;
-}
-
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items)
 {
     return rs_policy_time(&known->own) * work_items >= long_launch_seconds;
 }
 
+/* Whether the prediction is trusted: regular accesses, and launches beside which the fixed costs do
+ * not count. */
+static bool is_trusted(const rs_policy_knowledge *known, const rs_policy_launch *launch)
+{
+    return !known->is_unsure && rs_policy_is_long(known, launch->work_items);
+}
+
+/* What the first launches of the rewritten form may cost, when they take twice as long. */
+static double cost_of_trial(const rs_policy_knowledge *known, const rs_policy_launch *launch,
+                            double own)
+{
+    double longer = is_trusted(known, launch) ? 0 : TRIALS_TO_TRUST * own;
+    return 2 * launch->there_seconds + longer + fixed_trial_seconds;
+}
+
 static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
                           double cost)
 {
-    bool by_program = !known->is_unsure && rs_policy_is_long(known, launch->work_items);
-    double before =
-        by_program ? launch->elapsed_seconds : rs_policy_time(&known->own) * known->own_work_items;
+    double before = rs_policy_time(&known->own) * known->own_work_items;
+    if (is_trusted(known, launch))
+        before += launch->start_seconds;
     return known->trial_seconds + cost <= affordable_part * before;
 }
 
@@ -168,7 +177,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     if (cost_moved < cost_own && in_place)
         return (rs_policy_decision){true, "predicted to be faster", 0};
     if (cost_moved < cost_own) {
-        double trial = cost_of_trial(launch, own);
+        double trial = cost_of_trial(known, launch, own);
         return is_affordable(known, launch, trial)
                    ? (rs_policy_decision){true, "predicted to be faster", trial}
                    : (rs_policy_decision){

@@ -13,9 +13,9 @@
  * and enqueueing take, and launches that turn out to take twice as long) cost at most a
  * twenty-fifth of the time that the kernel has taken before. With what is measured besides, a
  * program is never slower by more than a twentieth for a prediction that was wrong; a kernel of 10
- * microseconds is tried after some thousand launches. Launches that are so long that the fixed
- * costs of a trial do not count, of a kernel whose accesses are regular, are tried within the same
- * part of the time since the program started.
+ * microseconds is tried after some thousand launches. For launches that are so long that the fixed
+ * costs of a trial do not count, of a kernel whose accesses are regular, the time from the
+ * program's start to the kernel's first launch counts too, and they are expected to take no longer.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -52,11 +52,11 @@ typedef struct {
 /* One launch to be decided. */
 typedef struct {
     double work_items;
-    double there_seconds;   /* conversions before the rewritten form can run */
-    double back_seconds;    /* conversions before the program's own form can run */
-    size_t run;             /* launches so far that wanted the layout, this one not counted */
-    size_t previous_run;    /* the same, the time before; 0: there was none */
-    double elapsed_seconds; /* since the program started */
+    double there_seconds; /* conversions before the rewritten form can run */
+    double back_seconds;  /* conversions before the program's own form can run */
+    size_t run;           /* launches so far that wanted the layout, this one not counted */
+    size_t previous_run;  /* the same, the time before; 0: there was none */
+    double start_seconds; /* from the program's start to the kernel's first launch */
 } rs_policy_launch;
 
 typedef struct {
