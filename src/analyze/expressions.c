@@ -144,7 +144,7 @@ static rs_value auxiliary_operation(rs_walk *walk, char symbol, const rs_polynom
         if (symbol == '>' && constant < 62) {
             symbol = '/';
             divisor = rs_polynomial_constant((int64_t)1 << constant);
-        } else if (symbol == '&' && ((constant + 1) & constant) == 0) {
+        } else if (symbol == '&' && constant < INT64_MAX && ((constant + 1) & constant) == 0) {
             symbol = '%';
             divisor = rs_polynomial_constant(constant + 1);
         }

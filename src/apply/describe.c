@@ -331,8 +331,10 @@ static void add_vectors(const rs_kernels *kernels, json_t *entry)
 json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces)
 {
     const rs_nest *nest = kernels->nest;
-    json_t *entry = json_pack("{s:s, s:i, s:b}", "function", nest->unit->name, "line",
-                              nest->count > 0 ? nest->unit->loops[nest->loops[0].loop].line : 0,
+    const char *file;
+    size_t line;
+    rs_flat_locate(&nest->program->flat, nest->program->tree.nodes[nest->node].begin, &file, &line);
+    json_t *entry = json_pack("{s:s, s:i, s:b}", "function", nest->unit->name, "line", (int)line,
                               "applied", nest->refusal == NULL);
     if (nest->refusal != NULL) {
         json_object_set_new(entry, "reason", json_string(nest->refusal));

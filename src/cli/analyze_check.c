@@ -15,12 +15,13 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: restride analyze FILE.c --apply vector --check [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+    "usage: restride analyze FILE.c --apply vector|memory --check [OPTIONS]... [-- COMPILER "
+    "OPTIONS]\n\n"
     "Runs each nest that was changed on an OpenCL device with random data (integers from 0 to "
-    "99):\n"
-    "as it is written, in "
-    "one\nwork-item; with its independent loops as threads; and with vectors. All elements have to "
-    "be\nthe same, bit for bit, unless the order of a sum was changed. Then it prints the "
+    "99): as\n"
+    "it is written, in one work-item; with its independent loops as threads; and changed. All "
+    "elements\n"
+    "have to be the same, bit for bit, unless the order of a sum was changed. Then it prints the "
     "times.\n\n"
     "  --set NAME=VALUE an integer parameter of the functions (default: values with which they\n"
     "                   stay inside their arrays are looked for)\n"

@@ -89,6 +89,18 @@ axpy = json.load(open(sys.argv[1]))["nests"][0]
 assert axpy["predicted"] == {"threads": 24 + 3 * 8, "changed": 24 + 1.5 * 8}, axpy["predicted"]
 END
 
+# ---- unusual sources ----
+{
+    echo 'void many(int n, float x[]) {'
+    for i in $(seq 80); do echo "for (int i$i = 0; i$i < n; i$i++) x[i$i] = 1;"; done
+    echo '}'
+} >many.c
+expect 0 "$restride" analyze many.c --apply vector -o many.cl
+says out 'many, line 81: left as it is: the analysis did not follow this loop \(line 81\)'
+echo 'void masked(int n, float x[]) { for (int i = 0; i < n; i++) x[i & 0x7fffffffffffffffL] = 1; }' >masked.c
+expect 0 "$restride" analyze masked.c --apply vector -o masked.cl
+says out 'is not affine in the loops'
+
 # ---- usage ----
 expect 2 "$restride" analyze matmul.c --apply speed
 expect 2 "$restride" analyze matmul.c --check
