@@ -215,6 +215,10 @@ static void prepare_environment(const run_options *options, const char *folder)
         char *config = options->config != NULL ? json_dumps(options->config, JSON_COMPACT) : NULL;
         if (config != NULL)
             setenv("RESTRIDE_CONFIG", config, 1);
+        else if (options->config != NULL)
+            rs_cli_fail(0, "run",
+                        "There was not enough memory for the configuration. The program "
+                        "runs without it.");
         free(config);
         if (options->device != NULL)
             setenv("RESTRIDE_DEVICE", options->device, 1);
