@@ -18,6 +18,8 @@ void rs_grids_text(rs_text *text, const json_t *reply)
 {
     size_t i;
     json_t *grid;
+    if (json_array_size(json_object_get(reply, "grids")) == 0)
+        rs_text_add_string(text, "No grid is declared as A[n][m] or told by a comment.\n");
     json_array_foreach(json_object_get(reply, "grids"), i, grid)
     {
         const char *state = string_of(grid, "state");

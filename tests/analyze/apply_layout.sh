@@ -196,6 +196,9 @@ for layout in 'now: i j/8 k/32 j%8 k%32' 'swap: k j i' 'last: i/2 j k/16 i%2 k%1
 done
 
 # What cannot be done is said.
+echo 'void f(float *a) { a[0] = 1; }' >none.c
+expect 0 "$restride" analyze --apply layout none.c -o none.out.c
+says out '^No grid is declared'
 expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: i j k/8'
 expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: k%8 i j k/8'
 says err 'divide'
