@@ -84,11 +84,10 @@ static void begin_conversions(const rs_kernel *kernel)
 {
     const rs_program *program = kernel->program;
     rs_context *context = rs_context_find(program->context);
-    /* With several devices it is not known yet which one runs the kernel. */
-    if (kernel->rewritten == NULL || context == NULL || program->device_count != 1 ||
-        kernel->policy != RS_POLICY_AUTO || rs_the_layer.settings.policy != RS_POLICY_AUTO)
+    if (kernel->rewritten == NULL || context == NULL || kernel->policy != RS_POLICY_AUTO ||
+        rs_the_layer.settings.policy != RS_POLICY_AUTO)
         return;
-    cl_device_id device = program->devices[0];
+    cl_device_id device = program->device;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
         if (rs_policy_predict(rs_device_is_cpu(device), target->record.size, target->used_bytes,

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Builds the text for a device and returns its kernel names separated by ';'; NULL when it fails.
- */
-static char *kernel_names(const rs_program *program, cl_device_id device, rs_text *text)
+/* Builds the text for the program's device and returns its kernel names separated by ';'; NULL when
+ * it fails. */
+static char *kernel_names(const rs_program *program, rs_text *text)
 {
     char *source = rs_text_take(text);
     if (source == NULL)
@@ -34,7 +34,7 @@ static char *kernel_names(const rs_program *program, cl_device_id device, rs_tex
     cl_program probe =
         rs_driver()->clCreateProgramWithSource(program->context, 1, strings, NULL, &error);
     if (probe != NULL &&
-        rs_driver()->clBuildProgram(probe, 1, &device, program->options, NULL, NULL) ==
+        rs_driver()->clBuildProgram(probe, 1, &program->device, program->options, NULL, NULL) ==
             CL_SUCCESS &&
         rs_driver()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size) ==
             CL_SUCCESS &&
@@ -65,31 +65,30 @@ static char *rest_of_name(const char *names, const char *prefix)
 
 /* The value of one macro that is known to be defined; NULL when it is not made of one word or
  * number. */
-static char *value_of(const rs_program *program, cl_device_id device, const char *name)
+static char *value_of(const rs_program *program, const char *name)
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_add_string(&text, "#define RESTRIDE_PASTE_(a, b) a##b\n"
                               "#define RESTRIDE_PASTE(a, b) RESTRIDE_PASTE_(a, b)\n");
     rs_text_format(&text, "__kernel void RESTRIDE_PASTE(restride_value_, %s)(void) {}\n", name);
-    char *names = kernel_names(program, device, &text);
+    char *names = kernel_names(program, &text);
     char *value = names != NULL ? rest_of_name(names, "restride_value_") : NULL;
     free(names);
     return value;
 }
 
 /* Whether the compiler refuses a macro's value in an #if. */
-static bool is_refused_in_if(const rs_program *program, cl_device_id device, const char *name)
+static bool is_refused_in_if(const rs_program *program, const char *name)
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_format(&text, "#if %s\n#endif\n__kernel void restride_alive(void) {}\n", name);
-    char *names = kernel_names(program, device, &text);
+    char *names = kernel_names(program, &text);
     bool refused = names == NULL;
     free(names);
     return refused;
 }
 
-bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t *names,
-                   json_t *macros)
+bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macros)
 {
     rs_text text = RS_TEXT_EMPTY;
     size_t i;
@@ -100,7 +99,7 @@ bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t 
         rs_text_format(&text, "#ifdef %s\n__kernel void restride_defined_%zu_(void) {}\n#endif\n",
                        json_string_value(name), i);
     }
-    char *answers = kernel_names(program, device, &text);
+    char *answers = kernel_names(program, &text);
     if (answers == NULL)
         return false;
     bool known = true;
@@ -111,8 +110,8 @@ bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t 
         char *rest = rest_of_name(answers, kernel);
         bool defined = rest != NULL;
         free(rest);
-        char *value = defined ? value_of(program, device, json_string_value(name)) : NULL;
-        if (defined && value == NULL && is_refused_in_if(program, device, json_string_value(name)))
+        char *value = defined ? value_of(program, json_string_value(name)) : NULL;
+        if (defined && value == NULL && is_refused_in_if(program, json_string_value(name)))
             value = strdup(json_string_value(name));
         if (defined && value == NULL)
             known = false;

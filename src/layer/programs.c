@@ -57,47 +57,22 @@ void rs_program_trim(rs_program *program)
     forget_rewriting(program);
     free(program->source);
     free(program->options);
-    free((void *)program->devices);
     free(program);
 }
 
-/* ---- devices ---- */
-
-/* The devices of a build: those that are named, or all of the program. */
-static void set_devices(rs_program *program, cl_uint count, const cl_device_id *devices)
+/* The one device of a build, or NULL when there are several. */
+static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
 {
-    size_t size = count * sizeof *devices;
-    free((void *)program->devices);
-    program->devices = NULL;
-    program->device_count = 0;
-    if (devices == NULL && rs_driver()->clGetProgramInfo(program->handle, CL_PROGRAM_DEVICES, 0,
-                                                         NULL, &size) != CL_SUCCESS)
-        return;
-    cl_device_id *list = malloc(size + sizeof *list);
-    if (list == NULL)
-        return;
+    cl_device_id all[2] = {NULL, NULL};
+    size_t size = 0;
     if (devices != NULL)
-        memcpy((void *)list, (const void *)devices, size);
-    else if (rs_driver()->clGetProgramInfo(program->handle, CL_PROGRAM_DEVICES, size, (void *)list,
-                                           NULL) != CL_SUCCESS)
-        size = 0;
-    program->devices = list;
-    program->device_count = (cl_uint)(size / sizeof *list);
-}
-
-static cl_uint address_bits(cl_device_id device)
-{
-    cl_uint bits = 64;
-    rs_driver()->clGetDeviceInfo(device, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
-    return bits;
-}
-
-static bool same_address_bits(const rs_program *program)
-{
-    for (cl_uint i = 1; i < program->device_count; i++)
-        if (address_bits(program->devices[i]) != address_bits(program->devices[0]))
-            return false;
-    return true;
+        return count == 1 ? devices[0] : NULL;
+    if (rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
+        size != sizeof(cl_device_id) ||
+        rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
+            CL_SUCCESS)
+        return NULL;
+    return all[0];
 }
 
 /* ---- creation ---- */
@@ -166,7 +141,7 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
     if (program != NULL) {
         free(program->options);
         program->options = header_count == 0 ? strdup(options != NULL ? options : "") : NULL;
-        set_devices(program, device_count, devices);
+        program->device = device_of_build(handle, device_count, devices);
     }
     rs_layer_unlock();
     return rs_driver()->clCompileProgram(handle, device_count, devices, options, header_count,
@@ -179,7 +154,7 @@ static void take_over_source(rs_program *linked, const rs_program *compiled)
     linked->source = strdup(compiled->source);
     linked->options = strdup(compiled->options);
     linked->unknown = NULL;
-    set_devices(linked, compiled->device_count, compiled->devices);
+    linked->device = compiled->device;
     linked->hash = rs_knowledge_hash(linked->source, linked->options);
 }
 
@@ -252,34 +227,11 @@ static const char *reason_to_leave(const rs_program *program)
         return program->unknown;
     if (program->source == NULL || program->options == NULL)
         return "its source is not known";
-    if (program->device_count == 0)
-        return "it is not known which devices it was built for";
-    if (!same_address_bits(program))
-        return "its devices have addresses of different sizes";
+    if (program->device == NULL)
+        return "the program was built for several devices";
     if (!may_have_records(program))
         return "the program has no structures";
     return NULL;
-}
-
-/* Asks the compilers of all devices, which must agree. */
-static bool ask_compilers(const rs_program *program, const json_t *names, json_t *macros,
-                          bool *differ)
-{
-    bool known = rs_macros_ask(program, program->devices[0], names, macros);
-    for (cl_uint d = 1; d < program->device_count && known; d++) {
-        json_t *other = json_object();
-        const char *name;
-        json_t *value;
-        known = rs_macros_ask(program, program->devices[d], names, other);
-        json_object_foreach(other, name, value)
-        {
-            if (!json_equal(value, json_object_get(macros, name)))
-                *differ = true;
-        }
-        json_decref(other);
-        known = known && !*differ;
-    }
-    return known;
 }
 
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
@@ -287,17 +239,19 @@ static bool ask_compilers(const rs_program *program, const json_t *names, json_t
 static json_t *ask_rewriter(const rs_program *program)
 {
     enum { ROUNDS = 8 };
+    cl_uint address_bits = 64;
+    rs_driver()->clGetDeviceInfo(program->device, CL_DEVICE_ADDRESS_BITS, sizeof address_bits,
+                                 &address_bits, NULL);
     json_t *source = json_string(program->source);
     if (source == NULL) {
         rs_report_note("Program %u was not rewritten: its source is not a text in UTF-8.",
                        program->number);
         return NULL;
     }
-    json_t *request =
-        json_pack("{s:o, s:o, s:s, s:i, s:I, s:{}}", "source", source, "file",
-                  json_sprintf("program-%u.cl", program->number), "options", program->options,
-                  "address_bits", (int)address_bits(program->devices[0]), "tile",
-                  (json_int_t)rs_the_layer.settings.tile, "macros");
+    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:{}}", "source", source, "file",
+                                json_sprintf("program-%u.cl", program->number), "options",
+                                program->options, "address_bits", (int)address_bits, "tile",
+                                (json_int_t)rs_the_layer.settings.tile, "macros");
     if (rs_the_layer.settings.config != NULL)
         json_object_set(request, "config", rs_the_layer.settings.config);
     json_t *reply = NULL;
@@ -312,14 +266,11 @@ static json_t *ask_rewriter(const rs_program *program)
         json_t *unknown = json_object_get(reply, "unknown_macros");
         if (json_array_size(unknown) == 0)
             break;
-        bool differ = false;
-        bool known = ask_compilers(program, unknown, json_object_get(request, "macros"), &differ);
+        bool known = rs_macros_ask(program, unknown, json_object_get(request, "macros"));
         if (!known || round == ROUNDS - 1) {
-            rs_report_note("Program %u was not rewritten: %s.", program->number,
-                           differ ? "the compilers of its devices define the macros that its "
-                                    "source tests differently"
-                                  : "the device's compiler could not be asked about the macros "
-                                    "that its source tests");
+            rs_report_note("Program %u was not rewritten: the device's compiler could not be asked "
+                           "about the macros that its source tests.",
+                           program->number);
             json_decref(reply);
             reply = NULL;
             break;
@@ -412,14 +363,12 @@ static cl_program build_rewritten(const rs_program *program, const char *source,
         rs_driver()->clCreateProgramWithSource(program->context, 1, &source, NULL, &error);
     if (rewritten == NULL)
         return NULL;
-    error = rs_driver()->clBuildProgram(rewritten, program->device_count, program->devices, options,
-                                        NULL, NULL);
+    error = rs_driver()->clBuildProgram(rewritten, 1, &program->device, options, NULL, NULL);
     if (error == CL_SUCCESS)
         return rewritten;
     char log[1024] = "";
-    for (cl_uint d = 0; d < program->device_count && log[0] == '\0'; d++)
-        rs_driver()->clGetProgramBuildInfo(rewritten, program->devices[d], CL_PROGRAM_BUILD_LOG,
-                                           sizeof log - 1, log, NULL);
+    rs_driver()->clGetProgramBuildInfo(rewritten, program->device, CL_PROGRAM_BUILD_LOG,
+                                       sizeof log - 1, log, NULL);
     rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s", program->number,
            log);
     rs_driver()->clReleaseProgram(rewritten);
@@ -473,7 +422,7 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
         free(program->options);
         program->options = strdup(options != NULL ? options : "");
         program->hash = rs_knowledge_hash(program->source, program->options);
-        set_devices(program, device_count, devices);
+        program->device = device_of_build(handle, device_count, devices);
         /* Headers must be read as they are now, and from the present folder; all else can wait for
          * a kernel. */
         if (program->source != NULL && program->options != NULL &&

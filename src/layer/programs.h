@@ -19,11 +19,10 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
 restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply);
 
 /*
- * Asks a device's compiler which of the macros `names` it predefines, by building kernels whose
+ * Asks the device's compiler which of the macros `names` it predefines, by building kernels whose
  * names tell, and adds the answers to the object `macros` (value, or null for not defined). False
  * when it cannot be known.
  */
-bool rs_macros_ask(const rs_program *program, cl_device_id device, const json_t *names,
-                   json_t *macros);
+bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macros);
 
 #endif

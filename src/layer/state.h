@@ -120,8 +120,7 @@ typedef struct {
     bool prepared;       /* rewriting was tried since the last build */
     char *left;          /* why the whole program stays as it is, or NULL */
     char *options;
-    cl_device_id *devices; /* of the last build */
-    cl_uint device_count;
+    cl_device_id device;     /* the one it was built for; NULL when several */
     unsigned long long hash; /* of source and options */
     cl_program rewritten;
     json_t *kernels; /* of the rewriter's reply */

@@ -391,7 +391,8 @@ static void compare_place(const place *p, int on)
         check(got[i].a == i + p->added && got[i].c[1] == i * 5, "bytes differ");
 }
 
-/* A context with two devices, whose program is built for both at once, and one for each of them. */
+/* A context with two devices, whose program is built for both at once and stays as it is, and one
+ * context for each of them. */
 static void several_devices(void)
 {
     cl_device_id devices[2];

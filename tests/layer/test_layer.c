@@ -146,7 +146,7 @@ static void test_cases(void **state)
         {"clone", "", 2, 2},
         {"queries", "", 1, 1},
         {"views", "", 7, 7},
-        {"several-devices", "", 18, 18},
+        {"several-devices", "", 6, 6},
         {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
