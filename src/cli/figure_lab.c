@@ -90,6 +90,12 @@ size_t rs_figure_lab_side(const rs_figure_lab *lab, size_t side)
 
 /* ---- baselines ---- */
 
+static restride_status lacks_opencl(void)
+{
+    return rs_fail(RESTRIDE_UNSUPPORTED, "The papers' kernels run with the OpenCL engine alone.");
+}
+
+#ifdef RESTRIDE_HAVE_OPENCL
 static bool is_010(rs_baseline_kind kind)
 {
     return kind <= RS_BASELINE_CYCLES_010;
@@ -126,52 +132,60 @@ static rs_baseline_case baseline_case(const rs_figure_lab *lab, const rs_figure_
 
 static restride_status measure_baseline(rs_figure_lab *lab, const rs_figure_point *p, double *rate)
 {
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (lab->baselines != NULL) {
-        rs_baseline_case c = baseline_case(lab, p);
-        size_t bytes = rs_baseline_bytes(&c);
-        double seconds = 0;
-        if (bytes > lab->bytes)
-            return rs_fail(RESTRIDE_DEVICE_LIMIT, "The array is larger than this lab's memory.");
-        rs_bench_fill(lab->before, c.count * c.rows * c.cols, c.words * WORD_BYTES);
-        restride_status status =
-            rs_baselines_run(lab->baselines, &c, lab->repeat, lab->before, lab->after, &seconds);
-        if (status == RESTRIDE_OK)
-            status = rs_bench_verify(lab->after, c.rows, c.cols, c.words * WORD_BYTES, c.count);
-        *rate = 2 * (double)bytes / seconds * 1e-9;
-        return status;
-    }
-#endif
-    (void)p;
-    (void)rate;
-    return rs_fail(RESTRIDE_UNSUPPORTED, "The papers' kernels run with the OpenCL engine alone.");
+    if (lab->baselines == NULL)
+        return lacks_opencl();
+    rs_baseline_case c = baseline_case(lab, p);
+    size_t bytes = rs_baseline_bytes(&c);
+    double seconds = 0;
+    if (bytes > lab->bytes)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT, "The array is larger than this lab's memory.");
+    rs_bench_fill(lab->before, c.count * c.rows * c.cols, c.words * WORD_BYTES);
+    restride_status status =
+        rs_baselines_run(lab->baselines, &c, lab->repeat, lab->before, lab->after, &seconds);
+    if (status == RESTRIDE_OK)
+        status = rs_bench_verify(lab->after, c.rows, c.cols, c.words * WORD_BYTES, c.count);
+    *rate = 2 * (double)bytes / seconds * 1e-9;
+    return status;
 }
 
 restride_status rs_figure_lab_pad(rs_figure_lab *lab, rs_padding_step *steps, size_t most,
                                   size_t *count, size_t *row_bytes)
 {
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (lab->baselines != NULL) {
-        size_t rows = rs_figure_lab_side(lab, 5000);
-        size_t cols = rs_figure_lab_side(lab, 4000);
-        *row_bytes = cols * WORD_BYTES;
-        rs_bench_fill(lab->before, rows * cols, WORD_BYTES);
-        memcpy(lab->after, lab->before, rows * cols * WORD_BYTES);
-        restride_status status =
-            rs_baselines_pad(lab->baselines, rows, cols, rows, lab->after, steps, most, count);
-        for (size_t i = 0; i < rows && status == RESTRIDE_OK; i++)
-            if (memcmp(lab->after + i * rows * WORD_BYTES, lab->before + i * *row_bytes,
-                       *row_bytes) != 0)
-                status = rs_fail(RESTRIDE_DEVICE_ERROR, "Padding left a wrong row %zu.", i);
-        return status;
-    }
-#endif
+    if (lab->baselines == NULL)
+        return lacks_opencl();
+    size_t rows = rs_figure_lab_side(lab, 5000);
+    size_t cols = rs_figure_lab_side(lab, 4000);
+    *row_bytes = cols * WORD_BYTES;
+    rs_bench_fill(lab->before, rows * cols, WORD_BYTES);
+    memcpy(lab->after, lab->before, rows * cols * WORD_BYTES);
+    restride_status status =
+        rs_baselines_pad(lab->baselines, rows, cols, rows, lab->after, steps, most, count);
+    for (size_t i = 0; i < rows && status == RESTRIDE_OK; i++)
+        if (memcmp(lab->after + i * rows * WORD_BYTES, lab->before + i * *row_bytes, *row_bytes) !=
+            0)
+            status = rs_fail(RESTRIDE_DEVICE_ERROR, "Padding left a wrong row %zu.", i);
+    return status;
+}
+#else
+static restride_status measure_baseline(rs_figure_lab *lab, const rs_figure_point *p, double *rate)
+{
+    (void)lab;
+    (void)p;
+    (void)rate;
+    return lacks_opencl();
+}
+
+restride_status rs_figure_lab_pad(rs_figure_lab *lab, rs_padding_step *steps, size_t most,
+                                  size_t *count, size_t *row_bytes)
+{
+    (void)lab;
     (void)steps;
     (void)most;
     (void)count;
     (void)row_bytes;
-    return rs_fail(RESTRIDE_UNSUPPORTED, "The papers' kernels run with the OpenCL engine alone.");
+    return lacks_opencl();
 }
+#endif
 
 /* ---- plans ---- */
 
