@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "layer/knowledge.h"
 #include "layer/report.h"
-#include "layer/residences.h"
 #include "layer/timing.h"
 
 #include <CL/cl_layer.h>
@@ -98,9 +97,6 @@ static void write_at_exit(void)
 {
     if (getpid() != loaded_by)
         return;
-    rs_layer_lock();
-    rs_residences_await();
-    rs_layer_unlock();
     rs_report_write();
     rs_layer_lock();
     rs_knowledge_save();

@@ -5,9 +5,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Those that have a thread. */
+/* Those that have a thread, and the process whose threads they are: a child that it forks has none
+ * of them. */
 static rs_residence *with_thread;
+static pid_t process;
 
 static rs_residence *look_up(const rs_context *context, cl_device_id device,
                              const rs_record *record, size_t tile)
@@ -73,8 +76,46 @@ static void join(rs_residence *residence)
     if (*place == NULL)
         return;
     *place = residence->next_with_thread;
-    pthread_join(residence->builder, NULL);
+    if (getpid() == process)
+        pthread_join(residence->builder, NULL);
     rs_driver()->clReleaseContext(residence->context);
+}
+
+/* ---- the end of the process ---- */
+
+/* glibc's, for variables of C++: exit() calls these functions of its thread before all others. */
+extern int __cxa_thread_atexit_impl(void (*function)(void *), void *object, /* NOLINT */
+                                    void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden"))); /* NOLINT */
+
+static void await_threads(void)
+{
+    if (getpid() != process)
+        return; /* its lock is not ours either */
+    rs_layer_lock();
+    while (with_thread != NULL)
+        join(with_thread);
+    rs_layer_unlock();
+}
+
+static void await_threads_of(void *unused)
+{
+    (void)unused;
+    await_threads();
+}
+
+/*
+ * A compiler that ends while a thread is inside it takes the process along. At exit the newest
+ * function is called first, so ours is added again for every thread: it is newer than those of the
+ * compilers that have worked already. One that the thread itself is the first to start is newer
+ * still; only what belongs to the program's thread comes before that.
+ */
+static void await_at_exit(void)
+{
+    static _Thread_local bool is_noted;
+    atexit(await_threads);
+    if (!is_noted && __cxa_thread_atexit_impl != NULL)
+        is_noted = __cxa_thread_atexit_impl(await_threads_of, NULL, &__dso_handle) == 0;
 }
 
 void rs_residence_begin(rs_context *context, cl_device_id device, const rs_record *record,
@@ -89,8 +130,10 @@ void rs_residence_begin(rs_context *context, cl_device_id device, const rs_recor
         rs_driver()->clReleaseContext(context->handle);
         return; /* rs_residence_find() builds it */
     }
-    residence->next_with_thread = with_thread;
+    residence->next_with_thread = process == getpid() ? with_thread : NULL;
     with_thread = residence;
+    process = getpid();
+    await_at_exit();
 }
 
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
@@ -100,13 +143,7 @@ bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
     const rs_residence *running = with_thread;
     while (running != NULL && running != wanted)
         running = running->next_with_thread;
-    return running != NULL && !atomic_load(&running->is_built);
-}
-
-void rs_residences_await(void)
-{
-    while (with_thread != NULL)
-        join(with_thread);
+    return running != NULL && getpid() == process && !atomic_load(&running->is_built);
 }
 
 /* ---- use ---- */

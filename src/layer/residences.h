@@ -26,7 +26,4 @@ bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
 /* Waits for what is being built, and frees all residences of a context. */
 void rs_residences_free(rs_context *context);
 
-/* Waits for every thread: at the end of the process, before the driver ends. */
-void rs_residences_await(void);
-
 #endif

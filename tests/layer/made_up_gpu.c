@@ -6,14 +6,19 @@
  *     MADE_UP_TIMES="grow 100 20, aos_to_asta 50 50, asta_to_aos 50 50"
  *
  * in microseconds: of the first kernel of that name, and of any that has more arguments than the
- * first (a rewritten one). Everything else goes through.
+ * first (a rewritten one). With MADE_UP_COMPILER its compiler is slow, and it ends with the
+ * program: the exit status is then 3 if someone is still inside. Everything else goes through.
  */
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -137,6 +142,30 @@ static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info na
     return error;
 }
 
+static atomic_int compiling;
+
+static void end_compiler(void)
+{
+    if (atomic_load(&compiling) > 0)
+        _exit(3);
+}
+
+static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
+                                        const cl_device_id *devices, const char *options,
+                                        void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    bool slow = getenv("MADE_UP_COMPILER") != NULL;
+    if (slow) {
+        atomic_fetch_add(&compiling, 1);
+        atexit(end_compiler); /* as compilers that prepare themselves at their first work */
+        nanosleep(&(struct timespec){0, 300000000}, NULL);
+    }
+    cl_int error = below->clBuildProgram(program, count, devices, options, notify, data);
+    if (slow)
+        atomic_fetch_sub(&compiling, 1);
+    return error;
+}
+
 EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
                                            size_t *value_size_ret)
 {
@@ -155,6 +184,7 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     size_t given = entry_count * sizeof(void *);
     below = target;
     memcpy(&ours, target, given < sizeof ours ? given : sizeof ours);
+    ours.clBuildProgram = build_program;
     ours.clCreateKernel = create_kernel;
     ours.clEnqueueNDRangeKernel = enqueue;
     ours.clGetEventProfilingInfo = get_profiling_info;

@@ -279,17 +279,25 @@ static void test_gains_are_found(void **state)
 
 static char folder[] = "/tmp/restride-policy-XXXXXX";
 
-static int run_program(const char *times, const char *options, const char *arguments)
+static int run_program(const char *times, const char *variables, const char *options,
+                       const char *arguments)
 {
     char command[4096];
     snprintf(command, sizeof command,
-             "cd %s && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' %s%s %s run %s "
+             "cd %s && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' %s %s%s %s run %s "
              "--report report.json -- %s %s 2>errors",
-             folder, folder, times, times[0] != '\0' ? "OPENCL_LAYERS=" : "",
+             folder, folder, times, variables, times[0] != '\0' ? "OPENCL_LAYERS=" : "",
              times[0] != '\0' ? MADE_UP_GPU : "", RESTRIDE_PROGRAM, options, SEQUENCE_PROGRAM,
              arguments);
     int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A conversion is still being built then. */
+static void test_compilers_end_after_all_builds(void **state)
+{
+    (void)state;
+    assert_int_equal(run_program("grow 1000 100", "MADE_UP_COMPILER=1", "--policy auto", "zx"), 0);
 }
 
 static json_t *load_report(void)
@@ -316,7 +324,7 @@ static void forget(void)
 static outcome run(const char *times, const char *options, const char *arguments)
 {
     outcome seen = {0};
-    assert_int_equal(run_program(times, options, arguments), 0);
+    assert_int_equal(run_program(times, "", options, arguments), 0);
     json_t *report = load_report();
     size_t i;
     json_t *kernel;
@@ -456,7 +464,7 @@ static void test_configuration(void **state)
     static const char *const wrong[] = {"policy = soon\n", "[grow]\n.speed = 3\n", "[grow\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         write_config(wrong[i]);
-        assert_int_equal(run_program("", "--config config.ini", "w"), 2);
+        assert_int_equal(run_program("", "", "--config config.ini", "w"), 2);
     }
 }
 
@@ -498,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
         cmocka_unit_test(test_uses_in_between_count),
         cmocka_unit_test(test_forced_policies),
+        cmocka_unit_test(test_compilers_end_after_all_builds),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_configuration),
 #endif
