@@ -10,6 +10,7 @@
 #include "reference.h"
 #include "restride/restride.h"
 #include "transpose/cost.h"
+#include "transpose/plan.h"
 #include "transpose/wisdom.h"
 #include "transpose/wisdom_file.h"
 
@@ -103,11 +104,18 @@ static restride_plan *plan_tensor(restride_engine *engine, const size_t sizes[],
     return plan;
 }
 
+/* Each stage passes over the whole tensor, so the plan's cost is the sum of all. */
+static void check_cost(const restride_plan *plan)
+{
+    assert_true(plan->passes >= RS_COST_LEAST * (double)plan->stage_count);
+}
+
 /* The plan of the tensor, which is right whatever the wisdom says. */
 static followed check_tensor(restride_engine *engine)
 {
     restride_plan *plan = plan_tensor(engine, dims, reversed, UNIT);
     const followed f = read_description(plan);
+    check_cost(plan);
     size_t size = dims[0] * dims[1] * dims[2] * UNIT;
     guarded_buffer buffer = guarded_create(size, 0, 5);
     unsigned char *expected = malloc(size);
