@@ -158,14 +158,15 @@ static size_t tails_bytes(const rs_transpose_task *task)
     return task->rows * task->tail * task->unit;
 }
 
-/* The tails are kept once together and once more by each worker; they move twice. */
+/* The tails are kept once together and as many bytes once more by each worker: written to memory
+ * that the system clears first, and read again. */
 static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                          size_t scratch_limit)
 {
-    (void)traits;
     if (2 * task->rows * task->tail * task->unit > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    return 0.95 + 2 * (double)task->tail / (double)(task->cols + task->tail);
+    double kept = (double)task->tail / (double)(task->cols + task->tail);
+    return 0.95 + 3 * kept * (double)(1 + traits->workers);
 }
 
 /* Out to the scratch memory, which is faulted in, and back as a plain copy; within the chip the
