@@ -329,10 +329,11 @@ static bool still_builds(cl_kernel handle, double since)
     const rs_kernel *kernel = rs_kernel_find(handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     double now = rs_layer_clock();
-    bool wanted = known != NULL && known->awaits_build &&
-                  rs_policy_is_long(&known->knowledge, known->work_items) &&
-                  now - since < affordable_wait * (since - rs_the_layer.loaded_at) &&
-                  is_pending(kernel, kernel->known_device);
+    bool wanted =
+        known != NULL && known->awaits_build &&
+        rs_policy_is_long(&known->knowledge, known->work_items) &&
+        rs_the_layer.waited + now - since < affordable_wait * (since - rs_the_layer.loaded_at) &&
+        is_pending(kernel, kernel->known_device);
     rs_layer_unlock();
     return wanted;
 }
@@ -343,6 +344,9 @@ static void await_build(cl_kernel handle)
     const double start = rs_layer_clock();
     while (still_builds(handle, start))
         nanosleep(&pause, NULL);
+    rs_layer_lock();
+    rs_the_layer.waited += rs_layer_clock() - start;
+    rs_layer_unlock();
 }
 
 /*

@@ -175,6 +175,7 @@ typedef struct {
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;   /* rs_layer_clock() */
+    double waited;      /* seconds, for builds of conversions, all launches together */
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     rs_map released;    /* queues that hid their profiling, whose events may live on */
