@@ -20,9 +20,10 @@ static void sweep(int nz, int ny, int nx, double to[nz][ny][nx], double from[nz]
     for (int z = 1; z < nz - 1; z++)
         for (int y = 1; y < ny - 1; y++)
             for (int x = 1; x < nx - 1; x++)
-                to[z][y][x] = from[z][y][x] + 0.1 * (from[z - 1][y][x] + from[z + 1][y][x] + from[z][y - 1][x] +
-                                                     from[z][y + 1][x] + from[z][y][x - 1] + from[z][y][x + 1] -
-                                                     6 * from[z][y][x]);
+                to[z][y][x] = from[z][y][x] +
+                              0.1 * (from[z - 1][y][x] + from[z + 1][y][x] + from[z][y - 1][x] +
+                                     from[z][y + 1][x] + from[z][y][x - 1] + from[z][y][x + 1] -
+                                     6 * from[z][y][x]);
 }
 
 static double sum(int nz, int ny, int nx, double any[nz][ny][nx])
@@ -37,10 +38,11 @@ static double sum(int nz, int ny, int nx, double any[nz][ny][nx])
 
 int main(int argc, char **argv)
 {
-    int nz = argc > 1 ? atoi(argv[1]) : 9, ny = argc > 2 ? atoi(argv[2]) : 35, nx = argc > 3 ? atoi(argv[3]) : 70;
-    double (*now)[ny][nx] = new_grid(nz, ny, nx);
-    double (*next)[ny][nx] = (double (*)[ny][nx])malloc(sizeof(double) * nz * ny * nx);
-    double (*swap)[ny][nx];
+    int nz = argc > 1 ? atoi(argv[1]) : 9, ny = argc > 2 ? atoi(argv[2]) : 35,
+        nx = argc > 3 ? atoi(argv[3]) : 70;
+    double(*now)[ny][nx] = new_grid(nz, ny, nx);
+    double(*next)[ny][nx] = (double(*)[ny][nx])malloc(sizeof(double) * nz * ny * nx);
+    double(*swap)[ny][nx];
     start(nz, ny, nx, now);
     start(nz, ny, nx, next);
     for (int t = 0; t < 10; t++) {
@@ -49,7 +51,7 @@ int main(int argc, char **argv)
         now = next;
         next = swap;
     }
-    double (*last)[ny][nx] = argc % 2 == 1 ? now : next;
+    double(*last)[ny][nx] = argc % 2 == 1 ? now : next;
     last[0][0][0] += 1; // an access of the host
     printf("%a %a %a\n", sum(nz, ny, nx, now), sum(nz, ny, nx, next), sum(nz, ny, nx, last));
     free(now);
