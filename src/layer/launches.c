@@ -342,8 +342,11 @@ static void await_build(cl_kernel handle)
 {
     static const struct timespec pause = {0, SHORTEST_SLEEP * 10};
     const double start = rs_layer_clock();
-    while (still_builds(handle, start))
+    if (!still_builds(handle, start))
+        return;
+    do
         nanosleep(&pause, NULL);
+    while (still_builds(handle, start));
     rs_layer_lock();
     rs_the_layer.waited += rs_layer_clock() - start;
     rs_layer_unlock();
