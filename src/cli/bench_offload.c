@@ -73,7 +73,7 @@ static bool take_option(void *context, int code, const char *value)
     switch (code) {
     case 'e':
         options->engine = value;
-        return strcmp(value, "host") != 0 && rs_cli_is_engine(value);
+        return rs_cli_is_device_engine(value);
     case 'd':
         options->device = value;
         return true;

@@ -49,6 +49,11 @@ bool rs_cli_is_engine(const char *name)
     return false;
 }
 
+bool rs_cli_is_device_engine(const char *name)
+{
+    return strcmp(name, "host") != 0 && rs_cli_is_engine(name);
+}
+
 restride_status rs_cli_open_engine(restride_engine **engine, const char *name, const char *device,
                                    size_t threads)
 {

@@ -10,6 +10,9 @@
 /* Whether there is an engine of that name, in this build or in another. */
 bool rs_cli_is_engine(const char *name);
 
+/* The same, without the host. */
+bool rs_cli_is_device_engine(const char *name);
+
 /*
  * Opens one. `device` (NULL: the first GPU, else the first device) is for devices, `threads` (0:
  * all) for the host. RESTRIDE_UNSUPPORTED when this build or this machine does not have it.

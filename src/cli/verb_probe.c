@@ -112,7 +112,7 @@ static bool take_option(void *target, int option, const char *value)
     switch (option) {
     case 'e':
         options->engine = value;
-        return strcmp(value, "opencl") == 0 || strcmp(value, "cuda") == 0;
+        return rs_cli_is_device_engine(value);
     case 'd':
         options->device = value;
         return true;
