@@ -52,7 +52,7 @@ static uint32_t *random_numbers(uint64_t *seed, size_t count, size_t bound)
 }
 
 /* One number more than is summed stays as it is. */
-void device_test_sums(restride_engine *engine, uint64_t seed, size_t count, size_t most)
+static void test_sums(restride_engine *engine, uint64_t seed, size_t count, size_t most)
 {
     for (size_t n = 0; n < count; n++) {
         size_t numbers = n == 0 ? most : 1 + test_random(&seed, PICK(&seed, 10, most / 4, most));
@@ -82,7 +82,7 @@ void device_test_sums(restride_engine *engine, uint64_t seed, size_t count, size
     }
 }
 
-void device_test_sorting(restride_engine *engine, uint64_t seed, size_t count, size_t most)
+static void test_sorting(restride_engine *engine, uint64_t seed, size_t count, size_t most)
 {
     for (size_t n = 0; n < count; n++) {
         size_t pairs_count =
@@ -237,7 +237,7 @@ static void check_plan(restride_engine *engine, const launch_case *launched,
     free(narrow);
 }
 
-void device_test_plans(restride_engine *engine, uint64_t seed, size_t count, size_t most)
+static void test_plans(restride_engine *engine, uint64_t seed, size_t count, size_t most)
 {
     for (size_t n = 0; n < count; n++) {
         launch_case made =
@@ -283,7 +283,7 @@ static void buffers_of_a_wrong_size_are_refused(restride_engine *engine,
     restride_irregular_device_destroy(NULL);
 }
 
-void device_test_bad_input(restride_engine *engine)
+static void test_bad_input(restride_engine *engine)
 {
     const uint32_t index[] = {0, 1, 5, 2};
     rs_device_memory memory = create(engine, index, sizeof index);
@@ -315,4 +315,42 @@ void device_test_bad_input(restride_engine *engine)
     restride_engine_destroy(host);
     buffers_of_a_wrong_size_are_refused(engine, &launch, &good);
     release(engine, memory);
+}
+
+static const device_cases *given;
+
+static void sums_are_those_of_the_host(void **state)
+{
+    (void)state;
+    test_sums(given->engine, given->seed, given->count, given->most);
+}
+
+static void sorting_is_stable(void **state)
+{
+    (void)state;
+    test_sorting(given->engine, given->seed, given->count, given->most);
+}
+
+static void plans_are_those_of_the_host(void **state)
+{
+    (void)state;
+    test_plans(given->engine, given->seed, given->count, given->most_threads);
+}
+
+static void bad_input_gets_a_sentence(void **state)
+{
+    (void)state;
+    test_bad_input(given->engine);
+}
+
+int device_cases_run(const device_cases *cases)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_those_of_the_host),
+        cmocka_unit_test(sorting_is_stable),
+        cmocka_unit_test(plans_are_those_of_the_host),
+        cmocka_unit_test(bad_input_gets_a_sentence),
+    };
+    given = cases;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each fails the test: `count` random cases, with up to `most` numbers or threads. */
-void device_test_sums(restride_engine *engine, uint64_t seed, size_t count, size_t most);
-void device_test_sorting(restride_engine *engine, uint64_t seed, size_t count, size_t most);
-void device_test_plans(restride_engine *engine, uint64_t seed, size_t count, size_t most);
-void device_test_bad_input(restride_engine *engine);
+typedef struct {
+    restride_engine *engine;
+    uint64_t seed;
+    size_t count;        /* random cases of each kind */
+    size_t most;         /* numbers to add up or to sort */
+    size_t most_threads; /* of a plan */
+} device_cases;
+
+/* Runs all tests; how many failed. */
+int device_cases_run(const device_cases *cases);
 
 #endif
