@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "source/options.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -205,18 +206,6 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
     return exit_status;
 }
 
-/* One compiler option, quoted so that it stays one word. */
-static void add_option(rs_text *options, const char *option)
-{
-    rs_text_add_string(options, " \"");
-    for (const char *c = option; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            rs_text_add_string(options, "\\");
-        rs_text_add(options, c, 1);
-    }
-    rs_text_add_string(options, "\"");
-}
-
 static void print_notes(const json_t *reply)
 {
     size_t i;
@@ -305,16 +294,7 @@ static json_t *text_of(const rs_text *source)
 static int analyze_file(const char *verb, settings *s, char *const options[], int option_count)
 {
     rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
-    rs_text_add(&joined, "", 0);
-    for (int i = 0; i < option_count; i++)
-        add_option(&joined, options[i]);
-    /* As compilers do: includes are found beside the file. */
-    const char *slash = strrchr(s->file, '/');
-    rs_text folder = RS_TEXT_EMPTY;
-    rs_text_format(&folder, "-I%.*s", slash == NULL ? 1 : (int)(slash - s->file + 1),
-                   slash == NULL ? "." : s->file);
-    add_option(&joined, folder.data != NULL ? folder.data : "-I.");
-    rs_text_free(&folder);
+    rs_options_join(&joined, options, option_count, s->file);
     if (rs_text_read_file(&source, s->file) != RESTRIDE_OK) {
         rs_text_free(&joined);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);

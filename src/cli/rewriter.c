@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "config/config.h"
 #include "rewrite/rewrite.h"
+#include "source/options.h"
 
 #include <clang-c/Index.h>
 #include <getopt.h>
@@ -166,18 +167,6 @@ static int read_arguments(int argc, char **argv, settings *s, bool *request, boo
         }
     }
     return RS_EXIT_DONE;
-}
-
-/* Adds one compiler option, quoted so that it stays one word. */
-static void add_option(rs_text *options, const char *option)
-{
-    rs_text_add_string(options, " \"");
-    for (const char *c = option; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            rs_text_add_string(options, "\\");
-        rs_text_add(options, c, 1);
-    }
-    rs_text_add_string(options, "\"");
 }
 
 static void print_arguments(const json_t *reply)
@@ -359,17 +348,7 @@ static int rewrite_file(const char *verb, const settings *s, char *const options
 {
     rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
     rs_text_add(&source, "", 0);
-    rs_text_add(&joined, "", 0);
-    for (int i = 0; i < option_count; i++)
-        add_option(&joined, options[i]);
-    const char *slash =
-        strrchr(s->file, '/'); /* as compilers do: includes are found beside the file */
-    char *folder = slash == NULL ? NULL : strndup(s->file, (size_t)(slash - s->file) + 1);
-    if (folder != NULL) {
-        rs_text_add_string(&joined, " -I");
-        add_option(&joined, folder);
-    }
-    free(folder);
+    rs_options_join(&joined, options, option_count, s->file);
     int exit_status;
     if (rs_text_read_file(&source, s->file) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);

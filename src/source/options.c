@@ -2,8 +2,6 @@
  */
 #include "source/options.h"
 
-#include "base/text.h"
-
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -154,4 +152,31 @@ void rs_options_free(rs_options *options)
     free(options->standard);
     free(options->refused);
     *options = (rs_options){NULL, 0, NULL, NULL, NULL};
+}
+
+static void add_word(rs_text *text, const char *word)
+{
+    rs_text_add_string(text, " \"");
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            rs_text_add_string(text, "\\");
+        rs_text_add(text, c, 1);
+    }
+    rs_text_add_string(text, "\"");
+}
+
+void rs_options_join(rs_text *text, char *const words[], int count, const char *file)
+{
+    for (int i = 0; i < count; i++)
+        add_word(text, words[i]);
+    const char *slash = strrchr(file, '/');
+    rs_text folder = RS_TEXT_EMPTY;
+    rs_text_add_string(&folder, "-I");
+    rs_text_add(&folder, slash == NULL ? "." : file,
+                slash == NULL ? 1 : (size_t)(slash - file) + 1);
+    if (folder.failed)
+        text->failed = true;
+    else
+        add_word(text, folder.data);
+    rs_text_free(&folder);
 }

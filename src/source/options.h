@@ -1,12 +1,12 @@
 /*
  * The build options of an OpenCL program, sorted by who needs them: the preprocessor (-D, -U, -I),
- * the parser
- * (-cl-std) and the device's compiler (everything but the preprocessor's).
+ * the parser (-cl-std) and the device's compiler (everything but the preprocessor's).
  */
 #ifndef RS_SOURCE_OPTIONS_H
 #define RS_SOURCE_OPTIONS_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stddef.h>
 
@@ -21,5 +21,9 @@ typedef struct {
 /* Splits at white space; "..." and '...' group, a backslash keeps the next character. */
 restride_status rs_options_parse(rs_options *options, const char *text);
 void rs_options_free(rs_options *options);
+
+/* Writes `count` words of a command line as one text that rs_options_parse() splits into the same
+ * words again, and behind them, as compilers do, the folder of `file` for what it includes. */
+void rs_options_join(rs_text *text, char *const words[], int count, const char *file);
 
 #endif
