@@ -182,10 +182,18 @@ typedef struct {
      * the first stage. */
     restride_status (*check_buffer)(restride_engine *engine, void *buffer, size_t bytes);
 
-    /* Runs one stage in place and returns when it is done. Thread-safe on different buffers.
-     * `progress` may be NULL; a stage adds to it as it goes, or not at all. */
+    /*
+     * Runs one stage in place. Thread-safe on different buffers. `progress` may be NULL; a stage
+     * adds to it as it goes, or not at all. With `under_way` NULL it returns when the stage is
+     * done. Otherwise it may return before that: the stage begins behind those that left
+     * something in *under_way (NULL before the first), and what is left there then, after an
+     * error too, is for the next stage or for finish(). A caller's stream orders the stages by
+     * itself.
+     */
     restride_status (*run)(const rs_stage *stage, void *buffer, void *scratch,
-                           rs_progress *progress);
+                           rs_progress *progress, void **under_way);
+    /* Waits for what runs have left under way. NULL in an engine whose stages leave nothing. */
+    restride_status (*finish)(restride_engine *engine, void *under_way);
 
     /* New JSON objects, or NULL when memory is short. */
     json_t *(*describe_stage)(const rs_stage *stage);

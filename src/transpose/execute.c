@@ -5,10 +5,10 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdio.h>
 #include <time.h>
 
-enum { TELL_NANOSECONDS = 200000000, SECOND_NANOSECONDS = 1000000000 };
+enum { TELL_NANOSECONDS = 200000000, SECOND_NANOSECONDS = 1000000000, SENTENCE_BYTES = 1024 };
 
 size_t rs_plan_shared_scratch(const restride_plan *plan)
 {
@@ -101,31 +101,59 @@ static void watch_end(watch *w, bool succeeded)
         tell(w, w->total);
 }
 
+static void keep_sentence(char sentence[SENTENCE_BYTES])
+{
+    snprintf(sentence, SENTENCE_BYTES, "%s", restride_last_error());
+}
+
 /* A device that fails behind the first stage leaves something between the two layouts. */
 static restride_status fail_between(const restride_plan *plan, size_t stage, restride_status status)
 {
-    char reason[512];
-    size_t length = strlen(restride_last_error());
-    length = length < sizeof reason ? length : sizeof reason - 1;
-    memcpy(reason, restride_last_error(), length);
-    reason[length] = '\0';
+    char reason[SENTENCE_BYTES];
+    keep_sentence(reason);
     return rs_fail(status,
                    "Stage %zu of %zu failed, so the buffer is neither \"%s\" nor \"%s\" now: %s",
                    stage + 1, plan->stage_count, plan->from, plan->to, reason);
 }
 
-static restride_status run_stages(const restride_plan *plan, void *buffer, void *scratch, watch *w)
+static restride_status finish(const restride_plan *plan, void **under_way)
+{
+    const rs_engine_operations *operations = plan->engine->operations;
+    void *last = *under_way;
+    *under_way = NULL;
+    return operations->finish == NULL ? RESTRIDE_OK : operations->finish(plan->engine, last);
+}
+
+/* Who watches is told of what is done, so each stage is waited for. */
+static restride_status run_stage(const restride_plan *plan, size_t i, void *buffer, void *scratch,
+                                 watch *w, void **under_way)
 {
     rs_progress *progress = watched(w) ? &w->progress : NULL;
-    for (size_t i = 0; i < plan->stage_count; i++) {
-        restride_status status =
-            plan->engine->operations->run(plan->stages[i], buffer, scratch, progress);
-        if (status != RESTRIDE_OK)
-            return i == 0 ? status : fail_between(plan, i, status);
-        /* Stages count as they go only roughly; between them the sum is known. */
-        atomic_store(&w->progress.done_bytes, (i + 1) * plan->bytes);
-    }
+    restride_status status =
+        plan->engine->operations->run(plan->stages[i], buffer, scratch, progress, under_way);
+    if (status == RESTRIDE_OK && watched(w))
+        status = finish(plan, under_way);
+    if (status != RESTRIDE_OK)
+        return i == 0 ? status : fail_between(plan, i, status);
+    /* Stages count as they go only roughly; between them the sum is known. */
+    atomic_store(&w->progress.done_bytes, (i + 1) * plan->bytes);
     return RESTRIDE_OK;
+}
+
+/* Nothing is under way on its return, after an error too, whose sentence stays. */
+static restride_status run_stages(const restride_plan *plan, void *buffer, void *scratch, watch *w)
+{
+    void *under_way = NULL;
+    for (size_t i = 0; i < plan->stage_count; i++) {
+        restride_status status = run_stage(plan, i, buffer, scratch, w, &under_way);
+        if (status != RESTRIDE_OK) {
+            char sentence[SENTENCE_BYTES];
+            keep_sentence(sentence);
+            finish(plan, &under_way);
+            return rs_fail(status, "%s", sentence);
+        }
+    }
+    return finish(plan, &under_way);
 }
 
 restride_status restride_execute_with(restride_plan *plan, void *buffer,

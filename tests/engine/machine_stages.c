@@ -128,7 +128,7 @@ static void run_stage(const test_machine *machine, const rs_transpose_task *task
     if (bytes != 0)
         assert_int_equal(operations->acquire_scratch(machine->engine, bytes, &scratch),
                          RESTRIDE_OK);
-    if (operations->run(stage, buffer, scratch, NULL) != RESTRIDE_OK)
+    if (operations->run(stage, buffer, scratch, NULL, NULL) != RESTRIDE_OK)
         fail_task(task, "not run");
     if (bytes != 0)
         operations->release_scratch(machine->engine, bytes, scratch);

@@ -52,7 +52,7 @@ static size_t bytes_of(const rs_transpose_task *task)
 
 static restride_status run(const rs_stage *stage, void *buffer)
 {
-    restride_status status = engine->operations->run(stage, buffer, NULL, NULL);
+    restride_status status = engine->operations->run(stage, buffer, NULL, NULL, NULL);
     return status == RESTRIDE_OK ? transfer->operations->finish(transfer) : status;
 }
 

@@ -64,7 +64,7 @@ static void run_stage(const problem *p, const rs_transpose_task *task, size_t li
     void *scratch = NULL;
     if (bytes != 0)
         assert_int_equal(operations->acquire_scratch(engine, bytes, &scratch), RESTRIDE_OK);
-    if (operations->run(stage, buffer, scratch, NULL) != RESTRIDE_OK)
+    if (operations->run(stage, buffer, scratch, NULL, NULL) != RESTRIDE_OK)
         fail_case(p, restride_last_error());
     if (scratch != NULL)
         operations->release_scratch(engine, bytes, scratch);

@@ -40,7 +40,7 @@ static void run_tasks(restride_engine *engine, const rs_choice *choice, unsigned
         void *scratch = NULL;
         if (bytes != 0)
             assert_int_equal(posix_memalign(&scratch, 64, bytes), 0);
-        assert_int_equal(operations->run(stage, data, scratch, NULL), RESTRIDE_OK);
+        assert_int_equal(operations->run(stage, data, scratch, NULL, NULL), RESTRIDE_OK);
         free(scratch);
         operations->destroy_stage(stage);
     }

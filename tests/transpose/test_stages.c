@@ -23,7 +23,7 @@ static void run_stages(restride_engine *engine, const rs_transpose_task *tasks, 
         /* Exactly what was stated, so that a sanitizer sees every byte beyond. */
         void *scratch = malloc(bytes);
         assert_true(scratch != NULL || bytes == 0);
-        assert_int_equal(engine->operations->run(stage, data, scratch, NULL), RESTRIDE_OK);
+        assert_int_equal(engine->operations->run(stage, data, scratch, NULL, NULL), RESTRIDE_OK);
         free(scratch);
         engine->operations->destroy_stage(stage);
     }

@@ -373,10 +373,12 @@ static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer)
     return sequence.code;
 }
 
-static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
+static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
+                           void **under_way)
 {
     (void)scratch; /* the same as the engine's own */
     (void)progress;
+    (void)under_way;
     const rs_cuda_stage *stage = (const rs_cuda_stage *)base;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     restride_status status = enter(engine);

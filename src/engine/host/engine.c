@@ -242,8 +242,10 @@ static void work(void *context, const rs_host_member *member)
     }
 }
 
-static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
+static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
+                           void **under_way)
 {
+    (void)under_way;
     const rs_host_stage *stage = (const rs_host_stage *)base;
     unsigned char *data = (unsigned char *)buffer + stage->task.offset;
     rs_host_run shared = {stage, data, scratch, progress};

@@ -38,12 +38,17 @@ static restride_status enqueue_marshal(const marshal_plan *plan, rs_device_seque
                                        cl_mem buffer)
 {
     const rs_opencl_engine *engine = (const rs_opencl_engine *)sequence->engine;
+    cl_event before = sequence->last;
     cl_event event = NULL;
-    restride_status status =
-        rs_opencl_marshal_enqueue(plan->marshal, engine->queue, buffer, plan->count,
-                                  plan->direction, 0, NULL, engine->out_of_order ? &event : NULL);
+    restride_status status = rs_opencl_marshal_enqueue(
+        plan->marshal, engine->queue, buffer, plan->count, plan->direction, before != NULL,
+        before != NULL ? &before : NULL, engine->out_of_order ? &event : NULL);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (before != NULL)
+        engine->api->clReleaseEvent(before);
     sequence->last = event;
-    return status;
+    return RESTRIDE_OK;
 }
 
 static void forget_marshal(rs_device_stage *stage)
@@ -194,19 +199,35 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     return RESTRIDE_OK;
 }
 
-static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress)
+static const char converting[] = "converting the buffer, whose content is undefined now";
+
+/* What is under way is the last command's event; in a queue that runs commands in order, nothing
+ * that has to be kept. */
+static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
+                           void **under_way)
 {
     (void)progress;
-    rs_device_sequence sequence = {(rs_device_engine *)base->engine, NULL, CL_SUCCESS};
+    void *before = under_way != NULL ? *under_way : NULL;
+    rs_device_sequence sequence = {(rs_device_engine *)base->engine, before, CL_SUCCESS};
     const rs_device_stage *stage = (const rs_device_stage *)base;
     restride_status status = RESTRIDE_OK;
     if (stage->method == &marshalling)
         status = enqueue_marshal(stage->plan, &sequence, (cl_mem)buffer);
     else
         rs_device_enqueue_stage(stage, &sequence, buffer, scratch);
-    if (status != RESTRIDE_OK)
-        return status;
-    return rs_device_finish(&sequence, "converting the buffer, whose content is undefined now");
+    if (status == RESTRIDE_OK && under_way == NULL)
+        return rs_device_finish(&sequence, converting);
+    if (under_way != NULL)
+        *under_way = sequence.last;
+    if (status == RESTRIDE_OK && sequence.code != CL_SUCCESS)
+        status = rs_opencl_fail(sequence.code, converting);
+    return status;
+}
+
+static restride_status finish(restride_engine *base, void *under_way)
+{
+    rs_device_sequence sequence = {(rs_device_engine *)base, under_way, CL_SUCCESS};
+    return rs_device_finish(&sequence, converting);
 }
 
 /* A queue needs no thread of its own. */
@@ -255,6 +276,7 @@ static const rs_engine_operations operations = {
     .release_scratch = release_scratch,
     .check_buffer = check_buffer,
     .run = run,
+    .finish = finish,
     .describe_stage = describe_stage,
     .describe_device = describe_device,
     .transfer = &rs_opencl_transfer,

@@ -174,7 +174,7 @@ static void check_task(const rs_transpose_task *task, uint64_t seed)
         return;
     }
     cuda_memory memory = cuda_memory_create(before, bytes);
-    if (engine->operations->run(stage, (void *)memory.pointer, NULL, NULL) != RESTRIDE_OK)
+    if (engine->operations->run(stage, (void *)memory.pointer, NULL, NULL, NULL) != RESTRIDE_OK)
         fail_task(task, "not run");
     if (!cuda_memory_read(&memory, after))
         fail_task(task, "a canary changed or the device failed");
