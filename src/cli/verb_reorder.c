@@ -1,12 +1,11 @@
 /* restride reorder INDEX: an order of data and threads for A[P[t]]. */
-#include "base/arithmetic.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/engines.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
+#include "cli/reorder.h"
 #include "file/npy.h"
-#include "restride/irregular.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,42 +15,69 @@
 static const char usage[] =
     "usage: restride reorder INDEX.npy (--data ARRAY.npy | --objects N --type TYPE) [OPTIONS]...\n"
     "\n"
-    "For kernels in which thread t reads A[P[t]]. A GPU runs its threads in warps, and each warp "
-    "pays\n"
-    "one memory transaction for every memory segment that its reads touch. If P jumps about, that "
-    "is up\n"
-    "to one for each thread. This verb finds new places (slots) for the objects of A, and if it "
-    "may "
-    "a\n"
-    "new order of the threads, so that the threads of a warp read neighbours. Nothing is changed; "
-    "what\n"
-    "was found is printed and, on request, written to new files.\n"
+    "For kernels in which thread t reads A[P[t]]: sparse matrices, graphs, particles in cells. A "
+    "GPU runs\n"
+    "its threads in warps of 32, and a warp pays one memory transaction for every segment of "
+    "memory, 32\n"
+    "bytes, that its reads touch. Where P jumps about, that is up to one for each thread instead "
+    "of a few\n"
+    "for all. This verb finds new places (slots) for the objects of A, and if it may a new order "
+    "of the\n"
+    "threads, so that the threads of a warp read neighbours. Your files are only read; what was "
+    "found is\n"
+    "printed and, on request, written to new files.\n"
     "\n"
+    "What becomes of the kernel, with the files of --write-slots, --write-index and "
+    "--write-order:\n"
+    "  before: out[t] = f(A[P[t]])      after: out[order[t]] = f(slots[new_P[t]])\n"
+    "\n"
+    "The arrays:\n"
     "  INDEX.npy          P: 4- or 8-byte integers, in the order of the threads\n"
     "  --data ARRAY.npy   A; its first axis counts the objects\n"
     "  --objects N        the number of objects in A, where A itself is not at hand,\n"
     "  --type TYPE        and what one is: f32, f64, ... or a number of bytes\n"
+    "\n"
+    "The plan:\n"
+    "  --method METHOD    auto: the fewest transactions (default)\n"
+    "                     duplication: a slot for each thread; threads stay, most memory\n"
+    "                     partial: copies for the warps that gain most, within --budget; threads "
+    "stay\n"
+    "                     padding: threads sorted by object; few copies, the fewest transactions\n"
+    "                     approximation: threads in groups, no copies, close to the fewest\n"
+    "  --budget BYTES     memory for copies and gaps (64M; default: no limit)\n"
+    "  --keep-threads     the threads stay in their order; only copies are allowed\n"
     "  --warp N           threads that read at once (default: 32)\n"
     "  --segment BYTES    what one transaction moves: 32 on today's GPUs (default), 128 on old "
     "ones\n"
-    "  --method METHOD    auto: the fewest transactions (default)\n"
-    "                     duplication: each thread gets its own object, in the threads' order\n"
-    "                     partial: copies for the warps that gain most, within --budget\n"
-    "                     padding: threads sorted by object; few copies, the fewest transactions\n"
-    "                     approximation: threads in groups, no copies, within a proven bound\n"
-    "  --budget BYTES     memory for copies and gaps (64M; default: no limit)\n"
-    "  --keep-threads     the threads stay in their order; only copies are allowed\n"
-    "  --threads N        processors that make the plan (default: all)\n"
+    "  --engine ENGINE    where the plan is made: host (default), opencl or cuda. Devices know "
+    "two\n"
+    "                     methods, approximation (their auto) and duplication, and are faster\n"
+    "  --device DEVICE    its number, or a part of its name (default: the first GPU)\n"
+    "  --threads N        processors of the host that make the plan (default: all)\n"
+    "\n"
+    "What is written:\n"
     "  --write-index F    the new P: the slot that each new thread reads\n"
     "  --write-order F    for each new thread the old one whose work it does\n"
     "  --write-slots F    the new A, from --data\n"
+    "  --svg F            a picture: the segments that some of the warps touch, before and after\n"
+    "  --explain          prints all methods that are possible here beside the one taken\n"
     "  --json             prints JSON\n"
     "\n"
-    "Break-even is the number of launches after which the transactions saved repay the "
-    "reordering.\n"
+    "What is printed:\n"
+    "  transactions       of all warps, before and after\n"
+    "  at best            no places for the objects, copies included, need fewer; and no order of "
+    "the\n"
+    "                     threads either, if the plan moves them\n"
+    "  at most            the bound that the method keeps whatever P holds\n"
+    "  memory             slots, and the bytes that they take beyond A\n"
+    "  break-even         launches after which the transactions saved repay those of filling the "
+    "slots\n"
+    "                     and reading the new index array; the time of the plan itself comes on "
+    "top\n"
     "\n"
     "Example, the vector that a sparse matrix reads in y = M x, with M's column numbers in P:\n"
-    "  restride reorder columns.npy --objects 11948 --type f32 --write-index new-columns.npy \\\n"
+    "  restride reorder columns.npy --objects 11948 --type f32 --explain --write-index "
+    "new-columns.npy \\\n"
     "      --write-order order.npy\n";
 
 enum { MOST_THREADS = 256 };
@@ -62,8 +88,12 @@ typedef struct {
     const char *write_index;
     const char *write_order;
     const char *write_slots;
+    const char *svg;
+    const char *engine;
+    const char *device;
     size_t objects;
     size_t object_bytes;
+    bool explain;
     bool json;
     restride_launch launch;
     restride_irregular_options plan;
@@ -76,16 +106,12 @@ typedef struct {
     const unsigned char *values;
 } npy_file;
 
-static const char *const method_names[] = {"auto", "duplication", "partial", "padding",
-                                           "approximation"};
-enum { METHODS = sizeof method_names / sizeof method_names[0] };
-
 /* ---- options ---- */
 
 static bool read_method(const char *text, restride_irregular_method *method)
 {
-    for (int i = 0; i < METHODS; i++)
-        if (strcmp(text, method_names[i]) == 0) {
+    for (int i = 0; i < RS_REORDER_METHODS; i++)
+        if (strcmp(text, rs_reorder_methods[i].name) == 0) {
             *method = (restride_irregular_method)i;
             return true;
         }
@@ -106,9 +132,9 @@ static bool read_processors(const char *text, int *processors)
     return true;
 }
 
-static bool take_path(const char *value, const char **path)
+static bool take_text(const char *value, const char **text)
 {
-    *path = value;
+    *text = value;
     return true;
 }
 
@@ -117,7 +143,7 @@ static bool take_option(void *target, int option, const char *value)
     reorder_options *options = target;
     switch (option) {
     case 'd':
-        return take_path(value, &options->data_path);
+        return take_text(value, &options->data_path);
     case 'n':
         return rs_cli_read_count(value, &options->objects) && options->objects > 0;
     case 't':
@@ -137,11 +163,21 @@ static bool take_option(void *target, int option, const char *value)
     case 'p':
         return read_processors(value, &options->plan.processors);
     case 'I':
-        return take_path(value, &options->write_index);
+        return take_text(value, &options->write_index);
     case 'O':
-        return take_path(value, &options->write_order);
+        return take_text(value, &options->write_order);
     case 'S':
-        return take_path(value, &options->write_slots);
+        return take_text(value, &options->write_slots);
+    case 'g':
+        return take_text(value, &options->svg);
+    case 'e':
+        options->engine = value;
+        return rs_cli_is_engine(value);
+    case 'D':
+        return take_text(value, &options->device);
+    case 'x':
+        options->explain = true;
+        return true;
     default:
         options->json = true;
         return true;
@@ -162,6 +198,9 @@ static int check_options(const reorder_options *options, int arguments)
     if (options->write_slots != NULL && options->data_path == NULL)
         return rs_cli_fail(RS_EXIT_USAGE, "reorder",
                            "--write-slots needs the array itself: give --data.");
+    if (options->device != NULL && !rs_cli_is_device_engine(options->engine))
+        return rs_cli_fail(RS_EXIT_USAGE, "reorder",
+                           "--device is for plans made on a device: give --engine opencl or cuda.");
     return RS_EXIT_DONE;
 }
 
@@ -179,9 +218,13 @@ static int read_options(int argc, char **argv, reorder_options *options)
                                           {"write-index", required_argument, NULL, 'I'},
                                           {"write-order", required_argument, NULL, 'O'},
                                           {"write-slots", required_argument, NULL, 'S'},
+                                          {"svg", required_argument, NULL, 'g'},
+                                          {"engine", required_argument, NULL, 'e'},
+                                          {"device", required_argument, NULL, 'D'},
+                                          {"explain", no_argument, NULL, 'x'},
                                           {"json", no_argument, NULL, 'j'},
                                           {NULL, 0, NULL, 0}};
-    *options = (reorder_options){.launch = {0, 32, 32}};
+    *options = (reorder_options){.launch = {0, 32, 32}, .engine = "host"};
     int exit_status = rs_cli_read_options("reorder", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
@@ -262,14 +305,14 @@ static restride_status write_npy(const char *path, const char *type, size_t coun
     return status;
 }
 
-static restride_status write_index(const restride_irregular *plan, const reorder_options *options,
+static restride_status write_index(const rs_reorder_plan *plan, const reorder_options *options,
                                    const npy_file *index)
 {
     size_t bytes = options->launch.threads * index->npy.item_bytes;
     void *values = malloc(bytes);
     if (values == NULL)
         return rs_fail_memory("the new index array");
-    restride_status status = restride_irregular_index(plan, 0, values);
+    restride_status status = rs_reorder_index(plan, values);
     if (status == RESTRIDE_OK)
         status = write_npy(options->write_index, index->npy.type, options->launch.threads, NULL,
                            values, bytes);
@@ -277,75 +320,33 @@ static restride_status write_index(const restride_irregular *plan, const reorder
     return status;
 }
 
-static restride_status write_order(const restride_irregular *plan, const reorder_options *options)
+static restride_status write_order(const rs_reorder_plan *plan, const reorder_options *options)
 {
     size_t bytes = options->launch.threads * sizeof(size_t);
     size_t *order = malloc(bytes);
     if (order == NULL)
         return rs_fail_memory("the order of threads");
-    restride_irregular_order(plan, order);
-    restride_status status =
-        write_npy(options->write_order, "'<u8'", options->launch.threads, NULL, order, bytes);
+    restride_status status = rs_reorder_order(plan, order);
+    if (status == RESTRIDE_OK)
+        status =
+            write_npy(options->write_order, "'<u8'", options->launch.threads, NULL, order, bytes);
     free(order);
     return status;
 }
 
-static restride_status write_slots(const restride_irregular *plan, const reorder_options *options,
+static restride_status write_slots(const rs_reorder_plan *plan, const reorder_options *options,
                                    const npy_file *data)
 {
-    size_t count = restride_irregular_slots(plan, 0);
-    void *slots = malloc(count * options->object_bytes);
+    size_t bytes = plan->slots * options->object_bytes;
+    void *slots = malloc(bytes);
     if (slots == NULL)
         return rs_fail_memory("the new array");
-    restride_irregular_gather(plan, 0, data->values, slots);
-    restride_status status = write_npy(options->write_slots, data->npy.type, count, &data->npy,
-                                       slots, count * options->object_bytes);
+    restride_status status = rs_reorder_gather(plan, data->values, slots);
+    if (status == RESTRIDE_OK)
+        status =
+            write_npy(options->write_slots, data->npy.type, plan->slots, &data->npy, slots, bytes);
     free(slots);
     return status;
-}
-
-/* ---- report ---- */
-
-static int print_json(const restride_irregular *plan, const restride_irregular_facts *facts)
-{
-    json_t *report = json_pack("{s:s, s:b, s:{s:I, s:I, s:I, s:I}, s:I, s:I}", "method",
-                               method_names[restride_irregular_plan_method(plan)], "moves_threads",
-                               restride_irregular_moves_threads(plan), "transactions", "before",
-                               (json_int_t)facts->transactions_before, "after",
-                               (json_int_t)facts->transactions_after, "bound",
-                               (json_int_t)facts->transactions_bound, "best",
-                               (json_int_t)facts->transactions_best, "slots",
-                               (json_int_t)restride_irregular_slots(plan, 0), "extra_bytes",
-                               (json_int_t)facts->extra_bytes);
-    if (report != NULL)
-        json_object_set_new(report, "break_even_launches",
-                            facts->break_even == SIZE_MAX
-                                ? json_null()
-                                : json_integer((json_int_t)facts->break_even));
-    char *text = rs_json_text(report);
-    json_decref(report);
-    int written = text == NULL ? -1 : puts(text);
-    free(text);
-    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "reorder", "The JSON could not be written.")
-                       : RS_EXIT_DONE;
-}
-
-static int print_text(const restride_irregular *plan, const restride_irregular_facts *facts)
-{
-    printf("method        %s, threads %s\n", method_names[restride_irregular_plan_method(plan)],
-           restride_irregular_moves_threads(plan) ? "in a new order" : "as they are");
-    printf("transactions  %zu before, %zu after (%.2f times fewer)\n", facts->transactions_before,
-           facts->transactions_after,
-           (double)facts->transactions_before / (double)facts->transactions_after);
-    printf("limits        %zu at best, %zu by the method's bound\n", facts->transactions_best,
-           facts->transactions_bound);
-    printf("memory        %zu slots, %zu bytes more than the array\n",
-           restride_irregular_slots(plan, 0), facts->extra_bytes);
-    if (facts->break_even == SIZE_MAX)
-        puts("break-even    never: no transaction is saved");
-    else
-        printf("break-even    after %zu launches\n", facts->break_even);
-    return RS_EXIT_DONE;
 }
 
 /* ---- work ---- */
@@ -357,16 +358,7 @@ static void describe_objects(reorder_options *options, const npy_file *data)
     options->object_bytes = data->npy.data_bytes / options->objects;
 }
 
-static restride_status make_plan(restride_irregular **plan, reorder_options *options,
-                                 const npy_file *index)
-{
-    options->launch.threads = index->npy.shape[0];
-    const restride_reference reference = {index->values, index->npy.item_bytes, options->objects,
-                                          options->object_bytes};
-    return restride_irregular_plan(plan, &options->launch, &reference, 1, &options->plan);
-}
-
-static restride_status write_files(const restride_irregular *plan, const reorder_options *options,
+static restride_status write_files(const rs_reorder_plan *plan, const reorder_options *options,
                                    const npy_file *index, const npy_file *data)
 {
     restride_status status = RESTRIDE_OK;
@@ -376,22 +368,59 @@ static restride_status write_files(const restride_irregular *plan, const reorder
         status = write_order(plan, options);
     if (status == RESTRIDE_OK && options->write_slots != NULL)
         status = write_slots(plan, options, data);
+    if (status == RESTRIDE_OK && options->svg != NULL)
+        status = rs_reorder_draw(plan, options->svg);
     return status;
+}
+
+static restride_status make_report(rs_reorder_report *r, const rs_reorder_place *place,
+                                   const reorder_options *options, const npy_file *index,
+                                   const npy_file *data)
+{
+    rs_reorder_plan plan;
+    restride_status status = rs_reorder_make(&plan, place, &options->plan);
+    if (status != RESTRIDE_OK)
+        return status;
+    r->used = rs_reorder_tell(&plan);
+    r->engine = options->engine;
+    if (place->engine != NULL) {
+        r->device = rs_cli_engine_device(place->engine);
+        if (r->device == NULL)
+            status = rs_fail_memory("the report");
+    }
+    if (status == RESTRIDE_OK)
+        status = write_files(&plan, options, index, data);
+    rs_reorder_free(&plan);
+    if (status == RESTRIDE_OK && options->explain)
+        status = rs_reorder_try_methods(r, place, &options->plan);
+    return status;
+}
+
+static restride_status open_place(rs_reorder_place *place, reorder_options *options,
+                                  const npy_file *index)
+{
+    restride_status status = check_index(index, options->index_path);
+    if (status != RESTRIDE_OK)
+        return status;
+    options->launch.threads = index->npy.shape[0];
+    const restride_reference reference = {index->values, index->npy.item_bytes, options->objects,
+                                          options->object_bytes};
+    return rs_reorder_open(place, options->engine, options->device, &options->launch, &reference);
 }
 
 static int reorder(reorder_options *options, const npy_file *index, const npy_file *data)
 {
-    restride_irregular *plan;
-    if (check_index(index, options->index_path) != RESTRIDE_OK ||
-        make_plan(&plan, options, index) != RESTRIDE_OK)
+    rs_reorder_place place;
+    if (open_place(&place, options, index) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "reorder");
-    const restride_irregular_facts facts = restride_irregular_plan_facts(plan, 0);
+    rs_reorder_report made = {.tried_count = 0};
     int exit_status;
-    if (write_files(plan, options, index, data) != RESTRIDE_OK)
+    if (make_report(&made, &place, options, index, data) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "reorder");
     else
-        exit_status = options->json ? print_json(plan, &facts) : print_text(plan, &facts);
-    restride_irregular_destroy(plan);
+        exit_status = options->json ? rs_reorder_print_json(&made) : rs_reorder_print_text(&made);
+    rs_reorder_free_report(&made);
+    rs_reorder_close(&place);
     return exit_status;
 }
 
