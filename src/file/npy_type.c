@@ -243,6 +243,20 @@ static size_t alignment_of(const rs_record *record)
     return alignment;
 }
 
+/* Whether some member lies where a C compiler would not put it. */
+static bool is_packed(const rs_record *record, size_t bytes, size_t alignment)
+{
+    if (bytes % alignment != 0)
+        return true;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        const rs_leaf *leaf = &record->leaves[i];
+        size_t natural = leaf->size & (~leaf->size + 1);
+        if (leaf->offset % natural != 0)
+            return true;
+    }
+    return false;
+}
+
 restride_status rs_npy_type_leaves(rs_literal *text, size_t bytes, rs_record *record)
 {
     size_t size;
@@ -251,10 +265,6 @@ restride_status rs_npy_type_leaves(rs_literal *text, size_t bytes, rs_record *re
     if (status != RESTRIDE_OK)
         return status;
     size_t alignment = alignment_of(record);
-    if (bytes % alignment != 0)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The elements in %s have %zu bytes, and their largest member wants a "
-                       "multiple of %zu; a packed structure like this cannot change its layout.",
-                       text->name, bytes, alignment);
-    return rs_record_complete(record, bytes, alignment);
+    return is_packed(record, bytes, alignment) ? rs_record_complete_packed(record, bytes)
+                                               : rs_record_complete(record, bytes, alignment);
 }

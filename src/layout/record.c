@@ -5,7 +5,8 @@
  * What rs_record_complete() establishes, and everything else relies on: the leaves cover the
  * structure exactly once in the order of their offsets, and the natural alignment of each leaf
  * divides both its offset and the structure's size. From this follows that a leaf stays aligned in
- * every layout of an array of such structures, whatever its length.
+ * every layout of an array of such structures, whatever its length. Of a packed structure only the
+ * first half is true, which is enough for the host: it moves bytes.
  */
 #include "layout/record.h"
 
@@ -85,7 +86,7 @@ static restride_status append_padding(rs_record *record, size_t begin, size_t en
 }
 
 /* Whether `leaf` may follow the leaves that end at byte `end` of a structure. */
-static restride_status check_leaf(const rs_leaf *leaf, size_t end, size_t size, size_t alignment)
+static restride_status check_place(const rs_leaf *leaf, size_t end, size_t size)
 {
     if (leaf->size == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -100,6 +101,11 @@ static restride_status check_leaf(const rs_leaf *leaf, size_t end, size_t size, 
                        "Member \"%s\" of %zu bytes at byte %zu reaches past the end of the "
                        "structure, which has %zu bytes.",
                        leaf->name, leaf->size, leaf->offset, size);
+    return RESTRIDE_OK;
+}
+
+static restride_status check_alignment(const rs_leaf *leaf, size_t alignment)
+{
     size_t natural = power_of_two_factor(leaf->size);
     if (leaf->offset % natural != 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -130,7 +136,8 @@ static restride_status check_size(size_t size, size_t alignment)
     return RESTRIDE_OK;
 }
 
-restride_status rs_record_complete(rs_record *record, size_t size, size_t alignment)
+static restride_status complete_record(rs_record *record, size_t size, size_t alignment,
+                                       bool packed)
 {
     restride_status status = check_size(size, alignment);
     if (status != RESTRIDE_OK)
@@ -143,7 +150,9 @@ restride_status rs_record_complete(rs_record *record, size_t size, size_t alignm
         const rs_leaf *leaf = &record->leaves[i];
         if (leaf->padding)
             continue; /* a record that was completed before; its gaps are found again */
-        status = check_leaf(leaf, end, size, alignment);
+        status = check_place(leaf, end, size);
+        if (status == RESTRIDE_OK && !packed)
+            status = check_alignment(leaf, alignment);
         if (status == RESTRIDE_OK)
             status = append_padding(&complete, end, leaf->offset, alignment);
         if (status == RESTRIDE_OK)
@@ -159,6 +168,16 @@ restride_status rs_record_complete(rs_record *record, size_t size, size_t alignm
     free(record->leaves);
     *record = complete;
     return RESTRIDE_OK;
+}
+
+restride_status rs_record_complete(rs_record *record, size_t size, size_t alignment)
+{
+    return complete_record(record, size, alignment, false);
+}
+
+restride_status rs_record_complete_packed(rs_record *record, size_t size)
+{
+    return complete_record(record, size, 1, true);
 }
 
 bool rs_record_equal(const rs_record *a, const rs_record *b)

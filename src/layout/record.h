@@ -14,7 +14,7 @@
 typedef struct {
     char *name;    /* "v[2]", "inner.x"; NULL for padding */
     size_t offset; /* bytes from the start of the structure; a multiple of size (a 3-vector has the
-                      size of 4) */
+                      size of 4), unless the structure is packed */
     size_t size;   /* bytes: 1, 2, 4, 8 or more */
     bool padding;
 } rs_leaf;
@@ -35,6 +35,10 @@ restride_status rs_record_add_leaf(rs_record *record, const char *name, size_t o
  * size from the start of the structure.
  */
 restride_status rs_record_complete(rs_record *record, size_t size, size_t alignment);
+
+/* The same for a structure whose members lie at any bytes, as NumPy's do: its alignment is 1.
+ * Engines of devices read leaves as words, so only the host converts it. */
+restride_status rs_record_complete_packed(rs_record *record, size_t size);
 
 /* Whether two records have the same leaves at the same places (names do not count). */
 bool rs_record_equal(const rs_record *a, const rs_record *b);

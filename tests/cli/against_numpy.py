@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""against_numpy.py RESTRIDE: files of NumPy, transposed, hold what numpy.transpose makes of them.
+"""against_numpy.py RESTRIDE: files of NumPy, transposed, hold what numpy.transpose makes of them; and converted, the
+members of their structures lie where the layout says.
 
 Ends with status 77, skipped, where NumPy (python3-numpy) is not installed."""
 import itertools
@@ -62,6 +63,34 @@ def check(path, shape, dtype, order, axes, version):
             complain(f"{case}: another file than NumPy writes")
 
 
+def leaves(dtype, offset=0):
+    """Offset and size of every entry that moves as a whole, in their order in memory."""
+    if dtype.subdtype:
+        base, shape = dtype.subdtype
+        for i in range(int(numpy.prod(shape))):
+            yield from leaves(base, offset + i * base.itemsize)
+    elif dtype.names:
+        for name in dtype.names:
+            yield from leaves(dtype.fields[name][0], offset + dtype.fields[name][1])
+    else:
+        yield offset, dtype.itemsize
+
+
+def check_conversion(path, count, dtype, tile):
+    """From AoS to tiles of `tile` structures (0: SoA) and back."""
+    array = values((count,), dtype)
+    numpy.save(path, array)
+    raw = numpy.frombuffer(array.tobytes(), "u1").reshape(count, dtype.itemsize)
+    tiles = [raw[i:i + (tile or count)] for i in range(0, count, tile or count)]
+    wanted = b"".join(part[:, at:at + size].tobytes() for part in tiles for at, size in leaves(dtype))
+    layout = f"i/{tile} f i%{tile}" if tile else "f i"
+    for source, target, bytes_wanted in (("i f", layout, wanted), (layout, "i f", array.tobytes())):
+        done = subprocess.run([restride, "convert", path, "--from", source, "--to", target], capture_output=True, text=True)
+        with open(path, "rb") as file:
+            if done.returncode or file.read()[-len(wanted):] != bytes_wanted:
+                complain(f"{count} of {dtype} from {source} to {target}: {done.stderr or 'other bytes'}")
+
+
 point = numpy.dtype([("x", "<f4"), ("m", "<f8"), ("v", "<i2", (3,))], align=True)
 dtypes = ["|u1", "<f2", ">f4", "<f8", "<c16", "|S5", "<U3", "<M8[s]", point]
 shapes = [(2, 3), (1, 7), (7, 1), (5, 5), (64, 33), (100, 101), (12,), (2, 3, 4), (5, 1, 7, 3)]
@@ -77,6 +106,13 @@ with tempfile.TemporaryDirectory() as folder:
         for axes in random.sample(list(itertools.permutations(range(rank))), min(12, [1, 1, 2, 6, 24, 120][rank])):
             shape = tuple(random.choice((1, 2, 3, 5, 8)) for _ in range(rank))
             check(path, shape, "<f4", random.choice("CF"), axes, (1, 0))
+    # NumPy packs structures, so members lie at any byte.
+    for count in 1, 5, 33, 1000, 4099:
+        for _ in range(4):
+            types = random.choices(("|i1", "<i2", "<f4", "<f8", "<c16", "|S3", "<U2", ("<i2", (3,)), [("a", "<f8"), ("b", "|u1")]),
+                                   k=random.randint(1, 7))
+            packed = numpy.dtype([(f"m{i}", *(t if isinstance(t, tuple) else (t,))) for i, t in enumerate(types)])
+            check_conversion(path, count, packed, random.choice((0, 16, 32)))
     # What NumPy writes is recognised, and refused with the sentence that fits.
     for array, sentence in (
         (numpy.array([1, "a"], dtype=object), "Python objects"),

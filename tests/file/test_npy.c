@@ -291,6 +291,19 @@ static void test_records(void **state)
     assert_record("[('x', '|u1'), ('a', [('', '|V0')], (1000000000,)), ('', '|V1')]", 2, padded, 2);
 }
 
+/* NumPy packs the members of a structure unless it is told to align them. */
+static void test_packed_records(void **state)
+{
+    (void)state;
+    const expected_leaf late[] = {{"x", 0, 4}, {"m", 4, 8}};
+    assert_record("[('x', '<f4'), ('m', '<f8')]", 12, late, 2);
+    const expected_leaf short_end[] = {{"m", 0, 8}, {"x", 8, 4}};
+    assert_record("[('m', '<f8'), ('x', '<f4')]", 12, short_end, 2);
+    const expected_leaf gap[] = {
+        {"c", 0, 1}, {"m", 1, 8}, {NULL, 9, 1}, {NULL, 10, 1}, {"h", 11, 2}};
+    assert_record("[('c', '|i1'), ('m', '<f8'), ('', '|V2'), ('h', '<i2')]", 13, gap, 5);
+}
+
 static void assert_no_record(const char *type, const char *sentence)
 {
     char dictionary[400];
@@ -308,20 +321,18 @@ static void assert_no_record(const char *type, const char *sentence)
 static void test_no_records(void **state)
 {
     (void)state;
-    assert_no_record("[('x', '<f4'), ('m', '<f8')]", "packed structure");
-    assert_no_record("[('x', '<f8'), ('m', '<f4')]", "packed structure");
     assert_no_record("[('x', '|u1', (1000000,))]", "more than 65536 members");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),       cmocka_unit_test(test_sizes_of_types),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_other_files), cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_write),       cmocka_unit_test(test_write_one_axis),
-        cmocka_unit_test(test_no_room),     cmocka_unit_test(test_records),
-        cmocka_unit_test(test_no_records),
+        cmocka_unit_test(test_plain),          cmocka_unit_test(test_sizes_of_types),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_deep_nesting),
+        cmocka_unit_test(test_other_files),    cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_write),          cmocka_unit_test(test_write_one_axis),
+        cmocka_unit_test(test_no_room),        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_packed_records), cmocka_unit_test(test_no_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
