@@ -29,7 +29,8 @@ typedef struct {
     double work_items;
     const rs_residence *residences[MAXIMUM_TARGETS]; /* of each target, when `rewritten` */
     bool rewritten;
-    bool by_policy; /* the program's own kernel by choice: its buffers could be had otherwise */
+    bool by_policy;  /* the program's own kernel by choice: its buffers could be had otherwise */
+    bool is_pending; /* it would be rewritten if its conversions were built */
 } launch;
 
 /* ---- what stands in the way ---- */
@@ -221,6 +222,8 @@ static bool is_pending(const rs_kernel *kernel, cl_device_id device)
     return false;
 }
 
+static const char being_built[] = "its conversions are being built";
+
 static bool policy_wants(launch *choice, const rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
@@ -236,7 +239,7 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
     /* A trial can wait until its conversions are built. */
     choice->known->awaits_build = decision.trial_seconds > 0 && is_pending(kernel, queue->device);
     if (choice->known->awaits_build)
-        decision = (rs_policy_decision){false, "its conversions are being built", 0};
+        decision = (rs_policy_decision){false, being_built, 0};
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
@@ -252,6 +255,11 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
 static bool find_residences(launch *choice, const rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
+    choice->is_pending = is_pending(kernel, queue->device);
+    if (choice->is_pending) {
+        rs_report_hold(kernel->facts, kernel->targets[0].index, being_built);
+        return false;
+    }
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const char *why = NULL;
@@ -268,6 +276,7 @@ static bool find_residences(launch *choice, const rs_queue *queue)
 static void choose(launch *choice, const rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
+    choice->is_pending = false;
     if (kernel == NULL || kernel->rewritten == NULL || kernel->facts == NULL || queue == NULL ||
         has_obstacle(kernel, queue, choice->range))
         return;
@@ -279,6 +288,7 @@ static void choose(launch *choice, const rs_queue *queue)
 enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
 
 static const double longest_wait = 2;
+static const double longest_build = 30;
 
 /* For conversions that are being built: of the program's time so far. */
 static const double affordable_wait = 0.04;
@@ -464,6 +474,27 @@ static bool is_timed(const launch *choice, const rs_queue *queue)
             rs_policy_wants_time(&choice->known->knowledge, choice->rewritten));
 }
 
+/* Begins the command and chooses. What is being built and is needed at once is waited for without
+ * the lock (residences.h), and not for ever: the build may itself wait for this call, in a
+ * callback. */
+static void begin_launch(rs_command *command, launch *choice, cl_command_queue queue,
+                         cl_kernel handle, cl_uint wait_count, const cl_event *wait_list)
+{
+    static const struct timespec pause = {0, SHORTEST_SLEEP * 10};
+    double end = 0;
+    for (;;) {
+        rs_command_begin(command, queue, wait_count, wait_list);
+        choice->kernel = rs_kernel_find(handle);
+        choose(choice, command->queue);
+        if (!choice->is_pending || (end > 0 && rs_layer_clock() > end))
+            return;
+        rs_command_end(command);
+        if (end <= 0)
+            end = rs_layer_clock() + longest_build;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle,
                                         cl_uint dimensions, const size_t *offset,
                                         const size_t *global, const size_t *local,
@@ -476,9 +507,7 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     cl_event mine = NULL;
     await_times(queue, handle);
     await_build(handle);
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    choice.kernel = rs_kernel_find(handle);
-    choose(&choice, command.queue);
+    begin_launch(&command, &choice, queue, handle, wait_count, wait_list);
     bool timed = is_timed(&choice, command.queue);
     cl_event *out = timed ? &mine : event;
 

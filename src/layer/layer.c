@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "layer/knowledge.h"
 #include "layer/report.h"
+#include "layer/residences.h"
 #include "layer/timing.h"
 
 #include <CL/cl_layer.h>
@@ -27,13 +28,24 @@ static cl_icd_dispatch dispatch;
 static pthread_mutex_t layer_mutex;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void make_mutex(void)
+static void init_mutex(void)
 {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&layer_mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
+}
+
+/*
+ * A child that the program forks has the forking thread alone. So there is no other in the layer at
+ * that moment, nor in a compiler on the layer's behalf: what these hold would stay locked in the
+ * child.
+ */
+static void make_mutex(void)
+{
+    init_mutex();
+    pthread_atfork(rs_residences_await, rs_layer_unlock, init_mutex);
 }
 
 void rs_layer_lock(void)
@@ -91,8 +103,7 @@ double rs_layer_clock(void)
 
 static pid_t loaded_by;
 
-/* A child that the program forked has copies of the layer's records, and perhaps of its lock: not
- * its own to tell of. */
+/* A child that the program forked has copies of the layer's records: not its own to tell of. */
 static void write_at_exit(void)
 {
     if (getpid() != loaded_by)

@@ -5,12 +5,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
-/* Those that have a thread, and the process whose threads they are: a child that it forks has none
- * of them. */
+/* Those that have a thread, which was not joined yet. */
 static rs_residence *with_thread;
-static pid_t process;
+
+static bool is_building(const rs_residence *residence)
+{
+    return atomic_load(&residence->state) == RS_RESIDENCE_BUILDING;
+}
 
 static rs_residence *look_up(const rs_context *context, cl_device_id device,
                              const rs_record *record, size_t tile)
@@ -38,6 +41,14 @@ static rs_residence *add(rs_context *context, cl_device_id device, const rs_reco
     return residence;
 }
 
+static void destroy(rs_residence *residence)
+{
+    rs_opencl_marshal_destroy(residence->marshal);
+    rs_record_free(&residence->record);
+    free(residence->why);
+    free(residence);
+}
+
 static void build(rs_residence *residence)
 {
     if (rs_opencl_marshal_create(&residence->marshal, rs_driver(), residence->context,
@@ -46,7 +57,7 @@ static void build(rs_residence *residence)
         residence->marshal = NULL;
         residence->why = strdup(restride_last_error());
     }
-    atomic_store(&residence->is_built, true);
+    atomic_store(&residence->state, RS_RESIDENCE_BUILT);
 }
 
 /* ---- threads ---- */
@@ -62,23 +73,44 @@ static bool start_thread(rs_residence *residence)
 {
     sigset_t all, before;
     sigfillset(&all);
+    atomic_store(&residence->state, RS_RESIDENCE_BUILDING);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&residence->builder, NULL, build_beside, residence) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started)
+        atomic_store(&residence->state, RS_RESIDENCE_NEW);
     return started;
 }
 
-static void join(rs_residence *residence)
+/* Joins the threads that have built already; true when there is no other. */
+static bool join_finished(void)
 {
     rs_residence **place = &with_thread;
-    while (*place != NULL && *place != residence)
-        place = &(*place)->next_with_thread;
-    if (*place == NULL)
-        return;
-    *place = residence->next_with_thread;
-    if (getpid() == process)
+    while (*place != NULL) {
+        rs_residence *residence = *place;
+        if (is_building(residence)) {
+            place = &residence->next_with_thread;
+            continue;
+        }
+        *place = residence->next_with_thread;
+        residence->has_thread = false;
         pthread_join(residence->builder, NULL);
-    rs_driver()->clReleaseContext(residence->context);
+        rs_driver()->clReleaseContext(residence->context);
+        if (residence->is_orphan)
+            destroy(residence);
+    }
+    return with_thread == NULL;
+}
+
+void rs_residences_await(void)
+{
+    static const struct timespec pause = {0, 100000};
+    rs_layer_lock();
+    while (!join_finished()) {
+        rs_layer_unlock();
+        nanosleep(&pause, NULL);
+        rs_layer_lock();
+    }
 }
 
 /* ---- the end of the process ---- */
@@ -90,11 +122,7 @@ extern void *__dso_handle __attribute__((visibility("hidden"))); /* NOLINT */
 
 static void await_threads(void)
 {
-    if (getpid() != process)
-        return; /* its lock is not ours either */
-    rs_layer_lock();
-    while (with_thread != NULL)
-        join(with_thread);
+    rs_residences_await();
     rs_layer_unlock();
 }
 
@@ -123,6 +151,7 @@ void rs_residence_begin(rs_context *context, cl_device_id device, const rs_recor
 {
     if (look_up(context, device, record, tile) != NULL)
         return;
+    join_finished();
     rs_residence *residence = add(context, device, record, tile);
     if (residence == NULL || rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
         return;
@@ -130,9 +159,9 @@ void rs_residence_begin(rs_context *context, cl_device_id device, const rs_recor
         rs_driver()->clReleaseContext(context->handle);
         return; /* rs_residence_find() builds it */
     }
-    residence->next_with_thread = process == getpid() ? with_thread : NULL;
+    residence->has_thread = true;
+    residence->next_with_thread = with_thread;
     with_thread = residence;
-    process = getpid();
     await_at_exit();
 }
 
@@ -140,10 +169,7 @@ bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
                              const rs_record *record, size_t tile)
 {
     const rs_residence *wanted = look_up(context, device, record, tile);
-    const rs_residence *running = with_thread;
-    while (running != NULL && running != wanted)
-        running = running->next_with_thread;
-    return running != NULL && getpid() == process && !atomic_load(&running->is_built);
+    return wanted != NULL && is_building(wanted);
 }
 
 /* ---- use ---- */
@@ -152,14 +178,13 @@ const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
                                       const rs_record *record, size_t tile, const char **why)
 {
     rs_residence *residence = look_up(context, device, record, tile);
-    if (residence == NULL)
+    if (residence == NULL || is_building(residence))
         residence = add(context, device, record, tile);
     if (residence == NULL) {
         *why = "There was not enough memory.";
         return NULL;
     }
-    join(residence);
-    if (!atomic_load(&residence->is_built))
+    if (atomic_load(&residence->state) == RS_RESIDENCE_NEW)
         build(residence);
     *why = residence->why != NULL ? residence->why : "The conversion could not be built.";
     return residence->marshal != NULL ? residence : NULL;
@@ -167,13 +192,13 @@ const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
 
 void rs_residences_free(rs_context *context)
 {
+    join_finished();
     while (context->residences != NULL) {
         rs_residence *residence = context->residences;
-        join(residence);
         context->residences = residence->next;
-        rs_opencl_marshal_destroy(residence->marshal);
-        rs_record_free(&residence->record);
-        free(residence->why);
-        free(residence);
+        if (residence->has_thread)
+            residence->is_orphan = true;
+        else
+            destroy(residence);
     }
 }

@@ -3,15 +3,18 @@
  * compiler takes a quarter of a second for them when it sees them for the first time. So policy
  * auto has them built beside the program, by a thread that takes no lock of the layer.
  *
- * All functions are called with the layer's lock.
+ * Such a thread is never waited for under the layer's lock: the driver may call the program from
+ * it, by the function that the program gave to its context, and the program this layer.
+ *
+ * All functions but the last are called with the layer's lock.
  */
 #ifndef RS_LAYER_RESIDENCES_H
 #define RS_LAYER_RESIDENCES_H
 
 #include "layer/state.h"
 
-/* The residence of a record in tiles, made if new; NULL, with the reason, when it cannot be. Waits
- * for a thread that builds it. */
+/* The residence of a record in tiles, built if there is none yet; NULL, with the reason, when it
+ * cannot be. Of one that a thread still builds a second is made. */
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
                                       const rs_record *record, size_t tile, const char **why);
 
@@ -23,7 +26,10 @@ void rs_residence_begin(rs_context *context, cl_device_id device, const rs_recor
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
                              const rs_record *record, size_t tile);
 
-/* Waits for what is being built, and frees all residences of a context. */
+/* Frees all residences of a context; those that are being built, when they are. */
 void rs_residences_free(rs_context *context);
+
+/* Waits until no thread builds. Called without the lock, and returns with it. */
+void rs_residences_await(void);
 
 #endif

@@ -23,6 +23,8 @@
 
 typedef enum { RS_POLICY_AUTO, RS_POLICY_ASTA, RS_POLICY_SOA, RS_POLICY_OFF } rs_policy;
 
+typedef enum { RS_RESIDENCE_NEW, RS_RESIDENCE_BUILDING, RS_RESIDENCE_BUILT } rs_residence_state;
+
 /* One layout that buffers of a context can be in: a record in tiles of T, with the kernels that
  * convert. */
 typedef struct rs_residence {
@@ -32,8 +34,10 @@ typedef struct rs_residence {
     cl_context context;
     rs_opencl_marshal *marshal; /* once built; NULL: this device cannot (see why) */
     char *why;
-    atomic_bool is_built;
-    pthread_t builder; /* while it is among those with a thread (residences.c) */
+    atomic_int state; /* an rs_residence_state; BUILDING only while it has a thread */
+    bool has_thread;
+    bool is_orphan; /* its context's record is gone; it ends with its thread */
+    pthread_t builder;
     struct rs_residence *next_with_thread;
     struct rs_residence *next;
 } rs_residence;

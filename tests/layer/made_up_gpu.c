@@ -6,8 +6,9 @@
  *     MADE_UP_TIMES="grow 100 20, aos_to_asta 50 50, asta_to_aos 50 50"
  *
  * in microseconds: of the first kernel of that name, and of any that has more arguments than the
- * first (a rewritten one). With MADE_UP_COMPILER its compiler is slow, and it ends with the
- * program: the exit status is then 3 if someone is still inside. Everything else goes through.
+ * first (a rewritten one). With MADE_UP_COMPILER its compiler is slow, calls the function that the
+ * program gave to the last context, and ends with the program: the exit status is then 3 if someone
+ * is still inside. It works for one at a time. Everything else goes through.
  */
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
@@ -142,7 +143,24 @@ static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info na
     return error;
 }
 
+static struct {
+    void(CL_CALLBACK *function)(const char *, const void *, size_t, void *);
+    void *data;
+} notified;
+
+static cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint count,
+                                             const cl_device_id *devices,
+                                             void(CL_CALLBACK *notify)(const char *, const void *,
+                                                                       size_t, void *),
+                                             void *data, cl_int *error)
+{
+    notified.function = notify;
+    notified.data = data;
+    return below->clCreateContext(properties, count, devices, notify, data, error);
+}
+
 static atomic_int compiling;
+static pthread_mutex_t compiler = PTHREAD_MUTEX_INITIALIZER;
 
 static void end_compiler(void)
 {
@@ -158,11 +176,16 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
     if (slow) {
         atomic_fetch_add(&compiling, 1);
         atexit(end_compiler); /* as compilers that prepare themselves at their first work */
+        pthread_mutex_lock(&compiler);
         nanosleep(&(struct timespec){0, 300000000}, NULL);
     }
     cl_int error = below->clBuildProgram(program, count, devices, options, notify, data);
-    if (slow)
+    if (slow) {
+        pthread_mutex_unlock(&compiler);
+        if (notified.function != NULL)
+            notified.function("a program was built", NULL, 0, notified.data);
         atomic_fetch_sub(&compiling, 1);
+    }
     return error;
 }
 
@@ -184,6 +207,7 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     size_t given = entry_count * sizeof(void *);
     below = target;
     memcpy(&ours, target, given < sizeof ours ? given : sizeof ours);
+    ours.clCreateContext = create_context;
     ours.clBuildProgram = build_program;
     ours.clCreateKernel = create_kernel;
     ours.clEnqueueNDRangeKernel = enqueue;

@@ -14,6 +14,7 @@
 
 static char report_path[64];
 static char errors_path[64];
+static char config_path[64];
 
 /* Runs a command of the shell with standard error kept; returns its wait status. */
 static int run(const char *format, ...)
@@ -44,6 +45,16 @@ static const char *errors(void)
     fclose(file);
     return text;
 }
+
+#ifdef HAVE_CONFIG
+static void write_config(const char *text)
+{
+    FILE *file = fopen(config_path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+#endif
 
 static json_t *report(void)
 {
@@ -127,6 +138,35 @@ static void test_commands_that_wait(void **state)
                          report_path, WAITS_PROGRAM, cases[i]);
         if (exit_status(status) != 0)
             fail_msg("%s: status %d: %s", cases[i], exit_status(status), errors());
+    }
+}
+
+/* The driver calls the program, or the program forks, while conversions are being built: nothing
+ * waits for what waits for it. On PoCL's "basic", which has no threads, a child can go on with
+ * OpenCL. */
+static void test_builds_beside(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"notified-at-end", "notified-at-release",
+                                        "notified-at-launch", "fork-beside-build",
+                                        "fork-beside-call"};
+    char config[96] = "";
+#ifdef HAVE_CONFIG
+    write_config("[grow_at_once]\n.policy = asta\n");
+    snprintf(config, sizeof config, "--config %s", config_path);
+#endif
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int status =
+            run("env MADE_UP_COMPILER=1 POCL_DEVICES=basic OPENCL_LAYERS=%s RESTRIDE_WISDOM= "
+                "%s run --policy auto %s --report %s -- timeout 60 %s %s",
+                MADE_UP_GPU, RESTRIDE_PROGRAM, config, report_path, WAITS_PROGRAM, cases[i]);
+        if (exit_status(status) != 0)
+            fail_msg("%s: status %d: %s", cases[i], exit_status(status), errors());
+        json_t *loaded = report();
+        if (config[0] != '\0' && strcmp(cases[i], "notified-at-launch") == 0)
+            assert_int_equal(number_of(kernel_of(loaded, "grow_at_once"), "transformed_launches"),
+                             1);
+        json_decref(loaded);
     }
 }
 
@@ -315,10 +355,12 @@ int main(void)
 {
     snprintf(report_path, sizeof report_path, "/tmp/restride-test-%ld.json", (long)getpid());
     snprintf(errors_path, sizeof errors_path, "/tmp/restride-test-%ld.txt", (long)getpid());
+    snprintf(config_path, sizeof config_path, "/tmp/restride-test-%ld.ini", (long)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_small_buffers),
         cmocka_unit_test(test_commands_that_wait),
+        cmocka_unit_test(test_builds_beside),
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_policy_off_changes_nothing),
@@ -332,5 +374,6 @@ int main(void)
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(report_path);
     unlink(errors_path);
+    unlink(config_path);
     return failed;
 }

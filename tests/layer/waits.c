@@ -3,12 +3,14 @@
  * whose header changes between build and use. Each case knows its result; a layer that converts
  * buffers in front of such commands can lose the bytes or wait forever.
  *
- * usage: waits abandoned|held-back|shared|callback|header; exit status 0 when the result is right.
+ * usage: waits CASE, one of those in main(); exit status 0 when the result is right.
  */
 #include <CL/cl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,12 +28,21 @@ static const char source[] = "typedef struct { int a; float b; int c[2]; } cell;
                              "__kernel void sum(__global const cell *cells, __global int *out)\n"
                              "{ int i = get_global_id(0); out[i] = cells[i].a + cells[i].c[1]; }\n";
 
+/* Structures that policy auto wants in another layout, so that it has their conversions built. */
+static const char wide_source[] =
+    "typedef struct { float f[16]; } item;\n"
+    "__kernel void grow(__global item *items)\n"
+    "{ for (int k = 0; k < 16; k++) items[get_global_id(0)].f[k] += 1; }\n"
+    "__kernel void grow_at_once(__global item *items)\n"
+    "{ for (int k = 0; k < 16; k++) items[get_global_id(0)].f[k] += 1; }\n";
+
 static cl_context context;
 static cl_device_id device;
 static cl_command_queue queues[2];
 static cl_kernel add, sum;
 static cl_mem cells, out;
 static cell expected[CELLS];
+static cl_command_queue notified; /* when set, a queue to ask about in the context's callback */
 
 static void check(int right, const char *what)
 {
@@ -41,14 +52,31 @@ static void check(int right, const char *what)
     exit(1);
 }
 
-static cl_kernel make_kernel(const char *text, const char *options, const char *name)
+/* The driver has something to tell. */
+static void CL_CALLBACK notice(const char *text, const void *more, size_t size, void *data)
+{
+    cl_context asked;
+    (void)text, (void)more, (void)size, (void)data;
+    if (notified == NULL)
+        return;
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+    clGetCommandQueueInfo(notified, CL_QUEUE_CONTEXT, sizeof asked, &asked, NULL);
+}
+
+static cl_program build(const char *text, const char *options)
 {
     cl_int error;
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     check(error == CL_SUCCESS, "a program could not be made");
     check(clBuildProgram(program, 1, &device, options, NULL, NULL) == CL_SUCCESS,
           "a program could not be built");
-    cl_kernel kernel = clCreateKernel(program, name, &error);
+    return program;
+}
+
+static cl_kernel make_kernel(const char *text, const char *options, const char *name)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(build(text, options), name, &error);
     check(error == CL_SUCCESS, "a kernel could not be made");
     return kernel;
 }
@@ -60,7 +88,7 @@ static void set_up(void)
     check(clGetPlatformIDs(1, &platform, NULL) == CL_SUCCESS, "no platform");
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS,
           "no device");
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    context = clCreateContext(NULL, 1, &device, notice, NULL, &error);
     check(error == CL_SUCCESS, "no context");
     for (int i = 0; i < 2; i++)
         queues[i] = clCreateCommandQueue(context, device, 0, &error);
@@ -214,6 +242,108 @@ static void header(void)
     compare(queues[0]);
 }
 
+/* ---- conversions that are being built ---- */
+
+static float wide[CELLS][16];
+
+static void launch_wide(cl_kernel kernel)
+{
+    cl_int error;
+    cl_mem items = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof wide,
+                                  wide, &error);
+    check(error == CL_SUCCESS, "no buffer of items");
+    clSetKernelArg(kernel, 0, sizeof items, &items);
+    launch(queues[0], kernel, NULL, NULL);
+    check(clEnqueueReadBuffer(queues[0], items, CL_TRUE, 0, sizeof wide, wide, 0, NULL, NULL) ==
+              CL_SUCCESS,
+          "a read was refused");
+    for (int i = 0; i < CELLS; i++)
+        for (int k = 0; k < 16; k++)
+            check(wide[i][k] == 1, "an item differs");
+    clReleaseMemObject(items);
+}
+
+/* The program ends while they are built, and the driver calls it. */
+static void notified_at_end(void)
+{
+    make_kernel(wide_source, "", "grow");
+    notified = queues[0];
+}
+
+/* The context ends. */
+static void notified_at_release(void)
+{
+    cl_kernel kernel = make_kernel(wide_source, "", "grow");
+    cl_program program;
+    clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    notified = queues[0];
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseMemObject(out);
+    clReleaseMemObject(cells);
+    clReleaseContext(context);
+}
+
+/* A kernel of another policy needs them at once. */
+static void notified_at_launch(void)
+{
+    cl_kernel kernel = make_kernel(wide_source, "", "grow");
+    cl_program program;
+    cl_int error;
+    clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    cl_kernel at_once = clCreateKernel(program, "grow_at_once", &error);
+    check(error == CL_SUCCESS, "no second kernel");
+    notified = queues[0];
+    launch_wide(at_once);
+}
+
+/* ---- forks ---- */
+
+/* A child that uses all that its parent had, and ends as programs do. */
+static void fork_and_use(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    check(child >= 0, "no child");
+    if (child == 0) {
+        alarm(20);
+        clRetainMemObject(cells);
+        clReleaseMemObject(cells);
+        compare(queues[0]);
+        launch_wide(make_kernel(wide_source, "", "grow"));
+        exit(0);
+    }
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+          "the child failed");
+    compare(queues[0]);
+}
+
+static void fork_beside_build(void)
+{
+    make_kernel(wide_source, "", "grow");
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
+    fork_and_use();
+}
+
+static void *make_kernel_beside(void *program)
+{
+    cl_int error;
+    return clCreateKernel(program, "grow", &error);
+}
+
+/* A thread is inside a call at that moment, for which the layer builds another program. */
+static void fork_beside_call(void)
+{
+    pthread_t thread;
+    void *kernel = NULL;
+    cl_program program = build(wide_source, "");
+    check(pthread_create(&thread, NULL, make_kernel_beside, program) == 0, "no thread");
+    nanosleep(&(struct timespec){0, 150000000}, NULL);
+    fork_and_use();
+    pthread_join(thread, &kernel);
+    launch_wide(kernel);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -223,7 +353,12 @@ int main(int argc, char **argv)
                  {"held-back", held_back},
                  {"shared", shared},
                  {"callback", callback},
-                 {"header", header}};
+                 {"header", header},
+                 {"notified-at-end", notified_at_end},
+                 {"notified-at-release", notified_at_release},
+                 {"notified-at-launch", notified_at_launch},
+                 {"fork-beside-build", fork_beside_build},
+                 {"fork-beside-call", fork_beside_call}};
     set_up();
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
