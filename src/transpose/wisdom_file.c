@@ -236,6 +236,7 @@ restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bo
     if (status == RESTRIDE_OK)
         status = rs_wisdom_file_write(path, merged);
     json_decref(merged);
+    flock(descriptor, LOCK_UN); /* a child that the program forked meanwhile would keep it */
     close(descriptor);
     return status;
 }

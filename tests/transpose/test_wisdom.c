@@ -13,11 +13,13 @@
 #include "transpose/wisdom_file.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- files ---- */
@@ -399,6 +401,47 @@ static void test_processes(void **state)
     assert_int_equal(records_in(wisdom_path), PROCESSES * RECORDS_EACH);
 }
 
+static atomic_bool has_forked;
+
+static void *keep_learning(void *engine)
+{
+    const rs_matrices own = {1000, 1000, UNIT, 1, 0};
+    while (!atomic_load(&has_forked))
+        if (learn(engine, &own, "direct", (rs_tiles){0, 0}, 1) != RESTRIDE_OK)
+            return engine;
+    return NULL;
+}
+
+/* Children that a program forks while its wisdom is written, and that live on, hold no lock. */
+static void test_forked_children(void **state)
+{
+    (void)state;
+    use_fresh_file();
+    enum { CHILDREN = 40 };
+    pid_t children[CHILDREN];
+    pthread_t thread;
+    void *failed = NULL;
+    restride_engine *engine = make_engine(2);
+    atomic_store(&has_forked, false);
+    assert_int_equal(pthread_create(&thread, NULL, keep_learning, engine), 0);
+    for (int i = 0; i < CHILDREN; i++) {
+        const struct timespec while_it_learns = {0, 1000000};
+        nanosleep(&while_it_learns, NULL);
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        while (children[i] == 0)
+            pause();
+    }
+    atomic_store(&has_forked, true);
+    pthread_join(thread, &failed);
+    for (int i = 0; i < CHILDREN; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    restride_engine_destroy(engine);
+    assert_null(failed);
+}
+
 enum { THREADS = 8 };
 
 static void *plan_and_learn(void *context)
@@ -586,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_unusable_places),
         cmocka_unit_test(test_import_export_forget),
         cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_forked_children),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_tune),
