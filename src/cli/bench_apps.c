@@ -37,7 +37,7 @@ static const char usage[] =
     "  --json             prints JSON\n"
     "\n"
     "Example:\n"
-    "  restride bench apps --device gpu --data ../shared/data --svg docs/images\n";
+    "  restride bench apps --device gpu --data matrices --svg docs/images\n";
 
 enum { MOST_TILES = 8, MOST_WORDS = 24, MOST_ITERATIONS_DRAWN = 30 };
 

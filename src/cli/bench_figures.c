@@ -27,7 +27,7 @@ static const char usage[] =
     "  --list           prints the names\n"
     "  --out FOLDER     where NAME.json and NAME.svg go (default: the current folder)\n"
     "  --engine ENGINE  opencl (default) or cuda, which leaves out the papers' own kernels\n"
-    "  --device DEVICE  its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --full           the papers' sizes (default on GPUs)\n"
     "  --small          smaller ones (default on CPUs)\n"
     "  --repeat N       the median of N runs (default: 5)\n"

@@ -29,7 +29,7 @@ static const char usage[] =
     "bit, and writes each figure as JSON and SVG: time by that of the best layout.\n"
     "\n"
     "  --engine ENGINE  opencl (default) or cuda\n"
-    "  --device DEVICE  its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --small          small grids\n"
     "  --repeat N       the median of N measurements (default: 5)\n"
     "  --out FOLDER     where thesis-6.6.json, thesis-6.6.svg and so on go (default: nowhere)\n"

@@ -23,7 +23,7 @@ static const char usage[] =
     "same\n"
     "run is the limit. The ratio is the slower direction against the copy.\n"
     "\n"
-    "  --device N|NAME   the device: a number, or a part of its name (default: the first GPU)\n"
+    "  --device N|NAME   gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --words LIST      record sizes in words of 4 bytes (default: 5,8,16,19,20,32,64)\n"
     "  --record MEMBERS  one record instead: 'float x; double m; char c[3];'\n"
     "  --tile LIST       tile sizes T (default: 32)\n"

@@ -28,7 +28,7 @@ static const char usage[] =
     "element is checked.\n"
     "\n"
     "  --engine ENGINE    opencl (default) or cuda\n"
-    "  --device DEVICE    its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE    gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --shape RxC        rows x columns; may be given several times\n"
     "  --type TYPE        u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
     "  --parts LIST       parts under way by themselves, for example 4,8,16 (default: chosen)\n"

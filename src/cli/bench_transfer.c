@@ -25,7 +25,7 @@ static const char usage[] =
     "Every element is checked.\n"
     "\n"
     "  --engine ENGINE  opencl (default) or cuda\n"
-    "  --device DEVICE  its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --words LIST     record sizes in words of 4 bytes (default: 8)\n"
     "  --tile T         records a tile (default: 32)\n"
     "  --bytes SIZE     about the size of the array, with K, M or G (default: 64M)\n"

@@ -29,7 +29,7 @@ static const char usage[] =
     "huge pages, for both sides. On devices small matrices run several times in a row.\n"
     "\n"
     "  --engine ENGINE  host (default), opencl or cuda\n"
-    "  --device DEVICE  its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --shape LIST     rows x columns, for example 7200x1800,1800x7200\n"
     "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
     "  --threads N      threads of both sides on the host (default: all processors)\n"

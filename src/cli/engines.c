@@ -65,6 +65,17 @@ restride_status rs_cli_open_engine(restride_engine **engine, const char *name, c
                    name);
 }
 
+bool rs_cli_engine_is_gpu(const restride_engine *engine)
+{
+    static const char *const others[] = {"pthread", "basic", "cpu", "CPU", "Emulated"};
+    char *name = rs_cli_engine_device(engine);
+    bool gpu = true;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        gpu = gpu && (name == NULL || strstr(name, others[i]) == NULL);
+    free(name);
+    return gpu;
+}
+
 char *rs_cli_engine_device(const restride_engine *engine)
 {
     json_t *description = engine->operations->describe_device(engine);

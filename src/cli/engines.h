@@ -20,6 +20,9 @@ bool rs_cli_is_device_engine(const char *name);
 restride_status rs_cli_open_engine(restride_engine **engine, const char *name, const char *device,
                                    size_t threads);
 
+/* Whether sizes and times that suit a GPU suit the engine's device, as far as its name tells. */
+bool rs_cli_engine_is_gpu(const restride_engine *engine);
+
 /* The name of the engine's device, as plans describe it. The caller frees it; NULL when memory is
  * short. */
 char *rs_cli_engine_device(const restride_engine *engine);

@@ -22,17 +22,6 @@ static const size_t small_bytes = (size_t)4096 * 4096 * WORD_BYTES;
 
 /* ---- the lab ---- */
 
-/* A CPU is no place for the papers' sizes, unless somebody asks. */
-static bool is_gpu(const rs_figure_lab *lab)
-{
-    json_t *device = lab->engine->operations->describe_device(lab->engine);
-    const char *name = json_string_value(device);
-    bool gpu = name == NULL || (strstr(name, "pthread") == NULL && strstr(name, "cpu") == NULL &&
-                                strstr(name, "CPU") == NULL && strstr(name, "Emulated") == NULL);
-    json_decref(device);
-    return gpu;
-}
-
 static restride_status take_memory(rs_figure_lab *lab)
 {
     unsigned char **const arrays[] = {&lab->before, &lab->after};
@@ -55,7 +44,8 @@ restride_status rs_figure_lab_open(rs_figure_lab *lab, const char *engine, const
     if (status == RESTRIDE_OK)
         status = rs_transfer_open(lab->engine, &lab->transfer);
     if (status == RESTRIDE_OK) {
-        lab->full = full < 0 ? is_gpu(lab) : full != 0;
+        /* A CPU is no place for the papers' sizes, unless somebody asks. */
+        lab->full = full < 0 ? rs_cli_engine_is_gpu(lab->engine) : full != 0;
         lab->array_bytes = lab->full ? full_array : small_array;
         lab->bytes = lab->full ? full_bytes : small_bytes;
         status = take_memory(lab);

@@ -32,7 +32,7 @@ static const char usage[] =
     "(--steering, --burst), and restride sim the description.\n"
     "\n"
     "  --engine ENGINE      opencl (default) or cuda\n"
-    "  --device DEVICE      its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE      gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --model NAME         a device of restride sim instead, or a file with its description\n"
     "  --quick              fewer strides and repetitions\n"
     "  --bytes SIZE         of memory that is read, 64K and so on (default: 32G, on CPUs 64M)\n"
@@ -182,12 +182,6 @@ static restride_status open_model(probed *p)
 #endif
 }
 
-static bool is_cpu(const char *name)
-{
-    return strstr(name, "pthread") != NULL || strstr(name, "cpu") != NULL ||
-           strstr(name, "CPU") != NULL || strstr(name, "Emulated") != NULL;
-}
-
 static restride_status open_device(probed *p)
 {
     const probe_options *options = p->options;
@@ -197,7 +191,7 @@ static restride_status open_device(probed *p)
     p->name = rs_cli_engine_device(p->engine);
     if (p->name == NULL)
         return rs_fail_memory("the name of a device");
-    bool cpu = is_cpu(p->name);
+    bool cpu = !rs_cli_engine_is_gpu(p->engine);
     size_t bytes = cpu ? cpu_bytes : gpu_bytes;
     const rs_probe_options how = {.bytes = options->bytes > 0 ? options->bytes : bytes,
                                   .groups = cpu ? 4 : 0,

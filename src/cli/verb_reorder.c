@@ -52,7 +52,7 @@ static const char usage[] =
     "  --engine ENGINE    where the plan is made: host (default), opencl or cuda. Devices know "
     "two\n"
     "                     methods, approximation (their auto) and duplication, and are faster\n"
-    "  --device DEVICE    its number, or a part of its name (default: the first GPU)\n"
+    "  --device DEVICE    gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --threads N        processors of the host that make the plan (default: all)\n"
     "\n"
     "What is written:\n"

@@ -34,7 +34,7 @@ static const char usage[] =
     "                   dimension is a structure\n"
     "  --batch N        matrices of each shape, one after the other (default: 1)\n"
     "  --engine NAME    host, opencl or cuda (default: host)\n"
-    "  --device NAME    a device's number, or a part of its name (default: the first GPU)\n"
+    "  --device NAME    gpu, cpu, its number or a part of its name (default: the first GPU)\n"
     "  --threads N      the threads of the programs that will transpose (default: all)\n"
     "  --seconds S      about how long to measure each of them (default: 2)\n"
     "  --json           prints JSON\n"

@@ -5,34 +5,21 @@
  */
 #include "layer/state.h"
 
-#include <ctype.h>
+#include "engine/open.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { MOST = 64 };
 
-static bool contains(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (; *text != '\0'; text++)
-        if (strncasecmp(text, word, length) == 0)
-            return true;
-    return false;
-}
-
 static bool is_chosen(cl_device_id device)
 {
-    const char *wanted = rs_the_layer.settings.device;
     cl_device_type type = 0;
     char name[256] = "";
     rs_driver()->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     rs_driver()->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
-    if (strcmp(wanted, "cpu") == 0)
-        return (type & CL_DEVICE_TYPE_CPU) != 0;
-    if (strcmp(wanted, "gpu") == 0)
-        return (type & CL_DEVICE_TYPE_GPU) != 0;
-    return contains(name, wanted);
+    return rs_device_is_called(rs_the_layer.settings.device, (type & CL_DEVICE_TYPE_GPU) != 0,
+                               name);
 }
 
 /* The chosen devices of a platform; their number. */

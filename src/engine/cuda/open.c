@@ -5,20 +5,13 @@
 #include "restride/cuda.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-static bool fits(const rs_cuda_driver *api, rs_cuda_device device, int number, const char *wanted)
+static bool fits(const rs_cuda_driver *api, rs_cuda_device device, size_t number,
+                 const char *wanted)
 {
     char name[256] = "";
-    if (wanted == NULL)
-        return true;
-    char *end;
-    unsigned long long wanted_number = strtoull(wanted, &end, 10);
-    if (*wanted != '\0' && *end == '\0')
-        return wanted_number == (unsigned long long)number;
     return api->cuDeviceGetName(name, (int)sizeof name, device) == 0 &&
-           strstr(name, wanted) != NULL;
+           rs_device_fitness(wanted, number, true, name) > 0;
 }
 
 restride_status rs_cuda_open(restride_engine **engine, const char *device)
@@ -35,7 +28,7 @@ restride_status rs_cuda_open(restride_engine **engine, const char *device)
     bool is_found = false;
     for (int number = 0; code == 0 && !is_found && number < count; number++) {
         code = api->cuDeviceGet(&found, number);
-        is_found = code == 0 && fits(api, found, number, device);
+        is_found = code == 0 && fits(api, found, (size_t)number, device);
     }
     if (code == 0 && !is_found)
         return rs_fail(RESTRIDE_UNSUPPORTED,

@@ -6,12 +6,13 @@
 #include "engine/opencl/measure.h"
 
 #include "engine/opencl/error.h"
+#include "engine/opencl/find.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 32, NAME_BYTES = 256 };
+enum { NAME_BYTES = 256 };
 static const size_t gpu_bytes = (size_t)1 << 30;
 static const size_t cpu_bytes = (size_t)1 << 25;
 
@@ -27,60 +28,6 @@ struct rs_marshal_bench {
 };
 
 /* ---- the device ---- */
-
-static bool is_gpu(const cl_icd_dispatch *api, cl_device_id device)
-{
-    cl_device_type type = 0;
-    api->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    return (type & CL_DEVICE_TYPE_GPU) != 0;
-}
-
-static bool is_wanted(rs_marshal_bench *bench, cl_device_id device, const char *wanted,
-                      size_t number)
-{
-    if (wanted == NULL)
-        return is_gpu(bench->api, device) || bench->device == NULL;
-    char *end;
-    unsigned long long wanted_number = strtoull(wanted, &end, 10);
-    if (*wanted != '\0' && *end == '\0')
-        return wanted_number == number;
-    char name[NAME_BYTES] = "";
-    bench->api->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
-    return strstr(name, wanted) != NULL;
-}
-
-static restride_status find_device(rs_marshal_bench *bench, const char *wanted)
-{
-    const cl_icd_dispatch *api = bench->api;
-    cl_platform_id platforms[MANY];
-    cl_device_id devices[MANY];
-    cl_uint platform_count = 0;
-    size_t number = 0;
-    bool found_gpu = false;
-    api->clGetPlatformIDs(MANY, platforms, &platform_count);
-    for (cl_uint p = 0; p < platform_count && p < MANY; p++) {
-        cl_uint device_count = 0;
-        if (api->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MANY, devices, &device_count) !=
-            CL_SUCCESS)
-            continue;
-        for (cl_uint d = 0; d < device_count && d < MANY; d++, number++) {
-            if (found_gpu || (wanted != NULL && bench->device != NULL) ||
-                !is_wanted(bench, devices[d], wanted, number))
-                continue;
-            bench->device = devices[d];
-            found_gpu = wanted == NULL && is_gpu(api, devices[d]);
-        }
-    }
-    if (bench->device == NULL && wanted != NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "No OpenCL device is called \"%s\"; restride doctor lists the devices.",
-                       wanted);
-    if (bench->device == NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED, "There is no OpenCL device; install a driver, for "
-                                             "example the Debian package pocl-opencl-icd.");
-    api->clGetDeviceInfo(bench->device, CL_DEVICE_NAME, sizeof bench->name, bench->name, NULL);
-    return RESTRIDE_OK;
-}
 
 static restride_status create_objects(rs_marshal_bench *bench)
 {
@@ -112,9 +59,13 @@ restride_status rs_marshal_bench_open(rs_marshal_bench **bench, const char *devi
     if (opened == NULL)
         return rs_fail_memory("a benchmark");
     opened->api = api;
-    restride_status status = find_device(opened, device);
+    restride_status status = rs_opencl_find_device(api, device, &opened->device);
     if (status == RESTRIDE_OK) {
-        opened->bytes = bytes != 0 ? bytes : (is_gpu(api, opened->device) ? gpu_bytes : cpu_bytes);
+        api->clGetDeviceInfo(opened->device, CL_DEVICE_NAME, sizeof opened->name - 1, opened->name,
+                             NULL);
+        if (bytes == 0)
+            bytes = rs_opencl_is_gpu(api, opened->device) ? gpu_bytes : cpu_bytes;
+        opened->bytes = bytes;
         status = create_objects(opened);
     }
     if (status != RESTRIDE_OK) {
