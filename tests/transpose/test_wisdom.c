@@ -1,8 +1,6 @@
 /*
  * Wisdom: what is learned is planned, nothing else is; files that are damaged, foreign or cannot be
  * written never fail a plan; several processes and threads lose nothing; every allocation may fail.
- *
- * All files lie in a folder of their own below TMPDIR.
  */
 #include "base/text.h"
 #include "cmocka_all.h"
@@ -11,6 +9,7 @@
 #include "restride/restride.h"
 #include "transpose/wisdom.h"
 #include "transpose/wisdom_file.h"
+#include "wisdom_files.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -23,16 +22,6 @@
 #include <unistd.h>
 
 /* ---- files ---- */
-
-static char folder[200];
-static char wisdom_path[256];
-
-static void use_fresh_file(void)
-{
-    static int number;
-    snprintf(wisdom_path, sizeof wisdom_path, "%s/%d/deep/wisdom.json", folder, number++);
-    setenv("RESTRIDE_WISDOM", wisdom_path, 1);
-}
 
 static void write_wisdom(const char *bytes, size_t count)
 {
@@ -127,7 +116,7 @@ static void learn_one(double seconds)
 static void test_only_the_exact_problem(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     assert_false(new_plan_is_learned(&matrices, 2));
     learn_one(0.001);
     assert_true(new_plan_is_learned(&matrices, 2));
@@ -157,7 +146,7 @@ static void test_only_the_exact_problem(void **state)
 static void test_least_bytes(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     static const rs_matrices little = {512, 500, UNIT, 1, 0};
     static const rs_matrices enough = {512, 520, UNIT, 1, 0};
     static const rs_tiles tiles = {16, 20};
@@ -175,16 +164,16 @@ static void test_places(void **state)
     (void)state;
     char path[300];
     unsetenv("RESTRIDE_WISDOM");
-    setenv("HOME", folder, 1);
-    snprintf(path, sizeof path, "%s/cache", folder);
+    setenv("HOME", wisdom_folder, 1);
+    snprintf(path, sizeof path, "%s/cache", wisdom_folder);
     setenv("XDG_CACHE_HOME", path, 1);
     learn_one(0.001);
-    snprintf(path, sizeof path, "%s/cache/restride/wisdom.json", folder);
+    snprintf(path, sizeof path, "%s/cache/restride/wisdom.json", wisdom_folder);
     assert_int_equal(records_in(path), 1);
     unsetenv("XDG_CACHE_HOME");
     assert_false(new_plan_is_learned(&matrices, 2));
     learn_one(0.001);
-    snprintf(path, sizeof path, "%s/.cache/restride/wisdom.json", folder);
+    snprintf(path, sizeof path, "%s/.cache/restride/wisdom.json", wisdom_folder);
     assert_int_equal(records_in(path), 1);
     unsetenv("HOME");
     restride_engine *engine = make_engine(2);
@@ -218,7 +207,7 @@ static void test_impossible_wisdom(void **state)
         {"", {0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        use_fresh_file();
+        use_fresh_wisdom();
         restride_engine *engine = make_engine(2);
         assert_int_equal(learn(engine, &matrices, cases[i].method, cases[i].tiles, 1), RESTRIDE_OK);
         restride_plan *plan;
@@ -274,11 +263,11 @@ static void test_damaged_files(void **state)
         "{\"format\":\"restride wisdom\",\"version\":1,\"records\":[{\"problem\":{},\"method\":"
         "\"square\",\"tile_rows\":1,\"tile_cols\":0,\"seconds\":0,\"planner_seconds\":1.0}]}",
     };
-    use_fresh_file();
+    use_fresh_wisdom();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check_ignored(cases[i], strlen(cases[i]));
     /* A file that ends early, wherever that is. */
-    use_fresh_file();
+    use_fresh_wisdom();
     learn_one(0.001);
     rs_text whole = RS_TEXT_EMPTY;
     assert_int_equal(rs_text_read_file(&whole, wisdom_path), RESTRIDE_OK);
@@ -308,7 +297,7 @@ static void test_damaged_files(void **state)
 static void test_unusable_places(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     write_wisdom("", 0);
     char inside[300];
     snprintf(inside, sizeof inside, "%s/more/wisdom.json", wisdom_path);
@@ -318,7 +307,10 @@ static void test_unusable_places(void **state)
     assert_int_equal(learn(engine, &matrices, learned_method, learned_tiles, 1), RESTRIDE_IO);
     assert_non_null(strstr(restride_last_error(), inside));
     restride_engine_destroy(engine);
-    setenv("RESTRIDE_WISDOM", folder, 1);
+    use_fresh_wisdom();
+    write_wisdom("", 0);
+    assert_int_equal(unlink(wisdom_path), 0);
+    assert_int_equal(mkdir(wisdom_path, 0700), 0);
     engine = make_engine(2);
     assert_false(plan_is_learned(engine, &matrices));
     assert_int_equal(restride_wisdom_check(engine), RESTRIDE_IO);
@@ -329,10 +321,10 @@ static void test_unusable_places(void **state)
 static void test_import_export_forget(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     learn_one(0.005);
     char exported[300];
-    snprintf(exported, sizeof exported, "%s/exported.json", folder);
+    snprintf(exported, sizeof exported, "%s/exported.json", wisdom_folder);
     restride_engine *engine = make_engine(2);
     assert_int_equal(restride_wisdom_export(engine, exported), RESTRIDE_OK);
     assert_int_equal(records_in(exported), 1);
@@ -377,7 +369,7 @@ enum { PROCESSES = 8, RECORDS_EACH = 12 };
 static void test_processes(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     pid_t children[PROCESSES];
     for (size_t p = 0; p < PROCESSES; p++) {
         children[p] = fork();
@@ -416,7 +408,7 @@ static void *keep_learning(void *engine)
 static void test_forked_children(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     enum { CHILDREN = 40 };
     pid_t children[CHILDREN];
     pthread_t thread;
@@ -464,7 +456,7 @@ static void *plan_and_learn(void *context)
 static void test_threads(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     learn_one(0.001);
     restride_engine *engine = make_engine(2);
     pthread_t threads[THREADS];
@@ -516,10 +508,10 @@ static void test_no_memory(void **state)
     (void)state;
     static const deed deeds[] = {
         do_plan, do_check, do_learn, restride_wisdom_import, restride_wisdom_export, do_forget};
-    use_fresh_file();
+    use_fresh_wisdom();
     learn_one(0.001);
     char copy[300];
-    snprintf(copy, sizeof copy, "%s/copy.json", folder);
+    snprintf(copy, sizeof copy, "%s/copy.json", wisdom_folder);
     restride_engine *engine = make_engine(2);
     assert_int_equal(restride_wisdom_export(engine, copy), RESTRIDE_OK);
     restride_engine_destroy(engine);
@@ -563,7 +555,7 @@ static void note_part(void *context, double part)
 static void test_tune(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     double last = 0;
     const restride_tune_options options = {0.3, note_part, &last};
     restride_tuning tuning;
@@ -602,22 +594,6 @@ static void test_tune(void **state)
     restride_engine_destroy(engine);
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/restride-wisdom-XXXXXX", base == NULL ? "/tmp" : base);
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[300];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -635,5 +611,5 @@ int main(void)
         cmocka_unit_test(test_tune),
     };
     heap_begin();
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_wisdom_folder, remove_wisdom_folder);
 }

@@ -2,8 +2,6 @@
  * Wisdom of permutations and conversions: their plans follow what is known about each of their
  * transpositions and about the order of these, for exactly that problem; what a file says wrongly
  * is passed over; every result is right; every allocation may fail.
- *
- * All files lie in a folder of their own below TMPDIR.
  */
 #include "cmocka_all.h"
 #include "faults/heap.h"
@@ -13,20 +11,11 @@
 #include "transpose/plan.h"
 #include "transpose/wisdom.h"
 #include "transpose/wisdom_file.h"
+#include "wisdom_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char folder[200];
-
-static void use_fresh_file(void)
-{
-    static int number;
-    char path[256];
-    snprintf(path, sizeof path, "%s/%d/wisdom.json", folder, number++);
-    setenv("RESTRIDE_WISDOM", path, 1);
-}
 
 static restride_engine *make_engine(int threads)
 {
@@ -151,7 +140,7 @@ static bool follows(restride_engine *engine, const size_t sizes[], const int ord
 static void test_order_and_stages(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     const followed before = check_new_engine(2);
     assert_false(before.any);
     restride_engine *engine = make_engine(2);
@@ -174,7 +163,7 @@ static void test_order_and_stages(void **state)
 static void test_only_the_exact_problem(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     restride_engine *engine = make_engine(2);
     assert_int_equal(learn_path(engine, &tensor, &slow_path), RESTRIDE_OK);
     assert_true(follows(engine, dims, reversed, UNIT));
@@ -232,7 +221,7 @@ static rs_engine_traits short_traits(const restride_engine *engine)
 static void test_way_back(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     restride_engine *engine = make_engine(2);
     assert_int_equal(learn_path(engine, &tensor, &slow_path), RESTRIDE_OK);
     const rs_engine_operations *usual = engine->operations;
@@ -250,7 +239,7 @@ static void test_way_back(void **state)
 static void test_steps_of_matrices(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     restride_engine *engine = make_engine(2);
     static const int order[RANK] = {0, 2, 1};
     static const rs_matrices m = {70, 80, UNIT, 60, 0};
@@ -301,7 +290,7 @@ static void test_impossible_paths(void **state)
         "7",
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        use_fresh_file();
+        use_fresh_wisdom();
         restride_engine *engine = make_engine(2);
         learn_exchanges(engine, cases[i]);
         restride_engine_destroy(engine);
@@ -318,7 +307,7 @@ static void test_impossible_paths(void **state)
         for (size_t i = 3; i < count; i++)
             strcat(numbers, ",1,2,3");
         strcat(numbers, "]");
-        use_fresh_file();
+        use_fresh_wisdom();
         restride_engine *engine = make_engine(2);
         learn_exchanges(engine, numbers);
         restride_engine_destroy(engine);
@@ -330,9 +319,9 @@ static void test_impossible_paths(void **state)
 static void test_file(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     char exported[256];
-    snprintf(exported, sizeof exported, "%s/exported.json", folder);
+    snprintf(exported, sizeof exported, "%s/exported.json", wisdom_folder);
     restride_engine *engine = make_engine(2);
     assert_int_equal(learn_path(engine, &tensor, &slow_path), RESTRIDE_OK);
     assert_int_equal(learn_step(engine, &slow_step, slow_method, (rs_tiles){12, 14}), RESTRIDE_OK);
@@ -413,7 +402,7 @@ static const conversion conversions[] = {
 static void test_conversions_follow(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     restride_engine *engine = make_engine(2);
     static const rs_matrices tiles = {32, 5, 4, 3125, 0};
     assert_false(check_conversion(engine, &conversions[0]));
@@ -426,7 +415,7 @@ static void test_conversions_follow(void **state)
 static void test_batch(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     static const conversion c = {"z:2 y:64 x:96 e:64", "z y x e", "z e x y", 4};
     static const rs_arrangement inside = {3, {2, 1, 0}, {64, 96, 64}, 4};
     restride_engine *engine = make_engine(2);
@@ -460,7 +449,7 @@ static void check_tuning(const restride_tuning *t, double last)
 static void test_tune_permutation(void **state)
 {
     (void)state;
-    use_fresh_file();
+    use_fresh_wisdom();
     double last = 0;
     const restride_tune_options options = {0.2, note_part, &last};
     restride_tuning tuning;
@@ -499,7 +488,7 @@ static void test_tune_conversions(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof conversions / sizeof conversions[0]; i++) {
-        use_fresh_file();
+        use_fresh_wisdom();
         double last = 0;
         const restride_tune_options options = {0.1, note_part, &last};
         restride_tuning tuning;
@@ -541,7 +530,7 @@ static void test_no_memory(void **state)
 {
     (void)state;
     static restride_status (*const deeds[])(restride_engine *) = {do_plan, do_learn};
-    use_fresh_file();
+    use_fresh_wisdom();
     restride_engine *engine = make_engine(2);
     assert_int_equal(do_learn(engine), RESTRIDE_OK);
     assert_int_equal(learn_step(engine, &slow_step, slow_method, (rs_tiles){12, 14}), RESTRIDE_OK);
@@ -569,22 +558,6 @@ static void test_no_memory(void **state)
     }
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/restride-wisdom-XXXXXX", base == NULL ? "/tmp" : base);
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[300];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,5 +569,5 @@ int main(void)
         cmocka_unit_test(test_no_memory),
     };
     heap_begin();
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_wisdom_folder, remove_wisdom_folder);
 }
