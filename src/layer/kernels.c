@@ -73,9 +73,13 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
         const char *described = json_string_value(json_object_get(description, "name"));
         if (described == NULL || strcmp(described, name) != 0)
             continue;
+        const char *full = json_string_value(json_object_get(description, "full_kernel"));
         if (read_targets(kernel, json_object_get(description, "arguments")))
-            kernel->rewritten =
+            kernel->rewritten[RS_FORM_ANY] =
                 rs_driver()->clCreateKernel(kernel->program->rewritten, name, &error);
+        if (kernel->rewritten[RS_FORM_ANY] != NULL && full != NULL)
+            kernel->rewritten[RS_FORM_FULL] =
+                rs_driver()->clCreateKernel(kernel->program->rewritten, full, &error);
     }
 }
 
@@ -84,8 +88,8 @@ static void begin_conversions(const rs_kernel *kernel)
 {
     const rs_program *program = kernel->program;
     rs_context *context = rs_context_find(program->context);
-    if (kernel->rewritten == NULL || context == NULL || kernel->policy != RS_POLICY_AUTO ||
-        rs_the_layer.settings.policy != RS_POLICY_AUTO)
+    if (kernel->rewritten[RS_FORM_ANY] == NULL || context == NULL ||
+        kernel->policy != RS_POLICY_AUTO || rs_the_layer.settings.policy != RS_POLICY_AUTO)
         return;
     cl_device_id device = program->device;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -164,7 +168,16 @@ static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_k
     return error;
 }
 
-/* A copy starts with the original's arguments, in both forms. */
+static void release_forms(rs_kernel *kernel)
+{
+    for (int form = 0; form < RS_FORMS; form++) {
+        if (kernel->rewritten[form] != NULL)
+            rs_driver()->clReleaseKernel(kernel->rewritten[form]);
+        kernel->rewritten[form] = NULL;
+    }
+}
+
+/* A copy starts with the original's arguments, in all forms. */
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
 {
     cl_program program = NULL;
@@ -179,11 +192,12 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
     if (copy != NULL && original != NULL && copy->argument_count == original->argument_count) {
         memcpy(copy->arguments, original->arguments,
                copy->argument_count * sizeof *copy->arguments);
-        if (copy->rewritten != NULL)
-            rs_driver()->clReleaseKernel(copy->rewritten);
-        copy->rewritten = original->rewritten != NULL
-                              ? rs_driver()->clCloneKernel(original->rewritten, NULL)
-                              : NULL;
+        release_forms(copy);
+        for (int form = 0; form < RS_FORMS; form++)
+            copy->rewritten[form] =
+                original->rewritten[form] != NULL
+                    ? rs_driver()->clCloneKernel(original->rewritten[form], NULL)
+                    : NULL;
     }
     rs_layer_unlock();
     return handle;
@@ -206,8 +220,7 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
     rs_kernel *kernel = rs_kernel_find(handle);
     if (kernel != NULL && --kernel->references == 0) {
         rs_map_remove(&rs_the_layer.kernels, handle);
-        if (kernel->rewritten != NULL)
-            rs_driver()->clReleaseKernel(kernel->rewritten);
+        release_forms(kernel);
         if (kernel->program != NULL) {
             kernel->program->live_kernels--;
             rs_program_trim(kernel->program);
@@ -221,12 +234,6 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
 }
 
 /* ---- arguments ---- */
-
-static void drop_rewritten(rs_kernel *kernel)
-{
-    rs_driver()->clReleaseKernel(kernel->rewritten);
-    kernel->rewritten = NULL;
-}
 
 static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t size,
                                        const void *value)
@@ -243,9 +250,11 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
         /* Any value of this size may be a handle; what is none is found in no table. */
         if (value != NULL && size == sizeof(cl_mem))
             memcpy(&argument->buffer, value, sizeof(cl_mem));
-        if (kernel->rewritten != NULL &&
-            rs_driver()->clSetKernelArg(kernel->rewritten, index, size, value) != CL_SUCCESS)
-            drop_rewritten(kernel);
+        for (int form = 0; form < RS_FORMS; form++)
+            if (kernel->rewritten[form] != NULL &&
+                rs_driver()->clSetKernelArg(kernel->rewritten[form], index, size, value) !=
+                    CL_SUCCESS)
+                release_forms(kernel);
     }
     rs_layer_unlock();
     return error;
@@ -258,9 +267,11 @@ static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, cons
     rs_kernel *kernel = rs_kernel_find(handle);
     if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
         kernel->arguments[index] = (rs_argument){true, NULL};
-        if (kernel->rewritten != NULL &&
-            rs_driver()->clSetKernelArgSVMPointer(kernel->rewritten, index, pointer) != CL_SUCCESS)
-            drop_rewritten(kernel);
+        for (int form = 0; form < RS_FORMS; form++)
+            if (kernel->rewritten[form] != NULL &&
+                rs_driver()->clSetKernelArgSVMPointer(kernel->rewritten[form], index, pointer) !=
+                    CL_SUCCESS)
+                release_forms(kernel);
     }
     rs_layer_unlock();
     return error;
@@ -272,9 +283,11 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info na
     cl_int error = rs_driver()->clSetKernelExecInfo(handle, name, size, value);
     rs_layer_lock();
     rs_kernel *kernel = rs_kernel_find(handle);
-    if (error == CL_SUCCESS && kernel != NULL && kernel->rewritten != NULL &&
-        rs_driver()->clSetKernelExecInfo(kernel->rewritten, name, size, value) != CL_SUCCESS)
-        drop_rewritten(kernel);
+    for (int form = 0; error == CL_SUCCESS && kernel != NULL && form < RS_FORMS; form++)
+        if (kernel->rewritten[form] != NULL &&
+            rs_driver()->clSetKernelExecInfo(kernel->rewritten[form], name, size, value) !=
+                CL_SUCCESS)
+            release_forms(kernel);
     rs_layer_unlock();
     return error;
 }

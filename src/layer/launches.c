@@ -277,8 +277,8 @@ static void choose(launch *choice, const rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
     choice->is_pending = false;
-    if (kernel == NULL || kernel->rewritten == NULL || kernel->facts == NULL || queue == NULL ||
-        has_obstacle(kernel, queue, choice->range))
+    if (kernel == NULL || kernel->rewritten[RS_FORM_ANY] == NULL || kernel->facts == NULL ||
+        queue == NULL || has_obstacle(kernel, queue, choice->range))
         return;
     choice->rewritten = policy_wants(choice, queue) && find_residences(choice, queue);
 }
@@ -405,7 +405,20 @@ static void place_buffers(const launch *choice, rs_command *command)
     }
 }
 
-/* The arguments of the rewritten kernel that the program does not set. */
+/* The quicker form holds where every array ends with a full tile. */
+static rs_form form_of_launch(const rs_kernel *kernel)
+{
+    bool full = kernel->rewritten[RS_FORM_FULL] != NULL;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        full = full && target->tile > 0 &&
+               target_buffer(kernel, i)->size % target->record.size == 0 &&
+               target_buffer(kernel, i)->size / target->record.size % target->tile == 0;
+    }
+    return full ? RS_FORM_FULL : RS_FORM_ANY;
+}
+
+/* The arguments of the rewritten kernels that the program does not set. */
 static cl_int set_counts(rs_kernel *kernel)
 {
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -413,10 +426,15 @@ static cl_int set_counts(rs_kernel *kernel)
         cl_ulong count = target_buffer(kernel, i)->size / wanted->record.size;
         if (count == wanted->count)
             continue;
-        cl_int error = rs_driver()->clSetKernelArg(kernel->rewritten, (cl_uint)wanted->count_index,
-                                                   sizeof count, &count);
-        if (error != CL_SUCCESS)
-            return error;
+        for (int form = 0; form < RS_FORMS; form++) {
+            cl_int error = kernel->rewritten[form] == NULL
+                               ? CL_SUCCESS
+                               : rs_driver()->clSetKernelArg(kernel->rewritten[form],
+                                                             (cl_uint)wanted->count_index,
+                                                             sizeof count, &count);
+            if (error != CL_SUCCESS)
+                return error;
+        }
         wanted->count = count;
     }
     return CL_SUCCESS;
@@ -432,9 +450,11 @@ static cl_int enqueue(rs_command *command, const launch *choice, cl_command_queu
         error = set_counts(choice->kernel);
     if (error != CL_SUCCESS)
         return error;
-    return rs_driver()->clEnqueueNDRangeKernel(
-        queue, choice->rewritten ? choice->kernel->rewritten : handle, r->dimensions, r->offset,
-        r->global, r->local, command->wait_count, command->wait_list, event);
+    if (choice->rewritten)
+        handle = choice->kernel->rewritten[form_of_launch(choice->kernel)];
+    return rs_driver()->clEnqueueNDRangeKernel(queue, handle, r->dimensions, r->offset, r->global,
+                                               r->local, command->wait_count, command->wait_list,
+                                               event);
 }
 
 static void note_launch(const launch *choice)

@@ -248,10 +248,10 @@ static json_t *ask_rewriter(const rs_program *program)
                        program->number);
         return NULL;
     }
-    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:{}}", "source", source, "file",
+    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:b, s:{}}", "source", source, "file",
                                 json_sprintf("program-%u.cl", program->number), "options",
                                 program->options, "address_bits", (int)address_bits, "tile",
-                                (json_int_t)rs_the_layer.settings.tile, "macros");
+                                (json_int_t)rs_the_layer.settings.tile, "full", 1, "macros");
     if (rs_the_layer.settings.config != NULL)
         json_object_set(request, "config", rs_the_layer.settings.config);
     json_t *reply = NULL;

@@ -149,11 +149,14 @@ typedef struct {
     cl_mem buffer; /* the value, if it has the size of a handle */
 } rs_argument;
 
+/* The rewritten forms of a kernel: for any arrays, and for those whose tiles are all full. */
+typedef enum { RS_FORM_ANY, RS_FORM_FULL, RS_FORMS } rs_form;
+
 typedef struct {
     cl_kernel handle;
     unsigned references;
     rs_program *program;
-    cl_kernel rewritten; /* NULL: only the program's own */
+    cl_kernel rewritten[RS_FORMS]; /* each may be NULL; without the first there is no second */
     size_t argument_count;
     rs_argument *arguments;
     size_t target_count;

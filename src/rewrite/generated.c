@@ -263,6 +263,20 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
     rs_text_add_string(out, "    return x.bytes;\n}\n");
 }
 
+/* The offset in tiles that are all full: the distance from member to member is a constant. */
+static void write_full_offset(const rs_accessor *accessor, const rs_structure *s, rs_text *out,
+                              int number)
+{
+    rs_text_format(out,
+                   "static inline __attribute__((unused)) unsigned long restride_layout_%d_offset("
+                   "unsigned long count, unsigned long i, unsigned long at, unsigned long size)\n"
+                   "{\n"
+                   "    const unsigned long start = i - i %% %zuu;\n"
+                   "    return start * %zuu + at * %zuu + (i - start) * size;\n"
+                   "}\n",
+                   number, accessor->tile, s->record.size, accessor->tile);
+}
+
 /*
  * The offset of a member that is known to be one of its structure: without a branch, so that loops
  * over members stay open to the compiler. Behind the last whole structure the array lies as it
@@ -270,6 +284,15 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
  */
 static void write_within(const rs_model *model, const rs_structure *s, rs_text *out, int number)
 {
+    if (model->accessors[number].full) {
+        rs_text_format(out,
+                       "static inline __attribute__((unused)) unsigned long "
+                       "restride_layout_%d_within(unsigned long count, long i, long at)\n{\n"
+                       "    return restride_layout_%d_offset(count, (unsigned long)i, (unsigned "
+                       "long)at * %zuu, %zuu);\n}\n",
+                       number, number, s->uniform, s->uniform);
+        return;
+    }
     rs_text_format(out,
                    "%sstatic inline __attribute__((unused)) unsigned long "
                    "restride_layout_%d_within(unsigned long count, long i, long at)\n{\n"
@@ -384,9 +407,13 @@ static void write_byte(const rs_model *model, const rs_structure *s, rs_text *ou
         s->record.size);
 }
 
-restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out)
+static restride_status write_layout_offset(const rs_model *model, int number, rs_text *out)
 {
     const rs_accessor *accessor = &model->accessors[number];
+    if (accessor->full) {
+        write_full_offset(accessor, &model->structures[accessor->structure], out, number);
+        return RESTRIDE_OK;
+    }
     rs_text prefix = RS_TEXT_EMPTY;
     rs_text_format(&prefix, "restride_layout_%d", number);
     if (prefix.failed)
@@ -401,6 +428,13 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
                                prefix.data, out);
     restride_layout_destroy(layout);
     rs_text_free(&prefix);
+    return status;
+}
+
+restride_status rs_render_accessor(const rs_model *model, int number, rs_text *out)
+{
+    const rs_accessor *accessor = &model->accessors[number];
+    restride_status status = write_layout_offset(model, number, out);
     if (status != RESTRIDE_OK)
         return status;
     if (accessor->flat && accessor->extent != NULL)

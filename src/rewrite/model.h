@@ -168,6 +168,7 @@ typedef struct {
     char *layout;
     size_t tile;
     const char *extent; /* of its arguments */
+    bool full;          /* all tiles are full, and nothing lies behind them */
     bool flat;          /* also by the number of a member */
     bool bytes;         /* also by the distance from the start, in bytes of AoS */
     size_t position;    /* where in the flat text it is defined */
@@ -189,7 +190,8 @@ typedef struct {
     size_t position;
 } rs_copier;
 
-/* One form of a function in the new source: a kernel, or a copy of a helper for certain layouts. */
+/* One form of a function in the new source: a kernel, its copy for arrays whose tiles are all full,
+ * or a copy of a helper for certain layouts. */
 typedef struct {
     int function;
     int *accessors; /* for each of its arguments, or -1 */
@@ -201,7 +203,8 @@ typedef struct {
     const rs_flat *flat;
     const rs_annotations *annotations;
     int address_bits;
-    bool soa; /* arrays in SoA may be transformed */
+    bool soa;  /* arrays in SoA may be transformed */
+    bool full; /* kernels may get a copy for arrays whose tiles are all full */
     rs_structure *structures;
     int structure_count;
     rs_argument *arguments;
@@ -218,7 +221,7 @@ typedef struct {
     int accessor_count;
     rs_copier *copiers;
     int copier_count;
-    rs_instance *instances; /* the kernels first, in their order */
+    rs_instance *instances; /* the kernels first, in their order, then their copies */
     int instance_count;
 } rs_model;
 
@@ -303,6 +306,12 @@ restride_status rs_model_plan(rs_model *model);
 /* The instance of a helper that a call inside `caller` goes to; -1 for the function itself. */
 int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
                              const rs_access *call);
+
+/* The name of a kernel's copy for arrays whose tiles are all full. */
+#define RS_FULL_KERNEL "restride_full_%s"
+
+/* The instance of a kernel for arrays whose tiles are all full; -1 when it has none. */
+int rs_model_full_instance(const rs_model *model, int kernel);
 
 /* The caller's argument that a call passes as an argument of the called function; -1 for none. */
 int rs_model_passed_argument(const rs_model *model, const rs_access *call, int callee_argument);

@@ -79,10 +79,12 @@ static bool same_extent(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static restride_status choose_accessor(rs_model *model, const rs_argument *argument, int *accessor)
+static restride_status choose_accessor(rs_model *model, const rs_argument *argument, bool full,
+                                       int *accessor)
 {
     for (int i = 0; i < model->accessor_count; i++)
         if (model->accessors[i].structure == argument->structure &&
+            model->accessors[i].full == full &&
             strcmp(model->accessors[i].layout, argument->layout) == 0 &&
             same_extent(model->accessors[i].extent, argument->extent)) {
             *accessor = i;
@@ -100,6 +102,7 @@ static restride_status choose_accessor(rs_model *model, const rs_argument *argum
                                                  .layout = layout,
                                                  .tile = argument->tile,
                                                  .extent = argument->extent,
+                                                 .full = full,
                                                  .position = model->tree->size};
     *accessor = model->accessor_count++;
     return RESTRIDE_OK;
@@ -292,7 +295,59 @@ static restride_status plan_kernel(rs_model *model, int function)
         if (argument->reason != NULL)
             continue;
         argument->count_argument = kernel->parameter_count + added++;
-        status = choose_accessor(model, argument, &model->instances[instance].accessors[i]);
+        status = choose_accessor(model, argument, false, &model->instances[instance].accessors[i]);
+    }
+    return status;
+}
+
+/* ---- copies of kernels for arrays whose tiles are all full ---- */
+
+int rs_model_full_instance(const rs_model *model, int kernel)
+{
+    bool own = false;
+    for (int i = 0; i < model->instance_count; i++) {
+        if (model->instances[i].function == kernel && own)
+            return i;
+        own = own || model->instances[i].function == kernel;
+    }
+    return -1;
+}
+
+/*
+ * Only the last tile of an array may be shorter, and for its sake the distance from member to
+ * member is computed. Where members are chosen by numbers, as in loops, a constant distance makes
+ * the kernel up to three times faster (docs/performance.md).
+ */
+static bool gains_by_full_tiles(const rs_model *model, int function)
+{
+    const rs_function *kernel = &model->functions[function];
+    bool gains = false;
+    for (int i = 0; i < kernel->argument_count; i++) {
+        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        if (argument->reason == NULL && (argument->tile == 0 || argument->extent != NULL))
+            return false;
+    }
+    for (int i = 0; i < model->access_count && !gains; i++) {
+        const rs_access *access = &model->accesses[i];
+        gains = access->function == function && access->kind != RS_ACCESS_CALL &&
+                model->arguments[access->argument].reason == NULL &&
+                (access->flat || access->subscript_count > 0);
+    }
+    return gains;
+}
+
+static restride_status plan_full_kernel(rs_model *model, int function)
+{
+    int instance;
+    if (!gains_by_full_tiles(model, function))
+        return RESTRIDE_OK;
+    restride_status status = add_instance(model, function, &instance);
+    const rs_function *kernel = &model->functions[function];
+    for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
+        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        if (argument->reason == NULL)
+            status =
+                choose_accessor(model, argument, true, &model->instances[instance].accessors[i]);
     }
     return status;
 }
@@ -303,6 +358,9 @@ restride_status rs_model_plan(rs_model *model)
     for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++)
         if (model->functions[f].kernel)
             status = plan_kernel(model, f);
+    for (int f = 0; f < model->function_count && status == RESTRIDE_OK && model->full; f++)
+        if (model->functions[f].kernel)
+            status = plan_full_kernel(model, f);
     for (int i = 0; i < model->instance_count && status == RESTRIDE_OK; i++)
         status = plan_instance(model, i); /* which may add instances */
     return status;

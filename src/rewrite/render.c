@@ -639,9 +639,9 @@ static void insert(insertion_list *list, size_t position, insertion_kind kind, i
 static void insert_copy(const rs_model *model, insertion_list *list, int instance)
 {
     const rs_function *function = &model->functions[model->instances[instance].function];
-    if (function->kernel)
+    if (kernel_instance(model, model->instances[instance].function) == &model->instances[instance])
         return;
-    int declared = earlier_declaration(model, function);
+    int declared = function->kernel ? -1 : earlier_declaration(model, function);
     if (declared >= 0) {
         size_t name = rs_cursor_offset(model->tree->nodes[declared].cursor);
         insert(list, rs_declaration_start(model->tree, name), PROTOTYPE, instance);
@@ -724,6 +724,29 @@ static bool is_static(const rs_tree *tree, size_t begin, size_t end)
     return false;
 }
 
+/* A copy of a kernel for arrays whose tiles are all full. */
+static void write_kernel_copy(const writer *source, int number)
+{
+    const rs_model *model = source->model;
+    rs_numbered_text *out = source->out;
+    const rs_tree *tree = model->tree;
+    const rs_instance *instance = &model->instances[number];
+    const rs_function *kernel = &model->functions[instance->function];
+    size_t name = rs_cursor_offset(kernel->cursor), start = rs_declaration_start(tree, name);
+    size_t end = rs_parameters_end(tree, kernel->node);
+    size_t inside = tree->nodes[kernel->body].begin + 1;
+    rs_numbered_start_line(out, start);
+    rs_numbered_add(out, start, name, false);
+    rs_text_format(&out->text, RS_FULL_KERNEL, kernel->name);
+    rs_numbered_add(out, name + strlen(kernel->name), end, false);
+    write_kernel_parameters(model, &out->text, instance->function, false);
+    rs_numbered_add(out, end, inside, false);
+    if (needs_bases(model, kernel))
+        write_kernel_parameters(model, &out->text, instance->function, true);
+    writer w = {model, out, source->locals, instance, false};
+    write_range(&w, inside, tree->nodes[kernel->body].end, 0);
+}
+
 /* A copy of a helper for certain layouts, or its declaration alone. */
 static void write_copy(const writer *source, int number, bool whole)
 {
@@ -767,6 +790,8 @@ static restride_status write_insertion(const writer *w, const insertion *i)
         status = rs_render_accessor(model, i->number, &out->text);
     else if (i->kind == COPIER)
         rs_render_copier(model, i->number, &out->text);
+    else if (model->functions[model->instances[i->number].function].kernel)
+        write_kernel_copy(w, i->number);
     else
         write_copy(w, i->number, i->kind == COPY);
     rs_numbered_start_line(out, i->position);

@@ -145,6 +145,8 @@ static restride_status describe_kernels(const rs_model *model, const rs_steps *s
         if (entry == NULL || json_array_append_new(kernels, entry) != 0)
             return rs_fail_memory("the rewriter's reply");
         status = describe_parameters(model, kernel, entry);
+        if (status == RESTRIDE_OK && rs_model_full_instance(model, f) >= 0)
+            status = rs_reply_put(entry, "full_kernel", json_sprintf(RS_FULL_KERNEL, kernel->name));
         for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
             status = describe_argument(model, steps, &model->arguments[kernel->first_argument + i],
                                        arguments);

@@ -91,6 +91,7 @@ static const char *check_request(const json_t *request)
         {"header", {JSON_TRUE, JSON_FALSE}, "The member \"header\" is not true or false."},
         {"comments", {JSON_TRUE, JSON_FALSE}, "The member \"comments\" is not true or false."},
         {"soa", {JSON_TRUE, JSON_FALSE}, "The member \"soa\" is not true or false."},
+        {"full", {JSON_TRUE, JSON_FALSE}, "The member \"full\" is not true or false."},
     };
     if (!json_is_object(request))
         return "The request is not a JSON object.";
@@ -560,6 +561,8 @@ static restride_status run(rewriting *r)
     }
     if (status == RESTRIDE_OK && !stopped) {
         r->model.soa = json_is_true(json_object_get(r->request, "soa"));
+        r->model.full =
+            json_is_true(json_object_get(r->request, "full")) && r->model.language == RS_OPENCL_C;
         const json_t *bits = json_object_get(r->request, "address_bits");
         r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
         status = rs_model_find_functions(&r->model);

@@ -25,6 +25,9 @@
  *                          (reorder.h), and `layouts`, `tile` and `config` do not matter
  *   soa           bool     arrays that are told to be SoA may be transformed too: the caller heeds
  *                          `source_layout`
+ *   full          bool     kernels may get a copy that is faster and holds only where the number of
+ *                          records of every transformed argument is a multiple of its tile, and
+ *                          the buffer has no bytes behind them; in OpenCL C
  *   config        object   {layouts, records} from a configuration file (config/config.h): like
  *                          the two members above, which go before it; names that this source does
  *                          not have are told in the reply's `unused`
@@ -62,7 +65,8 @@
  *                                        pattern.h; `pattern` is the one of most accesses
  *       count_argument                   when transformed: the index of the added kernel argument,
  *                                        a ulong that holds the number of records in the buffer
- *   }], parameters: [{
+ *   }], full_kernel                      the name of that copy, with the same arguments, if any
+ *    parameters: [{
  *       name, space: "__global" | "__constant" | "" | "__local" | "value" | "other",
  *       type, bytes                      of the value or of what is pointed to; "" for a structure
  *       record                           where the elements are structures; as above

@@ -655,6 +655,36 @@ static void far_work_items(void)
     compare(cells);
 }
 
+/* Arrays that end with a full tile, with another, and with a part of a record: there are kernels
+ * that hold for the first alone. */
+static void full_tiles(void)
+{
+    static const char *const text =
+        "// restride: words[n][5]\n"
+        "__kernel void add(__global int *words)\n"
+        "{ for (int k = 0; k < 2; k++) words[get_global_id(0) * 5 + k] += 100 * k + 7; }\n";
+    static const size_t words[] = {5 * 96, 5 * 100, 5 * 96 + 2};
+    cl_int error, values[5 * 100];
+    cl_program made = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "", NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = clCreateKernel(made, "add", &error);
+    done(error, "clCreateKernel");
+    for (size_t c = 0; c < sizeof words / sizeof words[0]; c++) {
+        const size_t records = (words[c] + 4) / 5, size = words[c] * sizeof values[0];
+        for (size_t i = 0; i < words[c]; i++)
+            values[i] = (cl_int)i;
+        cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, size, values, &error);
+        done(error, "clCreateBuffer");
+        done(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
+        done(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &records, NULL, 0, NULL, NULL), "add");
+        done(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, size, values, 0, NULL, NULL), "read");
+        for (size_t i = 0; i < words[c]; i++)
+            check(values[i] == (cl_int)(i + (i % 5 < 2 ? 100 * (i % 5) + 7 : 0)), "wrong word");
+        clReleaseMemObject(buffer);
+    }
+}
+
 /* Macros of the device's compiler whose values are no words: asked about, and used. */
 static void floating_macros(void)
 {
@@ -702,6 +732,7 @@ int main(int argc, char **argv)
                  {"threads", threads},
                  {"gpu-only", gpu_only},
                  {"far-work-items", far_work_items},
+                 {"full-tiles", full_tiles},
                  {"floating-macros", floating_macros}};
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {

@@ -42,6 +42,13 @@ static struct {
     cl_uint arguments;
 } first_of_name[NAMES];
 
+/* The kernel that a rewritten form with a name of its own is a form of. */
+static const char *own_name(const char *name)
+{
+    static const char prefix[] = "restride_full_";
+    return strncmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : name;
+}
+
 static cl_uint arguments_of_first(const char *name, cl_uint arguments)
 {
     for (int i = 0; i < NAMES; i++) {
@@ -78,7 +85,7 @@ static void note(cl_event event, cl_kernel kernel)
     cl_uint arguments = 0;
     below->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     below->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL);
-    cl_ulong taken = nanoseconds_of(name, arguments);
+    cl_ulong taken = nanoseconds_of(own_name(name), arguments);
     pthread_mutex_lock(&mutex);
     if (taken > 0) {
         timed[timed_count % EVENTS].event = event;
@@ -97,7 +104,7 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
     if (kernel != NULL && below->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments,
                                                  &arguments, NULL) == CL_SUCCESS) {
         pthread_mutex_lock(&mutex);
-        arguments_of_first(name, arguments);
+        arguments_of_first(own_name(name), arguments);
         pthread_mutex_unlock(&mutex);
     }
     return kernel;

@@ -201,6 +201,7 @@ static void test_cases(void **state)
         {"gpu-only", "--device cpu", 1, 1},
         {"gpu-only", "--device PTHREAD", 1, 1},
         {"far-work-items", "", 1, 1},
+        {"full-tiles", "", 3, 3},
         {"floating-macros", "", 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -20,8 +20,9 @@ json_t *ask(json_t *request)
 
 json_t *ask_for_tiles(const char *source, const char *options, int tile)
 {
-    return ask(json_pack("{s:s, s:s, s:s, s:i, s:b, s:b}", "source", source, "file", "kernel.cl",
-                         "options", options, "tile", tile, "assume_undefined", 1, "soa", 1));
+    return ask(json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "source", source, "file",
+                         "kernel.cl", "options", options, "tile", tile, "assume_undefined", 1,
+                         "soa", 1, "full", 1));
 }
 
 json_t *find_argument(const json_t *reply, const char *kernel, const char *argument)

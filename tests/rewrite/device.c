@@ -119,13 +119,13 @@ static void convert(const json_t *argument, size_t n, unsigned char *own, unsign
     rs_record_free(&record);
 }
 
-/* Runs one kernel; the buffers hold the results afterwards. */
-static void run(const device_case *test, cl_program program, const json_t *reply,
+/* Runs one kernel, or a form of it; the buffers hold the results afterwards. */
+static void run(const device_case *test, const char *form, cl_program program, const json_t *reply,
                 unsigned char *buffers[], size_t n)
 {
     cl_int error;
     cl_mem memory[BUFFER_LIMIT];
-    cl_kernel kernel = clCreateKernel(program, test->kernel, &error);
+    cl_kernel kernel = clCreateKernel(program, form, &error);
     assert_int_equal(error, CL_SUCCESS);
     for (int b = 0; b < test->buffer_count; b++) {
         memory[b] = clCreateBuffer(the.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
@@ -180,52 +180,91 @@ static bool is_comparable(const json_t *argument, size_t byte)
     return false;
 }
 
-void device_compare(const device_case *test, cl_program original, cl_program rewritten,
-                    const json_t *reply, size_t n, unsigned seed)
+static bool is_transformed(const json_t *argument)
 {
-    unsigned char *before[BUFFER_LIMIT], *expected[BUFFER_LIMIT], *found[BUFFER_LIMIT];
-    unsigned char *moved[BUFFER_LIMIT];
+    return strcmp(string_of(argument, "status"), "transformed") == 0;
+}
+
+/* Runs one form of the rewritten kernel on the arrays of `before`, and compares with `expected`. */
+static void compare_form(const device_case *test, const char *form, cl_program rewritten,
+                         const json_t *reply, unsigned char *before[], unsigned char *expected[],
+                         size_t n)
+{
+    unsigned char *found[BUFFER_LIMIT], *moved[BUFFER_LIMIT];
     for (int b = 0; b < test->buffer_count; b++) {
         size_t size = n * test->element_size[b];
-        before[b] = malloc(size);
-        expected[b] = malloc(size);
+        const json_t *argument = find_argument(reply, test->kernel, test->names[b]);
         found[b] = malloc(size);
         moved[b] = malloc(size);
-        assert_true(before[b] != NULL && expected[b] != NULL && found[b] != NULL &&
-                    moved[b] != NULL);
-        fill(before[b], size, &seed);
-        memcpy(expected[b], before[b], size);
+        assert_true(found[b] != NULL && moved[b] != NULL);
         memcpy(moved[b], before[b], size);
-        const json_t *argument = find_argument(reply, test->kernel, test->names[b]);
-        if (strcmp(string_of(argument, "status"), "transformed") == 0) {
+        if (is_transformed(argument)) {
             assert_int_equal(number_of(json_object_get(argument, "record"), "size"),
                              test->element_size[b]);
             convert(argument, n, before[b], moved[b], false);
         }
     }
-    run(test, original, NULL, expected, n);
-    run(test, rewritten, reply, moved, n);
-    bool changed = false;
+    run(test, form, rewritten, reply, moved, n);
     for (int b = 0; b < test->buffer_count; b++) {
         size_t size = n * test->element_size[b];
         const json_t *argument = find_argument(reply, test->kernel, test->names[b]);
-        if (strcmp(string_of(argument, "status"), "transformed") == 0)
+        if (is_transformed(argument))
             convert(argument, n, found[b], moved[b], true);
         else
             memcpy(found[b], moved[b], size);
-        changed = changed || memcmp(before[b], expected[b], size) != 0;
         for (size_t i = 0; i < size; i++)
             if (found[b][i] != expected[b][i] && is_comparable(argument, i % test->element_size[b]))
                 fail_msg(
                     "%s: %s: with n = %zu and layout %s, byte %zu of element %zu of %s is %02x "
                     "instead of %02x",
-                    test->title, test->kernel, n, string_of(argument, "layout"),
-                    i % test->element_size[b], i / test->element_size[b], test->names[b],
-                    found[b][i], expected[b][i]);
-        free(before[b]);
-        free(expected[b]);
+                    test->title, form, n, string_of(argument, "layout"), i % test->element_size[b],
+                    i / test->element_size[b], test->names[b], found[b][i], expected[b][i]);
         free(found[b]);
         free(moved[b]);
+    }
+}
+
+/* The kernel's copy for arrays whose tiles are all full, when these are such arrays; or NULL. */
+static const char *full_form(const device_case *test, const json_t *reply, size_t n)
+{
+    const char *name = NULL;
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(json_object_get(reply, "kernels"), i, kernel)
+    {
+        if (strcmp(string_of(kernel, "name"), test->kernel) == 0)
+            name = json_string_value(json_object_get(kernel, "full_kernel"));
+    }
+    for (int b = 0; b < test->buffer_count && name != NULL; b++) {
+        const json_t *argument = find_argument(reply, test->kernel, test->names[b]);
+        if (is_transformed(argument) && n % (size_t)number_of(argument, "tile") != 0)
+            name = NULL;
+    }
+    return name;
+}
+
+void device_compare(const device_case *test, cl_program original, cl_program rewritten,
+                    const json_t *reply, size_t n, unsigned seed)
+{
+    unsigned char *before[BUFFER_LIMIT], *expected[BUFFER_LIMIT];
+    for (int b = 0; b < test->buffer_count; b++) {
+        size_t size = n * test->element_size[b];
+        before[b] = malloc(size);
+        expected[b] = malloc(size);
+        assert_true(before[b] != NULL && expected[b] != NULL);
+        fill(before[b], size, &seed);
+        memcpy(expected[b], before[b], size);
+    }
+    run(test, test->kernel, original, NULL, expected, n);
+    compare_form(test, test->kernel, rewritten, reply, before, expected, n);
+    const char *full = full_form(test, reply, n);
+    if (full != NULL)
+        compare_form(test, full, rewritten, reply, before, expected, n);
+    bool changed = false;
+    for (int b = 0; b < test->buffer_count; b++) {
+        changed = changed || memcmp(before[b], expected[b], n * test->element_size[b]) != 0;
+        free(before[b]);
+        free(expected[b]);
     }
     assert_true(changed); /* a kernel that writes nothing would test nothing */
 }

@@ -36,7 +36,8 @@ cl_program device_build(const char *source, const char *options);
 /* Builds a source that must not build; what the compiler says, for the caller to free. */
 char *device_build_log(const char *source);
 
-/* Runs a kernel of both programs and compares. Fails the test with what differs. */
+/* Runs a kernel of both programs and compares; and its copy for arrays whose tiles are all full,
+ * when n is a multiple of the tiles. Fails the test with what differs. */
 void device_compare(const device_case *test, cl_program original, cl_program rewritten,
                     const json_t *reply, size_t n, unsigned seed);
 

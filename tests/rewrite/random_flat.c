@@ -18,29 +18,53 @@ typedef struct {
 
 static void write_value(rs_text *out, const flat_array *a, const flat_array *b, int depth);
 
-/* A member of a record; the formats get the record, the member, the length and the array's name. */
+/* A form with its letters replaced: record, member, length and the array's name. */
+static void write_form(rs_text *out, const char *form, const char *record, const char *member,
+                       const flat_array *array)
+{
+    for (; *form != '\0'; form++) {
+        if (*form != '$') {
+            rs_text_add(out, form, 1);
+            continue;
+        }
+        switch (*++form) {
+        case 'r':
+            rs_text_add_string(out, record);
+            break;
+        case 'm':
+            rs_text_add_string(out, member);
+            break;
+        case 'l':
+            rs_text_format(out, "%d", array->length);
+            break;
+        default:
+            rs_text_add_string(out, array->name);
+        }
+    }
+}
+
+/* A member of a record. */
 static void write_place(rs_text *out, const flat_array *array, const char *record,
                         const char *member)
 {
-    static const char *const aos[] = {"%4$s[%3$d * (%1$s) + (%2$s)]",
-                                      "%4$s[(%2$s) + (%1$s) * %3$d]",
-                                      "(%4$s + %3$d * (%1$s))[%2$s]",
-                                      "%4$s[((%1$s) + 1) * %3$d + (%2$s) - %3$d]",
-                                      "%4$s[(uint)(%1$s) * %3$du + (uint)(%2$s)]",
-                                      "(*(%4$s + (%2$s) + %3$d * (size_t)(%1$s)))",
-                                      "%4$s[(size_t)(%1$s) * %3$d + (%2$s)]",
-                                      "p%4$s[%3$d * ((%1$s) - i) + (%2$s)]"};
-    static const char *const soa[] = {"%4$s[(%2$s) * n + (%1$s)]",
-                                      "%4$s[(%1$s) + n * (%2$s)]",
-                                      "(%4$s + (%2$s) * n)[%1$s]",
-                                      "%4$s[(size_t)(%2$s) * (size_t)n + (size_t)(%1$s)]",
-                                      "%4$s[(uint)(%2$s) * z + (uint)(%1$s)]",
-                                      "%4$s[((%2$s) + 1) * n - n + (%1$s)]",
-                                      "%4$s[(%2$s) * CELLS + (%1$s)]",
-                                      "p%4$s[(%2$s) * n + ((%1$s) - i)]"};
+    static const char *const aos[] = {"$a[$l * ($r) + ($m)]",
+                                      "$a[($m) + ($r) * $l]",
+                                      "($a + $l * ($r))[$m]",
+                                      "$a[(($r) + 1) * $l + ($m) - $l]",
+                                      "$a[(uint)($r) * $lu + (uint)($m)]",
+                                      "(*($a + ($m) + $l * (size_t)($r)))",
+                                      "$a[(size_t)($r) * $l + ($m)]",
+                                      "p$a[$l * (($r) - i) + ($m)]"};
+    static const char *const soa[] = {"$a[($m) * n + ($r)]",
+                                      "$a[($r) + n * ($m)]",
+                                      "($a + ($m) * n)[$r]",
+                                      "$a[(size_t)($m) * (size_t)n + (size_t)($r)]",
+                                      "$a[(uint)($m) * z + (uint)($r)]",
+                                      "$a[(($m) + 1) * n - n + ($r)]",
+                                      "$a[($m) * CELLS + ($r)]",
+                                      "p$a[($m) * n + (($r) - i)]"};
     int form = pick(sizeof aos / sizeof aos[0]);
-    rs_text_format(out, array->soa ? soa[form] : aos[form], record, member, array->length,
-                   array->name);
+    write_form(out, array->soa ? soa[form] : aos[form], record, member, array);
 }
 
 /* The work-item's own record. */

@@ -415,8 +415,10 @@ static bool try_kernel(const trial *t, const char *kernel, const size_t *sizes)
                         2,
                         {"a", "b"},
                         {sizes != NULL ? sizes[0] : size, sizes != NULL ? sizes[1] : size}};
-    device_compare(&test, t->original, t->rewritten, t->reply, 20 + (size_t)pick(80),
-                   (unsigned)t->seed);
+    size_t tile = (size_t)number_of(a, "tile"), n = 20 + (size_t)pick(80);
+    if (tile > 0 && pick(2) == 0)
+        n = (n + tile - 1) / tile * tile;
+    device_compare(&test, t->original, t->rewritten, t->reply, n, (unsigned)t->seed);
     return true;
 }
 
