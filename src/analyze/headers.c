@@ -4,6 +4,7 @@
  */
 #include "analyze/headers.h"
 
+#include "base/folder.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -15,28 +16,12 @@
 
 static const char depth[] = "/a/b/c/d/e/f";
 
-static bool remember(rs_headers *headers, const char *path)
-{
-    char **grown =
-        realloc(headers->made, ((size_t)headers->made_count + 1) * sizeof *headers->made);
-    char *copy = strdup(path);
-    if (grown != NULL)
-        headers->made = grown;
-    if (grown == NULL || copy == NULL) {
-        free(copy);
-        return false;
-    }
-    headers->made[headers->made_count++] = copy;
-    return true;
-}
-
 /* Makes the folders of a path, all but its last part. */
 static bool make_folders(rs_headers *headers, char *path)
 {
     for (char *slash = path + strlen(headers->root); (slash = strchr(slash + 1, '/')) != NULL;) {
         *slash = '\0';
-        bool made = mkdir(path, 0700) == 0;
-        bool ok = made ? remember(headers, path) : errno == EEXIST;
+        bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
         *slash = '/';
         if (!ok)
             return false;
@@ -46,19 +31,11 @@ static bool make_folders(rs_headers *headers, char *path)
 
 static restride_status start(rs_headers *headers)
 {
-    const char *temporary = getenv("TMPDIR");
+    restride_status status = rs_folder_create(&headers->root);
+    if (status != RESTRIDE_OK)
+        return status;
     rs_text path = RS_TEXT_EMPTY;
-    rs_text_format(&path, "%s/restride-headers-XXXXXX",
-                   temporary != NULL && *temporary == '/' ? temporary : "/tmp");
-    char *root = rs_text_take(&path);
-    if (root == NULL)
-        return rs_fail_memory("a folder for headers");
-    if (mkdtemp(root) == NULL) {
-        free(root);
-        return rs_fail(RESTRIDE_IO, "A temporary folder could not be made: %s.", strerror(errno));
-    }
-    headers->root = root;
-    rs_text_format(&path, "%s%s", root, depth);
+    rs_text_format(&path, "%s%s", headers->root, depth);
     headers->folder = rs_text_take(&path);
     return headers->folder == NULL ? rs_fail_memory("a folder for headers") : RESTRIDE_OK;
 }
@@ -85,8 +62,8 @@ restride_status rs_headers_add(rs_headers *headers, const char *name)
     int file = -1;
     if (path != NULL && make_folders(headers, path))
         file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    bool ok = file >= 0 && remember(headers, path);
-    if (file >= 0)
+    bool ok = file >= 0;
+    if (ok)
         close(file);
     free(path);
     return ok ? RESTRIDE_OK : rs_fail(RESTRIDE_IO, "An empty file for %s could not be made.", name);
@@ -94,15 +71,7 @@ restride_status rs_headers_add(rs_headers *headers, const char *name)
 
 void rs_headers_free(rs_headers *headers)
 {
-    for (int i = headers->made_count - 1; i >= 0; i--) {
-        if (unlink(headers->made[i]) != 0)
-            rmdir(headers->made[i]);
-        free(headers->made[i]);
-    }
-    if (headers->root != NULL)
-        rmdir(headers->root);
-    free(headers->made);
-    free(headers->root);
+    rs_folder_remove(headers->root);
     free(headers->folder);
     memset(headers, 0, sizeof *headers);
 }

@@ -9,8 +9,6 @@
 typedef struct {
     char *root;   /* the temporary folder; NULL while none was needed */
     char *folder; /* below it: what the preprocessor is to search */
-    char **made;  /* files and folders, in the order they were made */
-    int made_count;
 } rs_headers;
 
 restride_status rs_headers_add(rs_headers *headers, const char *name);

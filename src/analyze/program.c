@@ -423,7 +423,7 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
 {
     memset(program, 0, sizeof *program);
     program->language = request->language;
-    rs_headers headers = {NULL, NULL, NULL, 0};
+    rs_headers headers = {NULL, NULL};
     rs_options options;
     restride_status status = rs_options_parse(&options, request->options);
     if (status != RESTRIDE_OK)

@@ -4,6 +4,7 @@
  * 5.6, figures 5.2 to 5.6 and tables 5.1 and 5.3).
  */
 #include "base/child.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/bench.h"
@@ -141,9 +142,10 @@ typedef struct {
     const apps_options *options;
     const char *restride; /* this program */
     char *program;
-    char *input;     /* NULL: none */
-    char report[64]; /* temporary files */
-    char wisdom[64];
+    char *input;  /* NULL: none */
+    char *folder; /* temporary, and the files in it */
+    char *report;
+    char *wisdom;
 } setting;
 
 static json_t *run_by_hand(const setting *s, const char *layout)
@@ -264,8 +266,6 @@ static bool run_forms(const setting *s, json_t *measured)
         json_decref(run);
     }
     json_object_set_new(measured, "tile_gigabytes_per_second", tiles);
-    unlink(s->report);
-    unlink(s->wisdom);
     return done;
 }
 
@@ -278,28 +278,55 @@ static char *input_of(const app_case *one, const apps_options *options)
     return rs_text_take(&path);
 }
 
+static void close_setting(setting *s)
+{
+    free(s->program);
+    free(s->input);
+    free(s->report);
+    free(s->wisdom);
+    rs_folder_remove(s->folder);
+}
+
+static char *file_in(const char *folder, const char *name)
+{
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/%s", folder, name);
+    return rs_text_take(&path);
+}
+
+static restride_status open_setting(setting *s)
+{
+    char part[64];
+    snprintf(part, sizeof part, "apps/%s", s->one->program);
+    restride_status status = rs_cli_part_path(part, &s->program);
+    if (status == RESTRIDE_OK)
+        status = rs_folder_create(&s->folder);
+    if (status != RESTRIDE_OK)
+        return status;
+    s->input = input_of(s->one, s->options);
+    s->report = file_in(s->folder, "report.json");
+    s->wisdom = file_in(s->folder, "wisdom.json");
+    if (s->report == NULL || s->wisdom == NULL)
+        return rs_fail_memory("the names of temporary files");
+    setenv("RESTRIDE_WISDOM", s->wisdom, 1);
+    return RESTRIDE_OK;
+}
+
 static json_t *measure(const app_case *one, const apps_options *options, const char *restride)
 {
     setting s = {.one = one, .options = options, .restride = restride};
-    char part[64];
-    snprintf(part, sizeof part, "apps/%s", one->program);
-    if (rs_cli_part_path(part, &s.program) != RESTRIDE_OK)
-        return NULL;
-    s.input = input_of(one, options);
-    snprintf(s.report, sizeof s.report, "/tmp/restride-apps-%ld.json", (long)getpid());
-    snprintf(s.wisdom, sizeof s.wisdom, "/tmp/restride-apps-%ld-wisdom.json", (long)getpid());
-    setenv("RESTRIDE_WISDOM", s.wisdom, 1);
-    json_t *measured = json_pack("{s:s, s:b}", "name", one->name, "made_up",
-                                 (int)(strcmp(one->program, "spmv") == 0 && s.input == NULL));
-    bool done = run_forms(&s, measured);
-    if (done)
-        add_sums(measured);
-    free(s.program);
-    free(s.input);
-    if (!done) {
-        json_decref(measured);
-        return NULL;
+    json_t *measured = NULL;
+    if (open_setting(&s) == RESTRIDE_OK) {
+        measured = json_pack("{s:s, s:b}", "name", one->name, "made_up",
+                             (int)(strcmp(one->program, "spmv") == 0 && s.input == NULL));
+        if (run_forms(&s, measured)) {
+            add_sums(measured);
+        } else {
+            json_decref(measured);
+            measured = NULL;
+        }
     }
+    close_setting(&s);
     return measured;
 }
 

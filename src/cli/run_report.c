@@ -55,7 +55,7 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
                   (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status,
                   "signal", result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0,
                   "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0);
-    DIR *directory = report != NULL ? opendir(folder) : NULL;
+    DIR *directory = report != NULL && folder != NULL ? opendir(folder) : NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         rs_text path = RS_TEXT_EMPTY;
         if (entry->d_name[0] == '.')

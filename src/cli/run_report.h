@@ -15,7 +15,7 @@
  * seconds, parts, part_bytes}, timeline[], notes[], processes. `policy` is there when auto chose:
  * {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert,
  * usual_run, from_wisdom}.
- * NULL when memory is short.
+ * No folder (NULL): no process told anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);

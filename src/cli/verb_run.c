@@ -2,6 +2,7 @@
  * restride run: runs an unmodified OpenCL program with the layer loaded (Sung thesis, chapter 5).
  * Whatever is wrong with Restride's own part, the program runs, in its own layout.
  */
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -225,7 +226,10 @@ static void prepare_environment(const run_options *options, const char *folder)
         setenv("RESTRIDE_REWRITER", rewrites ? rewriter : "none", 1);
         if (options->cache_only)
             setenv("RESTRIDE_CACHE_ONLY", "1", 1);
-        setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
+        if (folder != NULL)
+            setenv("RESTRIDE_REPORT_FOLDER", folder, 1);
+        else
+            unsetenv("RESTRIDE_REPORT_FOLDER");
         if (options->report_count > 0)
             setenv("RESTRIDE_REPORT_TIMES", "1", 1);
     }
@@ -299,16 +303,12 @@ static bool tell(const run_options *options, const char *folder, const rs_proces
 static int run(const run_options *options)
 {
     bool told = reports_writable(options);
-    const char *temporary = getenv("TMPDIR");
-    rs_text folder = RS_TEXT_EMPTY;
-    rs_text_format(&folder, "%s/restride-XXXXXX",
-                   temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
-    if (folder.failed || mkdtemp(folder.data) == NULL) {
+    char *folder;
+    if (rs_folder_create(&folder) != RESTRIDE_OK) {
         told = false;
-        rs_cli_fail(0, "run", "No temporary folder for the report could be made in %s: %s.",
-                    temporary != NULL ? temporary : "/tmp", strerror(errno));
+        rs_cli_fail_last(0, "run");
     }
-    prepare_environment(options, folder.data);
+    prepare_environment(options, folder);
 
     rs_process_result result;
     int exit_status = RS_EXIT_FAILED;
@@ -319,14 +319,12 @@ static int run(const run_options *options)
         rs_cli_fail(0, "run", "%s could not be started: %s.", options->program[0],
                     strerror(result.start_error));
     } else {
-        told = tell(options, folder.data, &result) && told;
-        rmdir(folder.data);
-        rs_text_free(&folder);
+        told = tell(options, folder, &result) && told;
+        rs_folder_remove(folder);
         exit_status = rs_process_end_alike(&result);
         return exit_status == 0 && !told ? RS_EXIT_FAILED : exit_status;
     }
-    rmdir(folder.data);
-    rs_text_free(&folder);
+    rs_folder_remove(folder);
     return exit_status;
 }
 
