@@ -14,25 +14,37 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Where the threads of a run go that has several. */
+typedef struct {
+    size_t full; /* the first of those that fill warps */
+    size_t rest; /* the first of the others */
+    size_t slot; /* of the object, if there are others */
+} way;
 
 typedef struct {
     const rs_reads *reads;
     const rs_popularity *popularity;
     rs_arrangement *arrangement;
     size_t *slot; /* of each object, or RS_EMPTY_SLOT */
-    size_t threads;
+    way *ways;    /* of the runs before the first of a thread alone */
+    size_t alone; /* the first of those */
+    size_t last_alone;
+    size_t rest;     /* the first thread of the third group */
+    size_t leftover; /* where, in it, the runs from last_alone on begin */
+    size_t leftover_slot;
 } work;
 
-static bool is_popular(const work *w, const rs_run *run)
+static bool is_popular(const rs_reads *reads, const rs_run *run)
 {
-    return run->count >= w->reads->warp && run->count > 1;
+    return run->count >= reads->warp && run->count > 1;
 }
 
-/* Adds the run's threads from the one numbered `from` to before `to`. */
-static void add_threads(work *w, const rs_run *run, size_t from, size_t to)
+/* Threads of a run that fill warps. */
+static size_t full_threads(const rs_reads *reads, const rs_run *run)
 {
-    for (size_t i = from; i < to; i++)
-        w->arrangement->order[w->threads++] = w->popularity->thread[run->first + i];
+    return is_popular(reads, run) ? run->count / reads->warp * reads->warp : 0;
 }
 
 static void add_object(work *w, size_t object)
@@ -76,41 +88,95 @@ size_t rs_approximation_bound(const rs_reads *reads, size_t popular_warps, size_
            (rest / reads->warp + (rest % reads->warp > 0)) * (most + 1);
 }
 
+/* Gives the groups, and the runs in them, their places. */
 static void group(work *w)
 {
+    const rs_reads *reads = w->reads;
     const rs_popularity *popularity = w->popularity;
-    const rs_run *run = popularity->run;
-    size_t warp = w->reads->warp;
-    size_t alone = first_alone(popularity);
-    size_t last_alone = alone + (popularity->runs - alone) / warp * warp;
-    for (size_t r = 0; r < alone && is_popular(w, &run[r]); r++)
-        add_threads(w, &run[r], 0, run[r].count / warp * warp);
-    size_t popular_warps = w->threads / warp;
-    for (size_t r = alone; r < last_alone; r++) {
-        add_threads(w, &run[r], 0, 1);
-        add_object(w, run[r].object);
+    size_t popular = 0;
+    for (size_t r = 0; r < w->alone; r++)
+        popular += full_threads(reads, &popularity->run[r]);
+    size_t alone = w->last_alone - w->alone;
+    w->rest = popular + alone;
+    size_t full = 0;
+    size_t rest = w->rest;
+    size_t slot = alone;
+    for (size_t r = 0; r < w->alone; r++) {
+        const rs_run *run = &popularity->run[r];
+        size_t filled = full_threads(reads, run);
+        w->ways[r] = (way){full, rest, slot};
+        full += filled;
+        rest += run->count - filled;
+        slot += filled < run->count;
     }
-    size_t alone_warps = (last_alone - alone) / warp;
-    size_t rest = w->reads->threads - w->threads;
-    for (size_t r = 0; r < popularity->runs; r++) {
-        size_t from = is_popular(w, &run[r]) ? run[r].count / warp * warp : 0;
-        if (r >= alone && r < last_alone)
-            continue;
-        add_threads(w, &run[r], from, run[r].count);
-        if (from < run[r].count)
-            add_object(w, run[r].object);
-    }
-    for (size_t i = 0; i < w->reads->objects; i++)
-        add_object(w, i);
-    w->arrangement->bound = rs_approximation_bound(w->reads, popular_warps, alone_warps, rest);
+    w->leftover = rest;
+    w->leftover_slot = slot;
+    w->arrangement->slots = slot + (popularity->runs - w->last_alone);
+    w->arrangement->bound = rs_approximation_bound(reads, popular / reads->warp,
+                                                   alone / reads->warp, reads->threads - w->rest);
 }
 
-/* The slots that the threads [begin, end) read. */
+/* Where the one thread of a run goes, and its object. */
+static way way_alone(const work *w, size_t r)
+{
+    size_t popular = w->rest - (w->last_alone - w->alone);
+    if (r < w->last_alone)
+        return (way){0, popular + (r - w->alone), r - w->alone};
+    return (way){0, w->leftover + (r - w->last_alone), w->leftover_slot + (r - w->last_alone)};
+}
+
+static void clear_slots(void *context, size_t begin, size_t end)
+{
+    const work *w = context;
+    for (size_t i = begin; i < end; i++)
+        w->slot[i] = RS_EMPTY_SLOT;
+}
+
+/* Orders the threads of the runs [begin, end), and stores the objects that do not fill warps. */
+static void place_runs(void *context, size_t begin, size_t end)
+{
+    const work *w = context;
+    size_t *order = w->arrangement->order;
+    for (size_t r = begin; r < end; r++) {
+        const rs_run *run = &w->popularity->run[r];
+        const size_t *thread = &w->popularity->thread[run->first];
+        const way to = r < w->alone ? w->ways[r] : way_alone(w, r);
+        size_t full = full_threads(w->reads, run);
+        memcpy(&order[to.full], thread, full * sizeof *order);
+        memcpy(&order[to.rest], thread + full, (run->count - full) * sizeof *order);
+        if (full < run->count) {
+            w->slot[run->object] = to.slot;
+            w->arrangement->source[to.slot] = run->object;
+        }
+    }
+}
+
+/* The slots that the threads of the runs [begin, end) read. */
 static void fill_index(void *context, size_t begin, size_t end)
 {
     const work *w = context;
-    for (size_t t = begin; t < end; t++)
-        w->arrangement->index[t] = w->slot[w->reads->object[w->arrangement->order[t]]];
+    size_t *index = w->arrangement->index;
+    for (size_t r = begin; r < end; r++) {
+        const rs_run *run = &w->popularity->run[r];
+        const way to = r < w->alone ? w->ways[r] : way_alone(w, r);
+        size_t full = full_threads(w->reads, run);
+        size_t slot = w->slot[run->object];
+        for (size_t i = 0; i < full; i++)
+            index[to.full + i] = slot;
+        for (size_t i = full; i < run->count; i++)
+            index[to.rest + (i - full)] = slot;
+    }
+}
+
+static void approximate(work *w)
+{
+    const rs_reads *reads = w->reads;
+    group(w);
+    rs_share_items(reads->processors, reads->objects, clear_slots, w);
+    rs_share_items(reads->processors, w->popularity->runs, place_runs, w);
+    for (size_t i = 0; i < reads->objects; i++)
+        add_object(w, i);
+    rs_share_items(reads->processors, w->popularity->runs, fill_index, w);
 }
 
 restride_status rs_approximate(rs_arrangement *arrangement, const rs_reads *reads, size_t budget)
@@ -123,18 +189,22 @@ restride_status rs_approximate(rs_arrangement *arrangement, const rs_reads *read
     size_t bytes = reads->threads * sizeof(size_t);
     *arrangement = (rs_arrangement){.order = malloc(bytes),
                                     .index = malloc(bytes),
-                                    .source = malloc(reads->objects * sizeof(size_t))};
-    work w = {reads, &popularity, arrangement, malloc(reads->objects * sizeof(size_t)), 0};
+                                    .source = malloc(reads->objects * sizeof(size_t)),
+                                    .read = popularity.runs};
+    work w = {.reads = reads, .popularity = &popularity, .arrangement = arrangement};
+    w.alone = first_alone(&popularity);
+    w.last_alone = w.alone + (popularity.runs - w.alone) / reads->warp * reads->warp;
+    w.slot = malloc(reads->objects * sizeof *w.slot);
+    /* One more: none is no failure. Each has two threads or more, so this is no overflow. */
+    w.ways = malloc((w.alone + 1) * sizeof *w.ways);
     if (arrangement->order == NULL || arrangement->index == NULL || arrangement->source == NULL ||
-        w.slot == NULL) {
+        w.slot == NULL || w.ways == NULL) {
         status = rs_fail_memory("the order of data and threads");
         rs_arrangement_free(arrangement);
     } else {
-        for (size_t i = 0; i < reads->objects; i++)
-            w.slot[i] = RS_EMPTY_SLOT;
-        group(&w);
-        rs_share_items(reads->processors, reads->threads, fill_index, &w);
+        approximate(&w);
     }
+    free(w.ways);
     free(w.slot);
     rs_popularity_free(&popularity);
     return status;
@@ -145,7 +215,8 @@ restride_status rs_follow(rs_arrangement *arrangement, const rs_reads *reads, co
     size_t bytes = reads->threads * sizeof(size_t);
     *arrangement =
         (rs_arrangement){.index = malloc(bytes), .source = malloc(reads->objects * sizeof(size_t))};
-    work w = {reads, NULL, arrangement, malloc(reads->objects * sizeof(size_t)), 0};
+    work w = {.reads = reads, .arrangement = arrangement};
+    w.slot = malloc(reads->objects * sizeof *w.slot);
     if (arrangement->index == NULL || arrangement->source == NULL || w.slot == NULL) {
         free(w.slot);
         rs_arrangement_free(arrangement);
@@ -158,6 +229,7 @@ restride_status rs_follow(rs_arrangement *arrangement, const rs_reads *reads, co
         add_object(&w, object);
         arrangement->index[t] = w.slot[object];
     }
+    arrangement->read = arrangement->slots;
     for (size_t i = 0; i < reads->objects; i++)
         add_object(&w, i);
     free(w.slot);

@@ -3,8 +3,6 @@
 #include "engine/host/team.h"
 #include "irregular/irregular.h"
 
-#include <stdlib.h>
-
 size_t rs_segments(const rs_reads *reads, size_t objects)
 {
     size_t bytes = objects * reads->object_bytes;
@@ -29,18 +27,24 @@ size_t rs_warps(const rs_reads *reads)
     return reads->threads / reads->warp + (reads->threads % reads->warp > 0);
 }
 
-/* Shell's method: the lists are those of a warp, mostly 32 long. */
+static void order_pair(size_t *low, size_t *high)
+{
+    size_t one = *low;
+    size_t other = *high;
+    *low = one < other ? one : other;
+    *high = one < other ? other : one;
+}
+
+/* Batcher's network: the lists are those of a warp, mostly 32 long, and have no order that a
+ * processor could guess branches from. */
 static void sort(size_t *values, size_t count)
 {
-    static const size_t gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
-    for (size_t g = 0; g < sizeof gaps / sizeof gaps[0]; g++)
-        for (size_t i = gaps[g]; i < count; i++) {
-            size_t value = values[i];
-            size_t k = i;
-            for (; k >= gaps[g] && values[k - gaps[g]] > value; k -= gaps[g])
-                values[k] = values[k - gaps[g]];
-            values[k] = value;
-        }
+    for (size_t sorted = 1; sorted < count; sorted *= 2)
+        for (size_t step = sorted; step > 0; step /= 2)
+            for (size_t first = step % sorted; first + step < count; first += 2 * step)
+                for (size_t i = first; i < first + step && i + step < count; i++)
+                    if ((i ^ (i + step)) < 2 * sorted) /* both in the list that is merged */
+                        order_pair(&values[i], &values[i + step]);
 }
 
 static size_t remove_equal(size_t *sorted, size_t count)
@@ -61,8 +65,7 @@ size_t rs_warp_objects(const rs_reads *reads, const size_t *order, size_t begin,
     return remove_equal(found, end - begin);
 }
 
-/* The segments touched by one warp, whose slots are sorted and different. */
-static size_t touched(const rs_reads *reads, const size_t *slots, size_t count)
+size_t rs_touched(const rs_reads *reads, const size_t *slots, size_t count)
 {
     size_t segments = 0;
     size_t next = 0; /* the first segment that no slot has touched yet */
@@ -98,20 +101,18 @@ static void add_warps(void *context, const rs_host_member *member)
         size_t last = first + reads->warp < reads->threads ? first + reads->warp : reads->threads;
         size_t count =
             rs_warp_objects(work->index == NULL ? reads : &slots, NULL, first, last, found);
-        total += work->index == NULL ? rs_segments(reads, count) : touched(reads, found, count);
+        total += work->index == NULL ? rs_segments(reads, count) : rs_touched(reads, found, count);
     }
     work->sums[member->index] = total;
 }
 
-enum { MOST_PROCESSORS = 256 };
-
 static size_t sum_warps(const rs_reads *reads, const size_t *index)
 {
-    size_t sums[MOST_PROCESSORS] = {0};
+    size_t sums[RS_MOST_PROCESSORS] = {0};
     warp_sum work = {reads, index, sums};
     rs_host_team_run(reads->processors, add_warps, &work);
     size_t total = 0;
-    for (size_t i = 0; i < MOST_PROCESSORS; i++)
+    for (size_t i = 0; i < RS_MOST_PROCESSORS; i++)
         total += sums[i];
     return total;
 }
@@ -132,21 +133,4 @@ size_t rs_least_in_any_order(const rs_reads *reads, size_t different)
     size_t by_warps = rs_warps(reads) * rs_segments(reads, 1);
     size_t by_objects = rs_segments(reads, different);
     return by_warps > by_objects ? by_warps : by_objects;
-}
-
-restride_status rs_best_in_any_order(const rs_reads *reads, size_t *best)
-{
-    unsigned char *seen = calloc(reads->objects / 8 + 1, 1);
-    if (seen == NULL)
-        return rs_fail_memory("counting the objects");
-    size_t different = 0;
-    for (size_t t = 0; t < reads->threads; t++) {
-        size_t object = reads->object[t];
-        unsigned bit = 1U << object % 8;
-        different += (seen[object / 8] & bit) == 0;
-        seen[object / 8] = (unsigned char)(seen[object / 8] | bit);
-    }
-    free(seen);
-    *best = rs_least_in_any_order(reads, different);
-    return RESTRIDE_OK;
 }

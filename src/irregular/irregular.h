@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "restride/irregular.h"
 
-enum { RS_MOST_WARP = 1024, RS_MOST_REFERENCES = 8 };
+enum { RS_MOST_WARP = 1024, RS_MOST_REFERENCES = 8, RS_MOST_PROCESSORS = 256 };
 
 /* One reference of a launch, checked. */
 typedef struct {
@@ -32,7 +32,9 @@ typedef struct {
     size_t *index;  /* slot of each new thread */
     size_t *source; /* object of each slot, or RS_EMPTY_SLOT */
     size_t slots;
+    size_t empty; /* of them */
     size_t extra; /* slots more than objects */
+    size_t read;  /* objects that are read; unknown where the threads stay */
     size_t bound; /* on the transactions */
 } rs_arrangement;
 
@@ -54,13 +56,15 @@ size_t rs_warps(const rs_reads *reads);
 size_t rs_warp_objects(const rs_reads *reads, const size_t *order, size_t begin, size_t end,
                        size_t found[]);
 
+/* The segments touched by one warp, whose slots are sorted and different. */
+size_t rs_touched(const rs_reads *reads, const size_t *slots, size_t count);
+
 /* Transactions of all warps if thread t reads slot index[t]. */
 size_t rs_count_transactions(const rs_reads *reads, const size_t *index);
 
 /* Below these no arrangement can go: with the threads in their order, and in any order. */
 size_t rs_best_in_order(const rs_reads *reads);
 size_t rs_least_in_any_order(const rs_reads *reads, size_t different /* objects that are read */);
-restride_status rs_best_in_any_order(const rs_reads *reads, size_t *best);
 
 /* Calls work(context, begin, end) for parts of [0, items) on up to that many host threads. */
 void rs_share_items(size_t processors, size_t items,

@@ -67,19 +67,22 @@ typedef struct {
     void *context;
 } shared_items;
 
-static void work_on_share(void *context, const rs_host_member *member)
+/* In parts, for items may differ in their work. */
+static void work_on_parts(void *context, const rs_host_member *member)
 {
+    enum { PARTS = 16 };
     const shared_items *shared = context;
-    size_t begin, end;
-    rs_host_team_share(member, shared->items, &begin, &end);
-    shared->work(shared->context, begin, end);
+    size_t grain = shared->items / (PARTS * member->count) + 1;
+    rs_host_loop loop = rs_host_loop_begin(member, shared->items, grain);
+    for (size_t begin, end; rs_host_loop_next(&loop, &begin, &end);)
+        shared->work(shared->context, begin, end);
 }
 
 void rs_share_items(size_t processors, size_t items,
                     void (*work)(void *context, size_t begin, size_t end), void *context)
 {
     shared_items shared = {items, work, context};
-    rs_host_team_run(processors, work_on_share, &shared);
+    rs_host_team_run(processors, work_on_parts, &shared);
 }
 
 /* ---- pairs in and out ---- */

@@ -3,6 +3,7 @@
 #include "engine/host/team.h"
 #include "irregular/irregular.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -54,9 +55,8 @@ typedef struct {
 
 static size_t processors(const restride_irregular_options *options)
 {
-    enum { MOST = 256 };
     long found = options->processors > 0 ? options->processors : sysconf(_SC_NPROCESSORS_ONLN);
-    return found < 1 ? 1 : found > MOST ? MOST : (size_t)found;
+    return found < 1 ? 1 : found > RS_MOST_PROCESSORS ? RS_MOST_PROCESSORS : (size_t)found;
 }
 
 restride_status rs_check_launch(const restride_launch *launch, size_t count)
@@ -119,13 +119,28 @@ static size_t read_index(const restride_reference *reference, size_t t)
 typedef struct {
     const restride_reference *reference;
     size_t *object;
+    atomic_size_t offender; /* the first thread that reads behind the array; or SIZE_MAX */
 } widening;
+
+static void accuse(widening *w, size_t t)
+{
+    size_t first = atomic_load(&w->offender);
+    while (t < first && !atomic_compare_exchange_weak(&w->offender, &first, t))
+        continue;
+}
 
 static void widen(void *context, size_t begin, size_t end)
 {
-    const widening *w = context;
-    for (size_t t = begin; t < end; t++)
+    widening *w = context;
+    size_t objects = w->reference->objects;
+    size_t offender = SIZE_MAX;
+    for (size_t t = begin; t < end; t++) {
         w->object[t] = read_index(w->reference, t);
+        if (w->object[t] >= objects && offender == SIZE_MAX)
+            offender = t;
+    }
+    if (offender != SIZE_MAX)
+        accuse(w, offender);
 }
 
 static restride_status take_reference(request *asked, size_t number)
@@ -141,14 +156,14 @@ static restride_status take_reference(request *asked, size_t number)
     asked->reads[number] = (rs_reads){
         object,       launch->threads,       reference->objects,         reference->object_bytes,
         launch->warp, launch->segment_bytes, processors(&asked->options)};
-    widening widened = {reference, object};
+    widening widened = {reference, object, SIZE_MAX};
     rs_share_items(processors(&asked->options), launch->threads, widen, &widened);
-    for (size_t t = 0; t < launch->threads; t++)
-        if (object[t] >= reference->objects)
-            return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                           "Thread %zu of reference %zu reads object %zu, but there are only %zu; "
-                           "mend the index array.",
-                           t, number, object[t], reference->objects);
+    size_t offender = atomic_load(&widened.offender);
+    if (offender != SIZE_MAX)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "Thread %zu of reference %zu reads object %zu, but there are only %zu; "
+                       "mend the index array.",
+                       offender, number, object[offender], reference->objects);
     asked->before[number] = rs_count_transactions(&asked->reads[number], object);
     return RESTRIDE_OK;
 }
@@ -271,31 +286,18 @@ size_t rs_break_even(const restride_irregular_facts *facts, const rs_reads *read
     return cost / saved + (cost % saved > 0);
 }
 
-static size_t count_filled(const rs_arrangement *arrangement)
-{
-    size_t filled = 0;
-    for (size_t s = 0; s < arrangement->slots; s++)
-        filled += arrangement->source[s] != RS_EMPTY_SLOT;
-    return filled;
-}
-
-static restride_status complete_facts(restride_irregular *plan, const request *asked)
+static void complete_facts(restride_irregular *plan, const request *asked)
 {
     for (size_t r = 0; r < plan->count; r++) {
         restride_irregular_facts *facts = &plan->reference[r].facts;
-        if (plan->order == NULL) {
-            facts->transactions_best = rs_best_in_order(&asked->reads[r]);
-        } else {
-            restride_status status =
-                rs_best_in_any_order(&asked->reads[r], &facts->transactions_best);
-            if (status != RESTRIDE_OK)
-                return status;
-        }
+        const rs_reads *reads = &asked->reads[r];
         const rs_arrangement *arrangement = &plan->reference[r].arrangement;
-        facts->break_even = rs_break_even(facts, &asked->reads[r], count_filled(arrangement),
+        facts->transactions_best = plan->order == NULL
+                                       ? rs_best_in_order(reads)
+                                       : rs_least_in_any_order(reads, arrangement->read);
+        facts->break_even = rs_break_even(facts, reads, arrangement->slots - arrangement->empty,
                                           arrangement->slots, plan->reference[r].index_bytes);
     }
-    return RESTRIDE_OK;
 }
 
 restride_status rs_check_options(const restride_irregular_options *options)
@@ -324,7 +326,7 @@ static restride_status make(restride_irregular *plan, request *asked)
     if (status == RESTRIDE_OK)
         status = compete(plan, asked);
     if (status == RESTRIDE_OK)
-        status = complete_facts(plan, asked);
+        complete_facts(plan, asked);
     for (size_t r = 0; r < asked->count; r++)
         free((size_t *)asked->reads[r].object);
     return status;
@@ -385,10 +387,29 @@ size_t restride_irregular_slots(const restride_irregular *plan, size_t reference
     return plan->reference[reference].arrangement.slots;
 }
 
+/* Numbers on their way to the caller. */
+typedef struct {
+    const size_t *from; /* NULL: 0, 1, 2, ... */
+    void *to;
+    size_t bytes; /* of one there */
+} copying;
+
+static void copy_numbers(void *context, size_t begin, size_t end)
+{
+    const copying *c = context;
+    for (size_t t = begin; t < end; t++) {
+        size_t number = c->from == NULL ? t : c->from[t];
+        if (c->bytes == sizeof(uint32_t))
+            ((uint32_t *)c->to)[t] = (uint32_t)number;
+        else
+            ((uint64_t *)c->to)[t] = number;
+    }
+}
+
 void restride_irregular_order(const restride_irregular *plan, size_t order[])
 {
-    for (size_t t = 0; t < plan->threads; t++)
-        order[t] = plan->order == NULL ? t : plan->order[t];
+    copying copied = {plan->order, order, sizeof *order};
+    rs_share_items(plan->processors, plan->threads, copy_numbers, &copied);
 }
 
 restride_status restride_irregular_index(const restride_irregular *plan, size_t reference,
@@ -401,11 +422,8 @@ restride_status restride_irregular_index(const restride_irregular *plan, size_t 
                        "Reference %zu has %zu slots, more than 4 bytes can number; give an index "
                        "array of 8-byte integers.",
                        reference, arrangement->slots);
-    for (size_t t = 0; t < plan->threads; t++)
-        if (planned->index_bytes == 4)
-            ((uint32_t *)index)[t] = (uint32_t)arrangement->index[t];
-        else
-            ((uint64_t *)index)[t] = arrangement->index[t];
+    copying copied = {arrangement->index, index, planned->index_bytes};
+    rs_share_items(plan->processors, plan->threads, copy_numbers, &copied);
     return RESTRIDE_OK;
 }
 

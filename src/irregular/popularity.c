@@ -1,54 +1,132 @@
 /* Who reads which object, the most popular object first (step 1 of padding and of approximation).
  */
 #include "base/arithmetic.h"
+#include "engine/host/team.h"
 #include "irregular/irregular.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
-/* `object`: what the threads read, sorted. */
-static size_t count_runs(const rs_reads *reads, const size_t *object)
+/* The search for runs among what the threads read, sorted. */
+typedef struct {
+    const size_t *object;
+    size_t threads;
+    rs_run *run; /* room for all that there may be */
+    size_t runs;
+    size_t place[RS_MOST_PROCESSORS]; /* of each member's first run; before, how many it has */
+    size_t longest[RS_MOST_PROCESSORS];
+} search;
+
+static bool begins_run(const search *s, size_t t)
 {
-    size_t runs = 0;
-    for (size_t t = 0; t < reads->threads; t++)
-        runs += t == 0 || object[t] != object[t - 1];
-    return runs;
+    return t == 0 || s->object[t] != s->object[t - 1];
 }
 
-/* The runs in the order of their objects; returns the length of the longest. */
-static size_t find_runs(const rs_reads *reads, const size_t *object, rs_run *run)
+static void sum_places(search *s, size_t members)
+{
+    for (size_t m = 0; m < members; m++) {
+        size_t count = s->place[m];
+        s->place[m] = s->runs;
+        s->runs += count;
+    }
+}
+
+/* Measures a part of the runs; returns the length of the longest. */
+static size_t measure(const search *s, size_t begin, size_t end)
 {
     size_t longest = 0;
-    size_t runs = 0;
-    for (size_t t = 0; t < reads->threads; t++) {
-        if (t == 0 || object[t] != object[t - 1])
-            run[runs++] = (rs_run){object[t], t, 0};
-        size_t length = ++run[runs - 1].count;
-        longest = length > longest ? length : longest;
+    for (size_t r = begin; r < end; r++) {
+        size_t next = r + 1 < s->runs ? s->run[r + 1].first : s->threads;
+        s->run[r].count = next - s->run[r].first;
+        longest = s->run[r].count > longest ? s->run[r].count : longest;
     }
     return longest;
 }
 
-static restride_status sort_runs(rs_popularity *popularity, const rs_reads *reads,
-                                 const size_t *object)
+static void find_runs(void *context, const rs_host_member *member)
+{
+    search *s = context;
+    size_t begin, end;
+    rs_host_team_share(member, s->threads, &begin, &end);
+    size_t count = 0;
+    for (size_t t = begin; t < end; t++)
+        count += begins_run(s, t);
+    s->place[member->index] = count;
+    rs_host_team_wait(member);
+    if (member->index == 0)
+        sum_places(s, member->count);
+    rs_host_team_wait(member);
+    size_t place = s->place[member->index];
+    for (size_t t = begin; t < end; t++)
+        if (begins_run(s, t))
+            s->run[place++] = (rs_run){s->object[t], t, 0};
+    rs_host_team_wait(member);
+    rs_host_team_share(member, s->runs, &begin, &end);
+    s->longest[member->index] = measure(s, begin, end);
+}
+
+/* ---- by popularity ---- */
+
+typedef struct {
+    const rs_run *from;
+    rs_run *to;
+    size_t *keys;
+    const size_t *order;
+    size_t longest;
+} ranking;
+
+static void make_keys(void *context, size_t begin, size_t end)
+{
+    const ranking *r = context;
+    for (size_t i = begin; i < end; i++)
+        r->keys[i] = r->longest - r->from[i].count;
+}
+
+static void move_runs(void *context, size_t begin, size_t end)
+{
+    const ranking *r = context;
+    for (size_t i = begin; i < end; i++)
+        r->to[i] = r->from[r->order[i]];
+}
+
+/* `run`: in the order of their objects. */
+static restride_status sort_runs(rs_popularity *popularity, const rs_run *run, size_t longest,
+                                 size_t processors)
 {
     size_t runs = popularity->runs;
     size_t *keys = malloc(runs * sizeof *keys);
     size_t *order = malloc(runs * sizeof *order);
-    rs_run *by_object = malloc(runs * sizeof *by_object);
+    popularity->run = malloc(runs * sizeof *popularity->run);
     restride_status status = RESTRIDE_OK;
-    if (keys == NULL || order == NULL || by_object == NULL)
+    if (keys == NULL || order == NULL || popularity->run == NULL)
         status = rs_fail_memory("the popularity of objects");
     if (status == RESTRIDE_OK) {
-        size_t longest = find_runs(reads, object, by_object);
-        for (size_t i = 0; i < runs; i++)
-            keys[i] = longest - by_object[i].count;
-        status = rs_order_by_key(order, NULL, keys, runs, longest, reads->processors);
+        ranking ranked = {run, popularity->run, keys, order, longest};
+        rs_share_items(processors, runs, make_keys, &ranked);
+        status = rs_order_by_key(order, NULL, keys, runs, longest, processors);
+        if (status == RESTRIDE_OK)
+            rs_share_items(processors, runs, move_runs, &ranked);
     }
-    for (size_t i = 0; status == RESTRIDE_OK && i < runs; i++)
-        popularity->run[i] = by_object[order[i]];
-    free(by_object);
     free(order);
     free(keys);
+    return status;
+}
+
+/* `object`: what the threads read, sorted. */
+static restride_status rank(rs_popularity *popularity, const rs_reads *reads, const size_t *object)
+{
+    size_t most = reads->threads < reads->objects ? reads->threads : reads->objects;
+    size_t bytes;
+    search s = {.object = object, .threads = reads->threads};
+    if (!rs_size_multiply(most, sizeof *s.run, &bytes) || (s.run = malloc(bytes)) == NULL)
+        return rs_fail_memory("the popularity of objects");
+    rs_host_team_run(reads->processors, find_runs, &s);
+    size_t longest = 0;
+    for (size_t m = 0; m < RS_MOST_PROCESSORS; m++)
+        longest = s.longest[m] > longest ? s.longest[m] : longest;
+    popularity->runs = s.runs;
+    restride_status status = sort_runs(popularity, s.run, longest, reads->processors);
+    free(s.run);
     return status;
 }
 
@@ -61,14 +139,8 @@ restride_status rs_popularity_create(rs_popularity *popularity, const rs_reads *
             ? rs_fail_memory("the order of threads")
             : rs_order_by_key(popularity->thread, object, reads->object, reads->threads,
                               reads->objects - 1, reads->processors);
-    if (status == RESTRIDE_OK) {
-        size_t bytes;
-        popularity->runs = count_runs(reads, object);
-        if (rs_size_multiply(popularity->runs, sizeof *popularity->run, &bytes))
-            popularity->run = malloc(bytes);
-        status = popularity->run == NULL ? rs_fail_memory("the popularity of objects")
-                                         : sort_runs(popularity, reads, object);
-    }
+    if (status == RESTRIDE_OK)
+        status = rank(popularity, reads, object);
     free(object);
     if (status != RESTRIDE_OK)
         rs_popularity_free(popularity);

@@ -188,6 +188,47 @@ static void several_references_share_the_order_of_threads(void **state)
     }
 }
 
+/* Everything that a plan says, in one piece of memory. */
+static unsigned char *tell_plan(const launch_case *made, int method, int processors, size_t *bytes)
+{
+    const restride_irregular_options options = {.method = (restride_irregular_method)method,
+                                                .processors = processors};
+    restride_irregular *plan;
+    assert_int_equal(restride_irregular_plan(&plan, &made->launch, &made->reference, 1, &options),
+                     RESTRIDE_OK);
+    const restride_irregular_facts facts = restride_irregular_plan_facts(plan, 0);
+    size_t numbers = made->launch.threads * sizeof(size_t);
+    size_t slots = restride_irregular_slots(plan, 0) * made->reference.object_bytes;
+    *bytes = sizeof facts + 2 * numbers + slots;
+    unsigned char *told = malloc(*bytes);
+    assert_non_null(told);
+    memcpy(told, &facts, sizeof facts);
+    restride_irregular_order(plan, (size_t *)(told + sizeof facts));
+    assert_int_equal(restride_irregular_index(plan, 0, told + sizeof facts + numbers), RESTRIDE_OK);
+    restride_irregular_gather(plan, 0, made->array, told + sizeof facts + 2 * numbers);
+    restride_irregular_destroy(plan);
+    return told;
+}
+
+static void plans_are_the_same_by_any_number_of_threads(void **state)
+{
+    (void)state;
+    uint64_t seed = 13;
+    for (int n = 0; n < 300; n++) {
+        launch_case made = make_case(&seed);
+        for (int method = 1; method <= METHODS; method++) {
+            size_t bytes, others;
+            unsigned char *one = tell_plan(&made, method, 1, &bytes);
+            unsigned char *other = tell_plan(&made, method, 2 + n % 7, &others);
+            assert_int_equal(bytes, others);
+            assert_memory_equal(one, other, bytes);
+            free(other);
+            free(one);
+        }
+        free_case(&made);
+    }
+}
+
 static void sorting_is_stable_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -267,6 +308,7 @@ int main(void)
         cmocka_unit_test(break_even_counts_what_reordering_moves),
         cmocka_unit_test(partial_duplication_spends_its_budget_well),
         cmocka_unit_test(several_references_share_the_order_of_threads),
+        cmocka_unit_test(plans_are_the_same_by_any_number_of_threads),
         cmocka_unit_test(sorting_is_stable_on_any_number_of_threads),
         cmocka_unit_test(bad_input_gets_a_sentence),
     };
