@@ -22,9 +22,9 @@ size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits)
                               rs_size_multiply_capped(traits->workers, WORKER_BYTES));
 }
 
-static size_t default_limit(const rs_matrices *m, const rs_engine_traits *traits)
+static size_t bytes_of(const rs_matrices *m)
 {
-    return rs_choose_scratch_limit(m->rows * m->cols * m->unit * m->batch, traits);
+    return m->rows * m->cols * m->unit * m->batch;
 }
 
 /*
@@ -34,8 +34,10 @@ static size_t default_limit(const rs_matrices *m, const rs_engine_traits *traits
 static rs_problem make_problem(const rs_matrices *matrices, const rs_engine_traits *traits,
                                const restride_plan_options *options)
 {
-    size_t by_default = default_limit(matrices, traits);
+    size_t by_default = rs_choose_scratch_limit(bytes_of(matrices), traits);
     rs_problem problem = {.matrices = matrices, .traits = *traits, .scratch_limit = by_default};
+    if (bytes_of(matrices) < traits->serial_bytes)
+        problem.traits.workers = 1;
     if (options == NULL)
         return problem;
     if (options->scratch_bytes != 0)

@@ -109,8 +109,6 @@ static double panels_cost(const rs_transpose_task *task, const rs_engine_traits 
                           size_t scratch_limit)
 {
     size_t block_bytes = task->rows * task->cols * task->unit;
-    if (block_bytes > scratch_limit)
-        return RS_COST_IMPOSSIBLE;
     double cost = block_cost((double)block_bytes / (double)traits->chip_bytes);
     size_t blocks = task->outer * task->count;
     size_t active = scratch_limit / block_bytes;
@@ -169,15 +167,15 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
     return 0.95 + 3 * kept * (double)(1 + traits->workers);
 }
 
-/* Out to the scratch memory, which is faulted in, and back as a plain copy; within the chip the
- * threads wait for each other more than they move. */
+/* Out to the scratch memory, which is faulted in, and back as a plain copy. Blocks within the chip
+ * gain nothing: the threads wait for each other more than they move. */
 static double copy_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                         size_t scratch_limit)
 {
     size_t bytes = task->rows * task->cols * task->unit;
     if (plus(bytes, times(traits->workers, COPY_TILE_BYTES)) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    return bytes > traits->chip_bytes ? 3.5 : 1.1;
+    return 3.5;
 }
 
 /* For stages that want `bytes` bytes a worker: the dearer, the less of that the chip holds, or the

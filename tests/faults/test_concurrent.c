@@ -4,6 +4,7 @@
  * own team.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "restride/restride.h"
 
 #include <pthread.h>
@@ -84,7 +85,7 @@ static void check(const matrix *m, int threads)
     const restride_plan_options options = {.scratch_bytes = (size_t)32 << 20, .method = m->method};
     restride_engine *engine;
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, threads), RESTRIDE_OK);
     assert_int_equal(
         restride_plan_transpose_with(&plan, engine, m->rows, m->cols, m->unit, 1, &options),
         RESTRIDE_OK);

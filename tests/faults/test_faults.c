@@ -6,6 +6,7 @@
  */
 #include "cmocka_all.h"
 #include "heap.h"
+#include "host_engine.h"
 #include "restride/restride.h"
 
 #include <stdio.h>
@@ -109,7 +110,7 @@ static restride_status run_transpose(const void *parameters, unsigned char *data
     const matrices *m = parameters;
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
-    restride_status status = restride_engine_create_host(&engine, THREADS);
+    restride_status status = test_host_engine(&engine, THREADS);
     if (status == RESTRIDE_OK)
         status = restride_plan_transpose_with(&plan, engine, m->rows, m->cols, m->unit, m->batch,
                                               &m->options);
@@ -135,7 +136,7 @@ static restride_status run_watched(const void *parameters, unsigned char *data)
     const restride_run_options options = {look, &last};
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
-    restride_status status = restride_engine_create_host(&engine, THREADS);
+    restride_status status = test_host_engine(&engine, THREADS);
     if (status == RESTRIDE_OK)
         status = restride_plan_transpose(&plan, engine, m->rows, m->cols, m->unit, m->batch);
     if (status == RESTRIDE_OK)
@@ -152,7 +153,7 @@ static restride_status run_permute(const void *parameters, unsigned char *data)
     static const int permutation[] = {3, 1, 4, 0, 2};
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
-    restride_status status = restride_engine_create_host(&engine, THREADS);
+    restride_status status = test_host_engine(&engine, THREADS);
     if (status == RESTRIDE_OK)
         status = restride_plan_permute(&plan, engine, 5, dims, permutation, 4);
     if (status == RESTRIDE_OK)
@@ -175,7 +176,7 @@ static restride_status run_describe(const void *parameters, unsigned char *data)
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
     char *text = NULL;
-    restride_status status = restride_engine_create_host(&engine, THREADS);
+    restride_status status = test_host_engine(&engine, THREADS);
     if (status == RESTRIDE_OK)
         status = restride_plan_transpose(&plan, engine, m->rows, m->cols, m->unit, m->batch);
     if (status == RESTRIDE_OK) {
@@ -240,7 +241,7 @@ static restride_status run_convert(const void *parameters, unsigned char *data)
     if (status == RESTRIDE_OK)
         status = restride_layout_parse(&to, c->dims, c->to);
     if (status == RESTRIDE_OK)
-        status = restride_engine_create_host(&engine, THREADS);
+        status = test_host_engine(&engine, THREADS);
     if (status == RESTRIDE_OK)
         status = restride_plan_convert(&plan, engine, from, to);
     if (status == RESTRIDE_OK)
@@ -295,7 +296,7 @@ static void test_run_again(void **state)
     unsigned char *expected = random_bytes();
     restride_engine *engine;
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(&engine, THREADS), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, THREADS), RESTRIDE_OK);
     assert_int_equal(restride_plan_transpose(&plan, engine, 1200, 700, 4, 1), RESTRIDE_OK);
     assert_int_equal(restride_execute(plan, expected), RESTRIDE_OK);
     heap_watch(0, HEAP_FAILS_ON);

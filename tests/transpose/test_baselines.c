@@ -4,6 +4,7 @@
  * wrong one.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
 
@@ -48,7 +49,7 @@ static void check(const problem *p, const char *method, uint64_t seed)
     reference_transpose(expected, buffer.bytes, p->batch, p->rows, p->cols, p->unit);
     restride_engine *engine;
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
     if (restride_plan_transpose_with(&plan, engine, p->rows, p->cols, p->unit, p->batch,
                                      &options) != RESTRIDE_OK)
         fail_msg("%s: %s", method, restride_last_error());
@@ -119,7 +120,7 @@ static void test_budget(void **state)
     const restride_plan_options options = {.scratch_bytes = 1000, .method = "PTTWAC"};
     restride_engine *engine;
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(&engine, 2), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, 2), RESTRIDE_OK);
     assert_int_equal(restride_plan_transpose_with(&plan, engine, 100, 101, 4, 1, &options),
                      RESTRIDE_UNSUPPORTED);
     assert_int_equal(restride_plan_transpose_with(&plan, engine, 40, 51, 4, 1, &options),

@@ -3,6 +3,7 @@
  * the scratch memory it was granted; how much it looks at; and plans for data in files.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
 #include "transpose/cost.h"
@@ -101,7 +102,7 @@ static size_t try_method(const rs_method *method, const problem *p, uint64_t see
                                      .workers = (size_t)p->threads};
     const rs_problem offered = {&matrices, traits, (size_t)64 << 20, true, true, false};
     restride_engine *engine;
-    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
     trial t = {.offers = {try_tiles},
                .problem = p,
                .matrices = &matrices,
@@ -273,7 +274,7 @@ static size_t granted_by_sentence(void)
 static void check_budget(const problem *p, size_t budget)
 {
     restride_engine *engine;
-    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
     size_t size = p->batch * p->rows * p->cols * p->unit;
     guarded_buffer buffer = guarded_create(size, 0, budget);
     unsigned char *expected = malloc(size);
@@ -627,6 +628,56 @@ static void test_stored_square(void **state)
     free(wanted);
 }
 
+/* ---- threads ---- */
+
+/* Small arrays have one thread, and plans for one: 960 KB pass at once through its cache. */
+static void test_small_arrays(void **state)
+{
+    (void)state;
+    static const rs_matrices small = {400, 600, 4, 1, 0};
+    static const rs_matrices few = {200, 300, 4, 3, 0};
+    static const rs_matrices many = {200, 300, 4, 30, 0};
+    rs_engine_traits traits = {.chip_bytes = (size_t)512 << 10,
+                               .line_bytes = 64,
+                               .workers = 2,
+                               .serial_bytes = (size_t)2 << 20};
+    rs_choice choice;
+    assert_int_equal(rs_choose_transpose(&choice, &small, &traits, NULL), RESTRIDE_OK);
+    assert_int_equal(choice.count, 1);
+    assert_int_equal(choice.tasks[0].method, RS_TRANSPOSE_PANELS);
+    traits.serial_bytes = (size_t)512 << 10;
+    assert_int_equal(rs_choose_transpose(&choice, &small, &traits, NULL), RESTRIDE_OK);
+    assert_int_equal(choice.count, 2);
+
+    restride_engine *engine;
+    restride_plan *plan;
+    assert_int_equal(restride_engine_create_host(&engine, 2), RESTRIDE_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const rs_matrices *m = i == 0 ? &few : &many;
+        assert_int_equal(
+            restride_plan_transpose(&plan, engine, m->rows, m->cols, m->unit, m->batch),
+            RESTRIDE_OK);
+        char *description = restride_plan_describe(plan);
+        assert_non_null(strstr(description, i == 0 ? "\"threads\": 1" : "\"threads\": 2"));
+        free(description);
+        restride_plan_destroy(plan);
+    }
+    restride_engine_destroy(engine);
+}
+
+/* Threads that work on one block that fits the chip wait for each other more than they move. */
+static void test_blocks_within_the_chip(void **state)
+{
+    (void)state;
+    static const rs_matrices m = {300, 400, 4, 100, 0};
+    const rs_engine_traits traits = {
+        .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 2};
+    const restride_plan_options named = {.method = "copy"};
+    rs_choice choice;
+    assert_int_equal(rs_choose_transpose(&choice, &m, &traits, &named), RESTRIDE_OK);
+    assert_int_equal(choice.tasks[0].method, RS_TRANSPOSE_PANELS);
+}
+
 /* ---- candidates for tuning ---- */
 
 static void test_candidates(void **state)
@@ -666,14 +717,23 @@ static void test_candidates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_method),    cmocka_unit_test(test_every_method_in_threads),
-        cmocka_unit_test(test_tiles_of_grids),  cmocka_unit_test(test_named),
-        cmocka_unit_test(test_budget),          cmocka_unit_test(test_more_scratch_is_never_worse),
-        cmocka_unit_test(test_bounded_search),  cmocka_unit_test(test_longest_side),
-        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_cheapest),
-        cmocka_unit_test(test_order_of_costs),  cmocka_unit_test(test_capped_needs),
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_stored_square),
+        cmocka_unit_test(test_every_method),
+        cmocka_unit_test(test_every_method_in_threads),
+        cmocka_unit_test(test_tiles_of_grids),
+        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_more_scratch_is_never_worse),
+        cmocka_unit_test(test_bounded_search),
+        cmocka_unit_test(test_longest_side),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_cheapest),
+        cmocka_unit_test(test_order_of_costs),
+        cmocka_unit_test(test_capped_needs),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_stored_square),
         cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_small_arrays),
+        cmocka_unit_test(test_blocks_within_the_chip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * restride_layout_offset() says. `test_convert all` runs more pairs, and larger ones.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "layout/generate.h"
 #include "layout/layout.h"
 #include "reference.h"
@@ -96,7 +97,7 @@ static void execute(const problem *p, const setting *s, bool back, unsigned char
 static void check(const problem *p, size_t misalignment, uint64_t seed)
 {
     setting s = {.from = parse(p, p->from), .to = parse(p, p->to)};
-    assert_int_equal(restride_engine_create_host(&s.engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&s.engine, p->threads), RESTRIDE_OK);
     size_t scale = p->unit != 0 ? p->unit : 1;
     s.from_bytes = restride_layout_size(s.from) * scale;
     s.to_bytes = restride_layout_size(s.to) * scale;
@@ -240,7 +241,7 @@ static void test_refusals(void **state)
          RESTRIDE_OVERFLOW},
     };
     restride_engine *engine;
-    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, 1), RESTRIDE_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         restride_layout *layouts[2];
         restride_plan *plan;

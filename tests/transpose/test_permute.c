@@ -3,6 +3,7 @@
  * larger ones.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
 
@@ -74,7 +75,7 @@ static void run(const problem *p, unsigned char *data, uint64_t seed)
     restride_engine *engine;
     restride_plan *plan;
     const restride_plan_options options = {.scratch_bytes = p->scratch};
-    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
     if (restride_plan_permute_with(&plan, engine, p->rank, p->dims, p->axes, p->unit, &options) !=
         RESTRIDE_OK) {
         say(p, seed);
@@ -196,7 +197,7 @@ static void test_refusals(void **state)
     (void)state;
     restride_engine *engine;
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, 1), RESTRIDE_OK);
     static const struct {
         int rank;
         size_t dims[3];
@@ -241,7 +242,7 @@ static void test_describe(void **state)
     restride_plan *plan;
     const size_t dims[] = {40, 50, 60};
     const int axes[] = {2, 1, 0};
-    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, 1), RESTRIDE_OK);
     assert_int_equal(restride_plan_permute(&plan, engine, 3, dims, axes, 4), RESTRIDE_OK);
     char *text = restride_plan_describe(plan);
     assert_non_null(text);

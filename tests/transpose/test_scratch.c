@@ -5,6 +5,7 @@
  */
 #include "cmocka_all.h"
 #include "faults/heap.h"
+#include "host_engine.h"
 #include "layout/generate.h"
 #include "restride/restride.h"
 
@@ -64,7 +65,7 @@ typedef struct {
 static void open_setting(const problem *p, setting *s)
 {
     *s = (setting){.bytes = p->unit};
-    assert_int_equal(restride_engine_create_host(&s->engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&s->engine, p->threads), RESTRIDE_OK);
     if (p->from != NULL) {
         if (restride_layout_parse(&s->from, p->dims, p->from) != RESTRIDE_OK ||
             restride_layout_parse(&s->to, p->dims, p->to) != RESTRIDE_OK)

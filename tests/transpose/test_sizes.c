@@ -4,6 +4,7 @@
  * that size is needed.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "restride/restride.h"
 
 #include <stdbool.h>
@@ -66,7 +67,7 @@ static bool check(const problem *p)
     memset(data + bytes, GUARD, GUARD_BYTES);
     restride_engine *engine;
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(&engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
     if (restride_plan_transpose(&plan, engine, p->rows, p->cols, p->unit, p->batch) !=
             RESTRIDE_OK ||
         restride_execute(plan, data) != RESTRIDE_OK)

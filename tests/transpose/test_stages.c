@@ -4,6 +4,7 @@
  */
 #include "cmocka_all.h"
 #include "engine/host/host.h"
+#include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
 #include "transpose/choose.h"
@@ -39,7 +40,7 @@ static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_
     rs_choice choice;
     assert_int_equal(rs_choose_transpose(&choice, m, &traits, &options), RESTRIDE_OK);
     restride_engine *engine;
-    assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, threads), RESTRIDE_OK);
     size_t size = m->batch * m->rows * m->cols * m->unit;
     guarded_buffer buffer = guarded_create(size, seed % 64, seed);
     unsigned char *expected = malloc(size);
@@ -124,7 +125,7 @@ static void test_join_split(void **state)
     (void)state;
     uint64_t seed = 411;
     restride_engine *engine;
-    assert_int_equal(restride_engine_create_host(&engine, 4), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, 4), RESTRIDE_OK);
     for (int i = 0; i < 400; i++) {
         bool large = i % 10 == 0;
         rs_transpose_task task = {.method = RS_TRANSPOSE_JOIN,
@@ -223,8 +224,7 @@ static void test_reorder(void **state)
                 memcpy(expected + to, buffer.bytes + from, pieces[k].count);
             }
         restride_engine *engine;
-        assert_int_equal(restride_engine_create_host(&engine, 1 + (int)test_random(&seed, 4)),
-                         RESTRIDE_OK);
+        assert_int_equal(test_host_engine(&engine, 1 + (int)test_random(&seed, 4)), RESTRIDE_OK);
         run_stages(engine, &task, 1, i % 4 == 0 ? 8192 : (size_t)64 << 20, buffer.bytes);
         restride_engine_destroy(engine);
         assert_memory_equal(buffer.bytes, expected, buffer.size);

@@ -4,6 +4,7 @@
  * Scratch memory is counted by test_scratch.c, and tests/faults lets allocations fail.
  */
 #include "cmocka_all.h"
+#include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
 
@@ -25,7 +26,7 @@ typedef struct {
 static restride_plan *make_plan(const problem *p, restride_engine **engine)
 {
     restride_plan *plan;
-    assert_int_equal(restride_engine_create_host(engine, p->threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(engine, p->threads), RESTRIDE_OK);
     if (restride_plan_transpose(&plan, *engine, p->rows, p->cols, p->unit, p->batch) != RESTRIDE_OK)
         fail_msg("%s", restride_last_error());
     return plan;
@@ -141,7 +142,7 @@ static void check_conversion(size_t count, size_t fields, const char *type, size
     restride_plan *back;
     assert_int_equal(restride_layout_parse(&aos, dims, "i f"), RESTRIDE_OK);
     assert_int_equal(restride_layout_parse(&asta, dims, expression), RESTRIDE_OK);
-    assert_int_equal(restride_engine_create_host(&engine, threads), RESTRIDE_OK);
+    assert_int_equal(test_host_engine(&engine, threads), RESTRIDE_OK);
     assert_int_equal(restride_plan_convert(&there, engine, aos, asta), RESTRIDE_OK);
     assert_int_equal(restride_plan_convert(&back, engine, asta, aos), RESTRIDE_OK);
     size_t size = restride_layout_size(aos);

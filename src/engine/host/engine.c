@@ -11,7 +11,7 @@ enum {
     LINE_BYTES = 64,
     HUGE_PAGE_BYTES = 2 << 20,
     DEFAULT_CHIP_BYTES = 256 << 10,
-    SERIAL_BYTES = 256 << 10, /* below this a thread costs more than it gives */
+    SERIAL_BYTES = 2 << 20, /* moved from cache to cache while threads start */
     MOST_TILE_BYTES = 4 << 20,
     MOST_THREADS = 256
 };
@@ -96,7 +96,7 @@ static restride_status create_stage(const host_engine *engine, const rs_transpos
     stage->tile =
         rs_host_tile_choose(task->unit, task->rows < task->cols ? task->rows : task->cols);
     size_t repeats = task->repeats > 1 ? task->repeats : 1;
-    bool small = repeats * task->outer * task->count * block < SERIAL_BYTES;
+    bool small = repeats * task->outer * task->count * block < engine->traits.serial_bytes;
     stage->threads = small ? 1 : engine->traits.workers;
     restride_status status = stage->method->prepare(stage, scratch_limit);
     if (status != RESTRIDE_OK) {
@@ -328,7 +328,7 @@ static size_t measure_chip(void)
     return DEFAULT_CHIP_BYTES;
 }
 
-restride_status restride_engine_create_host(restride_engine **engine, int threads)
+restride_status rs_host_engine_create(restride_engine **engine, int threads, size_t serial_bytes)
 {
     if (engine == NULL || threads < 0 || threads > MOST_THREADS)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -344,7 +344,13 @@ restride_status restride_engine_create_host(restride_engine **engine, int thread
     *created = (host_engine){{.operations = &operations},
                              {.chip_bytes = measure_chip(),
                               .line_bytes = LINE_BYTES,
-                              .workers = workers < MOST_THREADS ? workers : MOST_THREADS}};
+                              .workers = workers < MOST_THREADS ? workers : MOST_THREADS,
+                              .serial_bytes = serial_bytes}};
     *engine = &created->base;
     return RESTRIDE_OK;
+}
+
+restride_status restride_engine_create_host(restride_engine **engine, int threads)
+{
+    return rs_host_engine_create(engine, threads, SERIAL_BYTES);
 }
