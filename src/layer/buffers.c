@@ -87,8 +87,6 @@ static cl_int inherit_access(cl_mem parent, cl_mem_flags *flags)
     return narrow && (*flags & KERNEL_ACCESS) != access ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-enum { HOST_ACCESS = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS };
-
 /* False when memory is short: the parent must stay in AoS then. */
 static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
                      const cl_buffer_region *region)
@@ -99,7 +97,7 @@ static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
     bool kept = view != NULL && rs_map_set(&rs_the_layer.views, handle, view);
     if (kept) {
         *view = (rs_view){1, buffer, region->origin, region->size,
-                          ((flags | buffer->program_flags) & HOST_ACCESS) == 0};
+                          ((flags | buffer->program_flags) & RS_HOST_ACCESS) == 0};
         buffer->view_count++;
     } else {
         free(view);

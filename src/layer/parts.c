@@ -86,8 +86,9 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     part->residence = rs_residence_on_device(buffer, command->queue->device);
     if (part->residence == NULL)
         return false;
-    part->scratch = rs_driver()->clCreateBuffer(buffer->context->handle, CL_MEM_READ_WRITE,
-                                                part->bytes, NULL, NULL);
+    part->scratch = rs_driver()->clCreateBuffer(
+        buffer->context->handle, CL_MEM_READ_WRITE | (buffer->program_flags & RS_HOST_ACCESS),
+        part->bytes, NULL, NULL);
     if (part->scratch == NULL)
         return false;
     if (use == RS_PART_READ)

@@ -23,6 +23,9 @@
 
 typedef enum { RS_POLICY_AUTO, RS_POLICY_ASTA, RS_POLICY_SOA, RS_POLICY_OFF } rs_policy;
 
+/* What the program allows itself: the driver refuses its other transfers, whatever they are on. */
+enum { RS_HOST_ACCESS = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS };
+
 typedef enum { RS_RESIDENCE_NEW, RS_RESIDENCE_BUILDING, RS_RESIDENCE_BUILT } rs_residence_state;
 
 /* One layout that buffers of a context can be in: a record in tiles of T, with the kernels that

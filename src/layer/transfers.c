@@ -226,8 +226,10 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
     bool all = covers_all(buffer, offset, size);
     const size_t program_offset = offset;
     cl_mem to = reach_to_write(&command, buffer, &offset, size, all, &part);
-    if (part.scratch != NULL && pattern_size != 0 && offset % pattern_size != 0) {
-        /* A pattern may begin at its multiples only, and the tile begins elsewhere. */
+    if (part.scratch != NULL && pattern_size != 0 &&
+        (offset % pattern_size != 0 || program_offset % pattern_size != 0)) {
+        /* A pattern may begin at its multiples only, and the tile begins elsewhere, or the driver
+         * is going to refuse it. */
         offset = program_offset;
         rs_part_drop(&part);
         rs_command_use(&command, buffer, NULL);

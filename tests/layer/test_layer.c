@@ -15,6 +15,7 @@
 static char report_path[64];
 static char errors_path[64];
 static char config_path[64];
+static char plain_path[64], layer_path[64]; /* what a program prints without and under the layer */
 
 /* Runs a command of the shell with standard error kept; returns its wait status. */
 static int run(const char *format, ...)
@@ -234,6 +235,26 @@ static void test_cases(void **state)
         exit_status(run("%s run --device gpu -- %s gpu-only", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
 }
 
+/* What the driver refuses it refuses under the layer, with the same status and without a byte
+ * changed, whatever layout the buffers are in. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const int tiles[] = {32, 7};
+    assert_int_equal(exit_status(run("sh -c 'exec %s >%s'", REFUSALS_PROGRAM, plain_path)), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            exit_status(run("%s run --policy asta --tile %d --report %s -- sh -c 'exec %s >%s'",
+                            RESTRIDE_PROGRAM, tiles[i], report_path, REFUSALS_PROGRAM, layer_path)),
+            0);
+        json_t *loaded = report();
+        assert_in_range(number_of(kernel_of(loaded, "fill"), "transformed_launches"), 1000, 100000);
+        json_decref(loaded);
+        if (run("sh -c 'diff %s %s >&2'", plain_path, layer_path) != 0)
+            fail_msg("tiles of %d: %s", tiles[i], errors());
+    }
+}
+
 /* Partial transfers and maps convert their tiles alone; the buffer stays in its layout. */
 static void test_parts(void **state)
 {
@@ -357,12 +378,15 @@ int main(void)
     snprintf(report_path, sizeof report_path, "/tmp/restride-test-%ld.json", (long)getpid());
     snprintf(errors_path, sizeof errors_path, "/tmp/restride-test-%ld.txt", (long)getpid());
     snprintf(config_path, sizeof config_path, "/tmp/restride-test-%ld.ini", (long)getpid());
+    snprintf(plain_path, sizeof plain_path, "/tmp/restride-test-%ld.plain", (long)getpid());
+    snprintf(layer_path, sizeof layer_path, "/tmp/restride-test-%ld.layer", (long)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_small_buffers),
         cmocka_unit_test(test_commands_that_wait),
         cmocka_unit_test(test_builds_beside),
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_policy_off_changes_nothing),
         cmocka_unit_test(test_tile_too_large_for_the_device),
@@ -376,5 +400,7 @@ int main(void)
     unlink(report_path);
     unlink(errors_path);
     unlink(config_path);
+    unlink(plain_path);
+    unlink(layer_path);
     return failed;
 }
