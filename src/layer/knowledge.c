@@ -73,9 +73,11 @@ static const json_t *remembered(const json_t *problem)
     return NULL;
 }
 
-static json_t *problem_of_kernel(const rs_known_kernel *kernel)
+/* `engine` is "layer" for the times of both forms, "layer waiting" for what was spent before any.
+ */
+static json_t *problem_of_kernel(const rs_known_kernel *kernel, const char *engine)
 {
-    return json_pack("{s:s, s:o, s:s, s:s, s:I}", "engine", "layer", "source",
+    return json_pack("{s:s, s:o, s:s, s:s, s:I}", "engine", engine, "source",
                      json_sprintf("%016llx", kernel->source), "kernel", kernel->name, "device",
                      kernel->device, "tile", (json_int_t)kernel->tile);
 }
@@ -174,15 +176,21 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
                                 .device = strdup(device->name),
                                 .tile = tile,
                                 .knowledge = {.predicted_ratio = 1}};
-    json_t *problem = problem_of_kernel(kernel);
-    if (problem == NULL) {
+    json_t *problem = problem_of_kernel(kernel, "layer");
+    json_t *waiting = problem_of_kernel(kernel, "layer waiting");
+    if (problem == NULL || waiting == NULL) {
+        json_decref(problem);
+        json_decref(waiting);
         free(kernel->name);
         free(kernel->device);
         free(kernel);
         return NULL;
     }
     const json_t *record = remembered(problem);
+    kernel->knowledge.earlier_seconds =
+        json_number_value(json_object_get(remembered(waiting), "seconds"));
     json_decref(problem);
+    json_decref(waiting);
     fill_times(&kernel->knowledge.own, record, "planner_seconds");
     fill_times(&kernel->knowledge.moved, record, "seconds");
     json_int_t run = json_integer_value(json_object_get(record, "launches"));
@@ -202,10 +210,23 @@ static json_t *describe_kernel(const rs_known_kernel *kernel)
     double own = rs_policy_time(&k->own), moved = rs_policy_time(&k->moved);
     if (own <= 0 || moved <= 0)
         return NULL;
-    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem", problem_of_kernel(kernel),
-                     "method", "kernel", "tile_rows", (json_int_t)kernel->tile, "tile_cols",
-                     (json_int_t)0, "seconds", moved, "planner_seconds", own, "launches",
-                     (json_int_t)k->usual_run);
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem",
+                     problem_of_kernel(kernel, "layer"), "method", "kernel", "tile_rows",
+                     (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", moved,
+                     "planner_seconds", own, "launches", (json_int_t)k->usual_run);
+}
+
+/* What a kernel took that has not been tried yet, in all runs so far. */
+static json_t *describe_waiting(const rs_known_kernel *kernel)
+{
+    const rs_policy_knowledge *k = &kernel->knowledge;
+    double seconds = k->earlier_seconds + rs_policy_time(&k->own) * k->own_work_items;
+    if (seconds <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
+        return NULL;
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem",
+                     problem_of_kernel(kernel, "layer waiting"), "method", "kernel", "tile_rows",
+                     (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", seconds,
+                     "planner_seconds", seconds);
 }
 
 static json_t *describe_device(const known_device *device)
@@ -221,8 +242,10 @@ static json_t *describe_device(const known_device *device)
 void rs_knowledge_save(void)
 {
     json_t *records = json_array();
-    for (const rs_known_kernel *kernel = known.kernels; kernel != NULL; kernel = kernel->next)
+    for (const rs_known_kernel *kernel = known.kernels; kernel != NULL; kernel = kernel->next) {
         json_array_append_new(records, describe_kernel(kernel));
+        json_array_append_new(records, describe_waiting(kernel));
+    }
     for (const known_device *device = known.devices; device != NULL; device = device->next)
         json_array_append_new(records, describe_device(device));
     if (known.path != NULL && json_array_size(records) > 0 &&

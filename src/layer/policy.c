@@ -146,8 +146,8 @@ static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_laun
                           double cost)
 {
     double before = rs_policy_time(&known->own) * known->own_work_items;
-    if (is_trusted(known, launch))
-        before += launch->start_seconds;
+    before += is_trusted(known, launch) ? launch->start_seconds
+                                        : fmin(known->earlier_seconds, launch->start_seconds);
     return known->trial_seconds + cost <= affordable_part * before;
 }
 

@@ -16,6 +16,9 @@
  * microseconds is tried after some thousand launches. For launches that are so long that the fixed
  * costs of a trial do not count, of a kernel whose accesses are regular, the time from the
  * program's start to the kernel's first launch counts too, and they are expected to take no longer.
+ * What the kernel took in earlier runs of programs, while it was not tried, counts as far as this
+ * run took so long to start: so kernels with few launches are tried at last, and no run is slower
+ * by more than a twentieth either.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -47,6 +50,7 @@ typedef struct {
     size_t usual_run;      /* launches until something else needed the buffers in AoS; 0: unknown */
     double own_work_items; /* of all launches in the program's own form */
     double trial_seconds;  /* that trials may have cost so far */
+    double earlier_seconds; /* that it took in earlier runs, without having been tried */
 } rs_policy_knowledge;
 
 /* One launch to be decided. */

@@ -137,6 +137,17 @@ static void test_trials_wait_until_they_cost_little(void **state)
     assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90}));
     known.own_work_items = 110;
     assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 110}));
+    /* Earlier runs count as far as this one took so long to start. */
+    known.own_work_items = 60;
+    known.earlier_seconds = 1000;
+    assert_false(
+        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90, .start_seconds = 30}));
+    assert_true(
+        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90, .start_seconds = 50}));
+    known.earlier_seconds = 30;
+    assert_false(
+        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90, .start_seconds = 50}));
+    known.own_work_items = 110;
     assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1}));
     /* What an earlier trial may have cost counts. */
     known.trial_seconds = 1;
@@ -406,6 +417,21 @@ static void test_short_launches_are_not_tried_at_once(void **state)
     assert_non_null(strstr(seen.reason, "a trial would cost too much"));
 }
 
+/* Eight milliseconds a run: the second run has seen enough of them. */
+static void test_short_launches_are_tried_in_later_runs(void **state)
+{
+    (void)state;
+    char commands[1024] = "wzzz";
+    forget();
+    memset(commands + 4, 'l', 800);
+    strcpy(commands + 804, "r" LARGE);
+    assert_int_equal(run(BRIEF, "", commands).transformed, 0);
+    outcome seen = run(BRIEF, "", commands);
+    assert_in_range(seen.transformed, 2, 790);
+    assert_non_null(strstr(seen.reason, "measured to be faster"));
+    assert_int_equal(run(BRIEF, "", commands).transformed, 800);
+}
+
 static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
 {
     (void)state;
@@ -503,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_faster_form_is_kept_and_remembered),
         cmocka_unit_test(test_slower_form_is_left),
         cmocka_unit_test(test_short_launches_are_not_tried_at_once),
+        cmocka_unit_test(test_short_launches_are_tried_in_later_runs),
         cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
         cmocka_unit_test(test_uses_in_between_count),
         cmocka_unit_test(test_forced_policies),
