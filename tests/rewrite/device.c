@@ -119,19 +119,64 @@ static void convert(const json_t *argument, size_t n, unsigned char *own, unsign
     rs_record_free(&record);
 }
 
+/* A buffer with bytes before and behind it that no kernel may touch. */
+typedef struct {
+    cl_mem all, inside;
+    size_t size; /* bytes inside */
+} guarded;
+
+enum { GUARD = 4096, GUARD_BYTE = 0xa5 };
+
+static guarded make_guarded(const unsigned char *bytes, size_t size)
+{
+    cl_int error;
+    const cl_buffer_region region = {GUARD, size};
+    unsigned char *image = malloc(GUARD + size + GUARD);
+    assert_non_null(image);
+    memset(image, GUARD_BYTE, GUARD + size + GUARD);
+    memcpy(image + GUARD, bytes, size);
+    cl_mem all = clCreateBuffer(the.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                GUARD + size + GUARD, image, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    free(image);
+    cl_mem inside = clCreateSubBuffer(all, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    return (guarded){all, inside, size};
+}
+
+/* Reads what is inside, and releases the buffer. */
+static void take_guarded(const guarded *buffer, unsigned char *bytes, const char *title,
+                         const char *form)
+{
+    unsigned char *image = malloc(GUARD + buffer->size + GUARD);
+    assert_non_null(image);
+    assert_int_equal(clEnqueueReadBuffer(the.queue, buffer->all, CL_TRUE, 0,
+                                         GUARD + buffer->size + GUARD, image, 0, NULL, NULL),
+                     CL_SUCCESS);
+    memcpy(bytes, image + GUARD, buffer->size);
+    for (size_t i = 0; i < GUARD; i++) {
+        if (image[GUARD - 1 - i] != GUARD_BYTE)
+            fail_msg("%s: %s writes %zu bytes before a buffer", title, form, i + 1);
+        if (image[GUARD + buffer->size + i] != GUARD_BYTE)
+            fail_msg("%s: %s writes %zu bytes behind a buffer", title, form, i);
+    }
+    free(image);
+    clReleaseMemObject(buffer->inside);
+    clReleaseMemObject(buffer->all);
+}
+
 /* Runs one kernel, or a form of it; the buffers hold the results afterwards. */
 static void run(const device_case *test, const char *form, cl_program program, const json_t *reply,
                 unsigned char *buffers[], size_t n)
 {
     cl_int error;
-    cl_mem memory[BUFFER_LIMIT];
+    guarded memory[BUFFER_LIMIT];
     cl_kernel kernel = clCreateKernel(program, form, &error);
     assert_int_equal(error, CL_SUCCESS);
     for (int b = 0; b < test->buffer_count; b++) {
-        memory[b] = clCreateBuffer(the.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                   n * test->element_size[b], buffers[b], &error);
-        assert_int_equal(error, CL_SUCCESS);
-        assert_int_equal(clSetKernelArg(kernel, (cl_uint)b, sizeof memory[b], &memory[b]), 0);
+        memory[b] = make_guarded(buffers[b], n * test->element_size[b]);
+        cl_mem inside = memory[b].inside;
+        assert_int_equal(clSetKernelArg(kernel, (cl_uint)b, sizeof inside, &inside), 0);
         const json_t *argument =
             reply == NULL ? NULL : find_argument(reply, test->kernel, test->names[b]);
         if (argument != NULL && json_object_get(argument, "count_argument") != NULL) {
@@ -146,12 +191,8 @@ static void run(const device_case *test, const char *form, cl_program program, c
     assert_int_equal(
         clEnqueueNDRangeKernel(the.queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL),
         CL_SUCCESS);
-    for (int b = 0; b < test->buffer_count; b++) {
-        assert_int_equal(clEnqueueReadBuffer(the.queue, memory[b], CL_TRUE, 0,
-                                             n * test->element_size[b], buffers[b], 0, NULL, NULL),
-                         CL_SUCCESS);
-        clReleaseMemObject(memory[b]);
-    }
+    for (int b = 0; b < test->buffer_count; b++)
+        take_guarded(&memory[b], buffers[b], test->title, form);
     clReleaseKernel(kernel);
 }
 
