@@ -22,7 +22,13 @@ while [ "$SECONDS" -lt "$end" ]; do
     tile=$((1 + RANDOM % 130))
     cells=$((130 + RANDOM % 3000))
     steps=$((1000 + RANDOM % 3000))
-    policy=$([ $((RANDOM % 2)) -eq 0 ] && echo asta || echo auto)
+    policies=(asta soa auto auto)
+    policy=${policies[RANDOM % 4]}
+    # Above some 38000 cells, plans convert what smaller arrays take a copy for.
+    if [ "$policy" != auto ] && [ $((RANDOM % 8)) -eq 0 ]; then
+        cells=$((38000 + RANDOM % 5000))
+        steps=$((50 + RANDOM % 100))
+    fi
     layers=
     times=
     if [ "$policy" = auto ] && [ $((RANDOM % 4)) -ne 0 ]; then

@@ -95,13 +95,14 @@ static void add_time_card(rs_text *page, double seconds, const char *label)
     rs_text_format(page, "</b>%s</div>\n", label);
 }
 
-static void add_cards(rs_text *page, const totals *sums)
+static void add_cards(rs_text *page, const json_t *report, const totals *sums)
 {
     rs_text_add_string(page, "<div class=\"cards\">\n");
     rs_text_format(page,
-                   "<div class=\"card\"><b>%zu of %zu</b>pointer arguments in the ASTA "
+                   "<div class=\"card\"><b>%zu of %zu</b>pointer arguments in the %s "
                    "layout</div>\n",
-                   sums->transformed, sums->transformed + sums->kept);
+                   sums->transformed, sums->transformed + sums->kept,
+                   rs_run_report_layouts(report));
     add_time_card(page, sums->seconds, "in kernels");
     add_time_card(page, sums->marshal_seconds, "in conversions");
     if (sums->has_baseline && sums->seconds > 0)
@@ -212,6 +213,10 @@ static void add_argument(rs_text *page, const json_t *argument)
     if (moved) {
         const json_t *record = json_object_get(argument, "record");
         rs_text_add_string(page, "<code>");
+        if (json_object_get(argument, "source_layout") != NULL) {
+            rs_page_escaped(page, rs_page_string(argument, "source_layout"));
+            rs_text_add_string(page, " → ");
+        }
         rs_page_escaped(page, rs_page_string(argument, "layout"));
         rs_text_format(page, "</code>, structures of %.0f bytes", rs_page_number(record, "size"));
     } else {
@@ -278,21 +283,34 @@ static void add_layout(rs_text *page, const rs_record *record, const char *expre
     restride_layout_destroy(layout);
 }
 
-static void add_picture(rs_text *page, const json_t *description)
+static void add_picture(rs_text *page, const json_t *argument)
 {
+    const json_t *description = json_object_get(argument, "record");
+    const char *source = rs_page_string(argument, "source_layout");
+    bool tiled = rs_page_number(argument, "tile") > 0;
     rs_record record;
     if (rs_record_from_json(&record, description) == RESTRIDE_OK) {
         rs_text_add_string(page, "<details><summary>Structures <code>");
         rs_page_escaped(page, rs_page_string(description, "name"));
-        rs_text_format(page,
-                       "</code> before and after, drawn with tiles of %d</summary>\n"
-                       "<div class=\"figure\">",
-                       DRAWN_TILE);
-        add_layout(page, &record, "i f");
-        add_layout(page, &record, "i/4 f i%4");
+        rs_text_add_string(page, "</code> before and after");
+        if (tiled)
+            rs_text_format(page, ", drawn with tiles of %d", DRAWN_TILE);
+        rs_text_add_string(page, "</summary>\n<div class=\"figure\">");
+        add_layout(page, &record, *source != '\0' ? source : "i f");
+        add_layout(page, &record, tiled ? "i/4 f i%4" : "f i");
         rs_text_add_string(page, "</div></details>\n");
     }
     rs_record_free(&record);
+}
+
+/* What is drawn once: a structure in a pair of layouts. NULL when memory is short. */
+static char *key_of_picture(const json_t *argument)
+{
+    rs_text key = RS_TEXT_EMPTY;
+    rs_text_format(&key, "%s: %s to %s",
+                   rs_page_string(json_object_get(argument, "record"), "name"),
+                   rs_page_string(argument, "source_layout"), rs_page_string(argument, "layout"));
+    return rs_text_take(&key);
 }
 
 /* One pair of drawings for each structure that was transformed. */
@@ -304,14 +322,14 @@ static void add_pictures(rs_text *page, const json_t *report)
     {
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
-            json_t *record = json_object_get(argument, "record");
-            const char *name = rs_page_string(record, "name");
-            if (!is_transformed(argument) || json_object_get(drawn, name) != NULL)
-                continue;
-            if (json_object_size(drawn) == 0)
-                rs_text_add_string(page, "<h2>How the structures lie in memory</h2>\n");
-            json_object_set_new(drawn, name, json_true());
-            add_picture(page, record);
+            char *key = is_transformed(argument) ? key_of_picture(argument) : NULL;
+            if (key != NULL && json_object_get(drawn, key) == NULL) {
+                if (json_object_size(drawn) == 0)
+                    rs_text_add_string(page, "<h2>How the structures lie in memory</h2>\n");
+                json_object_set_new(drawn, key, json_true());
+                add_picture(page, argument);
+            }
+            free(key);
         }
     }
     json_decref(drawn);
@@ -322,7 +340,7 @@ char *rs_run_report_html(const json_t *report)
     rs_text page = RS_TEXT_EMPTY;
     totals sums = add_up(report);
     add_head(&page, report);
-    add_cards(&page, &sums);
+    add_cards(&page, report, &sums);
     add_chart(&page, report, &sums);
     rs_page_add_before_and_after(&page, report);
     rs_page_add_break_even(&page, report);

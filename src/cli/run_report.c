@@ -145,6 +145,25 @@ static void count_arguments(const json_t *report, size_t *transformed, size_t *k
     }
 }
 
+const char *rs_run_report_layouts(const json_t *report)
+{
+    bool tiles = false, planes = false;
+    size_t i, j;
+    json_t *kernel, *argument;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            const char *status = json_string_value(json_object_get(argument, "status"));
+            bool transformed = status != NULL && strcmp(status, "transformed") == 0;
+            bool tiled = json_integer_value(json_object_get(argument, "tile")) > 0;
+            tiles = tiles || (transformed && tiled);
+            planes = planes || (transformed && !tiled);
+        }
+    }
+    return !planes ? "ASTA" : tiles ? "ASTA or SoA" : "SoA";
+}
+
 /* What the layout gained against the baseline, when there is one. */
 static void print_gain(const json_t *report, double seconds, double launches, FILE *stream)
 {
@@ -198,10 +217,11 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
     double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
     double gigabytes = json_number_value(json_object_get(marshal, "bytes")) * 1e-9;
     fprintf(stream,
-            "restride: %zu kernel %s in the ASTA layout, %zu kept; %.0f launches, %lld conversions "
+            "restride: %zu kernel %s in the %s layout, %zu kept; %.0f launches, %lld conversions "
             "of %.3f GB in all.\n",
-            transformed, transformed == 1 ? "argument" : "arguments", kept, launches,
-            (long long)json_integer_value(json_object_get(marshal, "count")), gigabytes);
+            transformed, transformed == 1 ? "argument" : "arguments", rs_run_report_layouts(report),
+            kept, launches, (long long)json_integer_value(json_object_get(marshal, "count")),
+            gigabytes);
     if (with_times)
         fprintf(stream,
                 "restride: kernels %.3f s, conversions %.6f s (%.0f GB/s read and written), the "

@@ -24,6 +24,9 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
  * it. */
 restride_status rs_run_report_compare(json_t *report, const char *baseline_path);
 
+/* What the transformed arguments are in: "ASTA", "SoA" or "ASTA or SoA". */
+const char *rs_run_report_layouts(const json_t *report);
+
 /* Whether the report holds seconds (the run was asked for a report file). */
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream);
 

@@ -23,15 +23,17 @@
 static const char help[] =
     "usage: restride run [OPTIONS] -- PROGRAM [ARGUMENTS]...\n"
     "\n"
-    "Runs an OpenCL program with its arrays of structures in the ASTA layout. Neither the program "
-    "nor\n"
-    "its kernels are changed on disk, and its results stay the same: buffers are converted in "
+    "Runs an OpenCL program with its arrays of structures in the ASTA or SoA layout. Neither the "
+    "program\n"
+    "nor its kernels are changed on disk, and its results stay the same: buffers are converted in "
     "place\n"
     "before a launch and back before any other use.\n"
     "\n"
     "  --policy WORD       auto (the default): what is measured to be faster, conversions "
     "counted;\n"
-    "                      asta: all that is understood; off: nothing\n"
+    "                      asta: all that is understood, in tiles; soa: the same as a structure "
+    "of\n"
+    "                      arrays; off: nothing\n"
     "  --tile T            neighbouring structures in a tile (default 32)\n"
     "  --device WORD       the program gets no device but cpu, gpu, or one with WORD in its name\n"
     "  --config FILE       policies and layouts by kernel and argument; docs/rewriting.md has the "
@@ -73,7 +75,7 @@ static bool ends_with(const char *string, const char *end)
 
 static bool is_policy(const char *word)
 {
-    static const char *const policies[] = {"auto", "asta", "off"};
+    static const char *const policies[] = {"auto", "asta", "soa", "off"};
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
         if (strcmp(word, policies[i]) == 0)
             return true;
@@ -94,9 +96,9 @@ static int check_config(run_options *options, const char *section, const json_t 
                                "there is.",
                                key);
         if (!is_policy(word))
-            return rs_cli_fail(RS_EXIT_USAGE, "run",
-                               "In the configuration, policy takes auto, asta or off, not \"%s\".",
-                               word);
+            return rs_cli_fail(
+                RS_EXIT_USAGE, "run",
+                "In the configuration, policy takes auto, asta, soa or off, not \"%s\".", word);
         if (section == NULL && !options->policy_given)
             options->policy = word;
     }
@@ -137,7 +139,7 @@ static int read_options(int argc, char **argv, run_options *options)
         case 'p':
             if (!is_policy(optarg))
                 return rs_cli_fail(RS_EXIT_USAGE, "run",
-                                   "--policy takes auto, asta or off, not \"%s\".", optarg);
+                                   "--policy takes auto, asta, soa or off, not \"%s\".", optarg);
             options->policy = optarg;
             options->policy_given = true;
             break;

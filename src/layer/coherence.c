@@ -16,7 +16,7 @@ static bool same_layout(const rs_residence *a, const rs_residence *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
-    return a == b || (a->tile == b->tile && rs_record_equal(&a->record, &b->record));
+    return a == b || rs_relayout_equal(&a->relayout, &b->relayout);
 }
 
 /* ---- wait lists ---- */
@@ -181,26 +181,27 @@ void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, cl_event event)
 }
 
 static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
-                                 const rs_residence *residence, rs_marshal_direction direction)
+                                 const rs_residence *residence, rs_direction direction)
 {
-    cl_event event = NULL;
-    size_t count = buffer->size / residence->record.size;
-    if (rs_opencl_marshal_enqueue(residence->marshal, command->queue->handle, buffer->handle, count,
-                                  direction, command->wait_count, command->wait_list,
-                                  &event) != RESTRIDE_OK) {
+    rs_conversion made;
+    const size_t record = residence->relayout.record.size, count = buffer->size / record;
+    if (rs_converter_enqueue(residence->converter, command->queue->handle, buffer->handle,
+                             buffer->size, direction, command->wait_count, command->wait_list,
+                             &made) != RESTRIDE_OK) {
         rs_log(RS_LOG_ERROR, "%s", restride_last_error());
         rs_report_note("A conversion failed: %s", restride_last_error());
         return CL_OUT_OF_RESOURCES;
     }
-    rs_buffer_changed(buffer, command->queue, event);
-    buffer->residence = direction == RS_AOS_TO_ASTA ? residence : NULL;
+    rs_buffer_changed(buffer, command->queue, made.event);
+    buffer->residence = direction == RS_THERE ? residence : NULL;
     /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
      * example, before the commands in front of them. */
-    rs_command_wait(command, event);
-    rs_driver()->clRetainEvent(event);
-    rs_timing_take(&(rs_timed){.event = event,
-                               .back = direction == RS_ASTA_TO_AOS,
-                               .bytes = count * residence->record.size,
+    rs_command_wait(command, made.event);
+    rs_driver()->clRetainEvent(made.event);
+    rs_timing_take(&(rs_timed){.event = made.event,
+                               .began = made.began,
+                               .back = direction == RS_BACK,
+                               .bytes = count * record,
                                .device = command->queue->device});
     return CL_SUCCESS;
 }
@@ -211,7 +212,7 @@ const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id
     const rs_residence *residence = buffer->residence;
     if (residence->device == device)
         return residence;
-    return rs_residence_find(buffer->context, device, &residence->record, residence->tile, &why);
+    return rs_residence_find(buffer->context, device, &residence->relayout, buffer->size, &why);
 }
 
 static void note_use(rs_command *command, rs_buffer *buffer)
@@ -247,10 +248,10 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
             const rs_residence *present = rs_residence_on_device(buffer, command->queue->device);
             command->error = present == NULL
                                  ? CL_OUT_OF_RESOURCES
-                                 : enqueue_conversion(command, buffer, present, RS_ASTA_TO_AOS);
+                                 : enqueue_conversion(command, buffer, present, RS_BACK);
         }
         if (command->error == CL_SUCCESS && residence != NULL)
-            command->error = enqueue_conversion(command, buffer, residence, RS_AOS_TO_ASTA);
+            command->error = enqueue_conversion(command, buffer, residence, RS_THERE);
     }
     if (command->error == CL_SUCCESS)
         note_use(command, buffer);
@@ -275,7 +276,7 @@ static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
         rs_command_own(&command, buffer);
         error = command.error;
         if (error == CL_SUCCESS)
-            error = enqueue_conversion(&command, buffer, buffer->residence, RS_ASTA_TO_AOS);
+            error = enqueue_conversion(&command, buffer, buffer->residence, RS_BACK);
         buffer->ready_queue = NULL;
         rs_command_end(&command);
         rs_driver()->clReleaseCommandQueue(own.handle); /* flushes it */

@@ -14,7 +14,7 @@
 static void free_targets(rs_kernel *kernel)
 {
     for (size_t i = 0; i < kernel->target_count; i++)
-        rs_record_free(&kernel->targets[i].record);
+        rs_record_free(&kernel->targets[i].relayout.record);
     free(kernel->targets);
     kernel->targets = NULL;
     kernel->target_count = 0;
@@ -52,10 +52,12 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
         found->index = (size_t)json_integer_value(json_object_get(argument, "index"));
         found->count_index =
             (size_t)json_integer_value(json_object_get(argument, "count_argument"));
-        found->tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
+        found->relayout.tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
+        found->relayout.from_soa = json_object_get(argument, "source_layout") != NULL;
         read_access(found, json_object_get(argument, "access"));
         if (found->index >= kernel->argument_count ||
-            rs_record_from_json(&found->record, json_object_get(argument, "record")) != RESTRIDE_OK)
+            rs_record_from_json(&found->relayout.record, json_object_get(argument, "record")) !=
+                RESTRIDE_OK)
             return false;
     }
     return kernel->target_count > 0;
@@ -94,9 +96,8 @@ static void begin_conversions(const rs_kernel *kernel)
     cl_device_id device = program->device;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
-        if (rs_policy_predict(rs_device_is_cpu(device), target->record.size, target->used_bytes,
-                              target->is_changed) > 1)
-            rs_residence_begin(context, device, &target->record, target->tile);
+        if (rs_knowledge_predict(target, device) > 1)
+            rs_residence_begin(context, device, &target->relayout);
     }
 }
 

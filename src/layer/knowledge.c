@@ -153,6 +153,14 @@ void rs_knowledge_add_conversion(cl_device_id handle, size_t bytes, double secon
     device->seconds += seconds;
 }
 
+double rs_knowledge_predict(const rs_target *target, cl_device_id device)
+{
+    if (target->relayout.from_soa)
+        return 1; /* neighbours are neighbours there already */
+    return rs_policy_predict(rs_device_is_cpu(device), target->relayout.record.size,
+                             target->used_bytes, target->is_changed);
+}
+
 /* ---- kernels ---- */
 
 rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name,

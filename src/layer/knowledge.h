@@ -39,6 +39,9 @@ unsigned long long rs_knowledge_hash(const char *source, const char *options);
 double rs_knowledge_conversion_seconds(cl_device_id device, size_t bytes, double least_rate);
 void rs_knowledge_add_conversion(cl_device_id device, size_t bytes, double seconds);
 
+/* How many times faster a kernel's accesses to an argument are in its other layout. */
+double rs_knowledge_predict(const rs_target *target, cl_device_id device);
+
 bool rs_device_is_cpu(cl_device_id device);
 
 /* Adds what this process has learned to the wisdom; called at its end. */

@@ -45,8 +45,7 @@ static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, cl_
             return true;
         if (kernel->arguments[i].buffer != buffer || other == wanted)
             continue;
-        if (other == NULL || other->tile != wanted->tile ||
-            !rs_record_equal(&other->record, &wanted->record))
+        if (other == NULL || !rs_relayout_equal(&other->relayout, &wanted->relayout))
             return true;
     }
     return false;
@@ -70,7 +69,7 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
         return buffer->pinned;
     if (buffer->map_count > 0)
         return "the buffer is mapped while the kernel is launched";
-    if (buffer->size < wanted->record.size)
+    if (buffer->size < wanted->relayout.record.size)
         return "the buffer is smaller than one structure";
     return NULL;
 }
@@ -128,10 +127,7 @@ static void predict(const rs_kernel *kernel, cl_device_id device, rs_policy_know
         const rs_target *target = &kernel->targets[i];
         double size = (double)target_buffer(kernel, i)->size;
         bool one_for_all = target->regular + target->irregular == 0;
-        double ratio = one_for_all
-                           ? 1
-                           : rs_policy_predict(rs_device_is_cpu(device), target->record.size,
-                                               target->used_bytes, target->is_changed);
+        double ratio = one_for_all ? 1 : rs_knowledge_predict(target, device);
         bytes += size;
         faster += size / ratio;
         regular += target->regular;
@@ -147,7 +143,7 @@ static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device)
         return kernel->known;
     kernel->known_device = device;
     kernel->known = rs_known_kernel_find(kernel->program->hash, kernel->facts->name, device,
-                                         kernel->targets[0].tile);
+                                         kernel->targets[0].relayout.tile);
     if (kernel->known != NULL)
         predict(kernel, device, &kernel->known->knowledge);
     return kernel->known;
@@ -155,8 +151,8 @@ static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device)
 
 static bool in_layout(const rs_buffer *buffer, const rs_target *target)
 {
-    return buffer->residence != NULL && buffer->residence->tile == target->tile &&
-           rs_record_equal(&buffer->residence->record, &target->record);
+    return buffer->residence != NULL &&
+           rs_relayout_equal(&buffer->residence->relayout, &target->relayout);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -174,7 +170,7 @@ static double least_rate(const launch *choice)
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
         double size = (double)target_buffer(kernel, i)->size;
-        if (choice->work_items < size / (double)target->record.size)
+        if (choice->work_items < size / (double)target->relayout.record.size)
             return 0;
         if (!seen_before(kernel, i) && target->regular >= target->irregular)
             bytes += size;
@@ -215,8 +211,7 @@ static bool is_pending(const rs_kernel *kernel, cl_device_id device)
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const rs_buffer *buffer = target_buffer(kernel, i);
-        if (buffer != NULL &&
-            rs_residence_is_pending(buffer->context, device, &wanted->record, wanted->tile))
+        if (buffer != NULL && rs_residence_is_pending(buffer->context, device, &wanted->relayout))
             return true;
     }
     return false;
@@ -263,8 +258,9 @@ static bool find_residences(launch *choice, const rs_queue *queue)
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const char *why = NULL;
-        choice->residences[i] = rs_residence_find(target_buffer(kernel, i)->context, queue->device,
-                                                  &wanted->record, wanted->tile, &why);
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        choice->residences[i] = rs_residence_find(buffer->context, queue->device, &wanted->relayout,
+                                                  buffer->size, &why);
         if (choice->residences[i] == NULL) {
             rs_report_hold(kernel->facts, wanted->index, why);
             return false;
@@ -411,9 +407,11 @@ static rs_form form_of_launch(const rs_kernel *kernel)
     bool full = kernel->rewritten[RS_FORM_FULL] != NULL;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
-        full = full && target->tile > 0 &&
-               target_buffer(kernel, i)->size % target->record.size == 0 &&
-               target_buffer(kernel, i)->size / target->record.size % target->tile == 0;
+        full =
+            full && target->relayout.tile > 0 &&
+            target_buffer(kernel, i)->size % target->relayout.record.size == 0 &&
+            target_buffer(kernel, i)->size / target->relayout.record.size % target->relayout.tile ==
+                0;
     }
     return full ? RS_FORM_FULL : RS_FORM_ANY;
 }
@@ -423,7 +421,7 @@ static cl_int set_counts(rs_kernel *kernel)
 {
     for (size_t i = 0; i < kernel->target_count; i++) {
         rs_target *wanted = &kernel->targets[i];
-        cl_ulong count = target_buffer(kernel, i)->size / wanted->record.size;
+        cl_ulong count = target_buffer(kernel, i)->size / wanted->relayout.record.size;
         if (count == wanted->count)
             continue;
         for (int form = 0; form < RS_FORMS; form++) {

@@ -5,71 +5,58 @@
 
 #include <stdlib.h>
 
-/* ---- which tiles ---- */
+/* ---- which bytes ---- */
 
-/* The whole tiles around [offset, offset + size), as records; false when the bytes are not worth a
- * part or it cannot be made. */
-static bool find_tiles(const rs_buffer *buffer, size_t offset, size_t size, rs_part *part)
+/* The bytes around [offset, offset + size) that can be copied alone; false when they are not worth
+ * a part or there are none. */
+static bool find_bytes(const rs_buffer *buffer, size_t offset, size_t size, rs_part *part)
 {
-    const rs_residence *residence = buffer->residence;
-    if (residence == NULL || size == 0 || offset >= buffer->size || size > buffer->size - offset)
+    if (buffer->residence == NULL || size == 0 || offset >= buffer->size ||
+        size > buffer->size - offset)
         return false;
-    size_t record = residence->record.size, tile_bytes = record * residence->tile;
-    size_t count = buffer->size / record, end = offset + size;
-    if (tile_bytes / record != residence->tile || offset >= count * record)
+    size_t granule = rs_converter_granule(buffer->residence->converter);
+    if (granule == 0)
         return false;
-    part->first = offset / tile_bytes * tile_bytes;
-    size_t tiles = (end - part->first + tile_bytes - 1) / tile_bytes;
-    size_t last = count * record - part->first; /* bytes of records from there on */
-    part->bytes = tiles > last / tile_bytes ? last : tiles * tile_bytes;
-    part->records = part->bytes / record;
-    if (end - part->first > part->bytes)
-        part->bytes = end - part->first;
-    return part->bytes <= buffer->size / 2;
+    part->first = offset - offset % granule;
+    part->end = offset + size;
+    size_t excess = part->end % granule;
+    if (excess != 0)
+        part->end = buffer->size - part->end < granule - excess ? buffer->size
+                                                                : part->end + granule - excess;
+    return part->end - part->first <= buffer->size / 2;
 }
 
 /* ---- commands on the scratch buffer ---- */
 
-static cl_int convert(const rs_command *command, const rs_part *part,
-                      rs_marshal_direction direction, cl_uint wait_count, const cl_event *wait_list,
-                      cl_event *event)
+static cl_int copy_part(const rs_command *command, const rs_part *part, rs_direction direction,
+                        cl_uint wait_count, const cl_event *wait_list, cl_event *event)
 {
-    rs_timing_count_part(part->bytes);
-    return rs_opencl_marshal_enqueue(part->residence->marshal, command->queue->handle,
-                                     part->scratch, part->records, direction, wait_count, wait_list,
-                                     event) == RESTRIDE_OK
+    const rs_converter_part bytes = {part->scratch, part->first, part->end};
+    rs_timing_count_part(part->end - part->first);
+    return rs_converter_copy_part(part->residence->converter, command->queue->handle,
+                                  part->buffer->handle, part->buffer->size, &bytes, direction,
+                                  wait_count, wait_list, event) == RESTRIDE_OK
                ? CL_SUCCESS
                : CL_OUT_OF_RESOURCES;
 }
 
-/* The tiles as they are now, in AoS; the command waits for that. */
+/* The bytes as they are now, as the program sees them; the command waits for that. */
 static cl_int fetch(rs_command *command, rs_part *part)
 {
-    cl_event copied = NULL, converted = NULL;
-    cl_int error = rs_driver()->clEnqueueCopyBuffer(
-        command->queue->handle, part->buffer->handle, part->scratch, part->first, 0, part->bytes,
-        command->wait_count, command->wait_list, &copied);
+    cl_event copied = NULL;
+    cl_int error =
+        copy_part(command, part, RS_BACK, command->wait_count, command->wait_list, &copied);
     if (error != CL_SUCCESS)
         return error;
-    error = convert(command, part, RS_ASTA_TO_AOS, 1, &copied, &converted);
+    rs_command_wait(command, copied);
     rs_driver()->clReleaseEvent(copied);
-    if (error != CL_SUCCESS)
-        return error;
-    rs_command_wait(command, converted);
-    rs_driver()->clReleaseEvent(converted);
     return command->error;
 }
 
 static cl_int put_back(rs_command *command, rs_part *part, cl_event event)
 {
-    cl_event converted = NULL, copied = NULL;
-    cl_int error = convert(command, part, RS_AOS_TO_ASTA, 1, &event, &converted);
-    if (error != CL_SUCCESS)
-        return error;
-    error = rs_driver()->clEnqueueCopyBuffer(command->queue->handle, part->scratch,
-                                             part->buffer->handle, 0, part->first, part->bytes, 1,
-                                             &converted, &copied);
-    rs_driver()->clReleaseEvent(converted);
+    cl_event copied = NULL;
+    cl_int error = copy_part(command, part, RS_THERE, 1, &event, &copied);
     if (error == CL_SUCCESS)
         rs_buffer_changed(part->buffer, command->queue, copied);
     return error;
@@ -81,21 +68,21 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
                       rs_part_use use, rs_part *part)
 {
     *part = (rs_part){.buffer = buffer, .use = use};
-    if (!find_tiles(buffer, offset, size, part))
+    if (!find_bytes(buffer, offset, size, part))
         return false;
     part->residence = rs_residence_on_device(buffer, command->queue->device);
-    if (part->residence == NULL)
+    if (part->residence == NULL || rs_converter_granule(part->residence->converter) == 0)
         return false;
     part->scratch = rs_driver()->clCreateBuffer(
         buffer->context->handle, CL_MEM_READ_WRITE | (buffer->program_flags & RS_HOST_ACCESS),
-        part->bytes, NULL, NULL);
+        part->end - part->first, NULL, NULL);
     if (part->scratch == NULL)
         return false;
     if (use == RS_PART_READ)
         rs_command_touch(command, buffer->handle);
     else
         rs_command_own(command, buffer);
-    bool replaces = use == RS_PART_WRITE && offset == part->first && size == part->bytes;
+    bool replaces = use == RS_PART_REPLACE && offset == part->first && offset + size == part->end;
     if (command->error == CL_SUCCESS && !replaces)
         command->error = fetch(command, part);
     return true;
@@ -151,7 +138,7 @@ void rs_part_drop(rs_part *part)
 cl_int rs_part_close(rs_command *command, rs_part *part, cl_event event)
 {
     cl_int error = CL_SUCCESS;
-    if (part->scratch != NULL && part->use == RS_PART_WRITE)
+    if (part->scratch != NULL && part->use != RS_PART_READ)
         error = put_back(command, part, event);
     rs_part_drop(part); /* the commands hold it until they are done */
     return error;

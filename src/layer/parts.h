@@ -1,30 +1,33 @@
 /*
- * Parts: a command that touches few bytes of a converted buffer gets its tiles alone, in AoS, in a
- * scratch buffer (the on-demand marshaling of Sung's thesis, section 5.5.3). A tile takes the same
- * bytes in both layouts, so a range of whole tiles is copied out, converted, used, and, if the
- * command writes, converted and copied back; the buffer itself stays as it is.
+ * Parts: a command that touches few bytes of a converted buffer gets them alone, as the program
+ * sees them, in a scratch buffer (the on-demand marshaling of Sung's thesis, section 5.5.3). They
+ * are copied out of the buffer's layout, used, and, if the command writes, copied back; the buffer
+ * itself stays as it is.
  *
  *     rs_part part = {0};
- *     cl_mem reached = rs_part_reach(&command, buffer, &offset, size, RS_PART_WRITE, &part);
+ *     cl_mem reached = rs_part_reach(&command, buffer, &offset, size, RS_PART_REPLACE, &part);
  *     error = target->clEnqueueWrite...(reached, offset, ...)
  *     error = rs_part_close(&command, &part, event);
  *
- * When the range is large, or the buffer is in AoS anyway, the whole buffer is brought to AoS and
- * reached itself.
+ * When the range is large, or the buffer is in the program's layout anyway, the whole buffer is
+ * brought there and reached itself.
  */
 #ifndef RS_LAYER_PARTS_H
 #define RS_LAYER_PARTS_H
 
 #include "layer/coherence.h"
 
-typedef enum { RS_PART_READ, RS_PART_WRITE } rs_part_use;
+typedef enum {
+    RS_PART_READ,
+    RS_PART_REPLACE, /* writes every byte */
+    RS_PART_CHANGE   /* writes some of them */
+} rs_part_use;
 
 typedef struct {
     cl_mem scratch; /* NULL: the buffer itself was reached */
     rs_buffer *buffer;
     const rs_residence *residence;
-    size_t first, bytes; /* of the buffer */
-    size_t records;      /* in the part; behind them are bytes of no record */
+    size_t first, end; /* of the buffer */
     rs_part_use use;
 } rs_part;
 

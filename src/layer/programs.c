@@ -234,6 +234,37 @@ static const char *reason_to_leave(const rs_program *program)
     return NULL;
 }
 
+static void add_default(json_t *layouts, const char *kernel)
+{
+    const int tile = (int)rs_the_layer.settings.tile;
+    json_object_set_new(layouts, kernel,
+                        rs_policy_of_kernel(kernel) == RS_POLICY_SOA
+                            ? json_string("f i")
+                            : json_sprintf("i/%d f i%%%d", tile, tile));
+}
+
+/* The layout that the policy wants in each kernel that has one of its own, and in all others. */
+static json_t *default_layouts(void)
+{
+    const char *kernel;
+    json_t *section, *layouts = json_object();
+    add_default(layouts, "*");
+    json_object_foreach(json_object_get(rs_the_layer.settings.config, "kernels"), kernel, section)
+        add_default(layouts, kernel);
+    return layouts;
+}
+
+/* Arrays that the program keeps in SoA lie well already: only policy asta changes them. */
+static bool changes_soa(void)
+{
+    const char *kernel;
+    json_t *section;
+    bool found = rs_policy_of_kernel("*") == RS_POLICY_ASTA;
+    json_object_foreach(json_object_get(rs_the_layer.settings.config, "kernels"), kernel, section)
+        found = found || rs_policy_of_kernel(kernel) == RS_POLICY_ASTA;
+    return found;
+}
+
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
  * ones). */
 static json_t *ask_rewriter(const rs_program *program)
@@ -248,10 +279,10 @@ static json_t *ask_rewriter(const rs_program *program)
                        program->number);
         return NULL;
     }
-    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:I, s:b, s:{}}", "source", source, "file",
-                                json_sprintf("program-%u.cl", program->number), "options",
-                                program->options, "address_bits", (int)address_bits, "tile",
-                                (json_int_t)rs_the_layer.settings.tile, "full", 1, "macros");
+    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:o, s:b, s:b, s:{}}", "source", source,
+                                "file", json_sprintf("program-%u.cl", program->number), "options",
+                                program->options, "address_bits", (int)address_bits, "defaults",
+                                default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
     if (rs_the_layer.settings.config != NULL)
         json_object_set(request, "config", rs_the_layer.settings.config);
     json_t *reply = NULL;
@@ -313,7 +344,7 @@ static void keep_all(json_t *kernels, const char *reason)
             if (status == NULL || strcmp(status, "transformed") != 0)
                 continue;
             json_object_set_new(argument, "status", json_string("kept"));
-            json_object_set_new(argument, "layout", json_string("i f"));
+            rs_report_own_layout(argument);
             json_object_set_new(argument, "reason", json_string(reason));
         }
     }

@@ -92,6 +92,12 @@ void rs_report_device(cl_device_id device)
         add_once(&report.devices, name);
 }
 
+void rs_report_own_layout(json_t *argument)
+{
+    const char *own = json_string_value(json_object_get(argument, "source_layout"));
+    json_object_set_new(argument, "layout", json_string(own != NULL ? own : "i f"));
+}
+
 /* The arguments as the rewriter described them, corrected by what happened at the launches. */
 static json_t *arguments_of(const rs_kernel_facts *facts)
 {
@@ -108,7 +114,7 @@ static json_t *arguments_of(const rs_kernel_facts *facts)
         bool cause =
             (size_t)json_integer_value(json_object_get(argument, "index")) == facts->held_argument;
         json_object_set_new(argument, "status", json_string("kept"));
-        json_object_set_new(argument, "layout", json_string("i f"));
+        rs_report_own_layout(argument);
         json_object_set_new(
             argument, "reason",
             json_string(cause ? facts->held_reason : "another argument of the kernel was kept"));

@@ -20,6 +20,9 @@ rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name);
  * it. The facts may be NULL. */
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason);
 
+/* Says in the rewriter's description of an argument that it stays in the program's layout. */
+void rs_report_own_layout(json_t *argument);
+
 /* A sentence for the report, once each (a program that could not be rewritten, a freeze). */
 void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
 

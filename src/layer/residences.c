@@ -16,25 +16,26 @@ static bool is_building(const rs_residence *residence)
 }
 
 static rs_residence *look_up(const rs_context *context, cl_device_id device,
-                             const rs_record *record, size_t tile)
+                             const rs_relayout *relayout)
 {
     rs_residence *residence = context->residences;
-    while (residence != NULL && !(residence->device == device && residence->tile == tile &&
-                                  rs_record_equal(&residence->record, record)))
+    while (residence != NULL &&
+           !(residence->device == device && rs_relayout_equal(&residence->relayout, relayout)))
         residence = residence->next;
     return residence;
 }
 
-static rs_residence *add(rs_context *context, cl_device_id device, const rs_record *record,
-                         size_t tile)
+static rs_residence *add(rs_context *context, cl_device_id device, const rs_relayout *relayout)
 {
     rs_residence *residence = calloc(1, sizeof *residence);
-    if (residence == NULL || rs_record_copy(&residence->record, record) != RESTRIDE_OK) {
+    if (residence == NULL ||
+        rs_record_copy(&residence->relayout.record, &relayout->record) != RESTRIDE_OK) {
         free(residence);
         return NULL;
     }
     residence->device = device;
-    residence->tile = tile;
+    residence->relayout.from_soa = relayout->from_soa;
+    residence->relayout.tile = relayout->tile;
     residence->context = context->handle;
     residence->next = context->residences;
     context->residences = residence;
@@ -43,20 +44,17 @@ static rs_residence *add(rs_context *context, cl_device_id device, const rs_reco
 
 static void destroy(rs_residence *residence)
 {
-    rs_opencl_marshal_destroy(residence->marshal);
-    rs_record_free(&residence->record);
+    rs_converter_destroy(residence->converter);
+    rs_record_free(&residence->relayout.record);
     free(residence->why);
     free(residence);
 }
 
 static void build(rs_residence *residence)
 {
-    if (rs_opencl_marshal_create(&residence->marshal, rs_driver(), residence->context,
-                                 residence->device, &residence->record,
-                                 residence->tile) != RESTRIDE_OK) {
-        residence->marshal = NULL;
+    if (rs_converter_create(&residence->converter, residence->context, residence->device,
+                            &residence->relayout) != RESTRIDE_OK)
         residence->why = strdup(restride_last_error());
-    }
     atomic_store(&residence->state, RS_RESIDENCE_BUILT);
 }
 
@@ -146,13 +144,12 @@ static void await_at_exit(void)
         is_noted = __cxa_thread_atexit_impl(await_threads_of, NULL, &__dso_handle) == 0;
 }
 
-void rs_residence_begin(rs_context *context, cl_device_id device, const rs_record *record,
-                        size_t tile)
+void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout)
 {
-    if (look_up(context, device, record, tile) != NULL)
+    if (look_up(context, device, relayout) != NULL)
         return;
     join_finished();
-    rs_residence *residence = add(context, device, record, tile);
+    rs_residence *residence = add(context, device, relayout);
     if (residence == NULL || rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
         return;
     if (!start_thread(residence)) {
@@ -166,20 +163,20 @@ void rs_residence_begin(rs_context *context, cl_device_id device, const rs_recor
 }
 
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
-                             const rs_record *record, size_t tile)
+                             const rs_relayout *relayout)
 {
-    const rs_residence *wanted = look_up(context, device, record, tile);
+    const rs_residence *wanted = look_up(context, device, relayout);
     return wanted != NULL && is_building(wanted);
 }
 
 /* ---- use ---- */
 
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
-                                      const rs_record *record, size_t tile, const char **why)
+                                      const rs_relayout *relayout, size_t bytes, const char **why)
 {
-    rs_residence *residence = look_up(context, device, record, tile);
+    rs_residence *residence = look_up(context, device, relayout);
     if (residence == NULL || is_building(residence))
-        residence = add(context, device, record, tile);
+        residence = add(context, device, relayout);
     if (residence == NULL) {
         *why = "There was not enough memory.";
         return NULL;
@@ -187,7 +184,12 @@ const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
     if (atomic_load(&residence->state) == RS_RESIDENCE_NEW)
         build(residence);
     *why = residence->why != NULL ? residence->why : "The conversion could not be built.";
-    return residence->marshal != NULL ? residence : NULL;
+    if (residence->converter == NULL)
+        return NULL;
+    if (rs_converter_prepare(residence->converter, bytes) == RESTRIDE_OK)
+        return residence;
+    *why = restride_last_error();
+    return NULL;
 }
 
 void rs_residences_free(rs_context *context)

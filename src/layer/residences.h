@@ -13,18 +13,18 @@
 
 #include "layer/state.h"
 
-/* The residence of a record in tiles, built if there is none yet; NULL, with the reason, when it
- * cannot be. Of one that a thread still builds a second is made. */
+/* The residence of buffers of so many bytes, made if there is none yet; NULL, with the reason
+ * (valid until the next failure), when it cannot be. Of one that a thread still builds a second is
+ * made. */
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
-                                      const rs_record *record, size_t tile, const char **why);
+                                      const rs_relayout *relayout, size_t bytes, const char **why);
 
 /* Begins to build it, if it is new. */
-void rs_residence_begin(rs_context *context, cl_device_id device, const rs_record *record,
-                        size_t tile);
+void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout);
 
 /* Whether a thread is still building it. */
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
-                             const rs_record *record, size_t tile);
+                             const rs_relayout *relayout);
 
 /* Frees all residences of a context; those that are being built, when they are. */
 void rs_residences_free(rs_context *context);

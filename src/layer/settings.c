@@ -44,8 +44,8 @@ static size_t tile_of(const char *text)
     return wanted >= 1 && wanted <= MAXIMUM_TILE ? (size_t)wanted : DEFAULT_TILE;
 }
 
-/* The policy that the configuration names for a kernel, else the one for all; the command line has
- * put its own into RESTRIDE_POLICY. */
+/* The policy that the configuration names for a kernel, else the one for all ("*"); the command
+ * line has put its own into RESTRIDE_POLICY. */
 rs_policy rs_policy_of_kernel(const char *kernel)
 {
     const rs_layer_settings *settings = &rs_the_layer.settings;

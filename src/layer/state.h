@@ -11,8 +11,7 @@
 #define RS_LAYER_STATE_H
 
 #include "base/map.h"
-#include "engine/opencl/marshal.h"
-#include "layout/record.h"
+#include "layer/converter.h"
 
 #include <CL/cl_icd.h>
 #include <jansson.h>
@@ -28,14 +27,12 @@ enum { RS_HOST_ACCESS = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_
 
 typedef enum { RS_RESIDENCE_NEW, RS_RESIDENCE_BUILDING, RS_RESIDENCE_BUILT } rs_residence_state;
 
-/* One layout that buffers of a context can be in: a record in tiles of T, with the kernels that
- * convert. */
+/* One layout that buffers of a context can be in, with what converts them. */
 typedef struct rs_residence {
-    rs_record record;
-    size_t tile;
+    rs_relayout relayout;
     cl_device_id device;
     cl_context context;
-    rs_opencl_marshal *marshal; /* once built; NULL: this device cannot (see why) */
+    rs_converter *converter; /* once built; NULL: this device cannot (see why) */
     char *why;
     atomic_int state; /* an rs_residence_state; BUILDING only while it has a thread */
     bool has_thread;
@@ -82,7 +79,7 @@ typedef struct {
     const char *pinned; /* why it stays AoS for good; NULL: it may be converted */
     unsigned map_count;
     struct rs_map_part *map_parts; /* maps of which the program has a scratch buffer */
-    const rs_residence *residence; /* NULL: AoS */
+    const rs_residence *residence; /* NULL: the program's own layout */
     cl_event ready;                /* the last conversion; commands on other queues wait for it */
     rs_queue *ready_queue;         /* in-order queue of that conversion, or NULL */
     rs_users users;
@@ -137,8 +134,7 @@ typedef struct {
 typedef struct {
     size_t index;
     size_t count_index; /* of the added argument that takes the number of records */
-    size_t tile;
-    rs_record record;
+    rs_relayout relayout;
     size_t used_bytes; /* of each record; 0: unknown */
     /* In how many places neighbouring work-items use neighbouring records, and in how many others
      * that are not one record for all (rewrite/pattern.h). */

@@ -32,12 +32,20 @@ bool rs_timing_wanted(void)
 
 /* ---- closing events ---- */
 
-static bool read_times(cl_event event, cl_ulong *start, cl_ulong *end)
+static void release(const rs_timed *timed)
 {
-    return rs_driver()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof *start,
+    rs_driver()->clReleaseEvent(timed->event);
+    if (timed->began != NULL)
+        rs_driver()->clReleaseEvent(timed->began);
+}
+
+static bool read_times(const rs_timed *timed, cl_ulong *start, cl_ulong *end)
+{
+    const cl_event first = timed->began != NULL ? timed->began : timed->event;
+    return rs_driver()->clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof *start,
                                                 start, NULL) == CL_SUCCESS &&
-           rs_driver()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end, end,
-                                                NULL) == CL_SUCCESS &&
+           rs_driver()->clGetEventProfilingInfo(timed->event, CL_PROFILING_COMMAND_END, sizeof *end,
+                                                end, NULL) == CL_SUCCESS &&
            *end >= *start;
 }
 
@@ -78,11 +86,11 @@ static bool close_event(const rs_timed *timed)
                                     &status, NULL) == CL_SUCCESS &&
         status > CL_COMPLETE)
         return false;
-    if (status == CL_COMPLETE && read_times(timed->event, &start, &end)) {
+    if (status == CL_COMPLETE && read_times(timed, &start, &end)) {
         count_time(timed, (double)(end - start) * 1e-9);
         draw(timed, start, end);
     }
-    rs_driver()->clReleaseEvent(timed->event);
+    release(timed);
     return true;
 }
 
@@ -113,7 +121,7 @@ static void keep_open(const rs_timed *timed)
     if (timing.open_count < timing.open_capacity)
         timing.open[timing.open_count++] = *timed;
     else
-        rs_driver()->clReleaseEvent(timed->event); /* no memory: its time is lost */
+        release(timed); /* no memory: its time is lost */
 }
 
 void rs_timing_take(const rs_timed *timed)
@@ -125,7 +133,7 @@ void rs_timing_take(const rs_timed *timed)
     if (rs_timing_wanted())
         keep_open(timed);
     else
-        rs_driver()->clReleaseEvent(timed->event);
+        release(timed);
 }
 
 bool rs_timing_holds(cl_event event)

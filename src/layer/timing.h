@@ -11,6 +11,7 @@
 
 typedef struct {
     cl_event event;
+    cl_event began;         /* of a conversion: it begins where this starts, which may be `event` */
     rs_kernel_facts *facts; /* NULL: a conversion */
     rs_known_kernel *known; /* takes the time of a launch; may be NULL */
     bool rewritten;         /* the launch */
@@ -23,7 +24,7 @@ typedef struct {
 /* Whether any times are wanted, so that queues need profiling. */
 bool rs_timing_wanted(void);
 
-/* Takes over one reference to the event. */
+/* Takes over one reference to the event, and one to that of its beginning. */
 void rs_timing_take(const rs_timed *timed);
 
 /* Looks at the events that are still open. */

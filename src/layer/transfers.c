@@ -1,6 +1,6 @@
 /*
- * Commands that move a buffer's bytes. Each needs AoS (design section 8): of a few bytes, their
- * tiles alone (parts.h); of many, the whole buffer. Three need no conversion: a command that
+ * Commands that move a buffer's bytes. Each needs the program's layout (design section 8): of a few
+ * bytes, those alone (parts.h); of many, the whole buffer. Three need no conversion: a command that
  * replaces every byte, a copy of a whole buffer onto another of the same size (the copy has the
  * same layout), and unmapping.
  *
@@ -81,7 +81,7 @@ static cl_mem reach_to_write(rs_command *command, cl_mem buffer, size_t *offset,
 {
     *part = (rs_part){0};
     if (!all)
-        return rs_part_reach(command, buffer, offset, size, RS_PART_WRITE, part);
+        return rs_part_reach(command, buffer, offset, size, RS_PART_REPLACE, part);
     rs_command_touch(command, buffer);
     return buffer;
 }
@@ -138,8 +138,8 @@ static bool span_of(const rectangle *r, size_t *offset, size_t *size)
     return true;
 }
 
-/* Lets the command work on the rectangle's bytes alone, if they are few; `origin` becomes the
- * rectangle's place in what is returned. */
+/* Lets the command work on the rectangle's bytes alone, and those between its rows, if they are
+ * few; `origin` becomes the rectangle's place in what is returned. */
 static cl_mem reach_rectangle(rs_command *command, cl_mem buffer, const rectangle *r,
                               rs_part_use use, rs_part *part, size_t origin[3])
 {
@@ -199,8 +199,7 @@ static cl_int CL_API_CALL write_buffer_rect(cl_command_queue queue, cl_mem buffe
     size_t origin[3];
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    cl_mem reached = reach_rectangle(&command, buffer, &to, RS_PART_WRITE, &part, origin);
-    /* Between the rows of the rectangle lie bytes that stay: a part is always fetched first. */
+    cl_mem reached = reach_rectangle(&command, buffer, &to, RS_PART_CHANGE, &part, origin);
     bool needs_event = blocking || part.scratch != NULL;
     cl_int error =
         RS_CALL(command, clEnqueueWriteBufferRect(queue, reached, CL_FALSE,
@@ -224,17 +223,12 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
     bool all = covers_all(buffer, offset, size);
-    const size_t program_offset = offset;
-    cl_mem to = reach_to_write(&command, buffer, &offset, size, all, &part);
-    if (part.scratch != NULL && pattern_size != 0 &&
-        (offset % pattern_size != 0 || program_offset % pattern_size != 0)) {
-        /* A pattern may begin at its multiples only, and the tile begins elsewhere, or the driver
-         * is going to refuse it. */
-        offset = program_offset;
-        rs_part_drop(&part);
+    cl_mem to = buffer;
+    part = (rs_part){0};
+    if (pattern_size != 0 && offset % pattern_size == 0)
+        to = reach_to_write(&command, buffer, &offset, size, all, &part);
+    else /* the driver is going to refuse it, which it might not at another offset */
         rs_command_use(&command, buffer, NULL);
-        to = buffer;
-    }
     cl_int error = RS_CALL(command, clEnqueueFillBuffer(queue, to, pattern, pattern_size, offset,
                                                         size, command.wait_count, command.wait_list,
                                                         part.scratch != NULL ? &mine : event));
@@ -301,7 +295,7 @@ static cl_int CL_API_CALL copy_buffer_rect(cl_command_queue queue, cl_mem source
     rs_command_begin(&command, queue, wait_count, wait_list);
     if (apart) {
         from = reach_rectangle(&command, source, &read, RS_PART_READ, &source_part, from_origin);
-        to = reach_rectangle(&command, destination, &write, RS_PART_WRITE, &part, to_origin);
+        to = reach_rectangle(&command, destination, &write, RS_PART_CHANGE, &part, to_origin);
     } else {
         rs_command_use(&command, source, NULL);
         rs_command_use(&command, destination, NULL);
@@ -398,7 +392,7 @@ static cl_int copy_from_map(rs_command *command, rs_buffer *buffer, const rs_map
     cl_event copied = NULL;
     size_t offset = map->offset;
     rs_command_wait(command, unmapped);
-    cl_mem to = rs_part_reach(command, buffer->handle, &offset, map->size, RS_PART_WRITE, &part);
+    cl_mem to = rs_part_reach(command, buffer->handle, &offset, map->size, RS_PART_REPLACE, &part);
     if (part.scratch == NULL)
         rs_command_own(command, buffer);
     cl_int error =

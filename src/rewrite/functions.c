@@ -129,7 +129,7 @@ static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXTyp
                                   annotation->expression);
     if (annotation->extent != NULL && !model->soa)
         return rs_argument_refuse(argument, argument->offset,
-                                  "an array in SoA is converted by restride rewrite alone");
+                                  "an array in SoA stays as it is unless the policy is asta");
     argument->extent = annotation->extent;
     restride_status status =
         rs_model_flat_structure(model, element, annotation->length, &argument->structure);

@@ -51,6 +51,14 @@ static restride_status describe_access(const rs_steps *steps, const rs_argument 
     return status == RESTRIDE_OK ? rs_reply_put(entry, "access", access) : status;
 }
 
+/* What the program itself keeps the array in, as far as is known. */
+static const char *own_layout(const rs_model *model, const rs_argument *argument)
+{
+    const rs_annotation *annotation = rs_annotations_find(
+        model->annotations, rs_argument_kernel(model, argument)->name, argument->name);
+    return annotation != NULL && annotation->extent != NULL ? "f i" : "i f";
+}
+
 static restride_status describe_argument(const rs_model *model, const rs_steps *steps,
                                          const rs_argument *argument, json_t *list)
 {
@@ -58,7 +66,7 @@ static restride_status describe_argument(const rs_model *model, const rs_steps *
     json_t *entry =
         json_pack("{s:I, s:s, s:s, s:s, s:s}", "index", (json_int_t)argument->index, "name",
                   argument->name, "type", argument->type, "status", kept ? "kept" : "transformed",
-                  "layout", kept ? "i f" : argument->layout);
+                  "layout", kept ? own_layout(model, argument) : argument->layout);
     restride_status status = RESTRIDE_OK;
     if (entry == NULL || json_array_append_new(list, entry) != 0)
         return rs_fail_memory("the rewriter's reply");

@@ -79,6 +79,7 @@ static const char *check_request(const json_t *request)
          {JSON_INTEGER, JSON_INTEGER},
          "The member \"address_bits\" is not 32 or 64."},
         {"tile", {JSON_INTEGER, JSON_INTEGER}, "The member \"tile\" is not an integer."},
+        {"defaults", {JSON_OBJECT, JSON_OBJECT}, "The member \"defaults\" is not an object."},
         {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
         {"records", {JSON_OBJECT, JSON_OBJECT}, "The member \"records\" is not an object."},
         {"references", {JSON_OBJECT, JSON_OBJECT}, "The member \"references\" is not an object."},
@@ -150,25 +151,29 @@ static const char *find_expression(const json_t *layouts, const char *full, cons
     return expression != NULL ? expression : json_string_value(json_object_get(layouts, name));
 }
 
-/* Sets *found when the request names a layout for the argument, or its tile applies. */
+/* The layout that the request, its configuration or a comment names for the argument, or else for
+ * all of the kernel; "i f" when none does. */
 static restride_status wanted_layout(const rewriting *r, const rs_argument *argument,
                                      rs_text *found)
 {
     const json_t *layouts = json_object_get(r->request, "layouts");
     const json_t *config = json_object_get(json_object_get(r->request, "config"), "layouts");
+    const json_t *defaults = json_object_get(r->request, "defaults");
     const json_t *tile = json_object_get(r->request, "tile");
+    const char *kernel = r->model.functions[argument->function].name;
     rs_text full = RS_TEXT_EMPTY;
-    rs_text_format(&full, "%s.%s", r->model.functions[argument->function].name, argument->name);
+    rs_text_format(&full, "%s.%s", kernel, argument->name);
     if (full.failed)
         return rs_fail_memory("a layout");
     const char *expression = find_expression(layouts, full.data, argument->name);
     if (expression == NULL)
         expression = find_expression(config, full.data, argument->name);
     rs_text_free(&full);
-    const rs_annotation *annotation = rs_annotations_find(
-        &r->annotations, r->model.functions[argument->function].name, argument->name);
+    const rs_annotation *annotation = rs_annotations_find(&r->annotations, kernel, argument->name);
     if (expression == NULL && annotation != NULL)
         expression = annotation->layout;
+    if (expression == NULL)
+        expression = find_expression(defaults, kernel, "*");
     if (expression != NULL)
         rs_text_add_string(found, expression);
     else if (tile != NULL)

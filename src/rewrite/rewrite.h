@@ -15,16 +15,18 @@
  *   address_bits  32 | 64  of the device
  *   tile          integer  T: every argument that is an array of structures becomes "i/T f i%T";
  *                          absent: none
+ *   defaults      object   kernel name, or "*", to the layout expression of all its arguments that
+ *                          are arrays of structures; goes before `tile`
  *   layouts       object   argument name, or "kernel.argument", to layout expression; goes before
- *                          `tile`
+ *                          `defaults`
  *   records       object   argument name, or "kernel.argument", to the length of the records of a
  *                          flat array, as an expression ("20", "N + 1"), or as "SoA: [20][n]" when
  *                          each member of all records lies together; see annotations.h
  *   references    object   argument name, or "kernel.argument", to the name of the index array
  *                          through which it is read, A[P[i]]: the kernels get them reordered
- *                          (reorder.h), and `layouts`, `tile` and `config` do not matter
- *   soa           bool     arrays that are told to be SoA may be transformed too: the caller heeds
- *                          `source_layout`
+ *                          (reorder.h), and `layouts`, `defaults`, `tile` and
+ *                          `config` do not matter
+ *   soa           bool     arrays that are told to be SoA may be transformed too
  *   full          bool     kernels may get a copy that is faster and holds only where the number of
  *                          records of every transformed argument is a multiple of its tile, and
  *                          the buffer has no bytes behind them; in OpenCL C

@@ -63,7 +63,7 @@ static void test_sums(restride_engine *engine, uint64_t seed, size_t count, size
         rs_sorter sorter;
         size_t total = 0;
         assert_int_equal(rs_sorter_create(&sorter, device_of(engine), numbers), RESTRIDE_OK);
-        rs_device_sequence sequence = {(rs_device_engine *)engine, NULL, 0};
+        rs_device_sequence sequence = {.engine = (rs_device_engine *)engine};
         rs_sorter_sum(&sorter, &sequence, memory, numbers);
         assert_int_equal(rs_sorter_total(&sorter, &sequence, numbers, &total), RESTRIDE_OK);
         rs_sorter_destroy(&sorter);
@@ -101,7 +101,7 @@ static void test_sorting(restride_engine *engine, uint64_t seed, size_t count, s
                                  create(engine, NULL, bytes), create(engine, NULL, bytes)};
         rs_sorter sorter;
         assert_int_equal(rs_sorter_create(&sorter, device_of(engine), pairs_count), RESTRIDE_OK);
-        rs_device_sequence sequence = {(rs_device_engine *)engine, NULL, 0};
+        rs_device_sequence sequence = {.engine = (rs_device_engine *)engine};
         rs_sorter_sort(&sorter, &sequence, &pairs, pairs_count, most_key, numbered);
         assert_int_equal(rs_device_finish(&sequence, doing), RESTRIDE_OK);
         rs_sorter_destroy(&sorter);

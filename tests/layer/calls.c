@@ -32,7 +32,7 @@ static cl_context context;
 static cl_command_queue queues[QUEUES];
 static cl_mem buffers[BUFFERS], out;
 static cell *model[BUFFERS];
-static cl_kernel bump, join, take, words, both;
+static cl_kernel bump, join, take, words, sweep, both;
 static cl_event last; /* every step waits for the one before */
 static uint32_t seed;
 static int step;
@@ -196,6 +196,20 @@ static void do_words(int b)
     launch(words);
     for (size_t i = 0; i < cell_count; i++)
         model[b][i].n += by;
+}
+
+/* Low bits alone: what is a float elsewhere stays a number. */
+static void do_sweep(int b)
+{
+    cl_uint by = random_below(200), count = (cl_uint)cell_count;
+    uint32_t *planes = (uint32_t *)model[b];
+    check(clSetKernelArg(sweep, 0, sizeof(cl_mem), &buffers[b]));
+    check(clSetKernelArg(sweep, 1, sizeof count, &count));
+    check(clSetKernelArg(sweep, 2, sizeof by, &by));
+    launch(sweep);
+    for (uint32_t f = 0; f < sizeof(cell) / 4; f++)
+        for (size_t i = 0; i < cell_count; i++)
+            planes[f * cell_count + i] ^= (by + f) << f;
 }
 
 static void do_both(int b)
@@ -514,6 +528,7 @@ static const kind kinds[] = {
     {"join", do_join, 8},
     {"take", do_take, 6},
     {"words", do_words, 3},
+    {"sweep", do_sweep, 5},
     {"both", do_both, 2},
     {"write", do_write, 3},
     {"write later", do_write_later, 3},
@@ -592,6 +607,7 @@ int main(int argc, char **argv)
     join = make_kernel(program, "join", 2);
     take = make_kernel(program, "take", 2);
     words = make_kernel(program, "words", 2);
+    sweep = make_kernel(program, "sweep", 3);
     both = make_kernel(program, "both", 2);
     size_t source_size;
     check(clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &source_size));
@@ -623,7 +639,7 @@ int main(int argc, char **argv)
     }
     chain(NULL);
     check(clReleaseMemObject(out));
-    cl_kernel kernels[] = {bump, join, take, words, both};
+    cl_kernel kernels[] = {bump, join, take, words, sweep, both};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
         check(clReleaseKernel(kernels[i]));
     for (int i = 0; i < QUEUES; i++)

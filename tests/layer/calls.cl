@@ -1,5 +1,5 @@
-/* Kernels over an array of structures that the layer converts, and two that keep it from doing so.
- */
+/* Kernels over an array of structures that the layer converts, one that takes it for an array in
+ * SoA, and two that keep it from doing so. */
 typedef struct {
     float x;
     float v[3];
@@ -35,6 +35,15 @@ __kernel void words(__global uint *all, uint by)
 {
     size_t i = get_global_id(0);
     all[i * 6 + 4] += by;
+}
+
+/* And as six planes of words, each of which has one word for every cell. */
+//DL: SoA: planes[6][count]
+__kernel void sweep(__global uint *planes, uint count, uint by)
+{
+    size_t i = get_global_id(0);
+    for (uint f = 0; f < 6; f++)
+        planes[f * count + i] ^= (by + f) << f;
 }
 
 /* A structure for one argument and words for another. */

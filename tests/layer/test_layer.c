@@ -115,6 +115,75 @@ static void test_every_kind_of_call(void **state)
     }
 }
 
+static void expect_calls(const char *options, int seed, int steps, int cells)
+{
+    int status = run("%s run %s --report %s -- %s %s %d %d %d", RESTRIDE_PROGRAM, options,
+                     report_path, CALLS_PROGRAM, CALLS_KERNELS, seed, steps, cells);
+    if (exit_status(status) != 0)
+        fail_msg("%s, %d cells: %s", options, cells, errors());
+}
+
+/* The same in SoA: of arrays that are copied out and back, and of such that plans convert, for an
+ * even number of cells and a prime one; tiles of an array that the program keeps in SoA as well. */
+static void test_soa(void **state)
+{
+    (void)state;
+    static const struct {
+        int steps, cells;
+    } cases[] = {{500, 1007}, {60, 40000}, {60, 40009}};
+    for (int i = 0; i < 3; i++) {
+        expect_calls("--policy soa", i + 1, cases[i].steps, cases[i].cells);
+        json_t *loaded = report(), *bump = kernel_of(loaded, "bump");
+        json_t *sweep = kernel_of(loaded, "sweep");
+        assert_string_equal(argument_word(bump, 0, "layout"), "f i");
+        assert_int_equal(number_of(bump, "transformed_launches"), number_of(bump, "launches"));
+        assert_in_range(number_of(bump, "launches"), 3, 500);
+        assert_in_range(number_of(json_object_get(loaded, "marshal"), "count"), 6, 2000);
+        /* It is in SoA as the program has it. */
+        assert_int_equal(number_of(sweep, "transformed_launches"), 0);
+        assert_string_equal(argument_word(sweep, 0, "layout"), "f i");
+        json_decref(loaded);
+        assert_non_null(strstr(errors(), "in the SoA layout"));
+
+        expect_calls("--policy asta", i + 1, cases[i].steps, cases[i].cells);
+        loaded = report();
+        sweep = kernel_of(loaded, "sweep");
+        assert_in_range(number_of(sweep, "transformed_launches"), 2, 500);
+        assert_int_equal(number_of(sweep, "transformed_launches"), number_of(sweep, "launches"));
+        assert_string_equal(argument_word(sweep, 0, "layout"), "i/32 f i%32");
+        assert_string_equal(argument_word(sweep, 0, "source_layout"), "f i");
+        json_decref(loaded);
+    }
+}
+
+#ifdef HAVE_CONFIG
+/* One kernel in SoA, one argument of another, the rest in tiles; the same buffers go through all.
+ */
+static void test_soa_by_kernel_and_argument(void **state)
+{
+    (void)state;
+    char options[128], path[64];
+    snprintf(path, sizeof path, "/tmp/restride-test-%ld.ini", (long)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("policy = asta\n[bump]\n.policy = soa\n[join]\nfrom = f i\n", file);
+    fclose(file);
+    snprintf(options, sizeof options, "--config %s", path);
+    expect_calls(options, 5, 500, 1007);
+    unlink(path);
+    json_t *loaded = report(), *bump = kernel_of(loaded, "bump");
+    json_t *join = kernel_of(loaded, "join"), *take = kernel_of(loaded, "take");
+    assert_string_equal(argument_word(bump, 0, "layout"), "f i");
+    assert_string_equal(argument_word(join, 0, "layout"), "i/32 f i%32");
+    assert_string_equal(argument_word(join, 1, "layout"), "f i");
+    assert_string_equal(argument_word(take, 0, "layout"), "i/32 f i%32");
+    json_t *const kernels[] = {bump, join, take};
+    for (int i = 0; i < 3; i++)
+        assert_in_range(number_of(kernels[i], "transformed_launches"), 5, 500);
+    json_decref(loaded);
+}
+#endif
+
 /* Fewer cells than a tile, and exactly one tile. */
 static void test_small_buffers(void **state)
 {
@@ -134,11 +203,13 @@ static void test_commands_that_wait(void **state)
 {
     (void)state;
     static const char *const cases[] = {"abandoned", "held-back", "shared", "callback", "header"};
-    for (int i = 0; i < 5; i++) {
-        int status = run("%s run --policy asta --report %s -- timeout 60 %s %s", RESTRIDE_PROGRAM,
-                         report_path, WAITS_PROGRAM, cases[i]);
+    static const char *const policies[] = {"asta", "soa"};
+    for (int i = 0; i < 10; i++) {
+        int status = run("%s run --policy %s --report %s -- timeout 60 %s %s", RESTRIDE_PROGRAM,
+                         policies[i % 2], report_path, WAITS_PROGRAM, cases[i / 2]);
         if (exit_status(status) != 0)
-            fail_msg("%s: status %d: %s", cases[i], exit_status(status), errors());
+            fail_msg("%s, %s: status %d: %s", policies[i % 2], cases[i / 2], exit_status(status),
+                     errors());
     }
 }
 
@@ -205,21 +276,25 @@ static void test_cases(void **state)
         {"full-tiles", "", 3, 3},
         {"floating-macros", "", 1, 1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    static const char *const policies[] = {"asta", "soa"};
+    const size_t count = sizeof cases / sizeof cases[0];
+    for (size_t n = 0; n < 2 * count; n++) {
+        const size_t i = n % count;
+        const char *policy = policies[n / count];
         /* Two devices of PoCL; others take no notice. */
         if (strcmp(cases[i].name, "several-devices") == 0)
             setenv("POCL_DEVICES", "pthread pthread", 1);
         else
             unsetenv("POCL_DEVICES");
-        int status = exit_status(run("%s run --policy asta %s --report %s -- timeout 60 %s %s",
-                                     RESTRIDE_PROGRAM, cases[i].options, report_path, CASES_PROGRAM,
-                                     cases[i].name));
+        int status = exit_status(run("%s run --policy %s %s --report %s -- timeout 60 %s %s",
+                                     RESTRIDE_PROGRAM, policy, cases[i].options, report_path,
+                                     CASES_PROGRAM, cases[i].name));
         if (status == 77) {
             print_message("%s: this device cannot\n", cases[i].name);
             continue;
         }
         if (status != 0)
-            fail_msg("%s: status %d: %s", cases[i].name, status, errors());
+            fail_msg("%s, %s: status %d: %s", policy, cases[i].name, status, errors());
         size_t j;
         long transformed = 0;
         json_t *loaded = report(), *kernel;
@@ -228,7 +303,8 @@ static void test_cases(void **state)
             transformed += number_of(kernel, "transformed_launches");
         }
         if (transformed < cases[i].least || transformed > cases[i].most)
-            fail_msg("%s: %ld launches in the other layout", cases[i].name, transformed);
+            fail_msg("%s, %s: %ld launches in the other layout", policy, cases[i].name,
+                     transformed);
         json_decref(loaded);
     }
     assert_int_not_equal(
@@ -240,22 +316,23 @@ static void test_cases(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    static const int tiles[] = {32, 7};
+    static const char *const options[] = {"--policy asta --tile 32", "--policy asta --tile 7",
+                                          "--policy soa"};
     assert_int_equal(exit_status(run("sh -c 'exec %s >%s'", REFUSALS_PROGRAM, plain_path)), 0);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(
-            exit_status(run("%s run --policy asta --tile %d --report %s -- sh -c 'exec %s >%s'",
-                            RESTRIDE_PROGRAM, tiles[i], report_path, REFUSALS_PROGRAM, layer_path)),
+            exit_status(run("%s run %s --report %s -- sh -c 'exec %s >%s'", RESTRIDE_PROGRAM,
+                            options[i], report_path, REFUSALS_PROGRAM, layer_path)),
             0);
         json_t *loaded = report();
         assert_in_range(number_of(kernel_of(loaded, "fill"), "transformed_launches"), 1000, 100000);
         json_decref(loaded);
         if (run("sh -c 'diff %s %s >&2'", plain_path, layer_path) != 0)
-            fail_msg("tiles of %d: %s", tiles[i], errors());
+            fail_msg("%s: %s", options[i], errors());
     }
 }
 
-/* Partial transfers and maps convert their tiles alone; the buffer stays in its layout. */
+/* Partial transfers and maps convert their bytes alone; the buffer stays in its layout. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -263,19 +340,23 @@ static void test_parts(void **state)
         const char *commands;
         long conversions, least_parts; /* of whole buffers and of parts */
     } cases[] = {
-        {"wlqlqlqlr", 2, 3}, {"wlplplpqlr", 2, 7}, {"wlmlmqlr", 2, 7},
+        {"wlqlqlqlr", 2, 3}, {"wlplplpqlr", 2, 4}, {"wlmlmqlr", 2, 5},
         {"wlqslqsr", 4, 1},  {"wlr", 2, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        int status = run("%s run --policy asta --report %s -- %s %s", RESTRIDE_PROGRAM, report_path,
-                         SEQUENCE_PROGRAM, cases[i].commands);
+    static const char *const policies[] = {"asta", "soa"};
+    const size_t count = sizeof cases / sizeof cases[0];
+    for (size_t n = 0; n < 2 * count; n++) {
+        const size_t i = n % count;
+        const char *policy = policies[n / count];
+        int status = run("%s run --policy %s --report %s -- %s %s", RESTRIDE_PROGRAM, policy,
+                         report_path, SEQUENCE_PROGRAM, cases[i].commands);
         if (exit_status(status) != 0)
-            fail_msg("%s: %s", cases[i].commands, errors());
+            fail_msg("%s, %s: %s", policy, cases[i].commands, errors());
         json_t *loaded = report();
         json_t *marshal = json_object_get(loaded, "marshal");
         if (number_of(marshal, "count") != cases[i].conversions ||
             number_of(marshal, "parts") < cases[i].least_parts)
-            fail_msg("%s: %ld conversions, %ld parts", cases[i].commands,
+            fail_msg("%s, %s: %ld conversions, %ld parts", policy, cases[i].commands,
                      number_of(marshal, "count"), number_of(marshal, "parts"));
         json_decref(loaded);
     }
@@ -382,6 +463,10 @@ int main(void)
     snprintf(layer_path, sizeof layer_path, "/tmp/restride-test-%ld.layer", (long)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_call),
+        cmocka_unit_test(test_soa),
+#ifdef HAVE_CONFIG
+        cmocka_unit_test(test_soa_by_kernel_and_argument),
+#endif
         cmocka_unit_test(test_small_buffers),
         cmocka_unit_test(test_commands_that_wait),
         cmocka_unit_test(test_builds_beside),

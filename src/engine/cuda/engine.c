@@ -364,7 +364,7 @@ static rs_cuda_result launch(const rs_cuda_engine *engine, const rs_cuda_launch 
 static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer)
 {
     rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    rs_device_sequence sequence = {&engine->common, NULL, 0};
+    rs_device_sequence sequence = {.engine = &engine->common};
     pthread_mutex_lock(&engine->shared->mutex);
     for (size_t i = 0; i < stage->portable_count; i++)
         rs_device_enqueue_stage(stage->portable[i], &sequence, buffer,

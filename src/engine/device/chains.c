@@ -228,7 +228,7 @@ static restride_status find_starts(planning *p)
     add(&list, RS_ARGUMENT(p->plan->short_length));
     add_shape(&list, p->plan);
     size_t items = items_of(p, GROUP_ITEMS);
-    rs_device_sequence sequence = {engine_of(p), NULL, 0};
+    rs_device_sequence sequence = {.engine = engine_of(p)};
     rs_device_launch(&sequence, p->stage->kernels[FIND_STARTS], list.list, list.count,
                      rs_device_groups((size_t)p->plan->shape[0], items), 1, items);
     status = rs_device_finish(&sequence, "looking for the cycles of a transposition");
@@ -317,7 +317,7 @@ static restride_status measure_walks(planning *p)
     add(&list, RS_ARGUMENT(p->plan->threshold));
     add_shape(&list, p->plan);
     size_t items = items_of(p, WALK_ITEMS);
-    rs_device_sequence sequence = {engine_of(p), NULL, 0};
+    rs_device_sequence sequence = {.engine = engine_of(p)};
     rs_device_launch(&sequence, p->stage->kernels[MEASURE_WALKS], list.list, list.count,
                      rs_device_groups(p->found[0], items), 1, items);
     return rs_device_finish(&sequence, "measuring the cycles of a transposition");
@@ -343,7 +343,7 @@ static restride_status cut_walks(planning *p)
     add(&list, RS_ARGUMENT(plan->threshold));
     add_shape(&list, plan);
     size_t items = items_of(p, WALK_ITEMS);
-    rs_device_sequence sequence = {engine_of(p), NULL, 0};
+    rs_device_sequence sequence = {.engine = engine_of(p)};
     rs_device_launch(&sequence, p->stage->kernels[CUT_WALKS], list.list, list.count,
                      rs_device_groups(p->found[0], items), 1, items);
     return rs_device_finish(&sequence, "cutting the cycles of a transposition");

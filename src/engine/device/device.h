@@ -32,6 +32,7 @@ typedef struct {
     rs_device_engine *engine;
     void *last; /* the engine's own; NULL before the first */
     int code;   /* of the engine's interface; 0: no failure */
+    void *on;   /* NULL, or another queue of an OpenCL engine's device that the commands go to */
 } rs_device_sequence;
 
 typedef struct {

@@ -62,6 +62,7 @@ static const table_entry entries[] = {
     ENTRY(clWaitForEvents),
     ENTRY(clGetEventInfo),
     ENTRY(clGetEventProfilingInfo),
+    ENTRY(clRetainEvent),
     ENTRY(clReleaseEvent),
     ENTRY(clFlush),
     ENTRY(clFinish),

@@ -1,6 +1,7 @@
 /* The OpenCL engine: stages on a caller's command queue. */
 #include "engine/opencl/error.h"
 #include "engine/opencl/opencl.h"
+#include "engine/opencl/stages.h"
 #include "restride/opencl.h"
 
 #include <stdlib.h>
@@ -208,7 +209,7 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
 {
     (void)progress;
     void *before = under_way != NULL ? *under_way : NULL;
-    rs_device_sequence sequence = {(rs_device_engine *)base->engine, before, CL_SUCCESS};
+    rs_device_sequence sequence = {.engine = (rs_device_engine *)base->engine, .last = before};
     const rs_device_stage *stage = (const rs_device_stage *)base;
     restride_status status = RESTRIDE_OK;
     if (stage->method == &marshalling)
@@ -226,8 +227,56 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
 
 static restride_status finish(restride_engine *base, void *under_way)
 {
-    rs_device_sequence sequence = {(rs_device_engine *)base, under_way, CL_SUCCESS};
+    rs_device_sequence sequence = {.engine = (rs_device_engine *)base, .last = under_way};
     return rs_device_finish(&sequence, converting);
+}
+
+/* ---- stages between a program's own commands ---- */
+
+/* Enqueues the stages one after the other; the first waits for *last, which becomes the event of
+ * the last command. */
+static restride_status enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
+                                      cl_mem buffer, cl_mem scratch, cl_event *last)
+{
+    rs_device_sequence sequence = {(rs_device_engine *)stages->engine, *last, CL_SUCCESS, queue};
+    for (size_t i = 0; i < stages->count && sequence.code == CL_SUCCESS; i++)
+        rs_device_enqueue_stage((const rs_device_stage *)stages->stages[i], &sequence, buffer,
+                                scratch);
+    *last = sequence.last;
+    return sequence.code == CL_SUCCESS
+               ? RESTRIDE_OK
+               : rs_opencl_fail(sequence.code, "enqueuing a conversion, of which a part may run");
+}
+
+restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
+                                         cl_mem buffer, cl_uint wait_count,
+                                         const cl_event *wait_list, cl_event *began,
+                                         cl_event *event)
+{
+    const rs_opencl_engine *engine = (const rs_opencl_engine *)stages->engine;
+    const cl_icd_dispatch *api = engine->api;
+    cl_int code = CL_SUCCESS;
+    cl_mem scratch = NULL;
+    if (stages->scratch_bytes > 0)
+        scratch = api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, stages->scratch_bytes,
+                                      NULL, &code);
+    if (code != CL_SUCCESS)
+        return rs_opencl_fail(code, "allocating scratch memory; the buffer was not changed");
+    code = api->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, began);
+    restride_status status =
+        code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "enqueuing a marker");
+    if (status == RESTRIDE_OK) {
+        *event = *began;
+        api->clRetainEvent(*event);
+        status = enqueue_stages(stages, queue, buffer, scratch, event);
+        if (status != RESTRIDE_OK) {
+            api->clReleaseEvent(*event);
+            api->clReleaseEvent(*began);
+        }
+    }
+    if (scratch != NULL)
+        api->clReleaseMemObject(scratch); /* the commands hold it until they are done */
+    return status;
 }
 
 /* A queue needs no thread of its own. */
@@ -313,16 +362,10 @@ static cl_int read_device(rs_opencl_engine *engine)
     return code;
 }
 
-restride_status restride_engine_create_opencl(restride_engine **engine, cl_command_queue queue)
+restride_status rs_opencl_engine_create(restride_engine **engine, const cl_icd_dispatch *api,
+                                        cl_command_queue queue)
 {
-    if (engine == NULL || queue == NULL)
-        return rs_fail(
-            RESTRIDE_INVALID_ARGUMENT,
-            "restride_engine_create_opencl needs a command queue and a place for the engine.");
     *engine = NULL;
-    const cl_icd_dispatch *api = rs_opencl_api();
-    if (api == NULL)
-        return RESTRIDE_UNSUPPORTED;
     rs_opencl_engine *created = calloc(1, sizeof *created);
     if (created == NULL || pthread_mutex_init(&created->mutex, NULL) != 0) {
         free(created);
@@ -353,4 +396,15 @@ restride_status restride_engine_create_opencl(restride_engine **engine, cl_comma
     }
     *engine = &created->common.base;
     return RESTRIDE_OK;
+}
+
+restride_status restride_engine_create_opencl(restride_engine **engine, cl_command_queue queue)
+{
+    if (engine == NULL || queue == NULL)
+        return rs_fail(
+            RESTRIDE_INVALID_ARGUMENT,
+            "restride_engine_create_opencl needs a command queue and a place for the engine.");
+    *engine = NULL;
+    const cl_icd_dispatch *api = rs_opencl_api();
+    return api == NULL ? RESTRIDE_UNSUPPORTED : rs_opencl_engine_create(engine, api, queue);
 }

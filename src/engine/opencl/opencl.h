@@ -30,8 +30,8 @@ typedef struct {
 
 /*
  * Building programs, memory and launches. In sequences `last` is an event, and always NULL where
- * the queue runs commands in order. There none is made: with NVIDIA's driver the event of a kernel
- * is complete only when all copies on all queues are that were enqueued before it.
+ * the engine's queue runs commands in order. There none is made: with NVIDIA's driver the event of
+ * a kernel is complete only when all copies on all queues are that were enqueued before it.
  */
 extern const rs_device_operations rs_opencl_device_operations;
 

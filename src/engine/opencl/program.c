@@ -155,7 +155,7 @@ static restride_status copy_memory(rs_device_engine *base, rs_device_memory to,
     cl_int code =
         engine->api->clEnqueueCopyBuffer(engine->queue, (cl_mem)from, (cl_mem)to, 0, 0, bytes, 0,
                                          NULL, engine->out_of_order ? &event : NULL);
-    rs_device_sequence sequence = {base, event, code};
+    rs_device_sequence sequence = {.engine = base, .last = event, .code = code};
     return rs_device_finish(&sequence, doing);
 }
 
@@ -170,6 +170,8 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
     const cl_icd_dispatch *api = engine->api;
     const size_t global[] = {groups * items, groups_2};
     const size_t local[] = {items, 1};
+    const cl_command_queue queue = sequence->on != NULL ? sequence->on : engine->queue;
+    const bool chained = engine->out_of_order || sequence->on != NULL;
     cl_event before = sequence->last;
     cl_event event = NULL;
     pthread_mutex_lock(&engine->mutex);
@@ -178,8 +180,8 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
             api->clSetKernelArg((cl_kernel)kernel, i, arguments[i].size, arguments[i].value);
     if (sequence->code == CL_SUCCESS)
         sequence->code = api->clEnqueueNDRangeKernel(
-            engine->queue, (cl_kernel)kernel, 2, NULL, global, local, before != NULL,
-            before != NULL ? &before : NULL, engine->out_of_order ? &event : NULL);
+            queue, (cl_kernel)kernel, 2, NULL, global, local, before != NULL,
+            before != NULL ? &before : NULL, chained ? &event : NULL);
     pthread_mutex_unlock(&engine->mutex);
     if (sequence->code != CL_SUCCESS)
         return;

@@ -1,0 +1,35 @@
+/*
+ * Stages between a program's own commands: an engine with another table of functions than the
+ * loader's, and its stages on the queues of the program, without waiting. For the OpenCL layer.
+ */
+#ifndef RS_ENGINE_OPENCL_STAGES_H
+#define RS_ENGINE_OPENCL_STAGES_H
+
+#include "engine/stage.h"
+
+#include <CL/cl_icd.h>
+
+/* As restride_engine_create_opencl(); `api` must outlive the engine. On its queue, plans are
+ * prepared. */
+restride_status rs_opencl_engine_create(restride_engine **engine, const cl_icd_dispatch *api,
+                                        cl_command_queue queue);
+
+/* The stages of a plan of such an engine; all but those of marshal.h, which are enqueued there. */
+typedef struct {
+    restride_engine *engine;
+    rs_stage *const *stages;
+    size_t count;
+    size_t scratch_bytes; /* that the stages of a run share */
+} rs_opencl_stages;
+
+/*
+ * Enqueues the stages on a queue of the engine's device, behind the events of the list. *began and
+ * *event are the caller's to release: of what comes before the first stage, and of the last one's
+ * last command. After an error the buffer may lie between the two layouts.
+ */
+restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
+                                         cl_mem buffer, cl_uint wait_count,
+                                         const cl_event *wait_list, cl_event *began,
+                                         cl_event *event);
+
+#endif
