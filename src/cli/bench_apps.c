@@ -207,6 +207,7 @@ static void add_sums(json_t *measured)
     const json_t *aos = json_object_get(measured, "aos"), *soa = json_object_get(measured, "soa");
     const json_t *asta = json_object_get(measured, "asta");
     const json_t *layer = json_object_get(measured, "layer");
+    const json_t *in_soa = json_object_get(measured, "layer_soa");
     const json_t *automatic = json_object_get(measured, "auto");
     double own = number_of(aos, "median_seconds"), moved = number_of(layer, "median_seconds");
     double conversions = conversion_seconds(layer);
@@ -214,6 +215,11 @@ static void add_sums(json_t *measured)
     json_object_set_new(measured, "speedup_asta",
                         json_real(own / number_of(asta, "median_seconds")));
     json_object_set_new(measured, "speedup_layer", json_real(own / moved));
+    json_object_set_new(measured, "speedup_layer_soa",
+                        json_real(own / number_of(in_soa, "median_seconds")));
+    json_object_set_new(measured, "conversion_seconds_soa", json_real(conversion_seconds(in_soa)));
+    json_object_set_new(measured, "conversion_gigabytes_per_second_soa",
+                        json_real(conversion_speed(in_soa)));
     json_object_set_new(measured, "layer_of_hand",
                         json_real(number_of(asta, "median_seconds") / moved));
     json_object_set_new(measured, "conversion_seconds", json_real(conversions));
@@ -226,7 +232,8 @@ static void add_sums(json_t *measured)
         json_real(number_of(aos, "elapsed_seconds") / number_of(automatic, "elapsed_seconds")));
     json_object_set_new(measured, "same_results",
                         json_boolean(same_result(aos, soa) && same_result(aos, asta) &&
-                                     same_result(aos, layer) && same_result(aos, automatic)));
+                                     same_result(aos, layer) && same_result(aos, in_soa) &&
+                                     same_result(aos, automatic)));
 }
 
 static bool keep(json_t *measured, const char *key, json_t *run)
@@ -237,10 +244,13 @@ static bool keep(json_t *measured, const char *key, json_t *run)
 /* Drivers keep what they have compiled: the first runs are not the ones that count. */
 static bool warm_up(const setting *s)
 {
-    json_t *runs[] = {run_by_hand(s, "aos"), run_layer(s, "asta", s->options->tiles[0])};
-    bool done = runs[0] != NULL && runs[1] != NULL;
-    json_decref(runs[0]);
-    json_decref(runs[1]);
+    json_t *runs[] = {run_by_hand(s, "aos"), run_layer(s, "asta", s->options->tiles[0]),
+                      run_layer(s, "soa", s->options->tiles[0])};
+    bool done = true;
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        done = done && runs[i] != NULL;
+        json_decref(runs[i]);
+    }
     return done;
 }
 
@@ -252,6 +262,7 @@ static bool run_forms(const setting *s, json_t *measured)
                 keep(measured, "soa", run_by_hand(s, "soa")) &&
                 keep(measured, "asta", run_by_hand(s, "asta")) &&
                 keep(measured, "layer", run_layer(s, "asta", options->tiles[0])) &&
+                keep(measured, "layer_soa", run_layer(s, "soa", options->tiles[0])) &&
                 unlink(s->wisdom) <= 0 &&
                 keep(measured, "auto_first", run_layer(s, "auto", options->tiles[0])) &&
                 keep(measured, "auto", run_layer(s, "auto", options->tiles[0]));
@@ -334,10 +345,10 @@ static json_t *measure(const app_case *one, const apps_options *options, const c
 
 static void print_head(void)
 {
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %6s  %s\n", "", "AoS", "SoA", "ASTA", "layer",
-           "layer/", "convert", "break-", "auto", "first", "same");
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %6s  %s\n", "", "ms", "x", "x", "x", "hand",
-           "GB/s", "even", "x", "x", "result");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s  %s\n", "", "AoS", "SoA", "ASTA",
+           "layer", "layer/", "convert", "break-", "layer", "convert", "auto", "first", "same");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s  %s\n", "", "ms", "x", "x", "x",
+           "hand", "GB/s", "even", "SoA x", "GB/s", "x", "x", "result");
 }
 
 static void print_case(const json_t *m)
@@ -345,11 +356,12 @@ static void print_case(const json_t *m)
     const json_t *aos = json_object_get(m, "aos");
     double first = number_of(aos, "elapsed_seconds") /
                    number_of(json_object_get(m, "auto_first"), "elapsed_seconds");
-    printf("%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %6.2f  %s\n",
+    printf("%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f %6.2f %6.2f  %s\n",
            json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
            number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
            number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
-           number_of(m, "break_even_iterations"), number_of(m, "elapsed_auto"), first,
+           number_of(m, "break_even_iterations"), number_of(m, "speedup_layer_soa"),
+           number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"), first,
            json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
     fflush(stdout);
 }
