@@ -133,7 +133,7 @@ typedef struct {
     size_t group_bytes; /* on a device: what one group of work-items holds on chip; else 0 */
     size_t line_bytes;  /* the shortest run that moves at full speed */
     size_t workers;
-    size_t serial_bytes; /* an array of less is one worker's: more would cost time */
+    size_t serial_bytes; /* an array of less is planned as if for one worker */
     /* A device: blocks larger than the chip are refused, smaller ones take no scratch memory, and
      * the stages are those of transpose/device.c, with its costs. */
     bool chip_only;

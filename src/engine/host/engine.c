@@ -11,7 +11,8 @@ enum {
     LINE_BYTES = 64,
     HUGE_PAGE_BYTES = 2 << 20,
     DEFAULT_CHIP_BYTES = 256 << 10,
-    SERIAL_BYTES = 2 << 20, /* moved from cache to cache while threads start */
+    SERIAL_BYTES = 1 << 20,
+    STAGE_PART = 4, /* of which a thread in a stage costs more than it gives */
     MOST_TILE_BYTES = 4 << 20,
     MOST_THREADS = 256
 };
@@ -96,7 +97,8 @@ static restride_status create_stage(const host_engine *engine, const rs_transpos
     stage->tile =
         rs_host_tile_choose(task->unit, task->rows < task->cols ? task->rows : task->cols);
     size_t repeats = task->repeats > 1 ? task->repeats : 1;
-    bool small = repeats * task->outer * task->count * block < engine->traits.serial_bytes;
+    size_t bytes = repeats * task->outer * task->count * block;
+    bool small = bytes < engine->traits.serial_bytes / STAGE_PART;
     stage->threads = small ? 1 : engine->traits.workers;
     restride_status status = stage->method->prepare(stage, scratch_limit);
     if (status != RESTRIDE_OK) {

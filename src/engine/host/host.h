@@ -116,8 +116,8 @@ void rs_host_zip_work(void *context, const rs_host_member *member);
 restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_reorder_work(void *context, const rs_host_member *member);
 
-/* restride_engine_create_host() with threads for arrays of `serial_bytes` and more: tests have them
- * for small ones. */
+/* restride_engine_create_host() that plans arrays of `serial_bytes` and more for its threads: tests
+ * have them for small ones. */
 restride_status rs_host_engine_create(restride_engine **engine, int threads, size_t serial_bytes);
 
 /* Copies the pieces of the task into the stage, which owns them, and works out their offsets. */
