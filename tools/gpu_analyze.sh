@@ -31,7 +31,7 @@ for what in vector memory; do
     run small-grids-$what grids "$small_grids" $what "${few[@]}"
     run small-particles-$what particles "$small_particles" $what "${few[@]}" --set blocks=20 --elements position=300
 
-    large=(--repeat 5 --serial 0)
+    large=(--repeat 9 --serial 0)
     run large-livermore-$what livermore "$livermore" $what "${large[@]}" --set n=4194304 --elements ex=100 --elements dex=100
     run large-linpack-$what linpack '' $what "${large[@]}" --set n=16777216
     run large-nas-$what nas 's/NMAT = 250/NMAT = 200000/;s/SIDE = 128/SIDE = 4096/' $what "${large[@]}" \
@@ -42,15 +42,18 @@ for what in vector memory; do
         --set count=1000000 --elements position=3000000
 done
 large_matmul='s/M = 512, N = 512, P = 512/M = 2048, N = 2048, P = 2048/'
-run large-matmul-memory matmul "$large_matmul" memory --repeat 5 --serial 0
+run large-matmul-memory matmul "$large_matmul" memory --repeat 9 --serial 0
 for loop in i1 i2 i3; do
-    run large-matmul-$loop matmul "$large_matmul" vector --repeat 5 --serial 0 --along $loop
+    run large-matmul-$loop matmul "$large_matmul" vector --repeat 9 --serial 0 --along $loop
 done
 
+# A case is a nest whose changed kernel is another one than that with threads, and whose two times differ by more than
+# 3 % and 1.5 us: identical kernels were measured up to that far apart.
 python3 - <<'END'
 import glob, json
+NOISE, NOISE_SECONDS = 0.03, 1.5e-6
 wrong = checked = right = cases = 0
-print(f"{'nest':24} {'change':8} {'predicted':>9} {'measured':>9} {'packed':>7}  threads ms  order")
+print(f"{'nest':24} {'change':8} {'predicted':>9} {'measured':>9} {'packed':>7}  threads ms  predicted ms  order")
 for name in sorted(glob.glob("*.json")):
     try:
         reply = json.load(open(name))
@@ -67,13 +70,18 @@ for name in sorted(glob.glob("*.json")):
             print("WRONG:", name, nest["function"])
         if not name.startswith("large"):
             continue
+        same = len(nest["threads"]) == 1 and all(a["memory"] == "global" for a in nest.get("arrays", [{"memory": ""}]))
         predicted = nest["predicted"]["threads"] / nest["predicted"]["changed"]
         measured = check["threads"] / check["changed"]
         packed = check["threads"] / (check["changed"] + check["pack"] + check["unpack"])
-        order = lambda gain: (gain > 1.1) - (gain < 1 / 1.1)
-        cases += 1
-        right += order(predicted) == order(measured)
+        apart = abs(check["threads"] - check["changed"])
+        verdict = "the same kernel" if same else "tie"
+        if not same and abs(measured - 1) > NOISE and apart > NOISE_SECONDS:
+            cases += 1
+            good = (predicted > 1) == (measured > 1) and abs(predicted - 1) > 0.005
+            right += good
+            verdict = "right" if good else "not"
         print(f"{nest['function']:24} {nest.get('along', 'memory'):8} {predicted:9.2f} {measured:9.2f} {packed:7.2f} "
-              f"{1e3 * check['threads']:11.3f}  {'right' if order(predicted) == order(measured) else 'not'}")
+              f"{1e3 * check['threads']:11.3f} {1e3 * nest['predicted']['threads']:13.3f}  {verdict}")
 print(f"{checked} nests checked on {reply['device']}, {wrong} wrong; order right in {right} of {cases}")
 END

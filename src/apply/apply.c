@@ -3,16 +3,23 @@
 
 #include "analyze/dependence.h"
 #include "apply/describe.h"
+#include "apply/values.h"
+#ifdef RESTRIDE_HAVE_SIM
 #include "apply/predict.h"
+#endif
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { USUAL_SIZE = 1 << 20, USUAL_MEMORY = 8192 };
 
 typedef struct {
     const char *along;
     int width;
     bool spaces; /* to place arrays, not to make vectors */
     rs_device_model device;
+    const json_t *given, *elements; /* parameters; of arrays that are read at random */
+    int64_t size, memory;           /* the most of other parameters; bytes of all arrays */
     rs_program program;
     rs_model_set set;
     rs_text source;
@@ -57,18 +64,51 @@ static restride_status place_arrays(const application *a, const rs_kernels *kern
                : status;
 }
 
+/* Sizes of arrays that only the user knows. */
+static void set_elements(const application *a, const json_t *entry)
+{
+    size_t i;
+    json_t *parameter;
+    json_array_foreach(json_object_get(entry, "parameters"), i, parameter)
+    {
+        json_t *given =
+            json_object_get(a->elements, json_string_value(json_object_get(parameter, "name")));
+        if (given != NULL)
+            json_object_set_new(parameter, "sizes",
+                                json_pack("[{s:[[O]], s:i}]", "terms", given, "divisor", 1));
+    }
+}
+
+#ifdef RESTRIDE_HAVE_SIM
+/* Adds "predicted"; where no values fit the nest, without it. */
+static restride_status predict(const application *a, const rs_kernels *kernels,
+                               const rs_spaces *spaces, json_t *entry)
+{
+    rs_values values;
+    rs_prediction prediction;
+    if (rs_values_choose(&values, entry, a->given, a->size, (size_t)a->memory << 20) != RESTRIDE_OK)
+        return RESTRIDE_OK;
+    restride_status status = rs_predict(&prediction, kernels, spaces, entry, &values);
+    if (status == RESTRIDE_OK)
+        json_object_set_new(entry, "predicted",
+                            json_pack("{s:f, s:f, s:s, s:s}", "threads", prediction.threads,
+                                      "changed", prediction.changed, "threads_bound",
+                                      prediction.bound_threads, "changed_bound",
+                                      prediction.bound_changed));
+    return status;
+}
+#endif
+
 static restride_status report_nest(application *a, const rs_kernels *kernels,
                                    const rs_spaces *spaces)
 {
-    rs_prediction prediction;
     json_t *entry = rs_describe_nest(kernels, spaces);
     restride_status status = RESTRIDE_OK;
-    if (kernels->nest->refusal == NULL) {
-        status = rs_predict(&prediction, kernels, spaces, &a->device);
-        json_object_set_new(
-            entry, "predicted",
-            json_pack("{s:f, s:f}", "threads", prediction.threads, "changed", prediction.changed));
-    }
+    set_elements(a, entry);
+#ifdef RESTRIDE_HAVE_SIM
+    if (kernels->nest->refusal == NULL)
+        status = predict(a, kernels, spaces, entry);
+#endif
     return json_array_append_new(a->nests, entry) == 0 ? status
                                                        : rs_fail_memory("the report of a nest");
 }
@@ -139,6 +179,12 @@ static restride_status read_request(const json_t *request, application *a,
     a->along = json_string_value(json_object_get(request, "along"));
     const char *apply = json_string_value(json_object_get(request, "apply"));
     const json_t *constant = json_object_get(request, "constant");
+    const json_t *size = json_object_get(request, "size"),
+                 *memory = json_object_get(request, "memory");
+    a->given = json_object_get(request, "set");
+    a->elements = json_object_get(request, "elements");
+    a->size = size == NULL ? USUAL_SIZE : json_integer_value(size);
+    a->memory = memory == NULL ? USUAL_MEMORY : json_integer_value(memory);
     a->device = RS_DEVICE_USUAL;
     if (json_is_integer(constant))
         a->device.constant_size = json_integer_value(constant);

@@ -6,6 +6,8 @@
  * Request: what analyze.h takes, and
  *   apply     "vector" | "memory"
  *   width     elements of a vector: 2, 4, 8 or 16 (4)
+ *   set, elements  objects of integers: parameters, and elements of arrays that are read at random
+ *   size, memory   the largest value of another parameter (1048576), MiB of all arrays (8192)
  *   along     the loop whose iterations make up a vector (absent: the one with the largest Q_V)
  *
  * Reply
@@ -30,7 +32,8 @@
  *     arrays    (memory) array of {name, memory, wanted, reason, tile: [extents]}: where it lies in
  *               `changed`, and where algorithm 3 wants it; "texture" is an image1d_buffer_t
  *     group     (memory) [x, y, z]: the work-group of `changed`
- *     predicted {threads, changed}: transactions of a warp, in proportion
+ *     predicted {threads, changed: seconds on an H100, threads_bound, changed_bound: what takes
+ *               them}; absent where no values of the parameters fit
  *     constraints array of quantities that are not negative where the nest stays inside its arrays
  *   }
  * A quantity is {terms: [[number, name, ...], ...], divisor}: a sum of products, divided and

@@ -111,19 +111,31 @@ static const char *own_option(const char *argument, const char **value)
     return NULL;
 }
 
+/* Whether the analyzer wants it too: what decides the parameters, which its predictions are for. */
+static bool is_shared(const char *name)
+{
+    return strcmp(name, "set") == 0 || strcmp(name, "elements") == 0 || strcmp(name, "size") == 0 ||
+           strcmp(name, "memory") == 0;
+}
+
+enum { MORE_ARGUMENTS = 6 }; /* of the analyzer than of ours, with the NULL at the end */
+
 /* Takes what is ours; the rest, with "--json", is for the analyzer. */
 static int split_arguments(int argc, char **argv, settings *s, char **rest)
 {
-    static char json[] = "--json";
+    static char json[] = "--json", size[] = "--size=1003", memory[] = "--memory=256";
     int count = 0;
     bool over = false;
     rest[count++] = argv[0];
     rest[count++] = json;
+    rest[count++] = size; /* what the user gives comes later, and counts */
+    rest[count++] = memory;
     for (int i = 1; i < argc; i++) {
         const char *value = NULL;
         over = over || strcmp(argv[i], "--") == 0;
         const char *name = over ? NULL : own_option(argv[i], &value);
         if (name != NULL) {
+            int first = i;
             if (value == NULL && ++i < argc)
                 value = argv[i];
             if (value == NULL || !take_option(s, name, value))
@@ -131,6 +143,8 @@ static int split_arguments(int argc, char **argv, settings *s, char **rest)
                                    "--%s cannot be \"%s\"; restride analyze --check --help says "
                                    "what it takes.",
                                    name, value != NULL ? value : "");
+            for (int j = first; j <= i && is_shared(name); j++)
+                rest[count++] = argv[j];
         } else if (!over && strcmp(argv[i], json) == 0) {
             s->json = true;
         } else if (over || strcmp(argv[i], "--check") != 0) {
@@ -189,7 +203,7 @@ static json_t *describe(const rs_check_result *result)
     return check;
 }
 
-static void print_values(const rs_check_values *values)
+static void print_values(const rs_values *values)
 {
     for (int i = 0; i < values->count; i++)
         printf("%s%s=%lld", i > 0 ? ", " : " with ", values->names[i],
@@ -216,9 +230,10 @@ static void print_result(const json_t *nest, const rs_check_result *r)
         printf(": the same bit for bit");
     else
         printf(": within %.1e, a sum in another order", r->largest);
-    printf("\n    threads %.3f ms, changed %.3f ms: %.2f times as fast, predicted %.2f",
-           1e3 * r->threads, 1e3 * r->changed, r->changed > 0 ? r->threads / r->changed : 0,
-           predicted_gain(nest));
+    printf("\n    threads %.3f ms, changed %.3f ms: %.2f times as fast", 1e3 * r->threads,
+           1e3 * r->changed, r->changed > 0 ? r->threads / r->changed : 0);
+    if (json_object_get(nest, "predicted") != NULL)
+        printf(", predicted on an H100 %.2f", predicted_gain(nest));
     if (r->pack + r->unpack > 0)
         printf(", packing %.3f ms", 1e3 * (r->pack + r->unpack));
     printf("\n");
@@ -269,7 +284,7 @@ static int check_nest(const char *verb, const settings *s, rs_check_device *devi
                            (int)json_integer_value(json_object_get(nest, "line")), unsized,
                            unsized);
     restride_status status =
-        rs_check_choose(&result.values, nest, s->given, s->size, (size_t)s->memory << 20);
+        rs_values_choose(&result.values, nest, s->given, s->size, (size_t)s->memory << 20);
     if (status == RESTRIDE_OK)
         status = rs_check_run(device, nest, &s->run, &result);
     if (status != RESTRIDE_OK)
@@ -329,7 +344,7 @@ int rs_analyze_check(int argc, char **argv)
             json_decref(s.elements);
             return RS_EXIT_DONE;
         }
-    char **rest = calloc((size_t)argc + 2, sizeof *rest);
+    char **rest = calloc((size_t)argc + MORE_ARGUMENTS, sizeof *rest);
     int exit_status = rest == NULL
                           ? rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.")
                           : split_arguments(argc, argv, &s, rest);

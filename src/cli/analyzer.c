@@ -43,46 +43,53 @@ typedef struct {
 
 static void print_usage(FILE *stream)
 {
-    fprintf(stream,
-            "usage: restride analyze FILE.c|.cl|.cu [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
-            "For each array reference of the kernels and loops: its access matrix and offset, its "
-            "class, and how\n"
-            "many memory transactions a warp needs; for each loop what it carries and how it can "
-            "be made short\n"
-            "vectors; for each array the memory space and the layout that suit it.\n\n"
-            "  --threads I,J    the loops whose iterations become threads (C; default: the "
-            "outermost one or\n"
-            "                   two that carry nothing)\n"
-            "  --warp N         threads that access memory together (32)\n"
-            "  --burst BYTES    one memory transaction (32)\n"
-            "  --constant BYTES constant memory (65536)\n"
-            "  --group X,Y,Z    threads of a work-group (128), for the layout of grids\n"
-            "  --active N       work-groups that run at the same time (32)\n"
-            "  --steering BITS  of the address that spread accesses over the memory (8)\n"
-            "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
-            "vectors\n"
-            "  --apply memory   the same with their arrays in constant, texture and shared memory\n"
-            "  --apply layout   writes the source again with the layouts of its grids changed, "
-            "which are "
-            "arrays\n"
-            "                   declared as A[n][m], or told by // restride: grid A[n][m]\n"
-            "  --layout 'A: L'  the layout L for grid A, over its dimensions i, j, k, ...\n"
-            "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
-            "  --along LOOP     the loop whose iterations make up a vector (default: the one that "
-            "moves most\n"
-            "                   references)\n"
-            "  --check          runs the kernels on a device beside the nests as they were, and "
-            "compares;\n"
-            "                   restride analyze --check --help explains\n"
-            "  --json           everything as JSON\n"
-            "  --html           a page with matrices and pictures\n"
-            "  -o, --output F   writes there instead of standard output\n"
-            "  -h, --help       this page\n\n"
-            "Examples:\n"
-            "  restride analyze kernel.cl\n"
-            "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n"
-            "  restride analyze loops.c --apply vector -o loops.cl\n"
-            "  restride analyze solver.cu --apply layout -o new.cu\n");
+    fprintf(
+        stream,
+        "usage: restride analyze FILE.c|.cl|.cu [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+        "For each array reference of the kernels and loops: its access matrix and offset, its "
+        "class, and how\n"
+        "many memory transactions a warp needs; for each loop what it carries and how it can "
+        "be made short\n"
+        "vectors; for each array the memory space and the layout that suit it.\n\n"
+        "  --threads I,J    the loops whose iterations become threads (C; default: the "
+        "outermost one or\n"
+        "                   two that carry nothing)\n"
+        "  --warp N         threads that access memory together (32)\n"
+        "  --burst BYTES    one memory transaction (32)\n"
+        "  --constant BYTES constant memory (65536)\n"
+        "  --group X,Y,Z    threads of a work-group (128), for the layout of grids\n"
+        "  --active N       work-groups that run at the same time (32)\n"
+        "  --steering BITS  of the address that spread accesses over the memory (8)\n"
+        "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
+        "vectors\n"
+        "  --apply memory   the same with their arrays in constant, texture and shared memory\n"
+        "  --apply layout   writes the source again with the layouts of its grids changed, "
+        "which are "
+        "arrays\n"
+        "                   declared as A[n][m], or told by // restride: grid A[n][m]\n"
+        "  --layout 'A: L'  the layout L for grid A, over its dimensions i, j, k, ...\n"
+        "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
+        "  --along LOOP     the loop whose iterations make up a vector (default: the one that "
+        "moves most\n"
+        "                   references)\n"
+        "  --set NAME=N     a parameter of the nests, for predictions (default: large ones are "
+        "looked for)\n"
+        "  --elements A=N   of an array that is read at random\n"
+        "  --size N, --memory MIB  the largest parameter to look for (1048576), and all arrays of "
+        "a\n"
+        "                   nest together (8192)\n"
+        "  --check          runs the kernels on a device beside the nests as they were, and "
+        "compares;\n"
+        "                   restride analyze --check --help explains\n"
+        "  --json           everything as JSON\n"
+        "  --html           a page with matrices and pictures\n"
+        "  -o, --output F   writes there instead of standard output\n"
+        "  -h, --help       this page\n\n"
+        "Examples:\n"
+        "  restride analyze kernel.cl\n"
+        "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n"
+        "  restride analyze loops.c --apply vector -o loops.cl\n"
+        "  restride analyze solver.cu --apply layout -o new.cu\n");
 }
 
 static bool add_names(json_t *request, const char *names)
@@ -128,6 +135,33 @@ static int read_group(const char *verb, json_t *request, const char *text)
     return RS_EXIT_DONE;
 }
 
+static int read_size(const char *verb, json_t *request, const char *key, const char *text)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value < 1 || value > INT32_MAX)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
+    json_object_set_new(request, key, json_integer(value));
+    return RS_EXIT_DONE;
+}
+
+/* "NAME=NUMBER" */
+static int read_assignment(const char *verb, json_t *request, const char *key, const char *text)
+{
+    char *end = NULL;
+    const char *sign = strchr(text, '=');
+    long long value = sign == NULL ? 0 : strtoll(sign + 1, &end, 10);
+    if (sign == NULL || sign == text || end == sign + 1 || *end != '\0')
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no NAME=NUMBER for --%s.", text, key);
+    if (json_object_get(request, key) == NULL)
+        json_object_set_new(request, key, json_object());
+    char *name = strndup(text, (size_t)(sign - text));
+    int failed = name == NULL ||
+                 json_object_set_new(json_object_get(request, key), name, json_integer(value)) != 0;
+    free(name);
+    return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
+}
+
 /* "NAME: LAYOUT" */
 static int read_layout(const char *verb, json_t *request, const char *text)
 {
@@ -158,6 +192,8 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
         {"apply", required_argument, NULL, 'a'},    {"width", required_argument, NULL, 'b'},
         {"along", required_argument, NULL, 'l'},    {"layout", required_argument, NULL, 'L'},
+        {"set", required_argument, NULL, 's'},      {"elements", required_argument, NULL, 's'},
+        {"size", required_argument, NULL, 'S'},     {"memory", required_argument, NULL, 'S'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     int option, exit_status = RS_EXIT_DONE, which = 0;
     while (exit_status == RS_EXIT_DONE &&
@@ -170,6 +206,12 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         case 'b':
         case 'c':
             exit_status = read_number(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 's':
+            exit_status = read_assignment(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 'S':
+            exit_status = read_size(argv[0], s->request, options[which].name, optarg);
             break;
         case 'a':
             s->apply = find_application(optarg);

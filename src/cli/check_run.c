@@ -1,6 +1,7 @@
 /* The device's side of restride analyze --check. */
 #include "cli/check_run.h"
 
+#include "apply/launch.h"
 #include "base/arithmetic.h"
 #include "engine/open.h"
 #include "engine/opencl/error.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENT_LIMIT = 64, LOG_ROOM = 4096, ITEMS_LIMIT = 1 << 16 };
+enum { ARGUMENT_LIMIT = 64, LOG_ROOM = 4096 };
 
 struct rs_check_device {
     restride_engine *engine;
@@ -131,7 +132,7 @@ static void fill(run *r, argument *a)
     }
 }
 
-static int64_t integer_of(const rs_check_values *values, const char *name)
+static int64_t integer_of(const rs_values *values, const char *name)
 {
     for (int i = 0; i < values->count; i++)
         if (strcmp(values->names[i], name) == 0)
@@ -180,7 +181,7 @@ static restride_status create_image(const run *r, argument *a)
 static restride_status read_argument(run *r, const json_t *entry, bool copy)
 {
     argument *a = &r->arguments[r->count];
-    const rs_check_values *values = &r->result->values;
+    const rs_values *values = &r->result->values;
     if (r->count == ARGUMENT_LIMIT)
         return rs_fail(RESTRIDE_UNSUPPORTED, "A kernel has more than %d arguments.",
                        ARGUMENT_LIMIT);
@@ -197,8 +198,8 @@ static restride_status read_argument(run *r, const json_t *entry, bool copy)
         a->number = next_number(r);
         return RESTRIDE_OK;
     }
-    a->count = copy ? rs_check_product(values, json_object_get(entry, "elements"))
-                    : rs_check_largest(values, json_object_get(entry, "sizes"));
+    a->count = copy ? rs_values_product(values, json_object_get(entry, "elements"))
+                    : rs_values_largest(values, json_object_get(entry, "sizes"));
     a->count = a->count == 0 ? 1 : a->count;
     size_t bytes;
     if (!rs_size_multiply(a->count, a->bytes, &bytes))
@@ -313,36 +314,20 @@ static const char *kernel_name(const run *r, const char *role)
     return json_string_value(json_object_get(json_object_get(r->nest, "kernels"), role));
 }
 
-/* The work-group that the changed kernel was written for. */
-static size_t group_of(const run *r, int dimension, size_t otherwise)
-{
-    const json_t *group = json_object_get(r->nest, "group");
-    return group == NULL ? otherwise
-                         : (size_t)json_integer_value(json_array_get(group, (size_t)dimension));
-}
-
-/* Rounds the work-items up to whole groups and runs a kernel; adds its time. */
-static restride_status launch(const run *r, const char *name, const size_t items[3], int first,
+/* Runs a kernel with the copies from `first` to before `last`; adds its time. */
+static restride_status launch(const run *r, const char *name, const rs_launch *shape, int first,
                               int last, double *seconds)
 {
-    static const size_t shapes[4][3] = {{1, 1, 1}, {128, 1, 1}, {32, 4, 1}, {32, 2, 2}};
     const rs_check_device *d = r->device;
-    size_t global[3], local[3];
     const bool changed = name == kernel_name(r, "changed");
-    int dimensions = items[2] > 1 ? 3 : items[1] > 1 ? 2 : items[0] > 1 ? 1 : 0;
-    for (int i = 0; i < 3; i++) {
-        size_t wanted = items[i] == 0 ? 1 : items[i] > ITEMS_LIMIT ? ITEMS_LIMIT : items[i];
-        local[i] = changed ? group_of(r, i, shapes[dimensions][i]) : shapes[dimensions][i];
-        global[i] = (wanted + local[i] - 1) / local[i] * local[i];
-    }
     cl_int code;
     cl_event event = NULL;
     cl_kernel kernel = d->api->clCreateKernel(d->program, name, &code);
     if (code == CL_SUCCESS)
         code = set_arguments(r, kernel, first, last, changed);
     if (code == CL_SUCCESS)
-        code = d->api->clEnqueueNDRangeKernel(d->queue, kernel, 3, NULL, global, local, 0, NULL,
-                                              &event);
+        code = d->api->clEnqueueNDRangeKernel(d->queue, kernel, 3, NULL, shape->global,
+                                              shape->local, 0, NULL, &event);
     restride_status status = finish(d, code, event, name, seconds);
     if (kernel != NULL)
         d->api->clReleaseKernel(kernel);
@@ -378,28 +363,6 @@ static restride_status fetch(const run *r, bool expected)
     return RESTRIDE_OK;
 }
 
-/* Work-items of the nest with threads; the vectors' loop needs one for each vector only. */
-static void count_items(const run *r, bool vectors, size_t items[3])
-{
-    size_t i;
-    json_t *quantity, *thread;
-    const char *along = json_string_value(json_object_get(r->nest, "along"));
-    vectors = vectors && along != NULL;
-    items[0] = items[1] = items[2] = 1;
-    json_array_foreach(json_object_get(r->nest, "items"), i, quantity)
-    {
-        if (i < 3)
-            items[i] = rs_check_quantity(&r->result->values, quantity);
-    }
-    json_array_foreach(json_object_get(r->nest, "threads"), i, thread)
-    {
-        size_t d = (size_t)json_integer_value(json_object_get(thread, "dimension"));
-        if (vectors && d < 3 &&
-            strcmp(json_string_value(json_object_get(thread, "loop")), along) == 0)
-            items[d] /= (size_t)r->settings->width;
-    }
-}
-
 static restride_status move_copies(const run *r, const char *direction, double *seconds)
 {
     size_t i;
@@ -409,34 +372,33 @@ static restride_status move_copies(const run *r, const char *direction, double *
     {
         const json_t *elements = json_object_get(copy, "elements");
         const char *kernel = json_string_value(json_object_get(copy, direction));
-        size_t whole = rs_check_product(&r->result->values, elements);
-        size_t row = rs_check_quantity(&r->result->values,
-                                       json_array_get(elements, json_array_size(elements) - 1));
+        size_t whole = rs_values_product(&r->result->values, elements);
+        size_t row = rs_values_quantity(&r->result->values,
+                                        json_array_get(elements, json_array_size(elements) - 1));
         const size_t items[3] = {row, row > 0 ? whole / row : 1, 1};
+        const rs_launch shape = rs_launch_items(items);
         if (kernel != NULL && status == RESTRIDE_OK)
-            status = launch(r, kernel, items, (int)i, (int)i + 1, seconds);
+            status = launch(r, kernel, &shape, (int)i, (int)i + 1, seconds);
     }
     return status;
 }
 
 static restride_status run_changed(const run *r, double *pack, double *changed, double *unpack)
 {
-    size_t items[3];
-    count_items(r, true, items);
+    const rs_launch shape = rs_launch_of(&r->result->values, r->nest, true, r->settings->width);
     restride_status status = restore(r);
     if (status == RESTRIDE_OK)
         status = move_copies(r, "pack", pack);
     if (status == RESTRIDE_OK)
-        status = launch(r, kernel_name(r, "changed"), items, 0, r->count, changed);
+        status = launch(r, kernel_name(r, "changed"), &shape, 0, r->count, changed);
     return status == RESTRIDE_OK ? move_copies(r, "unpack", unpack) : status;
 }
 
 static restride_status run_threads(const run *r, double *seconds)
 {
-    size_t items[3];
-    count_items(r, false, items);
+    const rs_launch shape = rs_launch_of(&r->result->values, r->nest, false, r->settings->width);
     restride_status status = restore(r);
-    return status == RESTRIDE_OK ? launch(r, kernel_name(r, "threads"), items, 0, 0, seconds)
+    return status == RESTRIDE_OK ? launch(r, kernel_name(r, "threads"), &shape, 0, 0, seconds)
                                  : status;
 }
 
@@ -525,14 +487,14 @@ static restride_status measure(const run *r)
 
 static restride_status run_all(run *r)
 {
-    static const size_t one[3] = {1, 1, 1};
+    static const rs_launch one = {{1, 1, 1}, {1, 1, 1}};
     double ignored = 0;
-    size_t trips = rs_check_product(&r->result->values, json_object_get(r->nest, "trips"));
+    size_t trips = rs_values_product(&r->result->values, json_object_get(r->nest, "trips"));
     r->result->ran_original = trips <= r->settings->most_trips;
     r->result->allowed = json_is_true(json_object_get(r->nest, "reduction")) ? (double)trips : 0;
     restride_status status = restore(r);
     if (status == RESTRIDE_OK && r->result->ran_original) {
-        status = launch(r, kernel_name(r, "original"), one, 0, 0, &r->result->original);
+        status = launch(r, kernel_name(r, "original"), &one, 0, 0, &r->result->original);
         if (status == RESTRIDE_OK)
             status = fetch(r, true);
         if (status == RESTRIDE_OK)
@@ -558,7 +520,7 @@ static restride_status run_all(run *r)
 restride_status rs_check_run(rs_check_device *device, const json_t *nest,
                              const rs_check_settings *settings, rs_check_result *result)
 {
-    rs_check_values values = result->values;
+    rs_values values = result->values;
     memset(result, 0, sizeof *result);
     result->values = values;
     run *r = calloc(1, sizeof *r);

@@ -2,7 +2,7 @@
 #ifndef RS_CLI_CHECK_RUN_H
 #define RS_CLI_CHECK_RUN_H
 
-#include "cli/check_values.h"
+#include "apply/values.h"
 
 typedef struct rs_check_device rs_check_device;
 
@@ -23,7 +23,7 @@ typedef struct {
     const char *array; /* in which it is; NULL: none does */
     double allowed;
     double original, threads, pack, changed, unpack; /* seconds, medians */
-    rs_check_values values;
+    rs_values values;
 } rs_check_result;
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
     size_t most_trips; /* of the original as one work-item */
 } rs_check_settings;
 
-/* The values of the result are the caller's, from rs_check_choose(). */
+/* The values of the result are the caller's, from rs_values_choose(). */
 restride_status rs_check_run(rs_check_device *device, const json_t *nest,
                              const rs_check_settings *settings, rs_check_result *result);
 

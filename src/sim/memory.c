@@ -582,6 +582,11 @@ static void drain(rs_sim_memory *memory)
             serve(&memory->channels[c], memory->queue_mask);
 }
 
+rs_sim_counts rs_sim_look(const rs_sim_memory *memory)
+{
+    return memory->counts;
+}
+
 rs_sim_counts rs_sim_finish(rs_sim_memory *memory)
 {
     const rs_sim_device *device = memory->device;

@@ -81,13 +81,27 @@ assert (copy["dims"], copy["layout"], copy["matrix"]) == ("i j", "j i", [["0", "
 assert "matmul_vector" in reply["source"] and nest["kernels"]["changed"] == "matmul_vector"
 END
 
-# A warp of axpy: 3 x 8 bursts of 32 bytes and 3 instructions; with vectors half the instructions.
-expect 0 "$restride" analyze linpack.c --apply vector --json
-python3 - out <<'END' || complain "the prediction for axpy is not what it should be"
+# ---- predictions: axpy is held by memory (3 x 128 MiB at 3.36 TB/s); records of 25 words are better apart; copies for
+# ---- neighbours cost what they take to read; a tile of neighbours costs more than it saves.
+predicted() { # PROGRAM WHAT FUNCTION CONDITION OPTIONS...
+    expect 0 "$restride" analyze "$1.c" --apply "$2" --json "${@:5}"
+    python3 - out "$3" "$4" <<'END' || complain "the prediction for $3 is not $4"
 import json, sys
-axpy = json.load(open(sys.argv[1]))["nests"][0]
-assert axpy["predicted"] == {"threads": 24 + 3 * 8, "changed": 24 + 1.5 * 8}, axpy["predicted"]
+nest = next(n for n in json.load(open(sys.argv[1]))["nests"] if n["function"] == sys.argv[2])
+p = nest["predicted"]
+gain, threads, bound = p["threads"] / p["changed"], p["threads"], p["threads_bound"]
+if not eval(sys.argv[3]):
+    sys.exit(f"{sys.argv[2]}: {p}")
 END
+}
+predicted linpack vector axpy '110e-6 < threads < 150e-6 and bound == "memory" and 0.85 < gain < 1.1' --set n=16777216
+predicted linpack vector axpy 'threads < 4e-6' --set n=203
+predicted livermore vector kernel09 '4 < gain < 7 and bound == "memory"' --set n=4194304
+predicted livermore vector kernel07 '0.35 < gain < 0.6' --set n=4194304
+predicted livermore memory kernel09 'gain == 1' --set n=4194304
+cp "$kernels/grids.c" large_grids.c
+predicted large_grids memory heat 'gain < 0.8'
+predicted nas vector vpenta_forward 'bound == "waiting"' --set jl=0 --set ju=120 --set kl=0 --set ku=120
 
 # ---- unusual sources ----
 {
@@ -106,6 +120,8 @@ expect 2 "$restride" analyze matmul.c --apply speed
 expect 2 "$restride" analyze matmul.c --check
 expect 1 "$restride" analyze matmul.c --apply vector --width 3
 expect 2 "$restride" analyze matmul.c --apply vector --check --size none
+expect 2 "$restride" analyze matmul.c --apply vector --set n
+expect 2 "$restride" analyze matmul.c --apply vector --size 0
 expect 1 "$restride" analyze matmul.c --apply vector --check --device "no such device"
 expect 0 "$restride" analyze --check --help
 says out '--set NAME=VALUE'

@@ -1,5 +1,5 @@
 /* Values for parameters, by trying. */
-#include "cli/check_values.h"
+#include "apply/values.h"
 
 #include "base/arithmetic.h"
 
@@ -8,7 +8,7 @@
 
 enum { MOST_TRIES = 60000, CANDIDATES = 14 };
 
-static int64_t value_of(const rs_check_values *values, const char *name)
+static int64_t value_of(const rs_values *values, const char *name)
 {
     for (int i = 0; i < values->count; i++)
         if (strcmp(values->names[i], name) == 0)
@@ -17,7 +17,7 @@ static int64_t value_of(const rs_check_values *values, const char *name)
 }
 
 /* As a double: exact as far as sizes go, and it cannot overflow. */
-static double evaluate(const rs_check_values *values, const json_t *quantity)
+static double evaluate(const rs_values *values, const json_t *quantity)
 {
     size_t t, s;
     json_t *term, *factor;
@@ -36,7 +36,7 @@ static double evaluate(const rs_check_values *values, const json_t *quantity)
     return sum;
 }
 
-size_t rs_check_quantity(const rs_check_values *values, const json_t *quantity)
+size_t rs_values_quantity(const rs_values *values, const json_t *quantity)
 {
     double sum = evaluate(values, quantity);
     size_t divisor = (size_t)json_integer_value(json_object_get(quantity, "divisor"));
@@ -45,48 +45,48 @@ size_t rs_check_quantity(const rs_check_values *values, const json_t *quantity)
     return sum >= 9e15 ? SIZE_MAX : (size_t)sum / divisor;
 }
 
-size_t rs_check_product(const rs_check_values *values, const json_t *quantities)
+size_t rs_values_product(const rs_values *values, const json_t *quantities)
 {
     size_t i, product = 1;
     json_t *quantity;
     json_array_foreach(quantities, i, quantity) product =
-        rs_size_multiply_capped(product, rs_check_quantity(values, quantity));
+        rs_size_multiply_capped(product, rs_values_quantity(values, quantity));
     return product;
 }
 
-size_t rs_check_largest(const rs_check_values *values, const json_t *quantities)
+size_t rs_values_largest(const rs_values *values, const json_t *quantities)
 {
     size_t i, largest = 0;
     json_t *quantity;
     json_array_foreach(quantities, i, quantity)
     {
-        size_t size = rs_check_quantity(values, quantity);
+        size_t size = rs_values_quantity(values, quantity);
         largest = size > largest ? size : largest;
     }
     return largest;
 }
 
-size_t rs_check_bytes(const rs_check_values *values, const json_t *nest, int width)
+size_t rs_values_bytes(const rs_values *values, const json_t *nest, int width)
 {
     size_t i, sum = 0;
     json_t *entry;
     json_array_foreach(json_object_get(nest, "parameters"), i, entry)
     {
         size_t bytes = (size_t)json_integer_value(json_object_get(entry, "bytes"));
-        size_t count = rs_check_largest(values, json_object_get(entry, "sizes"));
+        size_t count = rs_values_largest(values, json_object_get(entry, "sizes"));
         sum = rs_size_add_capped(sum, rs_size_multiply_capped(count, bytes));
     }
     json_array_foreach(json_object_get(nest, "copies"), i, entry)
     {
         size_t bytes = (size_t)json_integer_value(json_object_get(entry, "bytes"));
-        size_t count = rs_check_product(values, json_object_get(entry, "elements"));
+        size_t count = rs_values_product(values, json_object_get(entry, "elements"));
         count = rs_size_add_capped(count, (size_t)width);
         sum = rs_size_add_capped(sum, rs_size_multiply_capped(count, bytes));
     }
     return sum;
 }
 
-static bool is_possible(const rs_check_values *values, const json_t *nest, size_t bytes)
+static bool is_possible(const rs_values *values, const json_t *nest, size_t bytes)
 {
     size_t i;
     json_t *quantity;
@@ -95,7 +95,7 @@ static bool is_possible(const rs_check_values *values, const json_t *nest, size_
         if (evaluate(values, quantity) < 0)
             return false;
     }
-    return rs_check_bytes(values, nest, 16) <= bytes;
+    return rs_values_bytes(values, nest, 16) <= bytes;
 }
 
 /* Whether a parameter decides how far the nest goes. */
@@ -128,7 +128,7 @@ static bool decides(const json_t *nest, const char *name)
     return false;
 }
 
-static restride_status read_given(rs_check_values *values, const json_t *given)
+static restride_status read_given(rs_values *values, const json_t *given)
 {
     const char *name;
     json_t *value;
@@ -143,7 +143,7 @@ static restride_status read_given(rs_check_values *values, const json_t *given)
     return RESTRIDE_OK;
 }
 
-static void collect(rs_check_values *values, const json_t *nest)
+static void collect(rs_values *values, const json_t *nest)
 {
     static const char *const integers[] = {"char", "uchar", "short", "ushort",
                                            "int",  "uint",  "long",  "ulong"};
@@ -155,7 +155,7 @@ static void collect(rs_check_values *values, const json_t *nest)
         const char *type = json_string_value(json_object_get(parameter, "type"));
         bool scalar = strcmp(json_string_value(json_object_get(parameter, "kind")), "scalar") == 0;
         for (size_t t = 0; t < sizeof integers / sizeof integers[0] && scalar; t++)
-            if (strcmp(type, integers[t]) == 0 && values->count < RS_CHECK_NAMES) {
+            if (strcmp(type, integers[t]) == 0 && values->count < RS_VALUE_NAMES) {
                 values->names[values->count] =
                     json_string_value(json_object_get(parameter, "name"));
                 values->values[values->count] = 3;
@@ -164,12 +164,12 @@ static void collect(rs_check_values *values, const json_t *nest)
     }
 }
 
-restride_status rs_check_choose(rs_check_values *values, const json_t *nest, const json_t *given,
-                                int64_t size, size_t bytes)
+restride_status rs_values_choose(rs_values *values, const json_t *nest, const json_t *given,
+                                 int64_t size, size_t bytes)
 {
     const int64_t candidates[CANDIDATES] = {size, size / 2, 131, 101, 62, 39, 24,
                                             11,   5,        4,   3,   2,  1,  0};
-    int free_names[RS_CHECK_NAMES], free_count = 0, choices = CANDIDATES;
+    int free_names[RS_VALUE_NAMES], free_count = 0, choices = CANDIDATES;
     collect(values, nest);
     restride_status status = read_given(values, given);
     for (int i = 0; i < values->count; i++)
@@ -182,7 +182,7 @@ restride_status rs_check_choose(rs_check_values *values, const json_t *nest, con
             tries = rs_size_multiply_capped(tries, (size_t)choices);
     }
     choices++;
-    rs_check_values best = *values;
+    rs_values best = *values;
     double most = 0;
     for (size_t attempt = 0; attempt < tries && status == RESTRIDE_OK; attempt++) {
         size_t rest = attempt;
@@ -192,7 +192,7 @@ restride_status rs_check_choose(rs_check_values *values, const json_t *nest, con
             int at = which == 0 ? 0 : CANDIDATES - choices + (int)which;
             values->values[free_names[i]] = candidates[at] < size ? candidates[at] : size;
         }
-        size_t trips = rs_check_product(values, json_object_get(nest, "trips"));
+        size_t trips = rs_values_product(values, json_object_get(nest, "trips"));
         if (trips == 0 || (double)trips <= most || !is_possible(values, nest, bytes))
             continue;
         most = (double)trips;
