@@ -224,3 +224,18 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     *entry_count_ret = (cl_uint)(sizeof ours / sizeof(void *));
     return CL_SUCCESS;
 }
+
+/* The Khronos loader asks for this one alone. */
+EXPORTED cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count,
+                                                      const cl_icd_dispatch *target,
+                                                      cl_uint *entry_count_ret,
+                                                      const cl_icd_dispatch **table,
+                                                      const void *properties);
+
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_dispatch *target,
+                                             cl_uint *entry_count_ret,
+                                             const cl_icd_dispatch **table, const void *properties)
+{
+    (void)properties;
+    return clInitLayer(entry_count, target, entry_count_ret, table);
+}
