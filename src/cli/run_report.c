@@ -207,6 +207,25 @@ static void print_choice(const json_t *report, FILE *stream)
     fprintf(stream, ".\n");
 }
 
+/* Programs that the layer saw no source of, which the lines above do not count. */
+static void print_unknown(const json_t *report, FILE *stream)
+{
+    size_t i;
+    json_t *kernel;
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        const char *reason = json_string_value(json_object_get(kernel, "held_reason"));
+        if (json_array_size(json_object_get(kernel, "arguments")) > 0 || reason == NULL ||
+            strstr(reason, "binary") == NULL)
+            continue;
+        fprintf(stream,
+                "restride: Kernel %s ran as it is: %s. (PyOpenCL gives sources where "
+                "PYOPENCL_NO_CACHE=1 is set.)\n",
+                json_string_value(json_object_get(kernel, "name")), reason);
+        return;
+    }
+}
+
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
 {
     size_t transformed = 0, kept = 0;
@@ -232,6 +251,7 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
     else
         print_choice(report, stream);
     print_gain(report, seconds, launches, stream);
+    print_unknown(report, stream);
     size_t i;
     json_t *note;
     json_array_foreach(json_object_get(report, "notes"), i, note)

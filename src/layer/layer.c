@@ -126,6 +126,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     rs_layer_add_devices(&dispatch);
     rs_layer_add_buffers(&dispatch);
     rs_layer_add_transfers(&dispatch);
+    rs_layer_add_binaries(&dispatch);
     rs_layer_add_programs(&dispatch);
     rs_layer_add_kernels(&dispatch);
     rs_layer_add_launches(&dispatch);

@@ -57,6 +57,7 @@ void rs_program_trim(rs_program *program)
     forget_rewriting(program);
     free(program->source);
     free(program->options);
+    free(program->origin_options);
     free(program);
 }
 
@@ -105,8 +106,17 @@ static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint cou
 {
     cl_program handle = rs_driver()->clCreateProgramWithBinary(context, count, devices, lengths,
                                                                binaries, statuses, error);
-    if (handle != NULL)
-        new_program(handle, context, NULL, "the program was made from a binary");
+    if (handle == NULL)
+        return NULL;
+    char *source = NULL, *options = NULL;
+    bool known = count == 1 && rs_binary_origin(binaries[0], lengths[0], &source, &options);
+    rs_program *program = new_program(
+        handle, context, source,
+        known ? NULL : "the program was made from a binary, and its source is not known");
+    if (program != NULL)
+        program->origin_options = options;
+    else
+        free(options);
     return handle;
 }
 
@@ -446,12 +456,15 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
                                         const cl_device_id *devices, const char *options,
                                         void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
+    const char *options_of_source = options;
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
     if (program != NULL && program->live_kernels == 0) {
         forget_rewriting(program);
         free(program->options);
-        program->options = strdup(options != NULL ? options : "");
+        if (program->origin_options != NULL)
+            options_of_source = program->origin_options;
+        program->options = strdup(options_of_source != NULL ? options_of_source : "");
         program->hash = rs_knowledge_hash(program->source, program->options);
         program->device = device_of_build(handle, device_count, devices);
         /* Headers must be read as they are now, and from the present folder; all else can wait for

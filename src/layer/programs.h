@@ -11,6 +11,10 @@ void rs_program_prepare(rs_program *program);
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_program *program);
 
+/* Whether a binary is known to come from a source, in this run or an earlier one, and then which
+ * and with what options; the caller frees both. */
+bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options);
+
 /* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. */
 restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply);
 

@@ -124,6 +124,7 @@ typedef struct {
     bool prepared;       /* rewriting was tried since the last build */
     char *left;          /* why the whole program stays as it is, or NULL */
     char *options;
+    char *origin_options;    /* from a binary whose source is known: those it was built with */
     cl_device_id device;     /* the one it was built for; NULL when several */
     unsigned long long hash; /* of source and options */
     cl_program rewritten;
@@ -242,6 +243,7 @@ void rs_layer_add_contexts(cl_icd_dispatch *table);
 void rs_layer_add_devices(cl_icd_dispatch *table); /* after the contexts */
 void rs_layer_add_buffers(cl_icd_dispatch *table);
 void rs_layer_add_transfers(cl_icd_dispatch *table);
+void rs_layer_add_binaries(cl_icd_dispatch *table);
 void rs_layer_add_programs(cl_icd_dispatch *table);
 void rs_layer_add_kernels(cl_icd_dispatch *table);
 void rs_layer_add_launches(cl_icd_dispatch *table);

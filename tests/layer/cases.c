@@ -495,6 +495,54 @@ static void binary(void)
     compare(cells);
 }
 
+/* What it says depends on its options, which a program from its binary does not repeat. */
+static const char *const step_source =
+    "typedef struct { int a; float b; int c[2]; } cell;\n"
+    "__kernel void add(__global cell *cells) { cells[get_global_id(0)].a += STEP; }\n";
+
+static const char *binary_path(void)
+{
+    const char *path = getenv("BINARY");
+    check(path != NULL, "BINARY names no file");
+    return path;
+}
+
+static void binary_to_file(void)
+{
+    size_t size;
+    cl_int error;
+    cl_program made =
+        clCreateProgramWithSource(context, 1, (const char **)&step_source, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "-DSTEP=1", NULL, NULL), "clBuildProgram");
+    done(clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+         "clGetProgramInfo");
+    unsigned char *bytes = malloc(size);
+    done(clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL),
+         "clGetProgramInfo");
+    FILE *file = fopen(binary_path(), "wb");
+    check(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "fwrite");
+    free(bytes);
+}
+
+static void binary_from_file(void)
+{
+    enum { MOST = 1 << 24 };
+    cl_int error, status;
+    unsigned char *bytes = malloc(MOST);
+    FILE *file = fopen(binary_path(), "rb");
+    check(bytes != NULL && file != NULL, "fopen");
+    size_t size = fread(bytes, 1, MOST, file);
+    fclose(file);
+    cl_program again = clCreateProgramWithBinary(context, 1, &device, &size,
+                                                 (const unsigned char **)&bytes, &status, &error);
+    done(error, "clCreateProgramWithBinary");
+    free(bytes);
+    done(clBuildProgram(again, 1, &device, "-DSTEP=3", NULL, NULL), "clBuildProgram");
+    add_once(make_kernel(again, "add", cells));
+    compare(cells);
+}
+
 /* An intermediate language that is none is refused as without the layer. */
 static void il(void)
 {
@@ -723,6 +771,8 @@ int main(int argc, char **argv)
                  {"compile-and-link", compile_and_link},
                  {"link-two", link_two},
                  {"binary", binary},
+                 {"binary-to-file", binary_to_file},
+                 {"binary-from-file", binary_from_file},
                  {"il", il},
                  {"svm", svm},
                  {"host-pointer", host_pointer},

@@ -3,6 +3,7 @@
  * results in every tile size while its kernels really run in ASTA; what cannot be transformed is
  * kept with the right reason; and whatever is wrong with Restride's own part, the program runs.
  */
+#include "base/folder.h"
 #include "cmocka_all.h"
 
 #include <jansson.h>
@@ -242,6 +243,19 @@ static void test_builds_beside(void **state)
     }
 }
 
+static long transformed_launches(void)
+{
+    size_t i;
+    long transformed = 0;
+    json_t *loaded = report(), *kernel;
+    json_array_foreach(json_object_get(loaded, "kernels"), i, kernel)
+    {
+        transformed += number_of(kernel, "transformed_launches");
+    }
+    json_decref(loaded);
+    return transformed;
+}
+
 /* One case of cases.c each: how many launches must run in the other layout at least and at most,
  * of all kernels. */
 static void test_cases(void **state)
@@ -262,7 +276,7 @@ static void test_cases(void **state)
         {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
-        {"binary", "", 2, 2},
+        {"binary", "", 3, 3},
         {"il", "", 1, 1},
         {"svm", "", 1, 1},
         {"host-pointer", "", 0, 0},
@@ -295,17 +309,10 @@ static void test_cases(void **state)
         }
         if (status != 0)
             fail_msg("%s, %s: status %d: %s", policy, cases[i].name, status, errors());
-        size_t j;
-        long transformed = 0;
-        json_t *loaded = report(), *kernel;
-        json_array_foreach(json_object_get(loaded, "kernels"), j, kernel)
-        {
-            transformed += number_of(kernel, "transformed_launches");
-        }
+        long transformed = transformed_launches();
         if (transformed < cases[i].least || transformed > cases[i].most)
             fail_msg("%s, %s: %ld launches in the other layout", policy, cases[i].name,
                      transformed);
-        json_decref(loaded);
     }
     assert_int_not_equal(
         exit_status(run("%s run --device gpu -- %s gpu-only", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
@@ -330,6 +337,26 @@ static void test_refusals(void **state)
         if (run("sh -c 'diff %s %s >&2'", plain_path, layer_path) != 0)
             fail_msg("%s: %s", options[i], errors());
     }
+}
+
+/* A program from a binary is rewritten once an earlier run was seen to make that from a source. */
+static void test_binaries(void **state)
+{
+    (void)state;
+    char *folder, environment[400], layered[1000];
+    assert_int_equal(rs_folder_create(&folder), RESTRIDE_OK);
+    snprintf(environment, sizeof environment, "env XDG_CACHE_HOME=%s BINARY=%s/binary", folder,
+             folder);
+    snprintf(layered, sizeof layered, "%s %s run --policy asta --report %s -- timeout 60 %s",
+             environment, RESTRIDE_PROGRAM, report_path, CASES_PROGRAM);
+    assert_int_equal(exit_status(run("%s %s binary-to-file", environment, CASES_PROGRAM)), 0);
+    assert_int_equal(exit_status(run("%s binary-from-file", layered)), 0);
+    assert_int_equal(transformed_launches(), 0);
+    assert_non_null(strstr(errors(), "its source is not known"));
+    assert_int_equal(exit_status(run("%s binary-to-file", layered)), 0);
+    assert_int_equal(exit_status(run("%s binary-from-file", layered)), 0);
+    assert_int_equal(transformed_launches(), 1);
+    rs_folder_remove(folder);
 }
 
 /* Partial transfers and maps convert their bytes alone; the buffer stays in its layout. */
@@ -472,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_builds_beside),
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_binaries),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_policy_off_changes_nothing),
         cmocka_unit_test(test_tile_too_large_for_the_device),
