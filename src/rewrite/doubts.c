@@ -78,37 +78,85 @@ const char *rs_doubt_question(const char *text, size_t *line)
     return NULL;
 }
 
-bool rs_doubt_operators(const char *text)
+/* Lines of a source one after the other, those that a backslash joins taken together. */
+typedef struct {
+    const char *cursor, *begin, *end;
+    size_t number; /* of the first of the lines; 1 is the first of the text */
+    size_t next;
+} joined_lines;
+
+static bool next_joined(joined_lines *lines)
 {
-    const char *cursor = text, *line;
     size_t length;
-    bool inside = false; /* a definition that goes on from the line before */
-    while ((line = rs_line_next(&cursor, &length)) != NULL) {
-        const char *end = line + length, *body = line;
-        if (!inside) {
-            body += strspn(line, " \t");
-            if (body >= end || *body != '#')
-                continue;
-            body += 1 + strspn(body + 1, " \t");
-            if (strncmp(body, "define", strlen("define")) != 0)
-                continue;
-        }
-        if (memchr(body, '#', (size_t)(end - body)) != NULL)
-            return true;
-        inside =
-            length > 0 && (end[-1] == '\\' || (end[-1] == '\r' && length > 1 && end[-2] == '\\'));
+    lines->begin = rs_line_next(&lines->cursor, &length);
+    lines->number = lines->next;
+    for (const char *line = lines->begin; line != NULL;
+         line = rs_line_next(&lines->cursor, &length)) {
+        lines->end = line + length;
+        lines->next++;
+        const char *last = lines->end - (length > 1 && lines->end[-1] == '\r');
+        if (length == 0 || last[-1] != '\\')
+            break;
     }
-    return false;
+    return lines->begin != NULL;
 }
 
-bool rs_doubt_device_names(const char *text)
+/* A comment may stand before a directive, so the definition need not begin the line. */
+size_t rs_doubt_operators(const char *text)
+{
+    joined_lines lines = {.cursor = text, .next = 1};
+    while (next_joined(&lines)) {
+        const char *c = memchr(lines.begin, '#', (size_t)(lines.end - lines.begin));
+        for (; c != NULL && c < lines.end; c++)
+            if (starts_here(c, "define") && memchr(c, '#', (size_t)(lines.end - c)) != NULL)
+                return lines.number;
+    }
+    return 0;
+}
+
+static bool is_device_name(const char *word)
 {
     static const char *const prefixes[] = {
         "__OPENCL", "__IMAGE", "__ENDIAN", "__kernel_exec", "CL_",      "CLK_",     "cl_",
         "M_",       "FLT_",    "DBL_",     "HALF_",         "INT_",     "UINT_",    "LONG_",
         "ULONG_",   "CHAR_",   "SHRT_",    "NAN",           "INFINITY", "MAXFLOAT", "HUGE_VAL"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strstr(text, prefixes[i]) != NULL)
+        if (starts_here(word, prefixes[i]))
             return true;
     return false;
+}
+
+/* Whether the lines are a directive of which macros take nothing. */
+static bool is_aside(const joined_lines *lines)
+{
+    static const char *const names[] = {"if", "elif", "pragma", "undef"}; /* ifdef and ifndef too */
+    const char *name = lines->begin + strspn(lines->begin, " \t");
+    if (name >= lines->end || *name != '#')
+        return false;
+    name += 1 + strspn(name + 1, " \t");
+    for (const char *c = name; c + 1 < lines->end; c++)
+        if (c[0] == '*' && c[1] == '/')
+            return false; /* the directive may be a comment, and other text follow */
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (starts_here(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+size_t rs_doubt_device_names(const char *text)
+{
+    joined_lines lines = {.cursor = text, .next = 1};
+    while (next_joined(&lines)) {
+        if (is_aside(&lines))
+            continue;
+        for (const char *c = lines.begin; c < lines.end; c++)
+            if ((c == lines.begin || !is_letter(c[-1])) && is_device_name(c))
+                return lines.number;
+    }
+    return 0;
 }

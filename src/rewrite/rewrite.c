@@ -23,6 +23,11 @@
 enum { SOURCE_LIMIT = 64 << 20, SAMPLE_COUNT = 1 << 30 };
 
 typedef struct {
+    const char *file; /* NULL: nowhere */
+    size_t line;
+} place;
+
+typedef struct {
     const json_t *request;
     const char *source, *file;
     rs_options options;
@@ -33,8 +38,8 @@ typedef struct {
     rs_tree tree;
     rs_model model;
     json_t *reply;
-    bool operators;    /* some macro uses # or ## */
-    bool device_names; /* some text names what only the device's compiler defines */
+    place operators;    /* of a macro that uses # or ## */
+    place device_names; /* of a name that only the device's compiler defines */
 } rewriting;
 
 /* "Nothing could be done": the reply is this sentence, and whether the request itself is wrong. */
@@ -372,6 +377,13 @@ static restride_status check_questions(rewriting *r, const char *text, const cha
     return *stopped ? keep_source(r, reason, file, line) : RESTRIDE_OK;
 }
 
+/* Notes the first place, where there is a line. */
+static void note_place(place *first, const char *file, size_t line)
+{
+    if (first->file == NULL && line > 0)
+        *first = (place){file, line};
+}
+
 /* The same for the headers. */
 static restride_status check_headers(rewriting *r, bool *stopped)
 {
@@ -387,8 +399,8 @@ static restride_status check_headers(rewriting *r, bool *stopped)
         status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
         if (status == RESTRIDE_OK) {
             status = check_questions(r, text.data, file, stopped);
-            r->operators = r->operators || rs_doubt_operators(text.data);
-            r->device_names = r->device_names || rs_doubt_device_names(text.data);
+            note_place(&r->operators, file, rs_doubt_operators(text.data));
+            note_place(&r->device_names, file, rs_doubt_device_names(text.data));
         } else if (status == RESTRIDE_IO) { /* named by a #line directive */
             *stopped = true;
             status = keep_source(r, "a file that is named in the source cannot be read", file, 0);
@@ -448,8 +460,10 @@ static restride_status read_source(rewriting *r, bool *stopped)
         status = check_questions(r, options, r->file, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
-    r->operators = rs_doubt_operators(r->source) || strchr(options, '#') != NULL;
-    r->device_names = rs_doubt_device_names(r->source) || rs_doubt_device_names(options);
+    note_place(&r->operators, r->file, rs_doubt_operators(r->source));
+    note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
+    note_place(&r->device_names, r->file, rs_doubt_device_names(r->source));
+    note_place(&r->device_names, "the build options", rs_doubt_device_names(options));
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);
@@ -478,11 +492,11 @@ static restride_status read_source(rewriting *r, bool *stopped)
     if (r->flat.failure != NULL)
         return keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
     size_t where;
-    if (r->operators && r->device_names)
+    if (r->operators.file != NULL && r->device_names.file != NULL)
         return keep_source(r,
-                           "a macro with # or ## may get names that only the device's compiler "
-                           "knows",
-                           r->file, 0);
+                           "a macro with # or ## (here) may get names that only the device's "
+                           "compiler knows",
+                           r->operators.file, r->operators.line);
     if (rs_doubt_packing(r->flat.text, &where))
         return keep_flat(r, where, "the packing of structures depends on a macro");
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
