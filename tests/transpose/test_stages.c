@@ -264,12 +264,51 @@ static void test_slim(void **state)
     }
 }
 
+/* Where scratch memory is short, what each thread has of it shrinks before threads do. */
+static void test_threads_before_room(void **state)
+{
+    (void)state;
+    static const rs_transpose_task blocks = {.method = RS_TRANSPOSE_PANELS,
+                                             .outer = 1,
+                                             .pitch = 640000,
+                                             .count = 10000,
+                                             .rows = 4,
+                                             .cols = 4,
+                                             .unit = 4};
+    static const rs_transpose_task elements = {.method = RS_TRANSPOSE_CHAINS,
+                                               .outer = 16,
+                                               .pitch = 30 * 1000 * 64,
+                                               .count = 1,
+                                               .rows = 30,
+                                               .cols = 1000,
+                                               .unit = 64};
+    const rs_transpose_task *const tasks[] = {&blocks, &elements};
+    restride_engine *engine;
+    assert_int_equal(test_host_engine(&engine, 2), RESTRIDE_OK);
+    for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+        rs_stage *stage;
+        enum { PLENTY = 1 << 20 };
+        size_t kept;
+        assert_int_equal(engine->operations->create_transpose(engine, tasks[i], PLENTY, &stage),
+                         RESTRIDE_OK);
+        size_t limit = engine->operations->scratch_bytes(stage, &kept) * 3 / 4;
+        engine->operations->destroy_stage(stage);
+        assert_int_equal(engine->operations->create_transpose(engine, tasks[i], limit, &stage),
+                         RESTRIDE_OK);
+        assert_int_equal(((const rs_host_stage *)stage)->threads, 2);
+        assert_true(engine->operations->scratch_bytes(stage, &kept) <= limit);
+        engine->operations->destroy_stage(stage);
+    }
+    restride_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),       cmocka_unit_test(test_slim),
-        cmocka_unit_test(test_join_split),  cmocka_unit_test(test_reorder),
-        cmocka_unit_test(test_small_chips), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_slim),
+        cmocka_unit_test(test_join_split), cmocka_unit_test(test_threads_before_room),
+        cmocka_unit_test(test_reorder),    cmocka_unit_test(test_small_chips),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
