@@ -149,6 +149,14 @@ typedef struct {
     const restride_engine *engine; /* for `cost` */
 } rs_engine_traits;
 
+/* What RS_TRANSPOSE_PIPT, PTTWAC and their panels cost on a device whose groups hold `chip_bytes`,
+ * as rs_engine_traits' cost; infinite for other stages. */
+double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit);
+
+/* What FUSED costs besides its runs on a device: the scratch memory holds one tile for each group
+ * at work, and each waits for its tile, the longer the larger that is. */
+double rs_fused_wait(const rs_transpose_task *task, size_t scratch_limit);
+
 /* Where a run stands, for whoever watches it from another thread. */
 typedef struct {
     atomic_size_t done_bytes; /* that have reached their place, summed over the stages */

@@ -35,10 +35,7 @@ enum {
     MEMBER_BYTES = 8,      /* of a granule's entry in a table */
     PART_BYTES = 48,       /* of a part's entries */
     SIZE_WIDTH_BITS = 63,
-    LAUNCH_BYTES = 6 << 20,
-    FLAG_BITS = 32,
-    CLAIM_WORD = 8,       /* bytes, at most */
-    MOST_CLAIM_WORDS = 64 /* of an element that a work-item holds */
+    LAUNCH_BYTES = 6 << 20
 };
 
 /* ---- costs: the weights were fitted to measurements on one GPU (docs/performance.md) ---- */
@@ -126,63 +123,17 @@ static double columns_cost(const rs_transpose_task *task, const rs_engine_traits
 static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                          size_t scratch_limit)
 {
-    (void)scratch_limit;
     size_t tile = task->inner_rows * (task->inner_cols + 1) * task->unit;
     if (2 * tile > traits->chip_bytes)
         return RS_COST_IMPOSSIBLE;
-    return runs_cost(task->inner_rows * task->inner_cols * task->unit, traits) + 0.15;
+    return runs_cost(task->inner_rows * task->inner_cols * task->unit, traits) + 0.15 +
+           rs_fused_wait(task, scratch_limit);
 }
 
-/* ---- baselines: only the choice of tiles depends on what they cost ---- */
-
-/* A super-element in local memory, and the answer to a question. */
-static bool is_held(const rs_transpose_task *task, const rs_engine_traits *traits)
+static double baseline_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                            size_t scratch_limit)
 {
-    return task->unit + CLAIM_WORD <= traits->chip_bytes;
-}
-
-static double pipt_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                        size_t scratch_limit)
-{
-    (void)scratch_limit;
-    return is_held(task, traits) ? 40 + 1000 / (double)task->unit : RS_COST_IMPOSSIBLE;
-}
-
-static double pttwac_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                          size_t scratch_limit)
-{
-    size_t flags = (task->rows * task->cols / FLAG_BITS + 1) * sizeof(uint32_t);
-    if (!is_held(task, traits) || flags > scratch_limit / task->outer)
-        return RS_COST_IMPOSSIBLE;
-    return 15 + 1000 / (double)task->unit;
-}
-
-/* A work-item holds an element of a tile. */
-static bool is_followed(const rs_transpose_task *task)
-{
-    size_t word = rs_size_gcd(rs_size_gcd(task->unit, task->offset), CLAIM_WORD);
-    if (task->outer > 1)
-        word = rs_size_gcd(word, task->pitch);
-    return task->unit / word <= MOST_CLAIM_WORDS;
-}
-
-static double pipt_panels_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                               size_t scratch_limit)
-{
-    (void)traits;
-    (void)scratch_limit;
-    return is_followed(task) ? 40 : RS_COST_IMPOSSIBLE;
-}
-
-/* All flags, with one word in 32 more where they are padded. */
-static double pttwac_panels_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                                 size_t scratch_limit)
-{
-    (void)scratch_limit;
-    size_t words = task->rows * task->cols * (task->spreading > 1 ? task->spreading : 1);
-    size_t flags = (words / FLAG_BITS + 1) * sizeof(uint32_t);
-    bool fits = flags + flags / FLAG_BITS + sizeof(uint32_t) <= traits->chip_bytes;
-    return fits && is_followed(task) ? 15 : RS_COST_IMPOSSIBLE;
+    return rs_baseline_cost(task, traits->chip_bytes, scratch_limit);
 }
 
 /* Rows of unequal members pass through local memory, granule by granule; places have 16 bits. */
@@ -236,8 +187,8 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
         [RS_TRANSPOSE_UNZIP] = zip_cost,       [RS_TRANSPOSE_ZIP] = zip_cost,
         [RS_TRANSPOSE_REORDER] = reorder_cost, [RS_TRANSPOSE_JOIN] = tails_cost,
         [RS_TRANSPOSE_SPLIT] = tails_cost,     [RS_TRANSPOSE_FUSED] = fused_cost,
-        [RS_TRANSPOSE_PIPT] = pipt_cost,       [RS_TRANSPOSE_PIPT_PANELS] = pipt_panels_cost,
-        [RS_TRANSPOSE_PTTWAC] = pttwac_cost,   [RS_TRANSPOSE_PTTWAC_PANELS] = pttwac_panels_cost,
+        [RS_TRANSPOSE_PIPT] = baseline_cost,   [RS_TRANSPOSE_PIPT_PANELS] = baseline_cost,
+        [RS_TRANSPOSE_PTTWAC] = baseline_cost, [RS_TRANSPOSE_PTTWAC_PANELS] = baseline_cost,
     };
     return costs[task->method] == NULL ? RS_COST_IMPOSSIBLE
                                        : costs[task->method](task, traits, scratch_limit);

@@ -12,7 +12,6 @@ enum {
     LINE_BYTES = 128,
     LARGEST_SQUARE_UNIT = 1024,
     LARGEST_PANEL_UNIT = 16384,
-    LEAST_RUN = 32,
     TILE_RUN_BYTES = 256,
     LAUNCH_BYTES = 10 << 20
 };
@@ -108,7 +107,7 @@ static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *t
                         size_t scratch_limit)
 {
     (void)scratch_limit;
-    size_t row = task->cols * task->unit;
+    size_t row = rs_cuda_rows_bytes(task);
     if (row > engine->shared_bytes_a_block || task->rows > INT32_MAX)
         return INFINITY;
     return (row > engine->shared_bytes / 2 ? 1.5 : 1.15) + narrow_words(task, 4);
@@ -118,12 +117,12 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
                            size_t scratch_limit)
 {
     (void)scratch_limit;
-    size_t run = task->unit > LEAST_RUN ? task->unit : LEAST_RUN;
-    size_t chip = engine->multiprocessors * engine->shared_bytes_a_block;
-    if (task->rows > chip / run || task->rows > INT32_MAX || task->cols > INT32_MAX)
+    size_t width = rs_cuda_columns_width(engine, task);
+    if (width == 0)
         return INFINITY;
     bool is_r2c = task->method == RS_TRANSPOSE_R2C_COLUMNS;
-    return (task->rows > chip / LINE_BYTES ? 2.2 : is_r2c ? 1.45 : 1.5) + narrow_words(task, 8);
+    bool is_short = width * task->unit < LINE_BYTES;
+    return (is_short ? 2.2 : is_r2c ? 1.45 : 1.5) + narrow_words(task, 8);
 }
 
 /* ---- the stages of all devices ---- */
@@ -172,58 +171,13 @@ static double fused_cost(const rs_cuda_engine *engine, const rs_transpose_task *
         return INFINITY;
     rs_transpose_task whole = *task;
     whole.unit *= task->inner_rows * task->inner_cols;
-    return reverse_cost(engine, &whole, scratch_limit) + 0.15;
+    return reverse_cost(engine, &whole, scratch_limit) + 0.15 + rs_fused_wait(task, scratch_limit);
 }
 
-/* ---- baselines: only the choice of tiles depends on what they cost ---- */
-
-enum { FLAG_BITS = 32, CLAIM_WORD = 8, MOST_CLAIM_WORDS = 64 };
-
-/* A super-element in shared memory, and the answer to a question. */
-static bool is_held(const rs_cuda_engine *engine, const rs_transpose_task *task)
+static double baseline_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                            size_t scratch_limit)
 {
-    return task->unit + CLAIM_WORD <= engine->common.local_bytes;
-}
-
-static double pipt_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                        size_t scratch_limit)
-{
-    (void)scratch_limit;
-    return is_held(engine, task) ? 40 + 1000 / (double)task->unit : INFINITY;
-}
-
-static double pttwac_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                          size_t scratch_limit)
-{
-    size_t flags = (task->rows * task->cols / FLAG_BITS + 1) * sizeof(uint32_t);
-    if (!is_held(engine, task) || flags > scratch_limit / task->outer)
-        return INFINITY;
-    return 15 + 1000 / (double)task->unit;
-}
-
-/* A thread holds an element of a tile. */
-static bool is_followed(const rs_transpose_task *task)
-{
-    return task->unit / rs_size_gcd(rs_cuda_word(task), CLAIM_WORD) <= MOST_CLAIM_WORDS;
-}
-
-static double pipt_panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                               size_t scratch_limit)
-{
-    (void)engine;
-    (void)scratch_limit;
-    return is_followed(task) ? 40 : INFINITY;
-}
-
-/* All flags, with one word in 32 more where they are padded. */
-static double pttwac_panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                                 size_t scratch_limit)
-{
-    (void)scratch_limit;
-    size_t words = task->rows * task->cols * (task->spreading > 1 ? task->spreading : 1);
-    size_t flags = (words / FLAG_BITS + 1) * sizeof(uint32_t);
-    bool fits = flags + flags / FLAG_BITS + sizeof(uint32_t) <= engine->common.local_bytes;
-    return fits && is_followed(task) ? 15 : INFINITY;
+    return rs_baseline_cost(task, engine->common.local_bytes, scratch_limit);
 }
 
 double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
@@ -248,10 +202,10 @@ double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
         [RS_TRANSPOSE_ZIP] = zip_cost,
         [RS_TRANSPOSE_REORDER] = reorder_cost,
         [RS_TRANSPOSE_FUSED] = fused_cost,
-        [RS_TRANSPOSE_PIPT] = pipt_cost,
-        [RS_TRANSPOSE_PTTWAC] = pttwac_cost,
-        [RS_TRANSPOSE_PIPT_PANELS] = pipt_panels_cost,
-        [RS_TRANSPOSE_PTTWAC_PANELS] = pttwac_panels_cost,
+        [RS_TRANSPOSE_PIPT] = baseline_cost,
+        [RS_TRANSPOSE_PTTWAC] = baseline_cost,
+        [RS_TRANSPOSE_PIPT_PANELS] = baseline_cost,
+        [RS_TRANSPOSE_PTTWAC_PANELS] = baseline_cost,
     };
     if (costs[task->method] == NULL)
         return INFINITY;
