@@ -30,7 +30,7 @@ enum {
     TILES_BYTES = 24 << 10, /* of tiles that a group has under way */
 
     SHAPE_NUMBERS = 6,
-    MOST_ARGUMENTS = 20
+    MOST_ARGUMENTS = 24
 };
 
 enum {
@@ -38,13 +38,16 @@ enum {
     MEASURE_WALKS,
     CUT_WALKS,
     SAVE_ENDS,
-    MOVE_PIECES,
-    MOVE_CYCLES,
-    MOVE_FIXED, /* of tiles alone */
-    KERNELS
+    MOVE_CHAINS,
+    KERNELS,
+    /* Of tiles: */
+    TURN_PIECES = MOVE_CHAINS,
+    TURN_CYCLES,
+    TURN_FIXED,
+    TILE_KERNELS
 };
-static const char *const kernel_names[] = {"find_starts", "measure_walks", "cut_walks",
-                                           "save_ends",   "move_pieces",   "move_cycles"};
+static const char *const kernel_names[] = {"find_starts", "measure_walks", "cut_walks", "save_ends",
+                                           "move_chains"};
 static const char *const tile_kernel_names[] = {"find_starts", "measure_walks", "cut_walks",
                                                 "save_ends",   "turn_pieces",   "turn_cycles",
                                                 "turn_fixed"};
@@ -413,7 +416,7 @@ static restride_status create_kernels(rs_device_stage *stage, const chain_plan *
                  plan->tile.element_words);
     return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_CHAINS, options,
                                     tiles ? tile_kernel_names : kernel_names,
-                                    tiles ? KERNELS : MOVE_FIXED, stage->kernels);
+                                    tiles ? TILE_KERNELS : KERNELS, stage->kernels);
 }
 
 static restride_status prepare(rs_device_stage *stage, const chain_plan *shape, size_t limit)
@@ -526,27 +529,68 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
 
 /* ---- the run ---- */
 
-/* Work-items for some super-elements: whole teams (find_item() of the kernels). */
-static size_t count_items(const chain_plan *plan, size_t super_elements)
+/* Groups for some super-elements, in whole teams of work-items (find_item() of the kernels). */
+static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 {
+    const chain_plan *plan = stage->plan;
     size_t lanes = plan->words / plan->split;
     size_t teams = lanes <= TEAM ? rs_device_groups(super_elements, TEAM / lanes)
                                  : super_elements * rs_device_groups(lanes, TEAM);
-    return teams * TEAM;
+    return rs_device_groups(teams * TEAM, stage->items);
 }
 
 /* One step for some matrices; the arguments before the shape's are the step's own. */
-static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequence,
-                        rs_device_kernel kernel, arguments *list, size_t super_elements,
-                        size_t matrices)
+static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
+                        arguments *list, size_t groups, size_t matrices)
 {
-    const chain_plan *plan = stage->plan;
-    add_place(list, plan);
-    add_shape(list, plan);
-    rs_device_launch(sequence, kernel, list->list, list->count,
-                     rs_device_groups(count_items(plan, super_elements), stage->items), matrices,
+    add_place(list, stage->plan);
+    add_shape(list, stage->plan);
+    rs_device_launch(sequence, stage->kernels[kernel], list->list, list->count, groups, matrices,
                      stage->items);
 }
+
+/* The arguments point to what they are made of. */
+static void add_pieces(const chain_plan *plan, const rs_device_memory *scratch, arguments *to)
+{
+    add(to, RS_ARGUMENT(plan->piece_starts));
+    add(to, RS_ARGUMENT(plan->piece_ends));
+    add(to, RS_ARGUMENT(plan->pieces));
+    add(to, RS_ARGUMENT(*scratch));
+}
+
+static void save_ends(const rs_device_stage *stage, rs_device_sequence *sequence,
+                      const arguments *matrix, rs_device_memory scratch, size_t matrices)
+{
+    const chain_plan *plan = stage->plan;
+    arguments save = *matrix;
+    add(&save, RS_ARGUMENT(plan->piece_ends));
+    add(&save, RS_ARGUMENT(plan->pieces));
+    add(&save, RS_ARGUMENT(scratch));
+    launch_step(stage, sequence, SAVE_ENDS, &save, count_groups(stage, plan->pieces), matrices);
+}
+
+/* Pieces and short cycles at once. */
+static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequence,
+                        const arguments *matrix, rs_device_memory scratch, size_t matrices)
+{
+    const chain_plan *plan = stage->plan;
+    size_t leaders = (size_t)plan->leader_count;
+    uint64_t cycle_groups = leaders != 0 ? count_groups(stage, leaders) : 0;
+    size_t piece_groups = plan->pieces != 0 ? count_groups(stage, plan->pieces) : 0;
+    arguments move = *matrix;
+    add_pieces(plan, &scratch, &move);
+    add(&move, RS_ARGUMENT(plan->leaders));
+    add(&move, RS_ARGUMENT(plan->listed));
+    add(&move, RS_ARGUMENT(plan->leader_count));
+    add(&move, RS_ARGUMENT(cycle_groups));
+    add(&move, RS_ARGUMENT(plan->threshold));
+    add(&move, RS_ARGUMENT(plan->short_length));
+    if (cycle_groups + piece_groups != 0)
+        launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups,
+                    matrices);
+}
+
+/* ---- tiles ---- */
 
 static void add_tile(const rs_device_stage *stage, arguments *to)
 {
@@ -559,13 +603,15 @@ static void add_tile(const rs_device_stage *stage, arguments *to)
 }
 
 /* A group each for some tiles that move. */
-static void launch_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
-                         rs_device_kernel kernel, arguments *list, size_t tiles, size_t matrices)
+static void launch_tiles(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
+                         arguments *list, size_t tiles, size_t matrices)
 {
     add_place(list, stage->plan);
     add_shape(list, stage->plan);
     add_tile(stage, list);
-    rs_device_launch(sequence, kernel, list->list, list->count, tiles, matrices, stage->items);
+    if (tiles != 0)
+        rs_device_launch(sequence, stage->kernels[kernel], list->list, list->count, tiles, matrices,
+                         stage->items);
 }
 
 /* Position p stays where p (cols - 1) is a multiple of total - 1. */
@@ -578,8 +624,26 @@ static void launch_fixed(const rs_device_stage *stage, rs_device_sequence *seque
     uint64_t step = fixed != 0 ? last / fixed : 0;
     add(list, RS_ARGUMENT(step));
     add_tile(stage, list);
-    rs_device_launch(sequence, stage->kernels[MOVE_FIXED], list->list, list->count, fixed + 1,
+    rs_device_launch(sequence, stage->kernels[TURN_FIXED], list->list, list->count, fixed + 1,
                      matrices, stage->items);
+}
+
+static void move_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
+                       const arguments *matrix, rs_device_memory scratch, size_t matrices)
+{
+    const chain_plan *plan = stage->plan;
+    arguments pieces = *matrix;
+    add_pieces(plan, &scratch, &pieces);
+    launch_tiles(stage, sequence, TURN_PIECES, &pieces, plan->pieces, matrices);
+    arguments cycles = *matrix;
+    add(&cycles, RS_ARGUMENT(plan->leaders));
+    add(&cycles, RS_ARGUMENT(plan->listed));
+    add(&cycles, RS_ARGUMENT(plan->leader_count));
+    add(&cycles, RS_ARGUMENT(plan->threshold));
+    add(&cycles, RS_ARGUMENT(plan->short_length));
+    launch_tiles(stage, sequence, TURN_CYCLES, &cycles, (size_t)plan->leader_count, matrices);
+    arguments fixed = *matrix;
+    launch_fixed(stage, sequence, &fixed, matrices);
 }
 
 static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -591,36 +655,12 @@ static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *s
     uint64_t matrix_words = stage->task.pitch / stage->word;
     const arguments matrix = {{RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words)},
                               3};
-    void (*const launch)(const rs_device_stage *, rs_device_sequence *, rs_device_kernel,
-                         arguments *, size_t, size_t) =
-        plan->tile.rows != 0 ? launch_tiles : launch_step;
-    if (plan->pieces != 0) {
-        arguments save = matrix;
-        add(&save, RS_ARGUMENT(plan->piece_ends));
-        add(&save, RS_ARGUMENT(plan->pieces));
-        add(&save, RS_ARGUMENT(scratch));
-        launch_step(stage, sequence, stage->kernels[SAVE_ENDS], &save, plan->pieces, matrices);
-        arguments move = matrix;
-        add(&move, RS_ARGUMENT(plan->piece_starts));
-        add(&move, RS_ARGUMENT(plan->piece_ends));
-        add(&move, RS_ARGUMENT(plan->pieces));
-        add(&move, RS_ARGUMENT(scratch));
-        launch(stage, sequence, stage->kernels[MOVE_PIECES], &move, plan->pieces, matrices);
-    }
-    if (plan->leader_count != 0) {
-        arguments cycles = matrix;
-        add(&cycles, RS_ARGUMENT(plan->leaders));
-        add(&cycles, RS_ARGUMENT(plan->listed));
-        add(&cycles, RS_ARGUMENT(plan->leader_count));
-        add(&cycles, RS_ARGUMENT(plan->threshold));
-        add(&cycles, RS_ARGUMENT(plan->short_length));
-        launch(stage, sequence, stage->kernels[MOVE_CYCLES], &cycles, (size_t)plan->leader_count,
-               matrices);
-    }
-    if (plan->tile.rows != 0) {
-        arguments fixed = matrix;
-        launch_fixed(stage, sequence, &fixed, matrices);
-    }
+    if (plan->pieces != 0)
+        save_ends(stage, sequence, &matrix, scratch, matrices);
+    if (plan->tile.rows != 0)
+        move_tiles(stage, sequence, &matrix, scratch, matrices);
+    else
+        move_chains(stage, sequence, &matrix, scratch, matrices);
 }
 
 static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,

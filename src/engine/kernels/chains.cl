@@ -302,47 +302,44 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
     EACH_WORD if (IS_INSIDE(s)) kept[s * lanes] = slice[place + s * lanes];
 }
 
-KERNEL move_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
+/*
+ * Short cycles, in the first groups, since the longest of them is what a small matrix waits for,
+ * and pieces. Without a list of leaders every position looks whether it is one.
+ */
+KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *piece_starts, GLOBAL const POSITION *piece_ends,
-                   uint pieces, GLOBAL const WORD *saved, PLACE_PARAMETERS, SHAPE_PARAMETERS)
-{
-    ulong piece;
-    uint lane;
-    uint lanes = LANES;
-    if (!find_item(GLOBAL_ID, pieces, lanes, &piece, &lane))
-        return;
-    POSITION start = piece_starts[piece];
-    POSITION zero = FIELD_START(start);
-    uint width = FIELD_WIDTH(start);
-    GLOBAL const WORD *kept = saved + (GROUP_ID_2 * pieces + piece) * words + lane;
-    WORD last[SPLIT];
-    EACH_WORD if (IS_INSIDE(s)) last[s] = kept[s * lanes];
-    if (IS_INSIDE(0))
-        move_along(MATRIX + FIELD_WORD(start) + lane, STEP_WORDS, lane, lanes, width, start - zero,
-                   piece_ends[piece] - zero, last, FIELD_TURN(start), SHAPE);
-}
-
-/* The short cycles; without a list of leaders every position looks whether it is one. */
-KERNEL move_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
-                   GLOBAL const POSITION *leaders, uint listed, ulong count, uint threshold,
+                   uint pieces, GLOBAL const WORD *saved, GLOBAL const POSITION *leaders,
+                   uint listed, ulong leader_count, ulong cycle_groups, uint threshold,
                    uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS)
 {
+    bool is_cycle = GROUP_ID < cycle_groups;
+    ulong id = is_cycle ? GLOBAL_ID : GLOBAL_ID - cycle_groups * LOCAL_SIZE;
     ulong item;
     uint lane;
     uint lanes = LANES;
-    if (!find_item(GLOBAL_ID, count, lanes, &item, &lane))
+    if (!find_item(id, is_cycle ? leader_count : pieces, lanes, &item, &lane))
         return;
-    POSITION leader = listed ? leaders[item] : (POSITION)item;
-    if (!listed && classify(leader, threshold, short_length, SHAPE) != IS_LEADER)
-        return;
-    uint width = FIELD_WIDTH(leader);
-    GLOBAL WORD *slice = MATRIX + FIELD_WORD(leader) + lane;
-    POSITION start = leader - FIELD_START(leader);
+    POSITION start;
+    POSITION end;
+    if (is_cycle) {
+        start = listed ? leaders[item] : (POSITION)item;
+        end = start;
+        if (!listed && classify(start, threshold, short_length, SHAPE) != IS_LEADER)
+            return;
+    } else {
+        start = piece_starts[item];
+        end = piece_ends[item];
+    }
+    POSITION zero = FIELD_START(start);
+    uint width = FIELD_WIDTH(start);
+    GLOBAL WORD *slice = MATRIX + FIELD_WORD(start) + lane;
     WORD last[SPLIT];
-    EACH_WORD if (IS_INSIDE(s)) last[s] = slice[(ulong)start * STEP_WORDS + s * lanes];
+    EACH_WORD if (IS_INSIDE(s)) last[s] =
+        is_cycle ? slice[(ulong)(start - zero) * STEP_WORDS + s * lanes]
+                 : saved[(GROUP_ID_2 * pieces + item) * words + lane + s * lanes];
     if (IS_INSIDE(0))
-        move_along(slice, STEP_WORDS, lane, lanes, width, start, start, last, FIELD_TURN(leader),
-                   SHAPE);
+        move_along(slice, STEP_WORDS, lane, lanes, width, start - zero, end - zero, last,
+                   FIELD_TURN(start), SHAPE);
 }
 
 #ifdef FUSED
