@@ -11,7 +11,7 @@
 
 extern const char rs_cuda_columns_kernel[];
 
-enum { THREADS = 1024, RUN_BYTES = 256, LEAST_RUN_BYTES = 32, COUNTER_BYTES = 128 };
+enum { THREADS = 1024, RUN_BYTES = 256, LEAST_RUN_BYTES = 32, COUNTER_BYTES = 128, ALIGNMENT = 16 };
 
 static bool is_shuffle(rs_transpose_method method)
 {
@@ -43,24 +43,43 @@ static uint64_t inverse_of(uint64_t number, uint64_t modulus)
     return (uint64_t)(current < 0 ? current + (int64_t)modulus : current);
 }
 
+/* What a shuffle keeps on chip besides the elements of a row: its place. */
+static size_t place_bytes(rs_transpose_method method)
+{
+    return is_shuffle(method) ? sizeof(uint32_t) : 0;
+}
+
+static size_t most_rows(const rs_cuda_engine *engine, const rs_transpose_task *task, size_t cols)
+{
+    size_t row = cols * task->unit + place_bytes(task->method);
+    return (engine->shared_bytes_a_block - ALIGNMENT) / row;
+}
+
+size_t rs_cuda_columns_width(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    if (task->rows > INT32_MAX || task->cols > INT32_MAX)
+        return 0;
+    for (size_t run = RUN_BYTES; run >= LEAST_RUN_BYTES; run /= 2) {
+        size_t cols = run > task->unit ? run / task->unit : 1;
+        if (task->rows <= engine->multiprocessors * most_rows(engine, task, cols))
+            return cols;
+    }
+    return 0;
+}
+
 restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     size_t blocks = engine->multiprocessors;
-    size_t run = RUN_BYTES;
-    while (run > LEAST_RUN_BYTES && task->rows > blocks * (engine->shared_bytes_a_block /
-                                                           (run / task->unit * task->unit + 1)))
-        run /= 2;
-    size_t cols = run > task->unit ? run / task->unit : 1;
-    size_t most_rows = engine->shared_bytes_a_block / (cols * task->unit);
-    size_t members = most_rows == 0 ? SIZE_MAX : (task->rows - 1) / most_rows + 1;
-    if (members > blocks || task->rows > INT32_MAX || task->cols > INT32_MAX)
+    size_t cols = rs_cuda_columns_width(engine, task);
+    if (cols == 0)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "Columns of %zu elements of %zu bytes do not fit into the shared memory of "
                        "%s.",
                        task->rows, task->unit, engine->name);
+    size_t members = (task->rows - 1) / most_rows(engine, task, cols) + 1;
     size_t panels = ((task->cols - 1) / cols + 1) * task->outer;
     size_t gangs = blocks / members < panels ? blocks / members : panels;
     members = blocks / gangs < task->rows ? blocks / gangs : task->rows;
@@ -73,11 +92,13 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
         {"BLOCKS", NULL, 1},
         {"SHUFFLE", NULL, is_shuffle(task->method)},
         {"C2R", NULL, is_c2r(task->method)},
+        {"PLACE_BYTES", NULL, place_bytes(task->method)},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
-    restride_status status = rs_cuda_kernel_create(
-        &launch->kernel, engine, "shuffle_columns", rs_cuda_columns_kernel, defines,
-        sizeof defines / sizeof defines[0], THREADS, band * cols * task->unit);
+    restride_status status =
+        rs_cuda_kernel_create(&launch->kernel, engine, "shuffle_columns", rs_cuda_columns_kernel,
+                              defines, sizeof defines / sizeof defines[0], THREADS,
+                              band * (cols * task->unit + place_bytes(task->method)) + ALIGNMENT);
     if (status == RESTRIDE_OK)
         status = rs_cuda_keep(launch, rs_cuda_engine_of(stage), NULL, gangs * COUNTER_BYTES);
     if (status != RESTRIDE_OK)

@@ -147,6 +147,13 @@ size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word);
 /* How many elements of a side a tile of 010! has, at most `most`. */
 size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit);
 
+/* What a row shuffle wants of the shared memory of a block. */
+size_t rs_cuda_rows_bytes(const rs_transpose_task *task);
+
+/* How many columns a panel of a column shuffle or rotation has: fewer the longer they are; 0 when
+ * they do not fit on chip. */
+size_t rs_cuda_columns_width(const rs_cuda_engine *engine, const rs_transpose_task *task);
+
 /* The next launch of the stage, at the task's offset; its kernel is still to be made. */
 rs_cuda_launch *rs_cuda_add_launch(rs_cuda_stage *stage);
 

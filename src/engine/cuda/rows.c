@@ -8,14 +8,20 @@
 
 extern const char rs_cuda_rows_kernel[];
 
-enum { THREADS = 512, MOST_BLOCKS = 4, RESERVED_BYTES = 1024 };
+enum { THREADS = 512, MOST_BLOCKS = 4, RESERVED_BYTES = 1024, LINE_BYTES = 128 };
+
+/* The row and a number for each word of a line. */
+size_t rs_cuda_rows_bytes(const rs_transpose_task *task)
+{
+    return task->cols * task->unit + LINE_BYTES / rs_cuda_word(task) * sizeof(uint32_t);
+}
 
 restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    size_t row_bytes = task->cols * task->unit;
+    size_t row_bytes = rs_cuda_rows_bytes(task);
     if (row_bytes > engine->shared_bytes_a_block || task->rows > INT32_MAX)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "Rows of %zu bytes do not fit into the %zu bytes of shared memory that a "

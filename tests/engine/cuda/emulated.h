@@ -53,9 +53,18 @@ typedef struct {
 #define gridDim ((emulated_index){emulated->blocks})
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
 #define __ffsll(bits) __builtin_ffsll(bits)
 #define __umul64hi(a, b) ((ulong)((unsigned __int128)(a) * (b) >> 64))
 #define __syncthreads() emulated->wait(0)
+
+#define LINE_WORDS ((uint)(128 / sizeof(word)))
+
+/* How many words of its line lie before `place`. */
+FUNCTION uint inside_line(const word *place)
+{
+    return (uint)((size_t)place / sizeof(word)) % LINE_WORDS;
+}
 
 /* The earliest time at which a copy may arrive. */
 FUNCTION void fetch(word *target, const word *source)

@@ -11,7 +11,8 @@
  * grows along the panel, and each row is read, or written, in one run but at the two ends. Behind
  * the gate, where all members have fetched, each stores its band at its new places.
  *
- * The host defines UNIT_WORDS, PANEL_COLS, THREADS, BLOCKS, SHUFFLE (0: rotation) and C2R.
+ * The host defines UNIT_WORDS, PANEL_COLS, THREADS, BLOCKS, SHUFFLE (0: rotation), C2R, and
+ * PLACE_BYTES, which the permuted place of a row takes before the cells.
  */
 #define PANEL_WORDS (PANEL_COLS * UNIT_WORDS)
 
@@ -20,6 +21,7 @@ typedef struct {
     uint b, c, a; /* cols / c, the greatest common divisor, rows / c */
     uint inverse; /* of b modulo a */
     ulong magic;  /* 2^64 / a */
+    ulong row_words;
 } shape;
 
 /* Where row r is on the permuted side: with q(i) = i * cols - i / a modulo rows, p is the inverse
@@ -54,55 +56,79 @@ typedef struct {
     uint first, rows;
     uint left, width; /* columns */
     uint turn;        /* of its first column */
+    uint start;       /* where its first row lies there */
+    uint lean;        /* how much further the last column turns */
+    const uint *permuted;
 } band;
 
-/* Goes over the band as it lies before the columns turn: COPY(word in the matrix, cell). */
-#define EACH_STRAIGHT(COPY)                                                                        \
-    for (uint x = threadIdx.x; x < b->rows * PANEL_WORDS; x += THREADS) {                          \
-        uint row = x / PANEL_WORDS;                                                                \
-        uint inside = x - row * PANEL_WORDS;                                                       \
-        if (inside < b->width * UNIT_WORDS)                                                        \
-            COPY(b->place + (size_t)permuted(s, b->first + row) * s->cols * UNIT_WORDS + inside,   \
-                 cells + x);                                                                       \
-    }
+/* A thread has the same word of rows that lie ROWS_AT_ONCE apart, so what its column asks for is
+ * found once. */
+#define ROW_THREADS (PANEL_WORDS < THREADS ? PANEL_WORDS : THREADS)
+#define ROWS_AT_ONCE (THREADS / ROW_THREADS)
+#define EACH_WORD                                                                                  \
+    for (uint inside = threadIdx.x < ROWS_AT_ONCE * ROW_THREADS ? threadIdx.x % ROW_THREADS        \
+                                                                : PANEL_WORDS;                     \
+         inside < b->width * UNIT_WORDS; inside += ROW_THREADS)
+/* Signed, so that the compiler may count the turns beforehand and unroll them. */
+#define EACH_ROW(from, to)                                                                         \
+    _Pragma("unroll 8") for (int row = (int)((from) + threadIdx.x / ROW_THREADS); row < (int)(to); \
+                             row += (int)ROWS_AT_ONCE)
 
-/* The same as it lies afterwards. */
-#define EACH_TURNED(COPY)                                                                          \
-    uint lean = b->width == 0 ? 0 : turn_of(s, b->left + b->width - 1) - b->turn;                  \
-    uint start = (uint)(((ulong)b->first + b->turn) % s->rows);                                    \
-    for (uint x = threadIdx.x; b->rows != 0 && x < (b->rows + lean) * PANEL_WORDS; x += THREADS) { \
-        uint row = x / PANEL_WORDS;                                                                \
-        uint inside = x - row * PANEL_WORDS;                                                       \
-        uint shift = turn_of(s, b->left + inside / UNIT_WORDS) - b->turn;                          \
-        if (inside < b->width * UNIT_WORDS && row >= shift && row - shift < b->rows) {             \
-            ulong at = (ulong)start + row;                                                         \
-            at = at < s->rows ? at : at % s->rows;                                                 \
-            COPY(b->place + (size_t)at * s->cols * UNIT_WORDS + inside,                            \
-                 cells + (row - shift) * PANEL_WORDS + inside);                                    \
-        }                                                                                          \
-    }
-
-#define FETCH(outside, cell) fetch(cell, outside)
-#define STORE(outside, cell) *(outside) = *(cell)
-
-FUNCTION void fetch_band(word *cells, const band *b, const shape *s)
+FUNCTION void copy(word *outside, word *cell, bool to_chip)
 {
-#if C2R
-    EACH_TURNED(FETCH)
-#else
-#pragma unroll 4
-    EACH_STRAIGHT(FETCH)
-#endif
+    if (to_chip)
+        fetch(cell, outside);
+    else
+        *outside = *cell;
 }
 
-FUNCTION void store_band(const word *cells, const band *b, const shape *s)
+/* Word `inside` of all rows of the band, between where they lie and the chip. */
+FUNCTION void copy_straight(word *cells, const band *b, const shape *s, uint inside, bool to_chip)
 {
-#if C2R
-#pragma unroll 4
-    EACH_STRAIGHT(STORE)
-#else
-    EACH_TURNED(STORE)
-#endif
+    EACH_ROW(0, b->rows)
+    {
+        ulong at = SHUFFLE ? b->permuted[row] : b->first + (uint)row;
+        copy(b->place + at * s->row_words + inside, cells + row * PANEL_WORDS + inside, to_chip);
+    }
+}
+
+/* Rows `from` to `to`, counted from where the first column has its first; on an edge of the band
+ * there are rows that this column does not have. */
+FUNCTION void copy_rows(word *cells, const band *b, const shape *s, uint inside, uint from, uint to,
+                        bool edge, bool to_chip)
+{
+    uint shift = turn_of(s, b->left + inside / UNIT_WORDS) - b->turn;
+    EACH_ROW(from, to)
+    {
+        uint at = b->start + (uint)row;
+        if (at >= s->rows)
+            at = edge ? at % s->rows : at - s->rows;
+        uint held = (uint)row - shift;
+        if (!edge || held < b->rows)
+            copy(b->place + at * s->row_words + inside, cells + held * PANEL_WORDS + inside,
+                 to_chip);
+    }
+}
+
+/* The same as copy_straight() where the columns have turned. */
+FUNCTION void copy_turned(word *cells, const band *b, const shape *s, uint inside, bool to_chip)
+{
+    if (b->rows == 0)
+        return;
+    copy_rows(cells, b, s, inside, 0, b->lean, true, to_chip);
+    copy_rows(cells, b, s, inside, b->lean, b->rows, false, to_chip);
+    copy_rows(cells, b, s, inside, max(b->lean, b->rows), b->rows + b->lean, true, to_chip);
+}
+
+FUNCTION void copy_band(word *cells, const band *b, const shape *s, bool to_chip)
+{
+    EACH_WORD
+    {
+        if (to_chip == (C2R != 0))
+            copy_turned(cells, b, s, inside, to_chip);
+        else
+            copy_straight(cells, b, s, inside, to_chip);
+    }
 }
 
 KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, ulong cols,
@@ -110,9 +136,16 @@ KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, u
                        ulong member_count, ulong *counters)
 {
     STORAGE(cells);
-    shape s = {
-        (uint)rows,    (uint)cols, (uint)(cols / divisor), (uint)divisor, (uint)(rows / divisor),
-        (uint)inverse, magic};
+    uint *places = (uint *)cells;
+    cells += (band_rows * PLACE_BYTES + 15) / 16 * 16 / WORD_BYTES;
+    shape s = {(uint)rows,
+               (uint)cols,
+               (uint)(cols / divisor),
+               (uint)divisor,
+               (uint)(rows / divisor),
+               (uint)inverse,
+               magic,
+               cols * UNIT_WORDS};
     uint members = (uint)member_count;
     uint gang = blockIdx.x / members;
     uint rank = blockIdx.x - gang * members;
@@ -121,16 +154,24 @@ KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, u
     band b;
     b.first = rank * (uint)band_rows;
     b.rows = b.first < s.rows ? min((uint)band_rows, s.rows - b.first) : 0;
+    b.permuted = places;
+#if SHUFFLE
+    for (uint row = threadIdx.x; row < b.rows; row += THREADS)
+        places[row] = permuted(&s, b.first + row);
+    __syncthreads();
+#endif
     for (ulong panel = gang; panel < panels_each * outer; panel += gangs) {
         ulong matrix = panel / panels_each;
         b.left = (uint)(panel - matrix * panels_each) * PANEL_COLS;
         b.width = min((uint)PANEL_COLS, s.cols - b.left);
         b.turn = turn_of(&s, b.left);
+        b.start = (uint)(((ulong)b.first + b.turn) % s.rows);
+        b.lean = turn_of(&s, b.left + b.width - 1) - b.turn;
         b.place = data + matrix * outer_words + (size_t)b.left * UNIT_WORDS;
-        fetch_band(cells, &b, &s);
+        copy_band(cells, &b, &s, true);
         drain();
         gate(counters + gang * 16, members);
-        store_band(cells, &b, &s);
+        copy_band(cells, &b, &s, false);
         __syncthreads();
     }
 }

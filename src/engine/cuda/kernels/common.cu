@@ -33,6 +33,14 @@ typedef uint2 word;
 typedef uint4 word;
 #endif
 
+#define LINE_WORDS ((uint)(128 / sizeof(word)))
+
+/* How many words of its line lie before `place`. */
+FUNCTION uint inside_line(const word *place)
+{
+    return (uint)((size_t)place / sizeof(word)) % LINE_WORDS;
+}
+
 /*
  * Starts a copy of one word into shared memory; drain() waits until all that this thread started
  * have arrived. Nothing passes through registers, so as many copies are under way as there are

@@ -32,32 +32,34 @@ FUNCTION tile_place place_of(uint tile, uint across, uint rows, uint cols)
     return place;
 }
 
+/*
+ * A thread has the same word of rows that lie some rows apart: EACH_LINE(most, width, count) goes over the
+ * words `inside` of each `line`, of which there are `count`, at most `most` words long.
+ */
+#define LINE_THREADS(most) ((most) < THREADS ? (most) : THREADS)
+#define EACH_LINE(most, width, count)                                                              \
+    for (uint inside = threadIdx.x < THREADS / LINE_THREADS(most) * LINE_THREADS(most)             \
+                           ? threadIdx.x % LINE_THREADS(most)                                      \
+                           : (most);                                                               \
+         inside < (width); inside += LINE_THREADS(most))                                           \
+        _Pragma("unroll 8") for (uint line = threadIdx.x / LINE_THREADS(most); line < (count);     \
+                                 line += THREADS / LINE_THREADS(most))
+
 FUNCTION void fetch_tile(word *cells, const word *panel, tile_place place, uint cols)
 {
     const word *from = panel + ((size_t)place.row * cols + place.col) * UNIT_WORDS;
-    uint width = place.cols * UNIT_WORDS;
-    for (uint x = threadIdx.x; x < TILE_WORDS; x += THREADS) {
-        uint row = x / ROW_WORDS;
-        uint inside = x - row * ROW_WORDS;
-        if (row < place.rows && inside < width)
-            fetch(cells + row * TILE_PITCH + inside,
-                  from + (size_t)row * cols * UNIT_WORDS + inside);
-    }
+    ulong row_words = (ulong)cols * UNIT_WORDS;
+    EACH_LINE(ROW_WORDS, place.cols * UNIT_WORDS, place.rows)
+        fetch(cells + line * TILE_PITCH + inside, from + line * row_words + inside);
 }
 
 FUNCTION void store_tile(word *panel, const word *cells, tile_place place, uint rows)
 {
     word *to = panel + ((size_t)place.col * rows + place.row) * UNIT_WORDS;
-    uint height = place.rows * UNIT_WORDS;
-#pragma unroll 4
-    for (uint x = threadIdx.x; x < TILE_WORDS; x += THREADS) {
-        uint col = x / COLUMN_WORDS;
-        uint inside = x - col * COLUMN_WORDS;
-        uint row = inside / UNIT_WORDS;
-        if (col < place.cols && inside < height)
-            to[(size_t)col * rows * UNIT_WORDS + inside] =
-                cells[row * TILE_PITCH + col * UNIT_WORDS + inside - row * UNIT_WORDS];
-    }
+    ulong column_words = (ulong)rows * UNIT_WORDS;
+    EACH_LINE(COLUMN_WORDS, place.rows * UNIT_WORDS, place.cols)
+        to[line * column_words + inside] =
+            cells[inside / UNIT_WORDS * TILE_PITCH + line * UNIT_WORDS + inside % UNIT_WORDS];
 }
 
 KERNEL panels(word *data, ulong outer_words, ulong count, ulong panels, ulong row_count,

@@ -4,30 +4,57 @@
  * cols, and R2C moves it back. A row passes through the shared memory of a block; C2R finds the
  * places as the elements arrive, R2C as they leave.
  *
- * The host defines UNIT_WORDS, THREADS, BLOCKS and C2R.
+ * Threads begin where the row's first line does, so that no warp touches a line more than it has
+ * words. With elements of several words that is done for the words alone.
+ *
+ * The host defines UNIT_WORDS, THREADS, BLOCKS and C2R; before the cells there are LINE_WORDS
+ * numbers.
  */
+/* Narrow words pass through registers, so as many are under way as one turn has. */
+#if WORD_BYTES < 4
+#define UNROLLED _Pragma("unroll 16")
+#else
+#define UNROLLED _Pragma("unroll 4")
+#endif
+
 KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count, ulong col_count,
                     ulong group_cols /* b */)
 {
     STORAGE(cells);
+    uint *products = (uint *)cells; /* of 0 to LINE_WORDS - 1 and rows, modulo cols */
+    cells += LINE_WORDS * sizeof(uint) / sizeof(word);
     uint rows = (uint)row_count;
     uint cols = (uint)col_count;
     uint group = (uint)group_cols;
     uint step = (uint)((ulong)THREADS * rows % cols);
     uint start = (uint)((ulong)threadIdx.x * rows % cols);
+    if (threadIdx.x < LINE_WORDS)
+        products[threadIdx.x] = start;
+    __syncthreads();
     for (ulong item = blockIdx.x; item < outer * rows; item += gridDim.x) {
         ulong matrix = item / rows;
         uint row = (uint)(item - matrix * rows);
         word *place = data + matrix * outer_words + (size_t)row * cols * UNIT_WORDS;
+        uint before = inside_line(place);
+        uint first = threadIdx.x >= before ? threadIdx.x - before : threadIdx.x + THREADS - before;
 #if !C2R
-        for (uint x = threadIdx.x; x < cols * UNIT_WORDS; x += THREADS)
+        UNROLLED
+        for (uint x = first; x < cols * UNIT_WORDS; x += THREADS)
             fetch(cells + x, place + x);
         drain();
         __syncthreads();
 #endif
-        uint product = start; /* j * rows mod cols */
-#pragma unroll 4
-        for (uint j = threadIdx.x; j < cols; j += THREADS) {
+#if UNIT_WORDS == 1
+        uint product = start + (cols - products[before]); /* j * rows mod cols */
+        product = product < cols ? product : product - cols;
+        product += threadIdx.x >= before ? 0 : step;
+        product = product < cols ? product : product - cols;
+#else
+        first = threadIdx.x;
+        uint product = start;
+#endif
+        UNROLLED
+        for (uint j = first; j < cols; j += THREADS) {
             uint turn = row + (group == cols ? 0 : j / group);
             turn = turn < rows ? turn : turn - rows;
             turn = turn < cols ? turn : turn % cols;
@@ -45,8 +72,9 @@ KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count,
 #if C2R
         drain();
         __syncthreads();
+        first = threadIdx.x >= before ? threadIdx.x - before : threadIdx.x + THREADS - before;
 #pragma unroll 8
-        for (uint x = threadIdx.x; x < cols * UNIT_WORDS; x += THREADS)
+        for (uint x = first; x < cols * UNIT_WORDS; x += THREADS)
             place[x] = cells[x];
 #endif
         __syncthreads();
