@@ -21,6 +21,8 @@ runs=0
 while [ "$SECONDS" -lt "$end" ]; do
     tile=$((1 + RANDOM % 130))
     cells=$((130 + RANDOM % 3000))
+    # Half of the buffers end with a full tile, for which there are kernels of their own.
+    [ $((RANDOM % 2)) -eq 0 ] || cells=$(((cells + tile - 1) / tile * tile))
     steps=$((1000 + RANDOM % 3000))
     policies=(asta soa auto auto)
     policy=${policies[RANDOM % 4]}
