@@ -1,6 +1,6 @@
 /* Which offset functions, copying functions, copies of helpers and added parameters the new source
  * needs. */
-#include "rewrite/model.h"
+#include "rewrite/linear.h"
 
 #include "source/query.h"
 #include "source/words.h"
@@ -313,6 +313,26 @@ int rs_model_full_instance(const rs_model *model, int kernel)
     return -1;
 }
 
+/* Whether the number of a member is computed where the kernel runs. */
+static bool chooses_member(const rs_model *model, const rs_access *access)
+{
+    const rs_argument *argument = &model->arguments[access->argument];
+    long long value;
+    rs_linear sum;
+    bool chooses = false;
+    for (int i = 0; i < access->subscript_count && !chooses; i++)
+        chooses = !rs_constant_value(model->tree, access->subscript[i], &value);
+    if (!access->flat || chooses)
+        return chooses;
+    if (!model->functions[access->function].kernel)
+        return true; /* the records are the callers' */
+    const rs_structure *s = &model->structures[argument->structure];
+    rs_linear_of_access(&sum, model->tree, access, s->record.size / s->uniform);
+    for (int i = 0; i < sum.count && !chooses; i++)
+        chooses = !sum.terms[i].counts_records;
+    return chooses || sum.overflow;
+}
+
 /*
  * Only the last tile of an array may be shorter, and for its sake the distance from member to
  * member is computed. Where members are chosen by numbers, as in loops, a constant distance makes
@@ -321,25 +341,39 @@ int rs_model_full_instance(const rs_model *model, int kernel)
 static bool gains_by_full_tiles(const rs_model *model, int function)
 {
     const rs_function *kernel = &model->functions[function];
-    bool gains = false;
+    bool calls = false, gains = false;
     for (int i = 0; i < kernel->argument_count; i++) {
         const rs_argument *argument = &model->arguments[kernel->first_argument + i];
         if (argument->reason == NULL && (argument->tile == 0 || argument->extent != NULL))
             return false;
     }
+    for (int i = 0; i < model->access_count; i++) {
+        const rs_access *access = &model->accesses[i];
+        calls = calls || (access->function == function && access->kind == RS_ACCESS_CALL);
+    }
     for (int i = 0; i < model->access_count && !gains; i++) {
         const rs_access *access = &model->accesses[i];
-        gains = access->function == function && access->kind != RS_ACCESS_CALL &&
-                model->arguments[access->argument].reason == NULL &&
-                (access->flat || access->subscript_count > 0);
+        bool reached =
+            access->function == function || (calls && !model->functions[access->function].kernel);
+        gains = reached && access->kind != RS_ACCESS_CALL &&
+                model->arguments[access->argument].reason == NULL && chooses_member(model, access);
     }
     return gains;
+}
+
+static bool is_transformed(const rs_model *model, int function)
+{
+    const rs_function *kernel = &model->functions[function];
+    bool transformed = false;
+    for (int i = 0; i < kernel->argument_count; i++)
+        transformed = transformed || model->arguments[kernel->first_argument + i].reason == NULL;
+    return transformed;
 }
 
 static restride_status plan_full_kernel(rs_model *model, int function)
 {
     int instance;
-    if (!gains_by_full_tiles(model, function))
+    if (!is_transformed(model, function) || !gains_by_full_tiles(model, function))
         return RESTRIDE_OK;
     restride_status status = add_instance(model, function, &instance);
     const rs_function *kernel = &model->functions[function];

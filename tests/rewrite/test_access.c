@@ -149,6 +149,46 @@ static void test_many_ways(void **state)
     json_decref(reply);
 }
 
+/* Which kernels have a copy for arrays whose tiles are all full. */
+static void test_copies_for_full_tiles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        bool copied;
+    } cases[] = {
+        {"a[i].x = 1;", false},
+        {"a[i].v[1 + 1] = 1;", false},
+        {"a[i].v[n & 3] = 1;", true},
+        {"for (int k = 0; k < 4; k++) a[i].v[k] = 1;", true},
+        {"a[i] = a[i + 1];", false},
+        {"a[i].x = any(a + i, n);", true},
+        {"a[i].x = n; int w[4]; w[n & 3] = a[i].v[0]; a[i].v[1] = w[0];", false},
+        {"b[i * 5 + 2] = 1;", false},
+        {"b[i * 5 + n] = 1;", true},
+        {"b[n] = 1;", true},
+        {"global float *q = b; q[i] = 1;", true},
+    };
+    char source[2048];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        /* The helper stands in its own case alone. */
+        bool helper = strstr(cases[c].body, "any(") != NULL;
+        snprintf(
+            source, sizeof source,
+            "typedef struct { float x, y; int v[4]; } P;\n// restride: b[n][5]\n%s"
+            "kernel void f(global P *a, global float *b, int n) { int i = get_global_id(0); %s "
+            "}\n",
+            helper ? "int any(global P *p, int n) { return p->v[n & 3]; }\n" : "", cases[c].body);
+        json_t *reply = ask_for_tiles(source, "", 32);
+        const json_t *kernel = json_array_get(json_object_get(reply, "kernels"), 0);
+        assert_string_equal(string_of(kernel, "full_kernel"),
+                            cases[c].copied ? "restride_full_f" : "");
+        if ((strstr(string_of(reply, "source"), "restride_full_f(") != NULL) != cases[c].copied)
+            fail_msg("%s: %s", cases[c].body, string_of(reply, "source"));
+        json_decref(reply);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_arrays_of_members),
         cmocka_unit_test(test_many_ways),
+        cmocka_unit_test(test_copies_for_full_tiles),
     };
     return cmocka_run_group_tests_name("rewrite_access", tests, NULL, NULL);
 }
