@@ -366,7 +366,7 @@ static void test_cpu_stays_as_it_is(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run("", "", "wzzzllllllllllllr");
+    outcome seen = run("", "", "wzzzzzzzzzzllllllllllllr");
     assert_int_equal(seen.launches, 12);
     assert_int_equal(seen.transformed, 0);
     assert_int_equal(seen.conversions, 0);
@@ -377,12 +377,12 @@ static void test_faster_form_is_kept_and_remembered(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(FAST, "", "wzzzllllllllllllr" LARGE);
+    outcome seen = run(FAST, "", "wzzzzzzzzzzllllllllllllr" LARGE);
     assert_int_equal(seen.launches, 12);
     assert_in_range(seen.transformed, 8, 11); /* the first is in the program's own layout */
     assert_int_equal(seen.conversions, 2);
     assert_non_null(strstr(seen.reason, "measured to be faster"));
-    seen = run(FAST, "", "wzzzllllllllllllr" LARGE);
+    seen = run(FAST, "", "wzzzzzzzzzzllllllllllllr" LARGE);
     assert_int_equal(seen.transformed, 12);
     /* 240 us are gained, 180 paid. */
     seen = run(FAST, "", "wlr" LARGE);
@@ -393,11 +393,11 @@ static void test_slower_form_is_left(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(SLOW, "", "wzzzlllllllllllllllllllr" LARGE);
+    outcome seen = run(SLOW, "", "wzzzzzzzzzzlllllllllllllllllllr" LARGE);
     assert_in_range(seen.transformed, 1, 4);
     assert_int_equal(seen.conversions, 2);
     assert_non_null(strstr(seen.reason, "measured to be no faster"));
-    seen = run(SLOW, "", "wzzzlllllllllllllllllllr" LARGE);
+    seen = run(SLOW, "", "wzzzzzzzzzzlllllllllllllllllllr" LARGE);
     assert_int_equal(seen.transformed, 0);
     assert_int_equal(seen.conversions, 0);
 }
@@ -406,10 +406,10 @@ static void test_slower_form_is_left(void **state)
 static void test_short_launches_are_not_tried_at_once(void **state)
 {
     (void)state;
-    char commands[256] = "wzzz";
+    char commands[256] = "wzzzzzzzzzz";
     forget();
-    memset(commands + 4, 'l', 200);
-    strcpy(commands + 204, "r" LARGE);
+    memset(commands + 11, 'l', 200);
+    strcpy(commands + 211, "r" LARGE);
     outcome seen = run(BRIEF, "", commands);
     assert_int_equal(seen.launches, 200);
     assert_int_equal(seen.transformed, 0);
@@ -421,10 +421,10 @@ static void test_short_launches_are_not_tried_at_once(void **state)
 static void test_short_launches_are_tried_in_later_runs(void **state)
 {
     (void)state;
-    char commands[1024] = "wzzz";
+    char commands[1024] = "wzzzzzzzzzz";
     forget();
-    memset(commands + 4, 'l', 800);
-    strcpy(commands + 804, "r" LARGE);
+    memset(commands + 11, 'l', 800);
+    strcpy(commands + 811, "r" LARGE);
     assert_int_equal(run(BRIEF, "", commands).transformed, 0);
     outcome seen = run(BRIEF, "", commands);
     assert_in_range(seen.transformed, 2, 790);
@@ -437,7 +437,7 @@ static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
     (void)state;
     forget();
     /* Learns what a conversion costs. */
-    outcome seen = run(DEAR, "", "wzzzlllllllllllllr" LARGE);
+    outcome seen = run(DEAR, "", "wzzzzzzzzzzlllllllllllllr" LARGE);
     assert_in_range(seen.transformed, 1, 12);
     seen = run(DEAR, "", "wlrwlrwlrwlrwlr" LARGE);
     assert_int_equal(seen.transformed, 0);
@@ -450,7 +450,7 @@ static void test_uses_in_between_count(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(DEAR, "", "wzzzlslslslslslslslslslslslslslslslslslslslslr" LARGE);
+    outcome seen = run(DEAR, "", "wzzzzzzzzzzlslslslslslslslslslslslslslslslslslslslslr" LARGE);
     assert_in_range(seen.transformed, 0, 2);
 }
 
