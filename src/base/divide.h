@@ -30,4 +30,10 @@ static inline size_t rs_divide(const rs_divider *divider, size_t number)
     return number / divider->divisor;
 }
 
+/* The same for a divider made for numbers up to UINT32_MAX, of a number that may be larger. */
+static inline uint64_t rs_divide_any(const rs_divider *divider, uint64_t number)
+{
+    return number <= UINT32_MAX ? rs_divide(divider, number) : number / divider->divisor;
+}
+
 #endif

@@ -55,11 +55,8 @@ uint64_t rs_sim_address_limit(const rs_sim_memory *memory);
 void rs_sim_access(rs_sim_memory *memory, const uint64_t addresses[], size_t lanes, size_t bytes,
                    bool writes);
 
-/* An access to this address comes soon: nothing changes, but the host's caches are prepared. */
-void rs_sim_expect(const rs_sim_memory *memory, uint64_t address, bool writes);
-
 /* What was counted so far; requests and times are not there yet. */
-rs_sim_counts rs_sim_look(const rs_sim_memory *memory);
+rs_sim_counts rs_sim_look(rs_sim_memory *memory);
 
 /* Writes back what is in the L2 and counts. */
 rs_sim_counts rs_sim_finish(rs_sim_memory *memory);
