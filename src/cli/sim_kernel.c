@@ -58,7 +58,6 @@ static const char as_written[] = "as written";
 typedef struct {
     const char *file;
     const char *kernel;
-    const char *device;
     const char *values[MOST_GIVEN];
     size_t value_count;
     const char *dims[MOST_GIVEN];
@@ -136,18 +135,8 @@ static bool take_option(void *target, int option, const char *value)
     case 'L':
         /* One place is for the kernel as it is written. */
         return add(options->layouts, &options->layout_count, RS_SIM_MOST_LAYOUTS - 1, value);
-    case 'd':
-        options->device = value;
-        return true;
-    case 's':
-        options->forms.svg = value;
-        return true;
-    case 'H':
-        options->forms.html = value;
-        return true;
     default:
-        options->forms.json = true;
-        return true;
+        return rs_sim_take_form(&options->forms, option, value);
     }
 }
 
@@ -159,15 +148,12 @@ static int read_options(int argc, char **argv, kernel_options *options)
                                           {"arg", required_argument, NULL, 'a'},
                                           {"dims", required_argument, NULL, 'D'},
                                           {"layout", required_argument, NULL, 'L'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"svg", required_argument, NULL, 's'},
-                                          {"html", required_argument, NULL, 'H'},
-                                          {"json", no_argument, NULL, 'j'},
+                                          RS_SIM_FORM_OPTIONS,
                                           {NULL, 0, NULL, 0}};
     int own = 2;
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
-    *options = (kernel_options){.file = argv[1], .device = "h100"};
+    *options = (kernel_options){.file = argv[1], .forms = {.device = "h100"}};
     options->compiler = argv + (own < argc ? own + 1 : argc);
     options->compiler_count = (size_t)(own < argc ? argc - own - 1 : 0);
     int exit_status =
@@ -492,7 +478,7 @@ static restride_status run(comparison *c)
 static restride_status compare(comparison *c)
 {
     const kernel_options *options = c->options;
-    restride_status status = rs_sim_read_device(&c->device, options->device);
+    restride_status status = rs_sim_read_device(&c->device, options->forms.device);
     if (status == RESTRIDE_OK)
         status = rs_sim_signature_read(&c->signature, options->file, options->kernel,
                                        options->compiler, options->compiler_count);

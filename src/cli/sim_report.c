@@ -12,6 +12,26 @@
 
 extern const char rs_report_style[];
 
+bool rs_sim_take_form(rs_sim_forms *forms, int option, const char *value)
+{
+    switch (option) {
+    case 'w':
+        forms->device = value;
+        return true;
+    case 'x':
+        forms->svg = value;
+        return true;
+    case 'y':
+        forms->html = value;
+        return true;
+    case 'z':
+        forms->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 restride_status rs_sim_read_device(rs_sim_device *device, const char *name)
 {
     const char *text = rs_sim_device_text(name);
@@ -88,15 +108,16 @@ static int print_json(const rs_sim_report *report)
         const rs_sim_counts *c = &report->results[i].counts;
         json_array_append_new(
             layouts,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}",
-                      "layout", report->results[i].layout, "warps", (json_int_t)c->warps,
-                      "accesses", (json_int_t)c->accesses, "lines", (json_int_t)c->lines, "sectors",
-                      (json_int_t)c->sectors, "useful_bytes", (json_int_t)c->useful_bytes,
-                      "moved_bytes", (json_int_t)c->moved_bytes, "requests",
-                      (json_int_t)c->requests, "row_hits", (json_int_t)c->row_hits, "balance",
-                      c->busiest, "access_seconds", c->access_ns * 1e-9, "memory_seconds",
-                      c->memory_ns * 1e-9, "seconds", c->ns * 1e-9, "gb_per_second", speed(c),
-                      "gain", gain(report, i)));
+            json_pack(
+                "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                "layout", report->results[i].layout, "warps", (json_int_t)c->warps, "accesses",
+                (json_int_t)c->accesses, "lines", (json_int_t)c->lines, "sectors",
+                (json_int_t)c->sectors, "useful_bytes", (json_int_t)c->useful_bytes, "moved_bytes",
+                (json_int_t)c->moved_bytes, "requests", (json_int_t)c->requests, "row_hits",
+                (json_int_t)c->row_hits, "balance", c->busiest, "access_seconds",
+                c->access_ns * 1e-9, "memory_seconds", c->memory_ns * 1e-9, "latency_seconds",
+                c->latency_ns * 1e-9, "seconds", c->ns * 1e-9, "gb_per_second", speed(c), "gain",
+                gain(report, i)));
     }
     json_t *object = json_pack("{s:s, s:s, s:o}", "device", report->device->name, report->key,
                                report->subject, "layouts", layouts);

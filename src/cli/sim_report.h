@@ -23,12 +23,22 @@ typedef struct {
 
 enum { RS_SIM_MOST_LAYOUTS = 16 };
 
-/* A form of the report that the user asked for; NULL and false: not that one. */
+/* The device and the forms of the report that the user asked for; NULL and false: not that one. */
 typedef struct {
+    const char *device; /* a name or a file */
     const char *svg;
     const char *html;
     bool json;
 } rs_sim_forms;
+
+/* The rows of a table of options for them, all with letters from 'w' on, and what takes those. */
+#define RS_SIM_FORM_OPTIONS                                                                        \
+    {"device", required_argument, NULL, 'w'}, {"svg", required_argument, NULL, 'x'},               \
+        {"html", required_argument, NULL, 'y'},                                                    \
+    {                                                                                              \
+        "json", no_argument, NULL, 'z'                                                             \
+    }
+bool rs_sim_take_form(rs_sim_forms *forms, int option, const char *value);
 
 /* A device that comes with Restride, or a file that describes one. */
 restride_status rs_sim_read_device(rs_sim_device *device, const char *name);

@@ -58,7 +58,6 @@ typedef struct {
     const char *dims;
     const char *layouts[RS_SIM_MOST_LAYOUTS];
     size_t layout_count;
-    const char *device;
     rs_sim_forms forms;
     const char *show_device;
     size_t fields;
@@ -94,26 +93,16 @@ static bool take_option(void *target, int option, const char *value)
         return true;
     case 'e':
         return rs_cli_read_count(value, &options->element_bytes);
-    case 'd':
-        options->device = value;
-        return true;
     case 'b':
         return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
-    case 's':
-        options->forms.svg = value;
-        return true;
-    case 'H':
-        options->forms.html = value;
-        return true;
-    case 'j':
-        options->forms.json = true;
-        return true;
     case 'L':
         options->list = true;
         return true;
-    default:
+    case 'S':
         options->show_device = value;
         return true;
+    default:
+        return rs_sim_take_form(&options->forms, option, value);
     }
 }
 
@@ -124,15 +113,13 @@ static int read_options(int argc, char **argv, sim_options *options)
                                           {"fields", required_argument, NULL, 'k'},
                                           {"read-only", no_argument, NULL, 'r'},
                                           {"element", required_argument, NULL, 'e'},
-                                          {"device", required_argument, NULL, 'd'},
                                           {"bytes", required_argument, NULL, 'b'},
-                                          {"svg", required_argument, NULL, 's'},
-                                          {"html", required_argument, NULL, 'H'},
-                                          {"json", no_argument, NULL, 'j'},
                                           {"devices", no_argument, NULL, 'L'},
                                           {"show-device", required_argument, NULL, 'S'},
+                                          RS_SIM_FORM_OPTIONS,
                                           {NULL, 0, NULL, 0}};
-    *options = (sim_options){.device = "h100", .element_bytes = 4, .bytes = DEFAULT_BYTES};
+    *options =
+        (sim_options){.forms = {.device = "h100"}, .element_bytes = 4, .bytes = DEFAULT_BYTES};
     int exit_status = rs_cli_read_only_options("sim", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
@@ -207,7 +194,7 @@ static int compare_layouts(const sim_options *options)
 {
     rs_sim_device device;
     rs_sim_result results[RS_SIM_MOST_LAYOUTS] = {{.load = NULL}};
-    restride_status status = rs_sim_read_device(&device, options->device);
+    restride_status status = rs_sim_read_device(&device, options->forms.device);
     if (status == RESTRIDE_OK)
         status = run_all(options, &device, results);
     const rs_sim_report report = {&device, "dims", options->dims, results, options->layout_count};

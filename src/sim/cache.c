@@ -79,8 +79,9 @@ static rs_sim_line line_of(const rs_sim_cache *cache, size_t set, uint32_t tag,
     return (rs_sim_line){(uint64_t)(tag - 1) * cache->sets + set, contents};
 }
 
-rs_sim_contents *rs_sim_cache_find(rs_sim_cache *cache, rs_sim_place at, rs_sim_line *evicted)
+rs_sim_contents *rs_sim_cache_find(rs_sim_cache *cache, uint64_t line, rs_sim_line *evicted)
 {
+    const rs_sim_place at = rs_sim_cache_place(cache, line);
     uint32_t *tags = tags_of(at.set);
     rs_sim_contents *lines = lines_of(cache, at.set);
     uint16_t *order = order_of(cache, at.set);

@@ -57,8 +57,9 @@ static inline rs_sim_place rs_sim_cache_place(const rs_sim_cache *cache, uint64_
 }
 
 /* The contents of a line that is the one its set used last, as most are; NULL: it is not. */
-static inline rs_sim_contents *rs_sim_cache_recent(const rs_sim_cache *cache, rs_sim_place at)
+static inline rs_sim_contents *rs_sim_cache_recent(const rs_sim_cache *cache, uint64_t line)
 {
+    const rs_sim_place at = rs_sim_cache_place(cache, line);
     const uint32_t *tags = (const uint32_t *)(const void *)at.set;
     uint16_t first = *(const uint16_t *)(const void *)(at.set + cache->order_at);
     rs_sim_contents *lines = (rs_sim_contents *)(void *)(at.set + cache->lines_at);
@@ -67,7 +68,7 @@ static inline rs_sim_contents *rs_sim_cache_recent(const rs_sim_cache *cache, rs
 
 /* The contents of any line, to be changed; a new one's are empty. `evicted` gets the line whose
  * place it takes, with nothing dirty where there was none. */
-rs_sim_contents *rs_sim_cache_find(rs_sim_cache *cache, rs_sim_place at, rs_sim_line *evicted);
+rs_sim_contents *rs_sim_cache_find(rs_sim_cache *cache, uint64_t line, rs_sim_line *evicted);
 
 /* The host's own caches get what a search for this line will need. */
 void rs_sim_cache_expect(const rs_sim_cache *cache, uint64_t line);

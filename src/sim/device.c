@@ -64,6 +64,11 @@ static const entry rows[] = {
     {"memory", "queue", COUNT, AT(queue)},
     {"memory", "fetch_ns", TIME, AT(fetch_ns)},
     {"memory", "row_ns", TIME, AT(row_ns)},
+    {"latency", "resident", COUNT, AT(resident)},
+    {"latency", "in_flight", COUNT, AT(in_flight)},
+    {"latency", "l1_ns", TIME, AT(l1_ns)},
+    {"latency", "l2_ns", TIME, AT(l2_ns)},
+    {"latency", "memory_ns", TIME, AT(memory_ns)},
     {"steering", "channel", CHANNEL_MASKS, AT(channel_mask)},
     {"steering", "bank", BANK_MASKS, AT(bank_mask)},
 };
@@ -191,6 +196,7 @@ static const char *find_contradiction(const rs_sim_device *device)
         "queue is more than 256",
         "fetch_ns is 0",
         "overlap is less than 1",
+        "l1_ns is more than l2_ns, or l2_ns more than memory_ns",
         "there are more than 65536 processors or channels, or 1024 banks a channel",
     };
     const bool wrong[] = {
@@ -205,8 +211,8 @@ static const char *find_contradiction(const rs_sim_device *device)
         device->l1.ways > 65536 || device->l2.ways > 65536,
         device->queue > 256,
         device->fetch_ns <= 0,
-        device->overlap<1, device->processors> 65536 || device->channels > 65536 ||
-            device->banks > 1024,
+        device->overlap<1, device->l1_ns> device->l2_ns || device->l2_ns > device->memory_ns,
+        device->processors > 65536 || device->channels > 65536 || device->banks > 1024,
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         if (wrong[i])

@@ -48,6 +48,12 @@ typedef struct {
     size_t queue;            /* requests of a channel among which those of an open row go first */
     double fetch_ns;         /* a channel moves fetch_bytes */
     double row_ns;           /* more of it, for a row that is not open */
+    /* [latency]: what a read waits, which other warps and other reads of its own fill */
+    size_t resident;  /* warps of a processor at a time */
+    size_t in_flight; /* reads of a warp before it waits */
+    double l1_ns;     /* for what the L1 has */
+    double l2_ns;
+    double memory_ns;
     /* [steering]: bit k of a channel's number is, besides its own, the parity of these bits of the
      * address; those of a bank likewise */
     size_t channel_masks;

@@ -121,6 +121,9 @@ static restride_status check(const rs_sim_kernel *kernel)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The layout must have two dimensions, records and fields, of which the "
                        "kernel reads 1 to all fields.");
+    if (restride_layout_extent(kernel->layout, 0) == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The array has no records, so there is nothing to simulate.");
     size_t bytes;
     if (kernel->element_bytes == 0 || kernel->element_bytes > MOST_ELEMENT)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,

@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where a read finds what it needs, the farthest of its lines. */
+typedef enum { IN_L1, IN_L2, IN_MEMORY, LEVELS } level;
+
+/* What a processor did. */
+typedef struct {
+    double busy_ns; /* of its memory pipeline */
+    size_t warps;
+    size_t reads[LEVELS];
+} workload;
+
 /* An access that waits until the host's own caches have the sets that it needs. */
 typedef struct {
     rs_sim_touch touches[2 * RS_SIM_MOST_LANES];
@@ -26,8 +36,8 @@ struct rs_sim_memory {
     rs_sim_channels *channels;
     access waiting;
     uint64_t expected[2]; /* the first line of the latest access, of reads and of writes */
-    double *busy;         /* of each processor */
-    double *cost;         /* of an access, by its lines */
+    workload *processors;
+    double *cost; /* of an access, by its lines */
     size_t processor;
     size_t sectors_of_line;
     rs_sim_counts counts;
@@ -66,8 +76,8 @@ static bool make_costs(rs_sim_memory *memory)
     memory->cost = malloc((MOST_LINES + 1) * sizeof *memory->cost);
     for (size_t i = 0; memory->cost != NULL && i <= MOST_LINES; i++)
         memory->cost[i] = cost_of(memory->device, (double)i);
-    memory->busy = calloc(memory->device->processors, sizeof *memory->busy);
-    return memory->cost != NULL && memory->busy != NULL;
+    memory->processors = calloc(memory->device->processors, sizeof *memory->processors);
+    return memory->cost != NULL && memory->processors != NULL;
 }
 
 static bool make_parts(rs_sim_memory *memory)
@@ -106,7 +116,7 @@ void rs_sim_memory_destroy(rs_sim_memory *memory)
     rs_sim_channels_destroy(memory->channels);
     rs_sim_coalescer_destroy(memory->coalescer);
     free(memory->cost);
-    free(memory->busy);
+    free(memory->processors);
     free(memory);
 }
 
@@ -148,22 +158,20 @@ static void write_back(rs_sim_memory *memory, const rs_sim_line *line)
 
 static rs_sim_contents *find_in_l2(rs_sim_memory *memory, uint64_t number)
 {
-    const rs_sim_place at = rs_sim_cache_place(&memory->l2, number);
-    rs_sim_contents *found = rs_sim_cache_recent(&memory->l2, at);
+    rs_sim_contents *found = rs_sim_cache_recent(&memory->l2, number);
     if (found != NULL)
         return found;
     rs_sim_line evicted;
-    found = rs_sim_cache_find(&memory->l2, at, &evicted);
+    found = rs_sim_cache_find(&memory->l2, number, &evicted);
     write_back(memory, &evicted);
     return found;
 }
 
 static rs_sim_contents *find_in_l1(rs_sim_cache *l1, uint64_t number)
 {
-    const rs_sim_place at = rs_sim_cache_place(l1, number);
-    rs_sim_contents *found = rs_sim_cache_recent(l1, at);
+    rs_sim_contents *found = rs_sim_cache_recent(l1, number);
     rs_sim_line evicted; /* and forgotten: stores pass the L1 by */
-    return found != NULL ? found : rs_sim_cache_find(l1, at, &evicted);
+    return found != NULL ? found : rs_sim_cache_find(l1, number, &evicted);
 }
 
 /* Sectors in bits that are whole sectors. (Bits are summed in pairs, fours, bytes.) */
@@ -177,7 +185,7 @@ static size_t sectors_in(const rs_sim_memory *memory, uint32_t bits)
     return (bits * 0x01010101 >> 24) * RS_SIM_WORD / memory->device->sector_bytes;
 }
 
-static void read_l2(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
+static level read_l2(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
 {
     const rs_sim_device *device = memory->device;
     rs_sim_contents *at = find_in_l2(memory, number);
@@ -187,9 +195,10 @@ static void read_l2(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
                               sectors_in(memory, rs_sim_whole_units(missing, device->sector_bytes));
     ask_units(memory, number, units);
     at->valid |= units;
+    return missing != 0 ? IN_MEMORY : IN_L2;
 }
 
-static void read_line(rs_sim_memory *memory, rs_sim_cache *l1, uint64_t number, uint32_t sectors)
+static level read_line(rs_sim_memory *memory, rs_sim_cache *l1, uint64_t number, uint32_t sectors)
 {
     if (l1 != NULL) {
         rs_sim_contents *at = find_in_l1(l1, number);
@@ -198,23 +207,40 @@ static void read_line(rs_sim_memory *memory, rs_sim_cache *l1, uint64_t number, 
         at->valid |= sectors;
         sectors = missing;
     }
-    if (sectors != 0)
-        read_l2(memory, number, sectors);
+    return sectors != 0 ? read_l2(memory, number, sectors) : IN_L1;
+}
+
+static void make_read(rs_sim_memory *memory, const access *made)
+{
+    rs_sim_cache *l1 = memory->l1 != NULL ? &memory->l1[made->processor] : NULL;
+    level farthest = IN_L1;
+    for (size_t i = 0; i < made->count; i++) {
+        const rs_sim_touch *touch = &made->touches[i];
+        level at = read_line(memory, l1, made->first + touch->distance, touch->whole_sectors);
+        farthest = at > farthest ? at : farthest;
+    }
+    memory->processors[made->processor].reads[farthest]++;
+}
+
+static void make_write(rs_sim_memory *memory, const access *made)
+{
+    for (size_t i = 0; i < made->count; i++) {
+        const rs_sim_touch *touch = &made->touches[i];
+        find_in_l2(memory, made->first + touch->distance)->dirty |= touch->words;
+    }
 }
 
 /* Makes the access that waits. */
 static void make_access(rs_sim_memory *memory)
 {
-    const access *made = &memory->waiting;
-    rs_sim_cache *l1 = memory->l1 != NULL ? &memory->l1[made->processor] : NULL;
-    for (size_t i = 0; i < made->count; i++) {
-        const rs_sim_touch *touch = &made->touches[i];
-        uint64_t number = made->first + touch->distance;
-        if (made->writes)
-            find_in_l2(memory, number)->dirty |= touch->words;
-        else
-            read_line(memory, l1, number, touch->whole_sectors);
-    }
+    access *made = &memory->waiting;
+    if (made->count == 0)
+        return;
+    if (made->writes)
+        make_write(memory, made);
+    else
+        make_read(memory, made);
+    made->count = 0;
 }
 
 /* An access that begins where the last one did finds the sets that it needs already. */
@@ -236,7 +262,8 @@ static void expect(rs_sim_memory *memory, const access *coming)
 void rs_sim_start_warp(rs_sim_memory *memory)
 {
     memory->processor = (memory->processor + 1) % memory->device->processors;
-    memory->busy[memory->processor] += memory->device->launch_ns;
+    memory->processors[memory->processor].busy_ns += memory->device->launch_ns;
+    memory->processors[memory->processor].warps++;
     memory->counts.warps++;
 }
 
@@ -261,7 +288,7 @@ void rs_sim_access(rs_sim_memory *memory, const uint64_t addresses[], size_t lan
     memory->counts.useful_bytes += lanes * bytes;
     memory->counts.lines += touched.count;
     memory->counts.sectors += touched.sectors;
-    memory->busy[memory->processor] += memory->cost[touched.count];
+    memory->processors[memory->processor].busy_ns += memory->cost[touched.count];
 }
 
 /* ---- the end ---- */
@@ -269,7 +296,6 @@ void rs_sim_access(rs_sim_memory *memory, const uint64_t addresses[], size_t lan
 static void drain(rs_sim_memory *memory)
 {
     make_access(memory);
-    memory->waiting.count = 0;
     for (size_t i = 0; i < memory->l2.sets * memory->l2.ways; i++) {
         const rs_sim_line line = rs_sim_cache_drain(&memory->l2, i);
         write_back(memory, &line);
@@ -280,18 +306,16 @@ static void drain(rs_sim_memory *memory)
 rs_sim_counts rs_sim_look(rs_sim_memory *memory)
 {
     make_access(memory);
-    memory->waiting.count = 0;
     return memory->counts;
 }
 
-rs_sim_counts rs_sim_finish(rs_sim_memory *memory)
+static void count_channels(rs_sim_memory *memory)
 {
     const rs_sim_device *device = memory->device;
     rs_sim_counts *counts = &memory->counts;
     size_t most = 0;
-    drain(memory);
     counts->requests = counts->row_hits = 0;
-    counts->access_ns = counts->memory_ns = 0;
+    counts->memory_ns = 0;
     for (size_t c = 0; c < device->channels; c++) {
         size_t requests = rs_sim_channels_requests(memory->channels, c);
         size_t row_hits = rs_sim_channels_row_hits(memory->channels, c);
@@ -302,17 +326,52 @@ rs_sim_counts rs_sim_finish(rs_sim_memory *memory)
         most = requests > most ? requests : most;
         counts->memory_ns = fmax(counts->memory_ns, ns);
     }
-    for (size_t p = 0; p < device->processors; p++)
-        counts->access_ns = fmax(counts->access_ns, memory->busy[p]);
     counts->moved_bytes = counts->requests * device->fetch_bytes;
     counts->busiest = counts->requests == 0
                           ? 0
                           : (double)most * (double)device->channels / (double)counts->requests;
-    double longer = fmax(counts->access_ns, counts->memory_ns);
-    double shorter = fmin(counts->access_ns, counts->memory_ns);
-    counts->ns =
-        longer == 0 ? 0
-                    : longer * pow(1 + pow(shorter / longer, device->overlap), 1 / device->overlap);
+}
+
+/* The time in which a processor's reads wait, if as many wait at once as can. */
+static double waiting_ns(const rs_sim_device *device, const workload *of)
+{
+    size_t warps = of->warps < device->resident ? of->warps : device->resident;
+    double all = (double)of->reads[IN_L1] * device->l1_ns +
+                 (double)of->reads[IN_L2] * device->l2_ns +
+                 (double)of->reads[IN_MEMORY] * device->memory_ns;
+    return all / (double)(device->in_flight * (warps > 0 ? warps : 1));
+}
+
+static void count_processors(rs_sim_memory *memory)
+{
+    rs_sim_counts *counts = &memory->counts;
+    counts->access_ns = counts->latency_ns = 0;
+    for (size_t p = 0; p < memory->device->processors; p++) {
+        const workload *at = &memory->processors[p];
+        counts->access_ns = fmax(counts->access_ns, at->busy_ns);
+        counts->latency_ns = fmax(counts->latency_ns, waiting_ns(memory->device, at));
+    }
+}
+
+double rs_sim_joined(const double times[], size_t count, double power)
+{
+    double longest = 0;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        longest = fmax(longest, times[i]);
+    for (size_t i = 0; i < count && longest > 0; i++)
+        sum += pow(times[i] / longest, power);
+    return longest * pow(sum, 1 / power);
+}
+
+rs_sim_counts rs_sim_finish(rs_sim_memory *memory)
+{
+    rs_sim_counts *counts = &memory->counts;
+    drain(memory);
+    count_channels(memory);
+    count_processors(memory);
+    const double times[] = {counts->access_ns, counts->memory_ns, counts->latency_ns};
+    counts->ns = rs_sim_joined(times, sizeof times / sizeof times[0], memory->device->overlap);
     return *counts;
 }
 

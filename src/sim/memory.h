@@ -7,8 +7,10 @@
  * each channel serves a short queue, requests to an open row first. A write-back that does not
  * cover its whole unit reads the rest first.
  *
- * The time is that of the busiest processor's memory pipeline and of the busiest channel, joined by
- * a norm: the larger one, and a little more where both are close. Everything is deterministic.
+ * The time is that of the busiest processor's memory pipeline, that of the busiest channel, and
+ * that in which a processor waits for reads, joined by a norm: the largest one, and a little more
+ * where others are close. A read waits for its farthest line; as many reads wait at once as there
+ * are resident warps with their reads in flight (Little's law). Everything is deterministic.
  */
 #ifndef RS_SIM_MEMORY_H
 #define RS_SIM_MEMORY_H
@@ -33,6 +35,7 @@ typedef struct {
     double busiest;     /* the busiest channel's requests by the mean */
     double access_ns;   /* of the busiest processor */
     double memory_ns;   /* of the busiest channel */
+    double latency_ns;  /* that the warps of a processor do not hide for each other */
     double ns;          /* of all */
 } rs_sim_counts;
 
@@ -57,6 +60,9 @@ void rs_sim_access(rs_sim_memory *memory, const uint64_t addresses[], size_t lan
 
 /* What was counted so far; requests and times are not there yet. */
 rs_sim_counts rs_sim_look(rs_sim_memory *memory);
+
+/* The norm of some times: the longest, and more where others are nearly as long. */
+double rs_sim_joined(const double times[], size_t count, double power);
 
 /* Writes back what is in the L2 and counts. */
 rs_sim_counts rs_sim_finish(rs_sim_memory *memory);

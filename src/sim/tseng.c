@@ -3,7 +3,6 @@
 
 #include "sim/transformer.h"
 
-#include <math.h>
 #include <string.h>
 
 /* A cycle of 0.7 GHz, an instruction of a warp each; latency of a load (measured on Fermi: 400 to
@@ -281,18 +280,6 @@ static void add_warps(const experiment *e, size_t processors, rs_tseng_times *ti
                         cycle_ns / (double)(processors * kernel->resident);
 }
 
-/* As in memory.c: the longest, and more where others are nearly as long. */
-static double joined(const double times[], size_t count, double power)
-{
-    double longest = 0;
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        longest = fmax(longest, times[i]);
-    for (size_t i = 0; i < count; i++)
-        sum += pow(times[i] / longest, power);
-    return longest * pow(sum, 1 / power);
-}
-
 restride_status rs_tseng_simulate(const rs_tseng_run *run, rs_tseng_times *times)
 {
     static const char name[] = "gtx480";
@@ -317,7 +304,7 @@ restride_status rs_tseng_simulate(const rs_tseng_run *run, rs_tseng_times *times
     add_warps(&e, device.processors, times);
     const double parts[] = {times->issue_ns, times->latency_ns, times->counts.access_ns,
                             times->counts.memory_ns};
-    times->ns = joined(parts, sizeof parts / sizeof parts[0], device.overlap);
+    times->ns = rs_sim_joined(parts, sizeof parts / sizeof parts[0], device.overlap);
     rs_sim_memory_destroy(e.memory);
     return RESTRIDE_OK;
 }

@@ -39,6 +39,10 @@ says err 'queue is more than 256'
 sed 's/^l2_ways = .*/l2_ways = 100000/; s/^l2_bytes = .*/l2_bytes = 12800000/' "$work/k20.ini" >"$work/bad.ini"
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/bad.ini"
 says err 'l2_ways is more than 65536'
+sed 's/^l2_ns = .*/l2_ns = 100000/' "$work/k20.ini" >"$work/bad.ini"
+expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/bad.ini" --svg "$work/nothing.svg"
+says err 'l2_ns more than memory_ns'
+[ ! -e "$work/nothing.svg" ] || complain "a picture of no device was drawn"
 expect 1 "$restride" sim --dims 'i:100000000000000 f:8' --layout 'i f' --bytes 1M
 says err 'too large for the model'
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/no-such-file"
@@ -47,6 +51,9 @@ expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i g'
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --fields 9
 says err 'two dimensions, records and fields'
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --element 17
+expect 1 "$restride" sim --dims 'i:0 f:8' --layout 'i f' --svg "$work/nothing.svg"
+says err 'no records'
+[ ! -e "$work/nothing.svg" ] || complain "a picture of an empty array was drawn"
 expect 2 "$restride" sim --dims 'i:9 f:8'
 expect 2 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --bytes 0
 expect 2 "$restride" sim --show-device c64

@@ -19,6 +19,8 @@ static const char plain[] = "[device]\nname = plain\n"
                             "[memory]\nfetch_bytes = 32\nchannels = 4\nbanks = 2\n"
                             "row_bytes = 64\ninterleave_bytes = 32\nqueue = 1\n"
                             "fetch_ns = 3\nrow_ns = 5\n"
+                            "[latency]\nresident = 2\nin_flight = 1\nl1_ns = 0\nl2_ns = 0\n"
+                            "memory_ns = 0\n"
                             "[steering]\nchannel = none\nbank = none\n";
 
 /* `text` with the first line that begins with `key` replaced by `line`. The caller frees it. */
@@ -66,6 +68,8 @@ static void bad_descriptions_get_a_sentence(void **state)
         {"lines_ns", "lines_ns = 4:1 2:7", "lines_ns"},
         {"lines_ns", "lines_ns = 4", "lines_ns"},
         {"overlap", "overlap = 0.5", "overlap is less than 1"},
+        {"in_flight", "in_flight = 0", "in_flight"},
+        {"l2_ns", "l2_ns = 3", "l1_ns is more than l2_ns, or l2_ns more than memory_ns"},
         {"fetch_bytes", "fetch_bytes = 16", "fetch_bytes is not between"},
         {"sector_bytes", "sector_bytes = 48", "sector_bytes does not divide"},
         {"row_bytes", "row_bytes = 40", "row_bytes is not a multiple"},
@@ -277,6 +281,46 @@ static void the_pipeline_takes_time_by_lines(void **state)
     }
 }
 
+/* One processor of two resident warps: each waits 100 ns for memory and 20 for the L2, and what
+ * others wait at the same time does not count. */
+static void reads_wait_with_those_of_other_warps(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t warps, in_flight;
+        double expected;
+    } cases[] = {{1, 1, 120}, {2, 1, 120}, {3, 1, 180}, {4, 1, 240}, {4, 2, 120}};
+    rs_sim_device device;
+    assert_int_equal(rs_sim_device_parse(&device, plain, "test"), RESTRIDE_OK);
+    device.memory_ns = 100;
+    device.l2_ns = 20;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        device.in_flight = cases[c].in_flight;
+        rs_sim_memory *memory = create(&device);
+        for (uint64_t warp = 0; warp < cases[c].warps; warp++) {
+            const uint64_t line = warp * RS_SIM_LINE;
+            /* The line before is in the L2, but the farthest one counts; stores wait for nothing.
+             */
+            const uint64_t both[] = {line, warp > 0 ? line - RS_SIM_LINE : line};
+            rs_sim_start_warp(memory);
+            rs_sim_access(memory, both, 2, 4, false);
+            rs_sim_access(memory, &line, 1, 4, false);
+            rs_sim_access(memory, &line, 1, 4, true);
+        }
+        assert_true(rs_sim_finish(memory).latency_ns == cases[c].expected);
+        rs_sim_memory_destroy(memory);
+    }
+}
+
+/* The norm: one time alone is itself, and of two equal ones the power tells. */
+static void times_are_joined_by_a_norm(void **state)
+{
+    (void)state;
+    assert_true(rs_sim_joined((const double[]){0, 0, 0}, 3, 4) == 0);
+    assert_true(rs_sim_joined((const double[]){0, 7, 0}, 3, 4) == 7);
+    assert_true(rs_sim_joined((const double[]){5, 5}, 2, 1) == 10);
+}
+
 static rs_sim_counts run(const rs_sim_device *device, const char *dims, const char *expression,
                          size_t fields, size_t bytes)
 {
@@ -387,6 +431,8 @@ int main(void)
         cmocka_unit_test(steering_bits_spread_a_stride),
         cmocka_unit_test(a_queue_saves_rows),
         cmocka_unit_test(the_pipeline_takes_time_by_lines),
+        cmocka_unit_test(reads_wait_with_those_of_other_warps),
+        cmocka_unit_test(times_are_joined_by_a_norm),
         cmocka_unit_test(a_kernel_reads_and_writes_each_field_once),
         cmocka_unit_test(ratios_are_those_of_an_h100),
     };
