@@ -20,9 +20,14 @@ json_t *ask(json_t *request)
 
 json_t *ask_for_tiles(const char *source, const char *options, int tile)
 {
-    return ask(json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "source", source, "file",
-                         "kernel.cl", "options", options, "tile", tile, "assume_undefined", 1,
-                         "soa", 1, "full", 1));
+    json_t *request =
+        json_pack("{s:s, s:s, s:s, s:b, s:b, s:b}", "source", source, "file", "kernel.cl",
+                  "options", options, "assume_undefined", 1, "soa", 1, "full", 1);
+    if (tile > 0)
+        json_object_set_new(request, "tile", json_integer(tile));
+    else
+        json_object_set_new(request, "defaults", json_pack("{s:s}", "*", "f i"));
+    return ask(request);
 }
 
 json_t *find_argument(const json_t *reply, const char *kernel, const char *argument)

@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-/* The reply for a source with every array of structures in tiles of `tile`; tests every failure. */
+/* The reply for a source with every array of structures in tiles of `tile`, or in SoA for
+ * 0; tests every failure. */
 json_t *ask_for_tiles(const char *source, const char *options, int tile);
 
 /* The reply to any request; the request is released. */
