@@ -1,5 +1,6 @@
 /*
- * Which layout each buffer is in, and the conversions between a program's commands.
+ * Which layout each buffer is in, and the conversions between a program's commands. "AoS" stands
+ * for the program's own layout, also of arrays that it keeps in SoA.
  *
  * A command is wrapped so:
  *
