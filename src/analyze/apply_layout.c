@@ -501,10 +501,36 @@ static void free_all(application *a)
     rs_program_free(&a->program);
 }
 
+/* Members of structures have no flow of their own: `float (*grid)[64]` there is no grid. */
+static restride_status note_members(application *a)
+{
+    const rs_tree *tree = &a->program.tree;
+    for (int node = 1; node < tree->node_count; node++) {
+        CXType type = rs_node_type(tree, node);
+        if (tree->nodes[node].kind != CXCursor_FieldDecl || type.kind != CXType_Pointer ||
+            clang_getCanonicalType(clang_getPointeeType(type)).kind != CXType_ConstantArray)
+            continue;
+        const char *file;
+        size_t line;
+        rs_flat_locate(&a->program.flat, tree->nodes[node].begin, &file, &line);
+        CXString name = clang_getCursorSpelling(tree->nodes[node].cursor);
+        bool noted = rs_model_note(&a->set, file, (int)line,
+                                   "%s stays in rows: it is a member of a structure, and grids are "
+                                   "followed through variables and parameters only.",
+                                   clang_getCString(name));
+        clang_disposeString(name);
+        if (!noted)
+            return rs_fail_memory("a note");
+    }
+    return RESTRIDE_OK;
+}
+
 static restride_status work(void *context)
 {
     application *a = context;
     restride_status status = make_tables(a);
+    if (status == RESTRIDE_OK)
+        status = note_members(a);
     if (status == RESTRIDE_OK)
         status = rs_walk_program(&a->program, &a->set);
     if (status == RESTRIDE_OK)

@@ -200,10 +200,7 @@ static restride_status read_request(const json_t *request, application *a,
                                    .file = file != NULL ? file : "source.c",
                                    .options = options != NULL ? options : ""};
     wanted->language = rs_language_of(wanted->file);
-    return wanted->language == RS_LANGUAGE_C
-               ? RESTRIDE_OK
-               : rs_fail(RESTRIDE_UNSUPPORTED, "%s: only loop nests of C are transformed.",
-                         wanted->file);
+    return RESTRIDE_OK;
 }
 
 static json_t *describe_notes(const rs_model_set *set)
@@ -215,6 +212,18 @@ static json_t *describe_notes(const rs_model_set *set)
                                                "line", set->notes[i].line, "sentence",
                                                set->notes[i].sentence));
     return notes;
+}
+
+/* Kernels have no loop whose iterations become work-items: they are work-items. */
+static restride_status refuse_kernels(const application *a, const char *file)
+{
+    for (int i = 0; i < a->set.unit_count; i++)
+        if (a->set.units[i].kernel)
+            return rs_fail(RESTRIDE_UNSUPPORTED,
+                           "%s:%d: %s is a kernel, whose work-items are threads already; only loop "
+                           "nests of C are transformed.",
+                           file, a->set.units[i].line, a->set.units[i].name);
+    return rs_fail(RESTRIDE_UNSUPPORTED, "%s: only loop nests of C are transformed.", file);
 }
 
 restride_status rs_apply(const json_t *request, json_t **reply)
@@ -229,6 +238,8 @@ restride_status rs_apply(const json_t *request, json_t **reply)
         status = rs_program_read(&a.program, &wanted, &a.set);
     if (status == RESTRIDE_OK && a.program.readable)
         status = rs_walk_program(&a.program, &a.set);
+    if (status == RESTRIDE_OK && wanted.language != RS_LANGUAGE_C)
+        status = refuse_kernels(&a, wanted.file);
     if (status == RESTRIDE_OK && a.program.readable)
         status = rs_kernels_write_head(&a.source, &a.program, wanted.file);
     size_t head = a.source.size;

@@ -206,6 +206,9 @@ expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: 
 says err 'needs more memory'
 expect 1 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now: i k j' --layout 'next: k j i'
 says err 'cannot have the layout'
+printf 'struct field {\n    int n;\n    float (*cells)[64];\n};\nvoid clear(struct field *f)\n{\n    f->cells[0][0] = 0;\n}\n' >member.c
+expect 0 "$restride" analyze --apply layout member.c -o member.new.c
+says err 'member.c:3: cells stays in rows: it is a member of a structure'
 expect 2 "$restride" analyze --apply layout "$here/grids/heat.c" --layout 'now'
 expect 2 "$restride" analyze --apply paint "$here/grids/heat.c"
 finish

@@ -115,6 +115,10 @@ echo 'void masked(int n, float x[]) { for (int i = 0; i < n; i++) x[i & 0x7fffff
 expect 0 "$restride" analyze masked.c --apply vector -o masked.cl
 says out 'is not affine in the loops'
 
+printf '\n__kernel void twice(__global float *a) { a[get_global_id(0)] *= 2; }\n' >kernel.cl
+expect 1 "$restride" analyze kernel.cl --apply vector
+says err 'kernel.cl:2: twice is a kernel'
+
 # ---- usage ----
 expect 2 "$restride" analyze matmul.c --apply speed
 expect 2 "$restride" analyze matmul.c --check
