@@ -74,7 +74,7 @@ size_t rs_touched(const rs_reads *reads, const size_t *slots, size_t count)
         size_t end = ((slots[i] + 1) * reads->object_bytes - 1) / reads->segment_bytes + 1;
         size_t from = first > next ? first : next;
         segments += end > from ? end - from : 0;
-        next = end > next ? end : next;
+        next = end;
     }
     return segments;
 }

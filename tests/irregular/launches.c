@@ -121,6 +121,39 @@ static void check_values(const restride_irregular *plan, const launch_case *made
     free(slot);
 }
 
+static size_t segments_of(const launch_case *made, size_t bytes)
+{
+    return (bytes + made->launch.segment_bytes - 1) / made->launch.segment_bytes;
+}
+
+/* By its definition: the reads of all that fills slots, the writes of the slots, and the reading
+ * and writing of an index array against what a launch saves. */
+static void check_break_even(const restride_irregular *plan, const launch_case *made,
+                             const restride_irregular_facts *facts)
+{
+    size_t bytes = made->reference.object_bytes;
+    size_t slots = restride_irregular_slots(plan, 0);
+    unsigned char *ones = malloc(made->reference.objects * bytes);
+    unsigned char *slot = malloc(slots * bytes);
+    assert_true(ones != NULL && slot != NULL);
+    memset(ones, 0xff, made->reference.objects * bytes);
+    restride_irregular_gather(plan, 0, ones, slot);
+    size_t filled = 0;
+    for (size_t s = 0; s < slots; s++)
+        filled += slot[s * bytes] != 0;
+    free(slot);
+    free(ones);
+    if (facts->transactions_after >= facts->transactions_before) {
+        assert_true(facts->break_even == SIZE_MAX);
+        return;
+    }
+    size_t index = made->launch.threads * made->reference.index_bytes / made->launch.segment_bytes;
+    size_t cost =
+        filled * segments_of(made, bytes) + segments_of(made, slots * bytes) + 2 * (index + 1);
+    size_t saved = facts->transactions_before - facts->transactions_after;
+    assert_int_equal(facts->break_even, (cost + saved - 1) / saved);
+}
+
 static void check_facts(const restride_irregular *plan, const launch_case *made,
                         const uint64_t *index)
 {
@@ -137,6 +170,7 @@ static void check_facts(const restride_irregular *plan, const launch_case *made,
     size_t more =
         method == RESTRIDE_IRREGULAR_DUPLICATION ? slots : slots - made->reference.objects;
     assert_int_equal(facts.extra_bytes, more * bytes);
+    check_break_even(plan, made, &facts);
     if (segment_holds_warp(made) && method != RESTRIDE_IRREGULAR_APPROXIMATION)
         assert_int_equal(facts.transactions_after, warps_of(made));
     if (method == RESTRIDE_IRREGULAR_PARTIAL)

@@ -38,6 +38,43 @@ static void the_best_method_that_is_allowed_wins(void **state)
     }
 }
 
+/* 32 threads of one warp read every eighth object: 4 transactions for copies and for a new order,
+ * which takes no memory. */
+static void memory_decides_between_equals(void **state)
+{
+    (void)state;
+    uint32_t index[32];
+    for (uint32_t t = 0; t < 32; t++)
+        index[t] = 8 * t;
+    const restride_launch launch = {32, 32, 32};
+    const restride_reference reference = {index, sizeof *index, 256, 4};
+    restride_irregular *plan;
+    assert_int_equal(restride_irregular_plan(&plan, &launch, &reference, 1, NULL), RESTRIDE_OK);
+    const restride_irregular_facts facts = restride_irregular_plan_facts(plan, 0);
+    assert_int_equal(facts.transactions_after, 4);
+    assert_int_equal(facts.extra_bytes, 0);
+    restride_irregular_destroy(plan);
+}
+
+/* Two warps: the first ends with one of the 31 threads that read the second object. Both objects
+ * are in one segment, so the second warp needs no copy. */
+static void padding_stores_no_object_twice_without_need(void **state)
+{
+    (void)state;
+    uint32_t index[64];
+    for (uint32_t t = 0; t < 64; t++)
+        index[t] = t < 31 ? 0 : t < 62 ? 1 : 2;
+    const restride_launch launch = {64, 32, 32};
+    const restride_reference reference = {index, sizeof *index, 3, 4};
+    const restride_irregular_options how = {.method = RESTRIDE_IRREGULAR_PADDING};
+    restride_irregular *plan;
+    assert_int_equal(restride_irregular_plan(&plan, &launch, &reference, 1, &how), RESTRIDE_OK);
+    const restride_irregular_facts facts = restride_irregular_plan_facts(plan, 0);
+    assert_int_equal(facts.transactions_after, 2);
+    assert_int_equal(facts.extra_bytes, 0);
+    restride_irregular_destroy(plan);
+}
+
 /* Eight threads that read every fourth of 32 objects: 4 segments become 1. The gather reads 8
  * objects and writes 1 segment; the index array takes 2, read and written: 13 for the 3 saved by a
  * launch. Where nothing is saved, no number of launches suffices. */
@@ -133,6 +170,48 @@ static void partial_duplication_spends_its_budget_well(void **state)
     assert_true(gained > 0);
 }
 
+/* Transactions without which no order of data and threads can do. */
+static size_t least_of(const restride_launch *launch, const restride_reference *reference)
+{
+    unsigned char *seen = calloc(reference->objects, 1);
+    assert_non_null(seen);
+    size_t different = 0;
+    for (size_t t = 0; t < launch->threads; t++) {
+        size_t object = reference->index_bytes == 4 ? ((const uint32_t *)reference->index)[t]
+                                                    : ((const uint64_t *)reference->index)[t];
+        different += seen[object] == 0;
+        seen[object] = 1;
+    }
+    free(seen);
+    size_t bytes = different * reference->object_bytes;
+    size_t segments = (bytes + launch->segment_bytes - 1) / launch->segment_bytes;
+    size_t warps = (launch->threads + launch->warp - 1) / launch->warp;
+    return segments > warps ? segments : warps;
+}
+
+static void several_references_share_the_budget(void **state)
+{
+    (void)state;
+    enum { THREADS = 320 };
+    uint32_t index[THREADS];
+    for (uint32_t t = 0; t < THREADS; t++)
+        index[t] = 16 * t;
+    const restride_launch launch = {THREADS, 32, 32};
+    const restride_reference references[] = {{index, 4, 16 * THREADS, 4},
+                                             {index, 4, 16 * THREADS, 4}};
+    /* The copies of a warp take 128 bytes, and those of all warps of one reference 1280. */
+    for (size_t budget = 128; budget <= 2560; budget += 128) {
+        const restride_irregular_options how = {.method = RESTRIDE_IRREGULAR_PARTIAL,
+                                                .extra_bytes = budget};
+        restride_irregular *plan;
+        assert_int_equal(restride_irregular_plan(&plan, &launch, references, 2, &how), RESTRIDE_OK);
+        assert_int_equal(restride_irregular_plan_facts(plan, 0).extra_bytes +
+                             restride_irregular_plan_facts(plan, 1).extra_bytes,
+                         budget);
+        restride_irregular_destroy(plan);
+    }
+}
+
 static void several_references_share_the_order_of_threads(void **state)
 {
     (void)state;
@@ -150,7 +229,7 @@ static void several_references_share_the_order_of_threads(void **state)
         a[i] = (float)i;
         b[i] = 1000.0 + (double)i;
     }
-    const restride_launch launch = {THREADS, 32, 128};
+    const restride_launch launch = {THREADS, 32, 32};
     const restride_reference references[] = {{first, sizeof *first, OBJECTS, sizeof *a},
                                              {second, sizeof *second, OBJECTS, sizeof *b}};
     for (int method = RESTRIDE_IRREGULAR_AUTO; method <= METHODS; method++) {
@@ -178,6 +257,8 @@ static void several_references_share_the_order_of_threads(void **state)
         for (size_t r = 0; r < 2; r++) {
             const restride_irregular_facts facts = restride_irregular_plan_facts(plan, r);
             assert_true(facts.transactions_after <= facts.transactions_bound);
+            if (restride_irregular_moves_threads(plan))
+                assert_int_equal(facts.transactions_best, least_of(&launch, &references[r]));
             before += facts.transactions_before;
             after += facts.transactions_after;
         }
@@ -277,6 +358,14 @@ static void bad_input_gets_a_sentence(void **state)
     bad.objects = 5;
     says(RESTRIDE_INVALID_ARGUMENT, "Thread 2 of reference 0 reads object 5", &launch, &bad, 1,
          NULL);
+    uint32_t several[1000]; /* of which the first is told, whichever processor finds it */
+    for (uint32_t t = 0; t < 1000; t++)
+        several[t] = t < 7 ? 0 : t;
+    const restride_reference behind = {several, sizeof *several, 5, 4};
+    for (int processors = 1; processors < 5; processors++)
+        says(RESTRIDE_INVALID_ARGUMENT, "Thread 7 of reference 0 reads object 7",
+             &(restride_launch){1000, 32, 32}, &behind, 1,
+             &(restride_irregular_options){.processors = processors});
     bad.objects = 0;
     says(RESTRIDE_INVALID_ARGUMENT, "empty array", &launch, &bad, 1, NULL);
     bad.objects = SIZE_MAX / 2;
@@ -305,8 +394,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_thread_reads_its_object_within_the_bounds),
         cmocka_unit_test(the_best_method_that_is_allowed_wins),
+        cmocka_unit_test(memory_decides_between_equals),
+        cmocka_unit_test(padding_stores_no_object_twice_without_need),
         cmocka_unit_test(break_even_counts_what_reordering_moves),
         cmocka_unit_test(partial_duplication_spends_its_budget_well),
+        cmocka_unit_test(several_references_share_the_budget),
         cmocka_unit_test(several_references_share_the_order_of_threads),
         cmocka_unit_test(plans_are_the_same_by_any_number_of_threads),
         cmocka_unit_test(sorting_is_stable_on_any_number_of_threads),
