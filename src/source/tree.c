@@ -13,9 +13,15 @@
 /*
  * Deeper trees are refused, so that no source can exhaust the stack: neither the one here, nor
  * clang's, which limits only the nesting of brackets. Without brackets, nesting takes a long run of
- * tokens or many an "else".
+ * tokens, many an "else", or "for" behind "for".
  */
-enum { DEPTH_LIMIT = 1500, RUN_LIMIT = 1000, LONG_RUN_LIMIT = 8000, ELSE_LIMIT = 2000 };
+enum {
+    DEPTH_LIMIT = 1500,
+    RUN_LIMIT = 1000,
+    LONG_RUN_LIMIT = 8000,
+    ELSE_LIMIT = 2000,
+    LOOP_LIMIT = 200
+};
 
 typedef struct {
     rs_tree *tree;
@@ -113,13 +119,14 @@ static bool find_errors(rs_tree *tree)
 /* Whether the source is safe to parse; if not, *offset is the place that is too much. */
 static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *offset)
 {
-    size_t at = 0, run = 0, elses = 0, depth = 0;
-    while (at < size && run <= run_limit && elses <= ELSE_LIMIT) {
+    size_t at = 0, run = 0, elses = 0, loops = 0, depth = 0, parentheses = 0;
+    while (at < size && run <= run_limit && elses <= ELSE_LIMIT && loops <= LOOP_LIMIT) {
         *offset = at;
         char c = text[at];
         size_t length = rs_identifier_length(text + at);
         if (length > 0) {
             elses += rs_word_equals(text, at, length, "else");
+            loops += rs_word_equals(text, at, length, "for");
             at += length;
             run++;
             continue;
@@ -128,12 +135,16 @@ static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *
         if (c == ' ' || c == '\t' || c == '\n')
             continue;
         run = c == ';' || c == ',' || c == '{' || c == '}' ? 0 : run + 1;
+        parentheses += c == '(';
+        parentheses -= c == ')' && parentheses > 0;
+        if (c == '{' || c == '}' || (c == ';' && parentheses == 0))
+            loops = parentheses = 0;
         depth += c == '{';
         depth -= c == '}' && depth > 0;
         if (depth == 0)
             elses = 0;
     }
-    return run <= run_limit && elses <= ELSE_LIMIT;
+    return run <= run_limit && elses <= ELSE_LIMIT && loops <= LOOP_LIMIT;
 }
 
 static restride_status parse(rs_tree *tree, const char *const arguments[], int argument_count,

@@ -131,13 +131,17 @@ static void test_deep_nesting(void **state)
         {"{ ", ";", "}", 100, true},
         {"{;} if (n) ", ";", "", 20000, true}, /* one after another */
         {"if (n) ", ";", "", 20000, false},
+        {"for (;;) ", ";", "", 20000, false},
+        {"for (int k = 0, l = 1; k < n; k++) ", ";", "", 20000, false},
+        {"for (int k = 0, l = 1; k < n; k++) ", ";", "", 50, true},
+        {"for (int k = 0; k < n; k++) ; ", ";", "", 5000, true}, /* one after another */
         {"if (n) n = 1; else ", ";", "", 30000, false},
         {"if (n) n = 1; else ", ";", "", 200, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         rs_text source = RS_TEXT_EMPTY;
         rs_text_add_string(&source, STRUCT "kernel void f(global struct P *a, int n) { a->y = 0; ");
-        rs_text_add_string(&source, strchr("{i", rows[i].open[0]) != NULL ? "" : "a->x = ");
+        rs_text_add_string(&source, strchr("{if", rows[i].open[0]) != NULL ? "" : "a->x = ");
         repeat(&source, rows[i].open, rows[i].count);
         rs_text_add_string(&source, rows[i].middle);
         repeat(&source, rows[i].close, rows[i].count);
