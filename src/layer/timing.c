@@ -41,7 +41,7 @@ static void release(const rs_timed *timed)
 
 static bool read_times(const rs_timed *timed, cl_ulong *start, cl_ulong *end)
 {
-    const cl_event first = timed->began != NULL ? timed->began : timed->event;
+    cl_event first = timed->began != NULL ? timed->began : timed->event;
     return rs_driver()->clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof *start,
                                                 start, NULL) == CL_SUCCESS &&
            rs_driver()->clGetEventProfilingInfo(timed->event, CL_PROFILING_COMMAND_END, sizeof *end,

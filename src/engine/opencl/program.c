@@ -170,7 +170,7 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
     const cl_icd_dispatch *api = engine->api;
     const size_t global[] = {groups * items, groups_2};
     const size_t local[] = {items, 1};
-    const cl_command_queue queue = sequence->on != NULL ? sequence->on : engine->queue;
+    cl_command_queue queue = sequence->on != NULL ? sequence->on : engine->queue;
     const bool chained = engine->out_of_order || sequence->on != NULL;
     cl_event before = sequence->last;
     cl_event event = NULL;
