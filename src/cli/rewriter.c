@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { DEFAULT_TILE = 32 };
@@ -67,9 +68,13 @@ static void print_usage(FILE *stream)
         DEFAULT_TILE);
 }
 
-/* Answers a request on standard input with a reply on standard output. */
+/* Answers a request on standard input with a reply on standard output. The layer waits for a
+ * minute, and ends this process then; the limit is for the preprocessor, too, which would go on for
+ * ever with macros that double and double again. */
 static int answer_request(const char *verb)
 {
+    const struct rlimit seconds = {60, 60};
+    setrlimit(RLIMIT_CPU, &seconds);
     json_error_t error;
     json_t *request = json_loadf(stdin, 0, &error);
     if (request == NULL)
