@@ -81,6 +81,11 @@ static double gain(const rs_sim_report *report, size_t which)
     return ns > 0 ? report->results[0].counts.ns / ns : 0;
 }
 
+static double cycles(const rs_sim_report *report, size_t which)
+{
+    return report->results[which].counts.ns * report->device->clock_ghz;
+}
+
 /* ---- text and JSON ---- */
 
 static void print_table(const rs_sim_report *report)
@@ -90,14 +95,14 @@ static void print_table(const rs_sim_report *report)
         if ((int)strlen(report->results[i].layout) > width)
             width = (int)strlen(report->results[i].layout);
     printf("%s\n", report->device->name);
-    printf("%-*s %12s %7s %8s %6s %10s %8s %7s\n", width, "layout", "lines/access", "moved",
-           "balance", "rows", "us", "GB/s", "gain");
+    printf("%-*s %12s %7s %8s %6s %10s %10s %8s %7s\n", width, "layout", "lines/access", "moved",
+           "balance", "rows", "us", "cycles", "GB/s", "gain");
     for (size_t i = 0; i < report->count; i++) {
         const rs_sim_counts *counts = &report->results[i].counts;
-        printf("%-*s %12.2f %7.2f %8.2f %6.2f %10.1f %8.0f %7.2f\n", width,
+        printf("%-*s %12.2f %7.2f %8.2f %6.2f %10.1f %10.0f %8.0f %7.2f\n", width,
                report->results[i].layout, part(counts->lines, counts->accesses), moved(counts),
                counts->busiest, part(counts->row_hits, counts->requests), counts->ns * 1e-3,
-               speed(counts), gain(report, i));
+               cycles(report, i), speed(counts), gain(report, i));
     }
 }
 
@@ -108,16 +113,17 @@ static int print_json(const rs_sim_report *report)
         const rs_sim_counts *c = &report->results[i].counts;
         json_array_append_new(
             layouts,
-            json_pack(
-                "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-                "layout", report->results[i].layout, "warps", (json_int_t)c->warps, "accesses",
-                (json_int_t)c->accesses, "lines", (json_int_t)c->lines, "sectors",
-                (json_int_t)c->sectors, "useful_bytes", (json_int_t)c->useful_bytes, "moved_bytes",
-                (json_int_t)c->moved_bytes, "requests", (json_int_t)c->requests, "row_hits",
-                (json_int_t)c->row_hits, "balance", c->busiest, "access_seconds",
-                c->access_ns * 1e-9, "memory_seconds", c->memory_ns * 1e-9, "latency_seconds",
-                c->latency_ns * 1e-9, "seconds", c->ns * 1e-9, "gb_per_second", speed(c), "gain",
-                gain(report, i)));
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, "
+                      "s:f, s:f}",
+                      "layout", report->results[i].layout, "warps", (json_int_t)c->warps,
+                      "accesses", (json_int_t)c->accesses, "lines", (json_int_t)c->lines, "sectors",
+                      (json_int_t)c->sectors, "useful_bytes", (json_int_t)c->useful_bytes,
+                      "moved_bytes", (json_int_t)c->moved_bytes, "requests",
+                      (json_int_t)c->requests, "row_hits", (json_int_t)c->row_hits, "balance",
+                      c->busiest, "access_seconds", c->access_ns * 1e-9, "memory_seconds",
+                      c->memory_ns * 1e-9, "latency_seconds", c->latency_ns * 1e-9, "seconds",
+                      c->ns * 1e-9, "cycles", cycles(report, i), "gb_per_second", speed(c), "gain",
+                      gain(report, i)));
     }
     json_t *object = json_pack("{s:s, s:s, s:o}", "device", report->device->name, report->key,
                                report->subject, "layouts", layouts);

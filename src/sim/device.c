@@ -49,6 +49,7 @@ static const entry rows[] = {
     {"threads", "warp", COUNT, AT(warp)},
     {"threads", "processors", COUNT, AT(processors)},
     {"threads", "launch_ns", TIME, AT(launch_ns)},
+    {"threads", "clock_ghz", TIME, AT(clock_ghz)},
     {"access", "lines_ns", COSTS, AT(cost)},
     {"access", "overlap", TIME, AT(overlap)},
     {"caches", "sector_bytes", COUNT, AT(sector_bytes)},
@@ -186,6 +187,7 @@ static const char *find_contradiction(const rs_sim_device *device)
 {
     static const char *const sentences[] = {
         "warp is more than 1024",
+        "clock_ghz is 0",
         "sector_bytes does not divide the line of 128 bytes into parts of 4 bytes and more",
         "fetch_bytes is not between sector_bytes and the line of 128 bytes, a power of two",
         "row_bytes is not a multiple of fetch_bytes",
@@ -201,6 +203,7 @@ static const char *find_contradiction(const rs_sim_device *device)
     };
     const bool wrong[] = {
         device->warp > 1024,
+        device->clock_ghz <= 0,
         device->sector_bytes < 4 || RS_SIM_LINE % device->sector_bytes != 0,
         device->fetch_bytes < device->sector_bytes || device->fetch_bytes > RS_SIM_LINE ||
             RS_SIM_LINE % device->fetch_bytes != 0,

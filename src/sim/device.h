@@ -31,6 +31,7 @@ typedef struct {
     size_t warp;
     size_t processors;
     double launch_ns; /* a processor starts a warp */
+    double clock_ghz; /* of a processor: what a time is in cycles; nothing else depends on it */
     /* [access] */
     size_t cost_count;
     rs_sim_cost cost[RS_SIM_MOST_COSTS];

@@ -12,7 +12,7 @@
 
 /* A device that is simple enough to work out by hand. */
 static const char plain[] = "[device]\nname = plain\n"
-                            "[threads]\nwarp = 4\nprocessors = 1\nlaunch_ns = 0\n"
+                            "[threads]\nwarp = 4\nprocessors = 1\nlaunch_ns = 0\nclock_ghz = 1\n"
                             "[access]\nlines_ns = 1:10 4:40\noverlap = 100\n"
                             "[caches]\nsector_bytes = 32\nl1_bytes = 0\nl1_ways = 1\n"
                             "l2_bytes = 1K\nl2_ways = 2\n"
@@ -64,6 +64,7 @@ static void bad_descriptions_get_a_sentence(void **state)
         {"warp", "warp = 4\nwarp = 4", "test:5: warp"},
         {"warp", "wrap = 4", "test:4: wrap"},
         {"warp", "warp = 2000", "warp is more than 1024"},
+        {"clock_ghz", "clock_ghz = 0", "clock_ghz is 0"},
         {"queue", "", "queue is missing in section [memory]"},
         {"lines_ns", "lines_ns = 4:1 2:7", "lines_ns"},
         {"lines_ns", "lines_ns = 4", "lines_ns"},
