@@ -18,12 +18,12 @@ static const char kind[] = "binaries";
 /* Larger ones are not kept: the disk would have each twice. */
 enum { MOST_BYTES = 8 << 20 };
 
-/* Whether the source says the same at another time and in another place. */
-static bool is_complete(const char *source)
+/* Whether a source, or options, say the same at another time and in another place. */
+static bool is_complete(const char *text)
 {
     static const char *const signs[] = {"include", "__DATE__", "__TIME__", "__TIMESTAMP__"};
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-        if (strstr(source, signs[i]) != NULL)
+        if (strstr(text, signs[i]) != NULL)
             return false;
     return true;
 }
@@ -43,10 +43,29 @@ static size_t size_of_binary(const rs_program *program)
     return one && executable && size <= MOST_BYTES ? size : 0;
 }
 
+/* Whether the driver built the program with these options; a build that it refused leaves others.
+ */
+static bool was_built_with(const rs_program *program, const char *options)
+{
+    size_t size = 0;
+    if (rs_driver()->clGetProgramBuildInfo(program->handle, program->device,
+                                           CL_PROGRAM_BUILD_OPTIONS, 0, NULL, &size) != CL_SUCCESS)
+        return false;
+    char *found = calloc(1, size + 1);
+    bool same = found != NULL &&
+                rs_driver()->clGetProgramBuildInfo(program->handle, program->device,
+                                                   CL_PROGRAM_BUILD_OPTIONS, size, found,
+                                                   NULL) == CL_SUCCESS &&
+                strcmp(found, options) == 0;
+    free(found);
+    return same;
+}
+
 static void remember(const rs_program *program, const unsigned char *binary)
 {
     size_t size = size_of_binary(program);
-    if (size == 0 || !is_complete(program->source))
+    if (size == 0 || !is_complete(program->source) || !is_complete(program->options) ||
+        !was_built_with(program, program->options) || !rs_program_may_have_records(program))
         return;
     rs_text origin = RS_TEXT_EMPTY;
     rs_text_add(&origin, program->options, strlen(program->options) + 1);

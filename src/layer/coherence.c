@@ -149,11 +149,21 @@ void rs_buffer_forget(rs_buffer *buffer)
 
 /* ---- conversions ---- */
 
+/* The conversion of another queue may wait there for a flush, which the program, knowing nothing of
+ * it, need not make before it waits for this command. */
+static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
+{
+    const bool elsewhere = buffer->ready_queue != command->queue;
+    if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
+        return;
+    if (elsewhere && buffer->ready_queue != NULL)
+        rs_driver()->clFlush(buffer->ready_queue->handle);
+    rs_command_wait(command, buffer->ready);
+}
+
 void rs_command_own(rs_command *command, rs_buffer *buffer)
 {
-    if (buffer->ready != NULL &&
-        (buffer->ready_queue != command->queue || command->queue->out_of_order))
-        rs_command_wait(command, buffer->ready);
+    wait_until_ready(command, buffer);
     for (size_t i = 0; i < buffer->users.event_count; i++)
         rs_command_wait(command, buffer->users.events[i]);
     for (size_t i = 0; i < buffer->users.queue_count; i++) {
@@ -217,9 +227,7 @@ const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id
 
 static void note_use(rs_command *command, rs_buffer *buffer)
 {
-    if (buffer->ready != NULL &&
-        (buffer->ready_queue != command->queue || command->queue->out_of_order))
-        rs_command_wait(command, buffer->ready);
+    wait_until_ready(command, buffer);
     if (!add_user(&buffer->users, command->queue))
         command->error = CL_OUT_OF_HOST_MEMORY;
 }

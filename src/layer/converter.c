@@ -80,18 +80,24 @@ restride_status rs_converter_create(rs_converter **converter, cl_context context
     return RESTRIDE_OK;
 }
 
-void rs_converter_destroy(rs_converter *converter)
+/* The pairs of a list from a place on. */
+static void destroy_pairs(plan_pair **place)
 {
-    if (converter == NULL)
-        return;
-    while (converter->pairs != NULL) {
-        plan_pair *first = converter->pairs;
-        converter->pairs = first->next;
+    while (*place != NULL) {
+        plan_pair *first = *place;
+        *place = first->next;
         for (int i = 0; i < DIRECTIONS; i++)
             restride_plan_destroy(first->plans[i]);
         free(first->why);
         free(first);
     }
+}
+
+void rs_converter_destroy(rs_converter *converter)
+{
+    if (converter == NULL)
+        return;
+    destroy_pairs(&converter->pairs);
     if (converter->engine != NULL)
         restride_engine_destroy(converter->engine);
     rs_opencl_marshal_destroy(converter->marshal);
@@ -153,19 +159,37 @@ static bool is_small(const rs_converter *converter, size_t bytes)
     return converter->window != NULL && bytes <= SMALL_BYTES;
 }
 
-/* Those of arrays of that length, made if new. What could not be planned is not tried again. */
+/* Programs whose arrays change their length would fill the device with plans. Commands that are
+ * under way keep what they use. */
+static void keep_latest(rs_converter *converter)
+{
+    enum { MOST_PAIRS = 8 };
+    plan_pair **place = &converter->pairs;
+    for (int i = 0; i < MOST_PAIRS && *place != NULL; i++)
+        place = &(*place)->next;
+    destroy_pairs(place);
+}
+
+/* Those of arrays of that length, made if new, and now the first of the list. What could not be
+ * planned is not tried again. */
 static restride_status find_plans(rs_converter *converter, size_t count, const plan_pair **found)
 {
-    plan_pair *pair = converter->pairs;
-    while (pair != NULL && pair->count != count)
-        pair = pair->next;
-    if (pair == NULL) {
+    plan_pair **place = &converter->pairs;
+    while (*place != NULL && (*place)->count != count)
+        place = &(*place)->next;
+    plan_pair *pair = *place;
+    if (pair != NULL)
+        *place = pair->next;
+    const bool is_new = pair == NULL;
+    if (is_new)
         pair = calloc(1, sizeof *pair);
-        if (pair == NULL)
-            return rs_fail_memory("a conversion");
+    if (pair == NULL)
+        return rs_fail_memory("a conversion");
+    pair->next = converter->pairs;
+    converter->pairs = pair;
+    if (is_new) {
         pair->count = count;
-        pair->next = converter->pairs;
-        converter->pairs = pair;
+        keep_latest(converter);
         pair->status = make_plans(converter, pair);
         if (pair->status != RESTRIDE_OK)
             pair->why = strdup(restride_last_error());

@@ -60,8 +60,11 @@ static void build(rs_residence *residence)
 
 /* ---- threads ---- */
 
+static _Thread_local bool is_builder; /* this thread builds conversions */
+
 static void *build_beside(void *residence)
 {
+    is_builder = true;
     build(residence);
     return NULL;
 }
@@ -100,11 +103,15 @@ static bool join_finished(void)
     return with_thread == NULL;
 }
 
+/* A function of the program's that the driver calls in a builder's thread may end the process or
+ * fork, and must not wait for that builder. A fork in a compiler that the builder waits for would
+ * last for ever. */
 void rs_residences_await(void)
 {
     static const struct timespec pause = {0, 100000};
+    const double longest = 60, end = rs_layer_clock() + longest;
     rs_layer_lock();
-    while (!join_finished()) {
+    while (!is_builder && !join_finished() && rs_layer_clock() < end) {
         rs_layer_unlock();
         nanosleep(&pause, NULL);
         rs_layer_lock();

@@ -78,6 +78,57 @@ const char *rs_doubt_question(const char *text, size_t *line)
     return NULL;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The last character of a string literal that begins here, where it ends on its line and a comment
+ * does neither begin nor end before that; else its first. */
+static const char *end_of_string(const char *begin)
+{
+    for (const char *c = begin + 1; *c != '\0' && *c != '\n'; c++) {
+        if (*c == '"')
+            return c;
+        if ((c[0] == '/' && c[1] == '*') || (c[0] == '*' && c[1] == '/'))
+            break;
+        if (*c == '\\' && c[1] != '\0' && c[1] != '\n')
+            c++;
+    }
+    return begin;
+}
+
+/* Each # that begins no line is taken for an operator, in whatever spelling, so that no comment and
+ * no joined line hides one. */
+size_t rs_doubt_operators(const char *text)
+{
+    size_t line = 1;
+    bool begins = true; /* only blanks stood on this line */
+    char last = '\0';
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '\n') {
+            line++;
+            begins = last != '\\';
+            last = '\0';
+        }
+        if (*c == '\n' || is_blank(*c))
+            continue;
+        bool is_hash = *c == '#' || (c[0] == '%' && c[1] == ':') || strncmp(c, "?\?=", 3) == 0;
+        if (is_hash && !begins)
+            return line;
+        if (*c == '"')
+            c = end_of_string(c);
+        begins = false;
+        last = *c;
+    }
+    return 0;
+}
+
 /* Lines of a source one after the other, those that a backslash joins taken together. */
 typedef struct {
     const char *cursor, *begin, *end;
@@ -94,42 +145,19 @@ static bool next_joined(joined_lines *lines)
          line = rs_line_next(&lines->cursor, &length)) {
         lines->end = line + length;
         lines->next++;
-        const char *last = lines->end - (length > 1 && lines->end[-1] == '\r');
-        if (length == 0 || last[-1] != '\\')
+        const char *last = lines->end;
+        while (last > line && is_blank(last[-1]))
+            last--;
+        if (last == line || last[-1] != '\\')
             break;
     }
     return lines->begin != NULL;
 }
 
-/* A comment may stand before a directive, so the definition need not begin the line. */
-size_t rs_doubt_operators(const char *text)
-{
-    joined_lines lines = {.cursor = text, .next = 1};
-    while (next_joined(&lines)) {
-        const char *c = memchr(lines.begin, '#', (size_t)(lines.end - lines.begin));
-        for (; c != NULL && c < lines.end; c++)
-            if (starts_here(c, "define") && memchr(c, '#', (size_t)(lines.end - c)) != NULL)
-                return lines.number;
-    }
-    return 0;
-}
-
-static bool is_device_name(const char *word)
-{
-    static const char *const prefixes[] = {
-        "__OPENCL", "__IMAGE", "__ENDIAN", "__kernel_exec", "CL_",      "CLK_",     "cl_",
-        "M_",       "FLT_",    "DBL_",     "HALF_",         "INT_",     "UINT_",    "LONG_",
-        "ULONG_",   "CHAR_",   "SHRT_",    "NAN",           "INFINITY", "MAXFLOAT", "HUGE_VAL"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (starts_here(word, prefixes[i]))
-            return true;
-    return false;
-}
-
-/* Whether the lines are a directive of which macros take nothing. */
+/* Whether the lines are a directive that expands no macro. */
 static bool is_aside(const joined_lines *lines)
 {
-    static const char *const names[] = {"if", "elif", "pragma", "undef"}; /* ifdef and ifndef too */
+    static const char *const names[] = {"ifdef", "ifndef", "undef", "pragma"};
     const char *name = lines->begin + strspn(lines->begin, " \t");
     if (name >= lines->end || *name != '#')
         return false;
@@ -143,9 +171,34 @@ static bool is_aside(const joined_lines *lines)
     return false;
 }
 
-static bool is_letter(char c)
+/* Whether a name of the compiler's begins here that is no word of the language. */
+static bool is_reserved(const char *text)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    static const char *const words[] = {
+        "kernel",    "global",     "local",      "constant",    "private", "generic",
+        "read_only", "write_only", "read_write", "attribute__", "const",   "inline",
+        "restrict",  "volatile",   "inline__",   "restrict__",  "LINE__"};
+    if (!starts_here(text, "__"))
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(text + 2, words[i], length) == 0 && !is_letter(text[2 + length]) &&
+            text[2 + length] != '\\')
+            return false;
+    }
+    return true;
+}
+
+static bool is_device_name(const char *text)
+{
+    static const char *const parts[] = {
+        "__OPENCL", "__IMAGE", "__ENDIAN", "__kernel_exec", "CL_",      "CLK_",     "cl_",
+        "M_",       "FLT_",    "DBL_",     "HALF_",         "INT_",     "UINT_",    "LONG_",
+        "ULONG_",   "CHAR_",   "SHRT_",    "NAN",           "INFINITY", "MAXFLOAT", "HUGE_VAL"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (starts_here(text, parts[i]))
+            return true;
+    return false;
 }
 
 size_t rs_doubt_device_names(const char *text)
@@ -155,7 +208,7 @@ size_t rs_doubt_device_names(const char *text)
         if (is_aside(&lines))
             continue;
         for (const char *c = lines.begin; c < lines.end; c++)
-            if ((c == lines.begin || !is_letter(c[-1])) && is_device_name(c))
+            if (is_device_name(c) || (is_reserved(c) && (c == lines.begin || !is_letter(c[-1]))))
                 return lines.number;
     }
     return 0;

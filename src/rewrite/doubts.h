@@ -17,14 +17,14 @@ const char *rs_doubt_question(const char *text, size_t *line);
 bool rs_doubt_packing(const char *text, size_t *where);
 
 /*
- * The line of the first macro of this text that makes strings or words of its arguments (# and ##);
- * 0: none does. With such a macro a name that only the device's compiler knows would be taken as it
- * is written, where that compiler takes its value.
+ * The line of the first macro of this text that may make strings or words of its arguments (# and
+ * ##); 0: none does. With such a macro a name that only the device's compiler knows would be taken
+ * as it is written, where that compiler takes its value.
  */
 size_t rs_doubt_operators(const char *text);
 
 /* The line of the first place where a text names what compilers of OpenCL C predefine and a macro
- * could take it: not in conditions, about which the compiler is asked, nor in pragmas. 0: none. */
+ * could take it: not in pragmas and in questions whether a name is defined. 0: none. */
 size_t rs_doubt_device_names(const char *text);
 
 #endif

@@ -435,6 +435,41 @@ static restride_status find_hidden_type(rs_tree *tree)
     return RESTRIDE_OK;
 }
 
+static bool keeps_its_value(CXCursor variable)
+{
+    CXType type = clang_getCursorType(variable);
+    while (clang_getArrayElementType(type).kind != CXType_Invalid)
+        type = clang_getArrayElementType(type);
+    CXString spelling = clang_getTypeSpelling(type);
+    const char *name = clang_getCString(spelling);
+    bool constant = clang_isConstQualifiedType(type) || strstr(name, "__constant") != NULL ||
+                    strstr(name, "sampler_t") != NULL;
+    clang_disposeString(spelling);
+    return constant;
+}
+
+/*
+ * A variable that lives from launch to launch exists once in the program's own kernels and once in
+ * the rewritten ones, where a kernel and its form for full tiles would have one each. Keeps the
+ * source of a layer's request then, as a failure of the tree.
+ */
+static restride_status find_lasting_variable(rs_tree *tree)
+{
+    for (int n = 0; n < tree->node_count && tree->failure == NULL; n++) {
+        const rs_node *node = &tree->nodes[n];
+        if (node->kind != CXCursor_VarDecl || keeps_its_value(node->cursor) ||
+            (node->parent > 0 && clang_Cursor_getStorageClass(node->cursor) != CX_SC_Static))
+            continue;
+        tree->failure =
+            strdup("a variable keeps its value from launch to launch, and kernels in two "
+                   "layouts would not share it");
+        tree->failure_offset = node->begin;
+        if (tree->failure == NULL)
+            return rs_fail_memory("a parsed source");
+    }
+    return RESTRIDE_OK;
+}
+
 static restride_status put_includes(rewriting *r)
 {
     json_t *includes;
@@ -512,7 +547,11 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size);
     status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
                            bits != NULL ? (int)json_integer_value(bits) : 64);
-    return status == RESTRIDE_OK ? find_hidden_type(&r->tree) : status;
+    if (status == RESTRIDE_OK)
+        status = find_hidden_type(&r->tree);
+    if (status == RESTRIDE_OK && json_is_true(json_object_get(r->request, "full")))
+        status = find_lasting_variable(&r->tree);
+    return status;
 }
 
 static restride_status refuse_all(rewriting *r)

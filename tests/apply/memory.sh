@@ -4,8 +4,6 @@ restride=$1
 kernels=$2
 source "$(dirname "$0")/../cli/expect.sh"
 cd "$work"
-# LeakSanitizer itself ends by a signal in the thread-local memory of kernels that PoCL has loaded.
-export LSAN_OPTIONS=${LSAN_OPTIONS:+$LSAN_OPTIONS:}use_tls=0
 
 check() {
     expect 0 "$restride" analyze "$1" --apply memory --check --repeat 0 --size 203 "${@:2}"

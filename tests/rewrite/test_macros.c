@@ -258,6 +258,18 @@ static void test_sources_that_compilers_read_differently(void **state)
         {"#def\\\nine S(x) #x\nconstant char v[] = S(CL\\\n_VERSION_1_0);\n", "", "# or ##"},
         {"#define S(x) #x\n/*\n#if */ constant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
         {"#define S(x) #x\n#define N CL_VERSION_1_0\n", "", "# or ##"},
+        {"#define S(x) /* a\n b */ #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+        {"#define S(x) \\ \n#x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+        {"%:define S(x) %:x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+        {"#define S(x) /* \" */ #x /* \" */\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+         "# or ##"},
+        {"#define W_120 1\n#define E_(v) W_##v\n#define E(v) E_(v)\n"
+         "#if E(__OPENCL_C_VERSION__)\n#endif\n",
+         "", "# or ##"},
+        {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__opencl_c_int64);\n", "",
+         "# or ##"},
+        {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__FAST_RELAXED_MATH__);\n",
+         "", "# or ##"},
         {"", "-DX='3'", "quotes"},
         {"", "-DX=\\\"3\\\"", "quotes"},
         {"void g(void) { typedef float2 float4; }\n", "", "hide a vector type"},
@@ -278,7 +290,8 @@ static void test_sources_that_compilers_read_differently(void **state)
         "#define J(a, b) a##b\n#pragma pack(push, 4)\n#pragma pack(pop)\n",
         "#define J(a, b) a##b\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
         "#define J(a, b) a##b\n#ifdef CL_VERSION_1_0\n#define ONE 1\n#endif\n",
-        "#define J(a, b) a##b\nconstant int MY_CL_ = 1, BANANA = 2;\n",
+        "#define J(a, b) a##b\n#undef NAN\n__constant int one = 1;\n",
+        "#define A \"#1\"\nconstant float big = FLT_MAX;\n",
     };
     for (size_t i = 0; i < sizeof innocent / sizeof innocent[0]; i++) {
         char source[512];

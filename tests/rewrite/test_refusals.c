@@ -416,10 +416,41 @@ static void test_arrays_of_members(void **state)
     json_decref(reply);
 }
 
+/* The layer launches kernels of two programs, which have their own variables. */
+static void test_variables_that_last(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variable, *inside;
+        bool lasts;
+    } rows[] = {
+        {"global int seen;", "seen = 1;", true},
+        {"static global int seen[2];", "seen[0] = 1;", true},
+        {"", "static global int seen; seen = 1;", true},
+        {"static global const int *seen;", "", true},
+        {"constant int seen[2] = {1, 2};", "", false},
+        {"const global int seen = 1;", "", false},
+        {"constant sampler_t seen = 0;", "local int q[4]; int z; q[0] = z = 1;", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[400];
+        snprintf(source, sizeof source,
+                 "typedef struct { float x; int y; } p;\n%s\n"
+                 "kernel void mark(global p *a) { %s a[get_global_id(0)].y += 1; }\n",
+                 rows[i].variable, rows[i].inside);
+        json_t *reply = ask_for_tiles(source, "-cl-std=CL2.0", 32);
+        if ((strstr(string_of(reply, "reason"), "keeps its value") != NULL) != rows[i].lasts ||
+            (json_object_get(reply, "source") == NULL) != rows[i].lasts)
+            fail_msg("%s: \"%s\"", source, string_of(reply, "reason"));
+        json_decref(reply);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrays_of_members),
+        cmocka_unit_test(test_variables_that_last),
         cmocka_unit_test(test_what_is_not_understood_stays),
         cmocka_unit_test(test_records_of_flat_arrays),
         cmocka_unit_test(test_layouts_by_name),
