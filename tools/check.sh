@@ -72,9 +72,7 @@ fuzz_kernels() {
 step "build" compile "$build"
 run_tests "$build"
 
-# use_tls=0: LeakSanitizer ends with a fault of its own when it looks into the thread-local memory of a driver's
-# threads that are ending at that moment.
-export LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0:use_tls=0
+export LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0
 step "build with sanitizers" compile "$build-sanitize" -DRESTRIDE_SANITIZE=address,undefined
 run_tests "$build-sanitize"
 
