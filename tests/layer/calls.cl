@@ -38,7 +38,7 @@ __kernel void words(__global uint *all, uint by)
 }
 
 /* And as six planes of words, each of which has one word for every cell. */
-//DL: SoA: planes[6][count]
+// DL: SoA: planes[6][count]
 __kernel void sweep(__global uint *planes, uint count, uint by)
 {
     size_t i = get_global_id(0);

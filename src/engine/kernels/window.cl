@@ -50,8 +50,8 @@ kernel void window_out(global const GRANULE *array, ulong count, global GRANULE 
         to[b - first * sizeof(GRANULE)] = from[b];
 }
 
-kernel void window_in(global GRANULE *array, ulong count, global const GRANULE *window,
-                      ulong first, ulong granules, ulong tail, ulong end)
+kernel void window_in(global GRANULE *array, ulong count, global const GRANULE *window, ulong first,
+                      ulong granules, ulong tail, ulong end)
 {
     global uchar *to = (global uchar *)array;
     global const uchar *from = (global const uchar *)window;
