@@ -4,6 +4,7 @@
  * are files of a temporary folder; the recording comes through a pipe.
  */
 #include "cli/sim_launch.h"
+#include "base/folder.h"
 #include "cli/parts.h"
 #include "sim/trace_format.h"
 
@@ -40,17 +41,9 @@ static char *joined(const char *a, const char *b)
 
 static restride_status make_folder(rs_sim_running *running)
 {
-    const char *temporary = getenv("TMPDIR");
-    running->folder = joined(temporary != NULL ? temporary : "/tmp", "/restride-sim-XXXXXX");
-    if (running->folder == NULL)
-        return rs_fail_memory("a temporary folder");
-    if (mkdtemp(running->folder) == NULL) {
-        restride_status status = rs_fail(RESTRIDE_IO, "%s could not be made: %s; is TMPDIR right?",
-                                         running->folder, strerror(errno));
-        free(running->folder);
-        running->folder = NULL;
+    restride_status status = rs_folder_create(&running->folder);
+    if (status != RESTRIDE_OK)
         return status;
-    }
     running->source = joined(running->folder, "/kernel.cl");
     running->description = joined(running->folder, "/launch.sim");
     running->messages = joined(running->folder, "/messages.txt");
@@ -211,15 +204,10 @@ static restride_status explain(const rs_sim_running *running, int exit_status)
 
 static void remove_files(rs_sim_running *running)
 {
-    char *const files[] = {running->source, running->description, running->messages};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (files[i] != NULL)
-            unlink(files[i]);
-        free(files[i]);
-    }
-    if (running->folder != NULL)
-        rmdir(running->folder);
-    free(running->folder);
+    free(running->source);
+    free(running->description);
+    free(running->messages);
+    rs_folder_remove(running->folder);
 }
 
 restride_status rs_sim_launch_end(rs_sim_running *running, restride_status status)

@@ -410,6 +410,14 @@ static restride_status check_headers(rewriting *r, bool *stopped)
     return status;
 }
 
+/* Keeps the source, as a failure of the tree at this node. */
+static restride_status stop_at(rs_tree *tree, const rs_node *node, const char *reason)
+{
+    tree->failure = strdup(reason);
+    tree->failure_offset = node->begin;
+    return tree->failure != NULL ? RESTRIDE_OK : rs_fail_memory("a parsed source");
+}
+
 /*
  * Generated accesses name OpenCL's vector types (float4): a type definition inside a function could
  * give such a name another meaning there. Keeps the source then, as a failure of the tree.
@@ -427,10 +435,7 @@ static restride_status find_hidden_type(rs_tree *tree)
         clang_disposeString(spelling);
         if (!vector)
             continue;
-        tree->failure = strdup("a type inside a function may hide a vector type");
-        tree->failure_offset = node->begin;
-        if (tree->failure == NULL)
-            return rs_fail_memory("a parsed source");
+        return stop_at(tree, node, "a type inside a function may hide a vector type");
     }
     return RESTRIDE_OK;
 }
@@ -460,12 +465,9 @@ static restride_status find_lasting_variable(rs_tree *tree)
         if (node->kind != CXCursor_VarDecl || keeps_its_value(node->cursor) ||
             (node->parent > 0 && clang_Cursor_getStorageClass(node->cursor) != CX_SC_Static))
             continue;
-        tree->failure =
-            strdup("a variable keeps its value from launch to launch, and kernels in two "
-                   "layouts would not share it");
-        tree->failure_offset = node->begin;
-        if (tree->failure == NULL)
-            return rs_fail_memory("a parsed source");
+        return stop_at(tree, node,
+                       "a variable keeps its value from launch to launch, and kernels in two "
+                       "layouts would not share it");
     }
     return RESTRIDE_OK;
 }
