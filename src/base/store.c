@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,11 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* An entry is "restride store 1", key size, content size and hash, then key and content. */
 enum { NAME_SIZE = 64, HEADER_SIZE = 80 };
 static const size_t entry_limit = (size_t)256 << 20;
+
+/* Of a kind (store.h). */
+enum { MOST_ENTRIES = 1024, MOST_BYTES = 128 << 20 };
+
+/* What a process that was killed has left is no longer being written. */
+enum { SECONDS_OF_TEMPORARY = 3600 };
 
 /* FNV-1a. Two of them with different starts name an entry. */
 static uint64_t hash(uint64_t value, const char *bytes, size_t count)
@@ -126,6 +134,8 @@ bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *
                 (uintmax_t)about.st_size <= entry_limit &&
                 rs_text_read_descriptor(&text, file, name) == RESTRIDE_OK &&
                 unpack(&text, key, key_size, content);
+    if (good)
+        (void)futimens(file, NULL); /* its age is that of its last use */
     close(file);
     rs_text_free(&text);
     return good;
@@ -182,4 +192,96 @@ void rs_store_write(const char *kind, const char *key, size_t key_size, const ch
     if (!written)
         rs_log(RS_LOG_INFO, "an entry of the store %s could not be written", kind);
     close(folder);
+    if (written)
+        rs_store_trim(kind, MOST_ENTRIES, MOST_BYTES);
+}
+
+/* ---- its size ---- */
+
+typedef struct {
+    char name[NAME_SIZE];
+    struct timespec used;
+    size_t bytes;
+} stored;
+
+typedef struct {
+    stored *entries;
+    size_t count, capacity;
+    size_t bytes;
+} listing;
+
+static void list_entry(listing *list, const stored *entry)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity * 2 + 64;
+        stored *larger = realloc(list->entries, capacity * sizeof *larger);
+        if (larger == NULL)
+            return;
+        list->entries = larger;
+        list->capacity = capacity;
+    }
+    list->entries[list->count++] = *entry;
+    list->bytes += entry->bytes;
+}
+
+static bool is_temporary(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".tmp") == 0;
+}
+
+/* Lists the entries, and removes what was never finished. */
+static void list_folder(listing *list, DIR *folder)
+{
+    const struct dirent *found;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    while ((found = readdir(folder)) != NULL) {
+        struct stat about;
+        stored entry;
+        if (strlen(found->d_name) >= NAME_SIZE ||
+            fstatat(dirfd(folder), found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(about.st_mode))
+            continue;
+        if (is_temporary(found->d_name)) {
+            if (now.tv_sec - about.st_mtim.tv_sec > SECONDS_OF_TEMPORARY)
+                (void)unlinkat(dirfd(folder), found->d_name, 0);
+            continue;
+        }
+        entry.used = about.st_mtim;
+        entry.bytes = (size_t)about.st_size;
+        strcpy(entry.name, found->d_name);
+        list_entry(list, &entry);
+    }
+}
+
+static int compare_use(const void *a, const void *b)
+{
+    const struct timespec *left = &((const stored *)a)->used, *right = &((const stored *)b)->used;
+    if (left->tv_sec != right->tv_sec)
+        return left->tv_sec < right->tv_sec ? -1 : 1;
+    return (left->tv_nsec > right->tv_nsec) - (left->tv_nsec < right->tv_nsec);
+}
+
+/* Another process may remove the same entry, or write it anew: one that is missing is only made
+ * once more, and who reads it has it open. */
+void rs_store_trim(const char *kind, size_t most_entries, size_t most_bytes)
+{
+    listing list = {NULL, 0, 0, 0};
+    int descriptor = open_folder(kind, false);
+    DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    if (folder == NULL) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return;
+    }
+    list_folder(&list, folder);
+    qsort(list.entries, list.count, sizeof *list.entries, compare_use);
+    size_t left = list.count;
+    for (size_t i = 0; left > 1 && (left > most_entries || list.bytes > most_bytes); i++, left--) {
+        list.bytes -= list.entries[i].bytes;
+        (void)unlinkat(descriptor, list.entries[i].name, 0);
+    }
+    free(list.entries);
+    closedir(folder);
 }

@@ -6,6 +6,9 @@
  * renamed. It holds its whole key, its length and a hash, so a torn or foreign file is no entry.
  * What another user could have written is never read: the folder and the file must belong to this
  * user, and nobody else may write to them.
+ *
+ * A kind keeps 1024 entries of 128 MiB together at most: whoever writes one removes those that were
+ * longest not read.
  */
 #ifndef RS_BASE_STORE_H
 #define RS_BASE_STORE_H
@@ -18,5 +21,8 @@ bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *
 /* A store that cannot be written costs time alone: failures are only logged. */
 void rs_store_write(const char *kind, const char *key, size_t key_size, const char *bytes,
                     size_t count);
+
+/* Removes what was longest not read until no more is left than that; the latest entry stays. */
+void rs_store_trim(const char *kind, size_t most_entries, size_t most_bytes);
 
 #endif

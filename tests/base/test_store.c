@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 600 };
@@ -162,12 +163,107 @@ static void test_processes(void **state)
     only_file(path); /* no temporary file is left */
 }
 
+static int count_files(void)
+{
+    DIR *list = opendir(folder);
+    const struct dirent *entry;
+    int count = 0;
+    assert_non_null(list);
+    while ((entry = readdir(list)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(list);
+    return count;
+}
+
+/* A file's clock may stand still for some milliseconds. */
+static void wait_for_clock(void)
+{
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+}
+
+/* What was longest neither written nor read goes first, and the latest stays whatever its size. */
+static void test_trim(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; i++) {
+        write_entry(keys[i], "content");
+        wait_for_clock();
+    }
+    assert_true(holds("a", "content"));
+    rs_store_trim("test", 4, 1 << 20);
+    assert_int_equal(count_files(), 4);
+    rs_store_trim("test", 3, 1 << 20);
+    assert_false(holds("b", "content"));
+    assert_int_equal(count_files(), 3);
+    wait_for_clock();
+    assert_true(holds("d", "content"));
+    rs_store_trim("test", 100, 1);
+    assert_int_equal(count_files(), 1);
+    assert_true(holds("d", "content"));
+    rs_store_trim("missing", 1, 1);
+}
+
+/* Files that a killed process has left go with time; others are being written. */
+static void test_trim_temporaries(void **state)
+{
+    (void)state;
+    const char *const names[] = {"1-0x1-0.tmp", "2-0x2-0.tmp"};
+    write_entry("key", "content");
+    for (int i = 0; i < 2; i++) {
+        char path[PATH_SIZE];
+        snprintf(path, sizeof path, "%.300s/%s", folder, names[i]);
+        int file = open(path, O_WRONLY | O_CREAT, 0600);
+        assert_true(file >= 0);
+        const struct timespec times[] = {{1, 0}, {1, 0}};
+        if (i == 0)
+            assert_int_equal(futimens(file, times), 0);
+        close(file);
+    }
+    rs_store_trim("test", 1, 1);
+    assert_int_equal(count_files(), 2);
+    assert_true(holds("key", "content"));
+}
+
+/* Whoever writes keeps the kind within its bounds, many processes at once too. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4, EACH = 300, MOST = 1024 };
+    for (int p = 0; p < PROCESSES; p++)
+        if (fork() == 0) {
+            int wrong = 0;
+            for (int i = 0; i < EACH; i++) {
+                char key[32];
+                snprintf(key, sizeof key, "%d of %d", i, p);
+                write_entry(key, key);
+                wrong += !holds(key, key);
+            }
+            _exit(wrong != 0);
+        }
+    for (int p = 0; p < PROCESSES; p++) {
+        int status;
+        assert_true(wait(&status) > 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    write_entry("last", "content");
+    assert_int_equal(count_files(), MOST);
+    assert_true(holds("last", "content"));
+    assert_true(holds("299 of 0", "299 of 0"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_round_trip, clear), cmocka_unit_test_setup(test_torn, clear),
-        cmocka_unit_test_setup(test_damaged, clear),    cmocka_unit_test_setup(test_hostile, clear),
+        cmocka_unit_test_setup(test_round_trip, clear),
+        cmocka_unit_test_setup(test_torn, clear),
+        cmocka_unit_test_setup(test_damaged, clear),
+        cmocka_unit_test_setup(test_hostile, clear),
         cmocka_unit_test_setup(test_processes, clear),
+        cmocka_unit_test_setup(test_trim, clear),
+        cmocka_unit_test_setup(test_trim_temporaries, clear),
+        cmocka_unit_test_setup(test_bounds, clear),
     };
     umask(022);
     if (mkdtemp(root) == NULL || setenv("XDG_CACHE_HOME", root, 1) != 0)
