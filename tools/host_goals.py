@@ -1,10 +1,15 @@
 #!/usr/bin/python3
-"""host_goals.py [--build BUILD] [--threads N] [--repeat N] [--large N] [--rows TEXT] [-- WRAP...]
+"""host_goals.py [--build BUILD] [--threads N] [--repeat N] [--large N] [--again N] [--rows TEXT] [-- WRAP...]
 
 Measures every line of the goals for in-place transposition on the host and prints a table: the ratio to a copy of the same
 bytes by the same threads in the same run, beside the goal. --repeat is the number of runs of each number (the median counts),
---large the same for matrices above 400 MB, --rows takes the lines whose name contains TEXT. WRAP is put in front of
-each command (for example taskset -c 2,4). Wisdom is not used. Ends with status 1 when a goal was missed.
+--large the same for matrices above 400 MB, --rows takes the lines whose name contains TEXT. --again measures a line that
+missed its goal up to N times more, and prints every measurement. WRAP is put in front of each command (for example taskset
+-c 2,4). Wisdom is not used.
+
+"line, ns" is how long a cache line takes from thread to thread, before the measurement and after it: a virtual machine
+may move its processors meanwhile, or other programs may take them (then it is some hundred and more). A line that met its
+goal only when measured again is counted apart at the end. Ends with status 1 when a goal was never met.
 """
 import argparse
 import json
@@ -51,33 +56,44 @@ def row_of(result, goal, name):
     met = result["ratio"] >= goal
     ratio = f"{result['ratio']:.2f}" if met else f"**{result['ratio']:.3f}**"
     method = result["plan"].get("method", "")
+    handover = ", ".join(f"{ns:.0f}" for ns in result.get("handover_ns", []))
     print(f"| {name} | {result['type']} | {ratio} | {goal:.2f} | {result['gbps']:.1f} | {result['copy_gbps']:.1f} | "
-          f"{100 * result['scratch_bytes'] / result['bytes']:.2f} | {method} |", flush=True)
+          f"{100 * result['scratch_bytes'] / result['bytes']:.2f} | {handover} | {method} |", flush=True)
     return met
+
+
+def runs_until_met(options, shape, kind, goal, batch, name):
+    """Measures one line until it meets its goal; how many runs that took, 0 when it never did."""
+    rows, cols = (int(side) for side in shape.split("x"))
+    large = rows * cols * element_bytes(kind) * batch >= LARGE_BYTES
+    for run in range(1 + options.again):
+        result = bench(options, shape, kind, options.large if large else options.repeat, batch)
+        if row_of(result, goal, name):
+            return run + 1
+    return 0
 
 
 def element_bytes(kind):
     return {"u8": 1, "u16": 2, "f32": 4, "f64": 8, "c128": 16}.get(kind) or int(kind)
 
 
-def measure(options):
-    missed = 0
-    print("| shape | type | ratio | goal | GB/s | copy | scratch, % | method |\n|---|---|---|---|---|---|---|---|")
+def lines(options):
+    """Shape, type, goal, batch and name of each line asked for."""
     for name, shapes, kind, goal in LINES:
-        if options.rows not in name:
-            continue
-        for shape in shapes.split(","):
-            rows, cols = (int(side) for side in shape.split("x"))
-            large = rows * cols * element_bytes(kind) >= LARGE_BYTES
-            result = bench(options, shape, kind, options.large if large else options.repeat)
-            missed += not row_of(result, goal, shape)
+        if options.rows in name:
+            for shape in shapes.split(","):
+                yield shape, kind, goal, 1, shape
     for words in ASTA_WORDS if options.rows in "AoS to ASTA and back" else ():
         for tile in ASTA_TILES:
             tiles = ASTA_BYTES // (4 * words * tile)
             for shape in (f"{tile}x{words}", f"{words}x{tile}"):
-                result = bench(options, shape, "f32", options.repeat, tiles)
-                missed += not row_of(result, ASTA_GOAL, f"{tiles} times {shape}")
-    return missed
+                yield shape, "f32", ASTA_GOAL, tiles, f"{tiles} times {shape}"
+
+
+def measure(options):
+    """The runs that each line took."""
+    print("| shape | type | ratio | goal | GB/s | copy | scratch, % | line, ns | method |\n|---|---|---|---|---|---|---|---|---|")
+    return [runs_until_met(options, *line) for line in lines(options)]
 
 
 def main():
@@ -86,10 +102,13 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--large", type=int, default=5)
+    parser.add_argument("--again", type=int, default=0)
     parser.add_argument("--rows", default="")
     parser.add_argument("wrap", nargs="*")
-    missed = measure(parser.parse_args())
-    print(f"\n{missed} goals missed")
+    runs = measure(parser.parse_args())
+    missed = runs.count(0)
+    print(f"\n{len(runs)} goals: {runs.count(1)} met at once, {len(runs) - runs.count(1) - missed} when measured again, "
+          f"{missed} missed")
     sys.exit(missed > 0)
 
 

@@ -18,4 +18,9 @@ restride_status rs_bench_allocate(unsigned char **memory, size_t bytes);
 restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, size_t bytes,
                                    size_t threads, size_t repeat, rs_bench_times *times);
 
+/* Seconds until a cache line that one thread wrote is another's, the least of several groups of
+ * turns; 0 when no second thread can be started. It tells where the threads run: processors that
+ * share a cache take some 30 ns, others 150 and more. */
+double rs_bench_handover(void);
+
 #endif

@@ -37,7 +37,9 @@ static const char usage[] =
     "  --method NAME    one method instead of the planner's choice, by the name that --json "
     "prints\n"
     "  --batch N        matrices one after the other (default: 1)\n"
-    "  --json           prints JSON, with the stages of each plan\n"
+    "  --json           prints JSON, with the stages of each plan, and handover_ns: how long a "
+    "cache\n"
+    "                   line takes from thread to thread, before the runs and after them\n"
     "\n"
     "Examples:\n"
     "  restride bench transpose --engine host --shape 7200x1800,10000x10000 --type f64\n"
@@ -163,6 +165,7 @@ typedef struct {
     size_t bytes;
     double seconds;
     double copy_seconds;
+    double handover_seconds[2]; /* before the measurement and after it; 0: not measured */
     double plan_seconds;
     size_t scratch_bytes;
     json_t *plan;
@@ -177,9 +180,13 @@ static restride_status time_on_host(bench_result *result, const bench_options *o
     restride_status status = restride_execute(plan, matrix);
     if (status == RESTRIDE_OK)
         status = rs_bench_verify(matrix, result->rows, result->cols, options->unit, options->batch);
+    if (options->threads > 1)
+        result->handover_seconds[0] = rs_bench_handover();
     if (status == RESTRIDE_OK)
         status = rs_bench_time_host(plan, matrix, result->bytes, options->threads, options->repeat,
                                     &times);
+    if (options->threads > 1)
+        result->handover_seconds[1] = rs_bench_handover();
     result->seconds = times.seconds;
     result->copy_seconds = times.copy_seconds;
     return status;
@@ -258,17 +265,27 @@ static double gigabytes_a_second(const bench_result *result, double seconds)
     return seconds > 0 ? 2.0 * (double)result->bytes / seconds * 1e-9 : 0;
 }
 
+/* NULL where no other thread took part. */
+static json_t *handover_json(const bench_result *result)
+{
+    const double *seconds = result->handover_seconds;
+    return seconds[0] > 0 && seconds[1] > 0
+               ? json_pack("[f, f]", 1e9 * seconds[0], 1e9 * seconds[1])
+               : NULL;
+}
+
 static json_t *result_json(const bench_result *result, const bench_options *options)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:b, s:O?}",
-                     "type", options->type, "rows", (json_int_t)result->rows, "cols",
-                     (json_int_t)result->cols, "batch", (json_int_t)options->batch, "bytes",
-                     (json_int_t)result->bytes, "threads", (json_int_t)options->threads, "seconds",
-                     result->seconds, "gbps", gigabytes_a_second(result, result->seconds),
-                     "copy_gbps", gigabytes_a_second(result, result->copy_seconds), "ratio",
-                     result->copy_seconds / result->seconds, "plan_seconds", result->plan_seconds,
-                     "scratch_bytes", (json_int_t)result->scratch_bytes, "verified", 1, "plan",
-                     result->plan);
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o*, s:f, s:I, s:b, s:O?}", "type",
+        options->type, "rows", (json_int_t)result->rows, "cols", (json_int_t)result->cols, "batch",
+        (json_int_t)options->batch, "bytes", (json_int_t)result->bytes, "threads",
+        (json_int_t)options->threads, "seconds", result->seconds, "gbps",
+        gigabytes_a_second(result, result->seconds), "copy_gbps",
+        gigabytes_a_second(result, result->copy_seconds), "ratio",
+        result->copy_seconds / result->seconds, "handover_ns", handover_json(result),
+        "plan_seconds", result->plan_seconds, "scratch_bytes", (json_int_t)result->scratch_bytes,
+        "verified", 1, "plan", result->plan);
 }
 
 static void print_stages(const bench_result *result)
