@@ -464,11 +464,14 @@ static restride_status check_calls(rs_model *model, CXCursor called, size_t offs
 static restride_status refuse_name(rs_model *model, int function, size_t word, size_t length)
 {
     restride_status status = RESTRIDE_OK;
-    for (int v = 0; v < model->variable_count && status == RESTRIDE_OK; v++) {
+    size_t begin = model->tree->nodes[model->functions[function].node].begin;
+    for (int v = rs_model_first_variable(model, begin);
+         v < model->variable_count && model->variables[v].function == function &&
+         status == RESTRIDE_OK;
+         v++) {
         const rs_variable *variable = &model->variables[v];
         const char *name = model->tree->text + variable->offset;
-        if (variable->function == function && variable->origin.argument >= 0 &&
-            rs_identifier_length(name) == length &&
+        if (variable->origin.argument >= 0 && rs_identifier_length(name) == length &&
             memcmp(name, model->tree->text + word, length) == 0)
             status = rs_argument_refuse(&model->arguments[variable->origin.argument], word,
                                         "it is used in a way that is not seen");

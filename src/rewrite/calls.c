@@ -15,22 +15,12 @@ static bool header_has(const rs_model *model, const rs_function *function,
                        const char *const words[], size_t count)
 {
     const rs_tree *tree = model->tree;
-    size_t position = rs_declaration_start(tree, rs_cursor_offset(function->cursor));
+    size_t position = rs_declaration_start(model, rs_cursor_offset(function->cursor));
     size_t end = tree->nodes[function->body].begin, word, length;
     while (rs_word_next(tree->text, end, &position, &word, &length))
         for (size_t i = 0; i < count; i++)
             if (rs_word_equals(tree->text, word, length, words[i]))
                 return true;
-    return false;
-}
-
-/* Whether the first declaration of a function stands on its own, outside of all others. */
-static bool is_declared_outside(const rs_tree *tree, const rs_function *function)
-{
-    CXCursor first = clang_getCanonicalCursor(function->cursor);
-    for (int n = tree->nodes[0].first; n >= 0; n = tree->nodes[n].next)
-        if (clang_equalCursors(tree->nodes[n].cursor, first) != 0)
-            return true;
     return false;
 }
 
@@ -46,8 +36,8 @@ static bool declares_type(const rs_tree *tree, const rs_function *function)
 static bool can_be_copied(const rs_model *model, const rs_function *function)
 {
     static const char *const words[] = {"extern", "alias", "__alias__"};
-    return clang_Cursor_isVariadic(function->cursor) == 0 &&
-           is_declared_outside(model->tree, function) && !declares_type(model->tree, function) &&
+    return clang_Cursor_isVariadic(function->cursor) == 0 && function->first_node >= 0 &&
+           !declares_type(model->tree, function) &&
            !header_has(model, function, words, sizeof words / sizeof words[0]);
 }
 

@@ -78,6 +78,20 @@ const char *rs_doubt_question(const char *text, size_t *line)
     return NULL;
 }
 
+size_t rs_doubt_nesting(const char *text)
+{
+    enum { LIMIT = 1000 };
+    size_t line = 1, depth = 0;
+    for (const char *c = text; *c != '\0' && depth <= LIMIT; c++) {
+        line += *c == '\n';
+        depth += *c == '(';
+        depth -= *c == ')' && depth > 0;
+        if (*c == ';' || *c == '{' || *c == '}')
+            depth = 0;
+    }
+    return depth > LIMIT ? line : 0;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';

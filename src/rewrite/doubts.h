@@ -12,6 +12,10 @@
  * place of the device's compiler. NULL when it does not. */
 const char *rs_doubt_question(const char *text, size_t *line);
 
+/* The line where brackets are nested so deeply that cpp would be busy for minutes, if they are
+ * those of macros, and libclang refuses all others. 0: nowhere. */
+size_t rs_doubt_nesting(const char *text);
+
 /* Whether a "#pragma pack" or "align" of a flat text has a word that the device's compiler would
  * expand, and cpp did not. */
 bool rs_doubt_packing(const char *text, size_t *where);

@@ -267,6 +267,7 @@ static restride_status add_function(rs_model *model, int node)
     added->first_argument = model->argument_count;
     added->parameter_count = parameters;
     added->returned.argument = -1;
+    added->first_node = added->first_instance = added->last_instance = -1;
     if (added->name == NULL)
         return rs_fail_memory("a function");
     restride_status status = RESTRIDE_OK;
@@ -325,18 +326,21 @@ static restride_status find_functions(rs_model *model, int block)
 
 restride_status rs_model_find_functions(rs_model *model)
 {
-    return find_functions(model, 0);
+    restride_status status = find_functions(model, 0);
+    return status == RESTRIDE_OK ? rs_model_index_declarations(model) : status;
 }
 
-int rs_model_function(const rs_model *model, CXCursor cursor)
+int rs_model_first_variable(const rs_model *model, size_t begin)
 {
-    CXCursor declared = clang_getCanonicalCursor(clang_getCursorReferenced(cursor));
-    size_t offset = rs_cursor_offset(declared);
-    for (int f = 0; f < model->function_count; f++)
-        if (model->functions[f].declared == offset &&
-            clang_equalCursors(declared, clang_getCanonicalCursor(model->functions[f].cursor)) != 0)
-            return f;
-    return -1;
+    int low = 0, high = model->variable_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (model->variables[middle].offset < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 int rs_model_variable_of(const rs_model *model, CXCursor cursor)
@@ -344,18 +348,10 @@ int rs_model_variable_of(const rs_model *model, CXCursor cursor)
     enum CXCursorKind kind = clang_getCursorKind(cursor);
     if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl)
         return -1;
-    size_t offset = rs_cursor_offset(cursor);
-    int low = 0, high = model->variable_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (model->variables[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < model->variable_count &&
-                 clang_equalCursors(model->variables[low].cursor, cursor) != 0;
-    return found ? low : -1;
+    int first = rs_model_first_variable(model, rs_cursor_offset(cursor));
+    bool found = first < model->variable_count &&
+                 clang_equalCursors(model->variables[first].cursor, cursor) != 0;
+    return found ? first : -1;
 }
 
 int rs_model_variable(const rs_model *model, int node)
@@ -392,6 +388,8 @@ void rs_model_free(rs_model *model)
     free(model->structures);
     free(model->arguments);
     free(model->functions);
+    free(model->by_declaration);
+    free(model->declaration_ends);
     free(model->variables);
     free(model->bindings);
     free(model->instances);

@@ -86,12 +86,14 @@ typedef struct {
     CXCursor cursor; /* the definition */
     size_t declared; /* the first byte of the name where it is first declared */
     int node;
-    int body; /* its node */
+    int first_node; /* of its first declaration, when that stands outside of all others; or -1 */
+    int body;       /* its node */
     bool kernel;
     char *name;
     int first_argument, argument_count; /* in the model's arguments */
     int parameter_count;                /* in the user's source */
     rs_origin returned;                 /* of a pointer that it returns, by its own arguments */
+    int first_instance, last_instance;  /* of its own in the new source, or -1 */
 } rs_function;
 
 typedef enum {
@@ -195,6 +197,7 @@ typedef struct {
 typedef struct {
     int function;
     int *accessors; /* for each of its arguments, or -1 */
+    int next;       /* the next instance of this function, or -1 */
 } rs_instance;
 
 typedef struct {
@@ -211,6 +214,9 @@ typedef struct {
     int argument_count;
     rs_function *functions; /* that are defined, in the order of the source */
     int function_count;
+    int *by_declaration;      /* the numbers of the functions, by where they are first declared */
+    size_t *declaration_ends; /* the bytes behind what may end a declaration outside of functions */
+    size_t declaration_end_count;
     rs_variable *variables; /* in the order of the source */
     int variable_count;
     rs_access *accesses; /* after rs_model_understand(): by their first byte, outer before inner */
@@ -228,6 +234,9 @@ typedef struct {
 /* Finds the functions, and those of their parameters that point to global or constant memory. */
 restride_status rs_model_find_functions(rs_model *model);
 
+/* Lets functions and the starts of declarations be found without going through the source. */
+restride_status rs_model_index_declarations(rs_model *model);
+
 /* The kernel that an argument belongs to, or NULL when it is a helper's. */
 const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *argument);
 
@@ -240,6 +249,9 @@ int rs_model_function(const rs_model *model, CXCursor cursor);
  */
 int rs_model_variable_of(const rs_model *model, CXCursor cursor);
 int rs_model_variable(const rs_model *model, int node);
+
+/* The number of the first variable whose name stands at `begin` or behind it. */
+int rs_model_first_variable(const rs_model *model, size_t begin);
 
 /* What a pointer or array points to, when that lies in global or constant memory, or may lie there.
  */
@@ -299,6 +311,12 @@ restride_status rs_model_settle_calls(rs_model *model);
 restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const char *format, ...)
     RS_PRINTF(3, 4);
 
+/* The number of the first access that starts at `begin` or behind it, once they are sorted. */
+int rs_model_first_access(const rs_model *model, size_t begin);
+
+/* The number of the first access of a function, and the one behind its last. */
+void rs_model_accesses_of(const rs_model *model, int function, int *first, int *end);
+
 /* Chooses offset functions, copies of helpers and added parameters for the arguments without a
  * reason to stay. */
 restride_status rs_model_plan(rs_model *model);
@@ -327,7 +345,7 @@ bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_access *ac
 int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access);
 
 /* The first byte of the declaration around a name, its attributes included. */
-size_t rs_declaration_start(const rs_tree *tree, size_t name);
+size_t rs_declaration_start(const rs_model *model, size_t name);
 
 /* The new source, preprocessed and transformed; the caller frees it. */
 restride_status rs_model_render(const rs_model *model, char **source);

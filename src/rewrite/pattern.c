@@ -125,7 +125,9 @@ static void add_argument(collection *c, int argument, int nesting)
     const rs_model *model = c->steps->model;
     if (nesting > NESTING_LIMIT || ++c->visits > VISIT_LIMIT)
         return;
-    for (int i = 0; i < model->access_count; i++)
+    int first, end;
+    rs_model_accesses_of(model, model->arguments[argument].function, &first, &end);
+    for (int i = first; i < end; i++)
         if (model->accesses[i].argument == argument && model->accesses[i].kind != RS_ACCESS_CALL)
             add_access(c, &model->accesses[i]);
     for (int b = 0; b < model->binding_count; b++)

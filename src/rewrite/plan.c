@@ -3,50 +3,10 @@
 #include "rewrite/linear.h"
 
 #include "source/query.h"
-#include "source/words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The byte behind the preprocessor line that starts at `at`. */
-static size_t skip_line(const rs_tree *tree, size_t at)
-{
-    while (at < tree->size && tree->text[at] != '\n')
-        at++;
-    return at;
-}
-
-/* That is behind the last ";" or "}" outside of all brackets, and behind the preprocessor lines
- * that follow it. */
-size_t rs_declaration_start(const rs_tree *tree, size_t name)
-{
-    size_t start = 0, at = 0, depth = 0;
-    while (at < name) {
-        char c = tree->text[at];
-        if (c == '#' && (at == 0 || tree->text[at - 1] == '\n')) {
-            at = skip_line(tree, at);
-            continue;
-        }
-        if (strchr("([{", c) != NULL && c != '\0')
-            depth++;
-        if (strchr(")]}", c) != NULL && c != '\0' && depth > 0)
-            depth--;
-        bool ends = depth == 0 && (c == ';' || c == '}');
-        at = rs_word_skip(tree->text, tree->size, at);
-        if (ends)
-            start = at;
-    }
-    while (start < name) {
-        if (tree->text[start] == '#')
-            start = skip_line(tree, start);
-        else if (isspace((unsigned char)tree->text[start]))
-            start++;
-        else
-            break;
-    }
-    return start;
-}
 
 /* The byte before a declaration, and before the comments on the lines above it. */
 static size_t place_before(const rs_model *model, size_t start)
@@ -69,7 +29,7 @@ static void move_before(const rs_model *model, size_t *position, int function)
 {
     size_t name = rs_cursor_offset(model->functions[function].cursor);
     if (name < *position) {
-        size_t start = place_before(model, rs_declaration_start(model->tree, name));
+        size_t start = place_before(model, rs_declaration_start(model, name));
         *position = start < *position ? start : *position;
     }
 }
@@ -116,6 +76,26 @@ int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int
 bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_access *access)
 {
     return !access->flat && access->pointee != model->accessors[accessor].structure;
+}
+
+int rs_model_first_access(const rs_model *model, size_t begin)
+{
+    int low = 0, high = model->access_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (model->accesses[middle].begin < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void rs_model_accesses_of(const rs_model *model, int function, int *first, int *end)
+{
+    const rs_node *node = &model->tree->nodes[model->functions[function].node];
+    *first = rs_model_first_access(model, node->begin);
+    *end = rs_model_first_access(model, node->end);
 }
 
 /* ---- copies of whole structures ---- */
@@ -190,8 +170,14 @@ static restride_status add_instance(rs_model *model, int function, int *instance
         return rs_fail_memory("a copy of a function");
     for (int i = 0; i < count; i++)
         accessors[i] = -1;
-    grown[model->instance_count] = (rs_instance){function, accessors};
     *instance = model->instance_count++;
+    grown[*instance] = (rs_instance){function, accessors, -1};
+    rs_function *f = &model->functions[function];
+    if (f->first_instance < 0)
+        f->first_instance = *instance;
+    else
+        grown[f->last_instance].next = *instance;
+    f->last_instance = *instance;
     return RESTRIDE_OK;
 }
 
@@ -230,8 +216,8 @@ int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
                              const rs_access *call)
 {
     const rs_function *callee = &model->functions[call->callee];
-    for (int i = 0; i < model->instance_count; i++) {
-        bool same = model->instances[i].function == call->callee;
+    for (int i = callee->first_instance; i >= 0; i = model->instances[i].next) {
+        bool same = true;
         for (int k = 0; k < callee->argument_count && same; k++)
             same = model->instances[i].accessors[k] ==
                    passed_accessor(model, caller, call, callee->first_argument + k);
@@ -268,10 +254,10 @@ static restride_status plan_instance(rs_model *model, int instance)
         if (model->instances[instance].accessors[i] >= 0)
             move_before(model, &model->accessors[model->instances[instance].accessors[i]].position,
                         function);
-    for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
+    int first, end;
+    rs_model_accesses_of(model, function, &first, &end);
+    for (int i = first; i < end && status == RESTRIDE_OK; i++) {
         const rs_access *access = &model->accesses[i];
-        if (access->function != function)
-            continue;
         int accessor = rs_instance_accessor(model, &model->instances[instance], access->argument);
         if (access->kind == RS_ACCESS_CALL)
             status = plan_call(model, instance, access);
@@ -304,13 +290,8 @@ static restride_status plan_kernel(rs_model *model, int function)
 
 int rs_model_full_instance(const rs_model *model, int kernel)
 {
-    bool own = false;
-    for (int i = 0; i < model->instance_count; i++) {
-        if (model->instances[i].function == kernel && own)
-            return i;
-        own = own || model->instances[i].function == kernel;
-    }
-    return -1;
+    int own = model->functions[kernel].first_instance;
+    return own < 0 ? -1 : model->instances[own].next;
 }
 
 /* Whether the number of a member is computed where the kernel runs. */
@@ -347,14 +328,13 @@ static bool gains_by_full_tiles(const rs_model *model, int function)
         if (argument->reason == NULL && (argument->tile == 0 || argument->extent != NULL))
             return false;
     }
-    for (int i = 0; i < model->access_count; i++) {
+    int first, end;
+    rs_model_accesses_of(model, function, &first, &end);
+    for (int i = first; i < end; i++)
+        calls = calls || model->accesses[i].kind == RS_ACCESS_CALL;
+    for (int i = calls ? 0 : first; i < (calls ? model->access_count : end) && !gains; i++) {
         const rs_access *access = &model->accesses[i];
-        calls = calls || (access->function == function && access->kind == RS_ACCESS_CALL);
-    }
-    for (int i = 0; i < model->access_count && !gains; i++) {
-        const rs_access *access = &model->accesses[i];
-        bool reached =
-            access->function == function || (calls && !model->functions[access->function].kernel);
+        bool reached = access->function == function || !model->functions[access->function].kernel;
         gains = reached && access->kind != RS_ACCESS_CALL &&
                 model->arguments[access->argument].reason == NULL && chooses_member(model, access);
     }

@@ -494,10 +494,8 @@ static void write_access(const writer *outer, const rs_access *a, int self)
 
 static const rs_instance *kernel_instance(const rs_model *model, int function)
 {
-    for (int i = 0; i < model->instance_count && model->functions[function].kernel; i++)
-        if (model->instances[i].function == function)
-            return &model->instances[i];
-    return NULL;
+    const rs_function *f = &model->functions[function];
+    return f->kernel && f->first_instance >= 0 ? &model->instances[f->first_instance] : NULL;
 }
 
 static bool is_transformed(const rs_model *model, const rs_instance *instance, const rs_access *a)
@@ -507,20 +505,6 @@ static bool is_transformed(const rs_model *model, const rs_instance *instance, c
     if (a->kind == RS_ACCESS_CALL)
         return rs_model_called_instance(model, instance, a) >= 0;
     return rs_instance_accessor(model, instance, a->argument) >= 0;
-}
-
-/* The first access that starts at or behind `begin`. */
-static int first_access(const rs_model *model, size_t begin)
-{
-    int low = 0, high = model->access_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (model->accesses[middle].begin < begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* Writes an access, and the line ends that it left out. */
@@ -539,7 +523,7 @@ static void write_range(const writer *outer, size_t begin, size_t end, int from)
     const rs_model *model = outer->model;
     writer w = *outer;
     size_t at = begin;
-    int first = first_access(model, begin);
+    int first = rs_model_first_access(model, begin);
     for (int i = first > from ? first : from; i < model->access_count; i++) {
         const rs_access *a = &model->accesses[i];
         if (a->begin >= end)
@@ -620,17 +604,6 @@ static bool needs_bases(const rs_model *model, const rs_function *kernel)
     return false;
 }
 
-/* The first declaration of a function that stands before its definition; -1 when there is none. */
-static int earlier_declaration(const rs_model *model, const rs_function *function)
-{
-    CXCursor first = clang_getCanonicalCursor(function->cursor);
-    for (int n = model->tree->nodes[0].first; n >= 0 && n != function->node;
-         n = model->tree->nodes[n].next)
-        if (clang_equalCursors(model->tree->nodes[n].cursor, first) != 0)
-            return n;
-    return -1;
-}
-
 static void insert(insertion_list *list, size_t position, insertion_kind kind, int number)
 {
     list->items[list->count++] = (insertion){position, kind, number};
@@ -641,10 +614,10 @@ static void insert_copy(const rs_model *model, insertion_list *list, int instanc
     const rs_function *function = &model->functions[model->instances[instance].function];
     if (kernel_instance(model, model->instances[instance].function) == &model->instances[instance])
         return;
-    int declared = function->kernel ? -1 : earlier_declaration(model, function);
-    if (declared >= 0) {
+    int declared = function->first_node;
+    if (!function->kernel && declared >= 0 && declared != function->node) {
         size_t name = rs_cursor_offset(model->tree->nodes[declared].cursor);
-        insert(list, rs_declaration_start(model->tree, name), PROTOTYPE, instance);
+        insert(list, rs_declaration_start(model, name), PROTOTYPE, instance);
     }
     insert(list, model->tree->nodes[function->node].end, COPY, instance);
 }
@@ -732,7 +705,7 @@ static void write_kernel_copy(const writer *source, int number)
     const rs_tree *tree = model->tree;
     const rs_instance *instance = &model->instances[number];
     const rs_function *kernel = &model->functions[instance->function];
-    size_t name = rs_cursor_offset(kernel->cursor), start = rs_declaration_start(tree, name);
+    size_t name = rs_cursor_offset(kernel->cursor), start = rs_declaration_start(model, name);
     size_t end = rs_parameters_end(tree, kernel->node);
     size_t inside = tree->nodes[kernel->body].begin + 1;
     rs_numbered_start_line(out, start);
@@ -755,7 +728,7 @@ static void write_copy(const writer *source, int number, bool whole)
     const rs_tree *tree = model->tree;
     const rs_instance *instance = &model->instances[number];
     const rs_function *function = &model->functions[instance->function];
-    size_t name = rs_cursor_offset(function->cursor), start = rs_declaration_start(tree, name);
+    size_t name = rs_cursor_offset(function->cursor), start = rs_declaration_start(model, name);
     size_t end = rs_parameters_end(tree, function->node), body = tree->nodes[function->body].begin;
     rs_numbered_start_line(out, start);
     if (!is_static(tree, start, body))

@@ -346,7 +346,7 @@ static bool is_elsewhere(const reordering *r, size_t offset)
     for (int f = 0; f < model->function_count; f++) {
         const rs_function *other = &model->functions[f];
         if (other->kernel && other != r->kernel &&
-            offset >= rs_declaration_start(r->tree, rs_cursor_offset(other->cursor)) &&
+            offset >= rs_declaration_start(model, rs_cursor_offset(other->cursor)) &&
             offset < r->tree->nodes[other->body].end)
             return true;
     }

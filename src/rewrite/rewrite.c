@@ -489,6 +489,9 @@ static restride_status read_source(rewriting *r, bool *stopped)
         return keep_source(r, "the source is too large", r->file, 0);
     if (strstr(r->source, "restride_") != NULL)
         return keep_source(r, "the source uses names that start with restride_", r->file, 0);
+    size_t where = rs_doubt_nesting(r->source);
+    if (where > 0)
+        return keep_source(r, "an expression or statement is nested too deeply", r->file, where);
     const char *options = text_member(r->request, "options", "");
     if (strpbrk(options, "'\\") != NULL)
         return keep_source(r, "compilers disagree on the quotes in the build options", r->file, 0);
@@ -528,7 +531,6 @@ static restride_status read_source(rewriting *r, bool *stopped)
     *stopped = true;
     if (r->flat.failure != NULL)
         return keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
-    size_t where;
     if (r->operators.file != NULL && r->device_names.file != NULL)
         return keep_source(r,
                            "a macro with # or ## (here) may get names that only the device's "

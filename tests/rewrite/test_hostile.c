@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define STRUCT "struct P { float x, y; };\n"
 #define KERNEL STRUCT "kernel void f(global struct P *a) { a->x = 1; }\n"
@@ -166,6 +167,55 @@ static void test_large_sources(void **state)
     rs_text_free(&source);
 }
 
+/* cpp takes time by the square of the depth; this would be minutes. */
+static void test_nested_macros(void **state)
+{
+    (void)state;
+    rs_text source = RS_TEXT_EMPTY;
+    rs_text_add_string(&source,
+                       "#define F(a) (a)\n" STRUCT "kernel void f(global struct P *a) { a->x = ");
+    repeat(&source, "F(", 50000);
+    rs_text_add_string(&source, "1");
+    repeat(&source, ")", 50000);
+    rs_text_add_string(&source, "; }");
+    expect(source.data, false);
+    rs_text_free(&source);
+}
+
+/* A chain of helper functions, each calling the one before it, in either order. */
+static double seconds_for_helpers(int count, bool callers_first)
+{
+    rs_text source = RS_TEXT_EMPTY;
+    rs_text_add_string(&source, STRUCT);
+    for (int i = 0; i < count && callers_first; i++)
+        rs_text_format(&source, "float h%d(global struct P *p);\n", i);
+    for (int i = 0; i < count; i++) {
+        int h = callers_first ? count - 1 - i : i;
+        if (h > 0)
+            rs_text_format(&source, "float h%d(global struct P *p) { return h%d(p) + p->y; }\n", h,
+                           h - 1);
+        else
+            rs_text_add_string(&source, "float h0(global struct P *p) { return p->y; }\n");
+    }
+    rs_text_format(&source, "kernel void f(global struct P *a) { a->x = h%d(a); }\n", count - 1);
+    clock_t start = clock();
+    expect(source.data, true);
+    rs_text_free(&source);
+    return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+/* Five times as many take about five times as long; it would be 25 times if each looked at all. */
+static void test_many_helpers(void **state)
+{
+    (void)state;
+    for (int callers_first = 0; callers_first < 2; callers_first++) {
+        double few = seconds_for_helpers(1000, callers_first);
+        double many = seconds_for_helpers(5000, callers_first);
+        if (many > 12 * few)
+            fail_msg("1000 helpers: %.3f s, 5000: %.3f s", few, many);
+    }
+}
+
 static void test_wrong_requests(void **state)
 {
     (void)state;
@@ -196,7 +246,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short_sources),   cmocka_unit_test(test_random_bytes),
         cmocka_unit_test(test_damaged_sources), cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_large_sources),   cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_large_sources),   cmocka_unit_test(test_many_helpers),
+        cmocka_unit_test(test_nested_macros),   cmocka_unit_test(test_wrong_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

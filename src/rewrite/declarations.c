@@ -1,0 +1,151 @@
+/* Finds functions by their declarations, and where declarations start, without going through the
+ * source each time: it may have thousands. */
+#include "rewrite/model.h"
+
+#include "source/query.h"
+#include "source/words.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    size_t declared;
+    int function;
+} place_of_function;
+
+static int compare_places(const void *a, const void *b)
+{
+    const place_of_function *x = a, *y = b;
+    if (x->declared != y->declared)
+        return x->declared < y->declared ? -1 : 1;
+    return (x->function > y->function) - (x->function < y->function);
+}
+
+static restride_status sort_functions(rs_model *model)
+{
+    size_t count = (size_t)model->function_count;
+    place_of_function *places = malloc((count + 1) * sizeof *places);
+    model->by_declaration = malloc((count + 1) * sizeof *model->by_declaration);
+    if (places == NULL || model->by_declaration == NULL) {
+        free(places);
+        return rs_fail_memory("the functions of a source");
+    }
+    for (size_t f = 0; f < count; f++)
+        places[f] = (place_of_function){model->functions[f].declared, (int)f};
+    qsort(places, count, sizeof *places, compare_places);
+    for (size_t f = 0; f < count; f++)
+        model->by_declaration[f] = places[f].function;
+    free(places);
+    return RESTRIDE_OK;
+}
+
+int rs_model_function(const rs_model *model, CXCursor cursor)
+{
+    CXCursor declared = clang_getCanonicalCursor(clang_getCursorReferenced(cursor));
+    size_t offset = rs_cursor_offset(declared);
+    int low = 0, high = model->function_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (model->functions[model->by_declaration[middle]].declared < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < model->function_count; low++) {
+        int f = model->by_declaration[low];
+        if (model->functions[f].declared != offset)
+            break;
+        if (clang_equalCursors(declared, clang_getCanonicalCursor(model->functions[f].cursor)) != 0)
+            return f;
+    }
+    return -1;
+}
+
+/* Notes which functions are first declared outside of all others. */
+static void find_first_declarations(rs_model *model)
+{
+    const rs_tree *tree = model->tree;
+    for (int n = tree->nodes[0].first; n >= 0; n = tree->nodes[n].next) {
+        CXCursor cursor = tree->nodes[n].cursor;
+        int f =
+            tree->nodes[n].kind == CXCursor_FunctionDecl ? rs_model_function(model, cursor) : -1;
+        if (f >= 0 && clang_equalCursors(clang_getCanonicalCursor(cursor), cursor) != 0)
+            model->functions[f].first_node = n;
+    }
+}
+
+/* The byte behind the preprocessor line that starts at `at`. */
+static size_t skip_line(const rs_tree *tree, size_t at)
+{
+    while (at < tree->size && tree->text[at] != '\n')
+        at++;
+    return at;
+}
+
+static restride_status add_end(rs_model *model, size_t *capacity, size_t end)
+{
+    if (model->declaration_end_count == *capacity) {
+        *capacity = *capacity == 0 ? 256 : *capacity * 2;
+        size_t *grown = realloc(model->declaration_ends, *capacity * sizeof *grown);
+        if (grown == NULL)
+            return rs_fail_memory("the declarations of a source");
+        model->declaration_ends = grown;
+    }
+    model->declaration_ends[model->declaration_end_count++] = end;
+    return RESTRIDE_OK;
+}
+
+/* Every ";" and "}" outside of all brackets. */
+static restride_status find_ends(rs_model *model)
+{
+    const rs_tree *tree = model->tree;
+    size_t at = 0, depth = 0, capacity = 0;
+    restride_status status = RESTRIDE_OK;
+    while (at < tree->size && status == RESTRIDE_OK) {
+        char c = tree->text[at];
+        if (c == '#' && (at == 0 || tree->text[at - 1] == '\n')) {
+            at = skip_line(tree, at);
+            continue;
+        }
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= (c == ')' || c == ']' || c == '}') && depth > 0;
+        at = rs_word_skip(tree->text, tree->size, at);
+        if (depth == 0 && (c == ';' || c == '}'))
+            status = add_end(model, &capacity, at);
+    }
+    return status;
+}
+
+restride_status rs_model_index_declarations(rs_model *model)
+{
+    restride_status status = sort_functions(model);
+    if (status == RESTRIDE_OK)
+        find_first_declarations(model);
+    return status == RESTRIDE_OK ? find_ends(model) : status;
+}
+
+/* That is behind the last end of another before the name, and behind the preprocessor lines that
+ * follow it. */
+size_t rs_declaration_start(const rs_model *model, size_t name)
+{
+    const rs_tree *tree = model->tree;
+    size_t low = 0, high = model->declaration_end_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (model->declaration_ends[middle] <= name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t start = low > 0 ? model->declaration_ends[low - 1] : 0;
+    while (start < name) {
+        if (tree->text[start] == '#')
+            start = skip_line(tree, start);
+        else if (isspace((unsigned char)tree->text[start]))
+            start++;
+        else
+            break;
+    }
+    return start;
+}
