@@ -11,8 +11,8 @@ cd "$out"
 
 # run NAME PROGRAM SED WHAT OPTIONS...: a nest that cannot have these sizes is left out with a sentence.
 run() {
-    sed -e "$3" "$kernels/$2.c" >"$2.c"
-    "$restride" analyze "$2.c" --apply "$4" --check --json --memory 8192 "${@:5}" >"$1.json" 2>"$1.err" ||
+    sed -e "$3" "$kernels/$2.c" >"$1.c"
+    "$restride" analyze "$1.c" --apply "$4" --check --json --memory 8192 "${@:5}" >"$1.json" 2>"$1.err" ||
         grep -h '^restride analyze: ' "$1.err" || true
 }
 
@@ -22,20 +22,22 @@ small_particles='s/ATOMS = 4000, GRID = 512/ATOMS = 45, GRID = 23/'
 small_grids='s/NX = 64, NY = 64, NZ = 64/NX = 33, NY = 10, NZ = 9/'
 small_matmul='s/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/'
 for what in vector memory; do
-    few=(--repeat 0 --size 203 --elements ex=100 --elements dex=100)
-    run small-matmul-$what matmul "$small_matmul" $what "${few[@]}"
-    run small-livermore-$what livermore "$livermore" $what "${few[@]}"
-    run small-nas-$what nas '' $what "${few[@]}"
-    run small-linpack-$what linpack '' $what "${few[@]}"
-    run small-mri-$what mri "$small_mri" $what "${few[@]}"
-    run small-grids-$what grids "$small_grids" $what "${few[@]}"
-    run small-particles-$what particles "$small_particles" $what "${few[@]}" --set blocks=20 --elements position=300
+    few=(--repeat 0 --size 203 --elements ex=100 --elements dex=100 --elements x=203 --elements y=203)
+    run small-matmul-$what matmul "$small_matmul" $what "${few[@]}" &
+    run small-livermore-$what livermore "$livermore" $what "${few[@]}" &
+    run small-nas-$what nas '' $what "${few[@]}" &
+    run small-linpack-$what linpack '' $what "${few[@]}" &
+    run small-mri-$what mri "$small_mri" $what "${few[@]}" &
+    run small-grids-$what grids "$small_grids" $what "${few[@]}" &
+    run small-particles-$what particles "$small_particles" $what "${few[@]}" --set blocks=20 --elements position=300 &
+    wait # nothing is timed up to here
 
     large=(--repeat 9 --serial 0)
     run large-livermore-$what livermore "$livermore" $what "${large[@]}" --set n=4194304 --elements ex=100 --elements dex=100
-    run large-linpack-$what linpack '' $what "${large[@]}" --set n=16777216
-    run large-nas-$what nas 's/NMAT = 250/NMAT = 200000/;s/SIDE = 128/SIDE = 4096/' $what "${large[@]}" \
-        --set jl=0 --set ju=4000 --set kl=0 --set ku=4092 --set n=4092 --set half=2044 --set span=1
+    run large-linpack-$what linpack '' $what "${large[@]}" --set n=16777216 --set n2=8192
+    run large-nas-$what nas 's/NMAT = 250/NMAT = 200000/;s/SIDE = 128/SIDE = 2048/;s/EDGE = 30/EDGE = 128/' $what \
+        "${large[@]}" --size 1048576 --set jl=0 --set ju=2000 --set kl=0 --set ku=2044 --set n=2044 --set nv=65536 \
+        --elements x=2044 --elements y=2044
     run large-grids-$what grids 's/NX = 64, NY = 64, NZ = 64/NX = 512, NY = 256, NZ = 64/' $what "${large[@]}"
     run large-mri-$what mri '' $what "${large[@]}"
     run large-particles-$what particles 's/GRID = 512/GRID = 1024/' $what "${large[@]}" --set blocks=1024 \
@@ -52,7 +54,7 @@ done
 python3 - <<'END'
 import glob, json
 NOISE, NOISE_SECONDS = 0.03, 1.5e-6
-wrong = checked = right = cases = 0
+wrong = checked = right = cases = right_short = cases_short = 0
 print(f"{'nest':24} {'change':8} {'predicted':>9} {'measured':>9} {'packed':>7}  threads ms  predicted ms  order")
 for name in sorted(glob.glob("*.json")):
     try:
@@ -76,12 +78,17 @@ for name in sorted(glob.glob("*.json")):
         packed = check["threads"] / (check["changed"] + check["pack"] + check["unpack"])
         apart = abs(check["threads"] - check["changed"])
         verdict = "the same kernel" if same else "tie"
-        if not same and abs(measured - 1) > NOISE and apart > NOISE_SECONDS:
-            cases += 1
+        if not same and abs(measured - 1) > NOISE:
             good = (predicted > 1) == (measured > 1) and abs(predicted - 1) > 0.005
-            right += good
-            verdict = "right" if good else "not"
+            cases_short += 1
+            right_short += good
+            verdict = "tie, right" if good else "tie, not"
+            if apart > NOISE_SECONDS:
+                cases += 1
+                right += good
+                verdict = "right" if good else "not"
         print(f"{nest['function']:24} {nest.get('along', 'memory'):8} {predicted:9.2f} {measured:9.2f} {packed:7.2f} "
               f"{1e3 * check['threads']:11.3f} {1e3 * nest['predicted']['threads']:13.3f}  {verdict}")
-print(f"{checked} nests checked on {reply['device']}, {wrong} wrong; order right in {right} of {cases}")
+print(f"{checked} nests checked on {reply['device']}, {wrong} wrong; order right in {right} of {cases}; without the bound in "
+      f"microseconds in {right_short} of {cases_short}")
 END

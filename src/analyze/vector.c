@@ -148,6 +148,18 @@ bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, i
     return ok;
 }
 
+/* Whether one copy serves both. */
+static bool is_same_rule(const rs_rule *a, const rs_rule *b)
+{
+    bool same = a->size == b->size;
+    for (int row = 0; row < a->size && same; row++) {
+        same = strcmp(a->shift[row], b->shift[row]) == 0;
+        for (int column = 0; column < a->size && same; column++)
+            same = strcmp(a->matrix[row][column], b->matrix[row][column]) == 0;
+    }
+    return same;
+}
+
 /* Several accesses of one array with different rules need a copy of it each. */
 static void mark_duplicates(rs_vector_group *group, const rs_accesses *accesses)
 {
@@ -155,10 +167,9 @@ static void mark_duplicates(rs_vector_group *group, const rs_accesses *accesses)
         for (int j = 0; j < group->rule_count; j++) {
             rs_rule *a = &group->rules[i];
             const rs_rule *b = &group->rules[j];
-            if (i != j &&
-                accesses->accesses[a->access].reference->array ==
+            if (accesses->accesses[a->access].reference->array ==
                     accesses->accesses[b->access].reference->array &&
-                (a->kinds & ~(unsigned)RS_RULE_DUPLICATE) != 0)
+                (a->kinds & ~(unsigned)RS_RULE_DUPLICATE) != 0 && !is_same_rule(a, b))
                 a->kinds |= RS_RULE_DUPLICATE;
         }
 }

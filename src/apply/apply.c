@@ -64,7 +64,7 @@ static restride_status place_arrays(const application *a, const rs_kernels *kern
                : status;
 }
 
-/* Sizes of arrays that only the user knows. */
+/* Sizes of arrays that only the user knows; what a nest says of an array of the same name stays. */
 static void set_elements(const application *a, const json_t *entry)
 {
     size_t i;
@@ -73,7 +73,7 @@ static void set_elements(const application *a, const json_t *entry)
     {
         json_t *given =
             json_object_get(a->elements, json_string_value(json_object_get(parameter, "name")));
-        if (given != NULL)
+        if (given != NULL && json_is_null(json_object_get(parameter, "sizes")))
             json_object_set_new(parameter, "sizes",
                                 json_pack("[{s:[[O]], s:i}]", "terms", given, "divisor", 1));
     }

@@ -39,7 +39,7 @@ static const char usage[] =
     "The other options are those of restride analyze --apply.\n";
 
 typedef struct {
-    json_t *given, *elements;
+    json_t *given;
     int64_t size, memory;
     const char *device;
     rs_check_settings run;
@@ -74,8 +74,6 @@ static bool take_option(settings *s, const char *name, const char *value)
     bool ok;
     if (strcmp(name, "set") == 0)
         return take_given(s->given, value);
-    if (strcmp(name, "elements") == 0)
-        return take_given(s->elements, value);
     if (strcmp(name, "device") == 0) {
         s->device = value;
         return true;
@@ -98,8 +96,8 @@ static bool take_option(settings *s, const char *name, const char *value)
 /* The name of one of our options that take a value, and where the value is. */
 static const char *own_option(const char *argument, const char **value)
 {
-    static const char *const names[] = {"set",    "elements", "device", "size",
-                                        "memory", "serial",   "repeat", "seed"};
+    static const char *const names[] = {"set",    "device", "size", "memory",
+                                        "serial", "repeat", "seed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, names[i], length) != 0 ||
@@ -114,8 +112,7 @@ static const char *own_option(const char *argument, const char **value)
 /* Whether the analyzer wants it too: what decides the parameters, which its predictions are for. */
 static bool is_shared(const char *name)
 {
-    return strcmp(name, "set") == 0 || strcmp(name, "elements") == 0 || strcmp(name, "size") == 0 ||
-           strcmp(name, "memory") == 0;
+    return strcmp(name, "set") == 0 || strcmp(name, "size") == 0 || strcmp(name, "memory") == 0;
 }
 
 enum { MORE_ARGUMENTS = 6 }; /* of the analyzer than of ours, with the NULL at the end */
@@ -249,20 +246,13 @@ static void print_refusal(const json_t *nest)
 }
 
 /* An array whose size is not known, and was not given either; NULL when there is none. */
-static const char *unsized_array(const settings *s, const json_t *nest)
+static const char *unsized_array(const json_t *nest)
 {
     size_t i;
     json_t *parameter;
-    json_array_foreach(json_object_get(nest, "parameters"), i, parameter)
-    {
-        const char *name = json_string_value(json_object_get(parameter, "name"));
-        json_t *given = json_object_get(s->elements, name);
-        if (given != NULL)
-            json_object_set_new(parameter, "sizes",
-                                json_pack("[{s:[[O]], s:i}]", "terms", given, "divisor", 1));
-        else if (json_is_null(json_object_get(parameter, "sizes")))
-            return name;
-    }
+    json_array_foreach(json_object_get(nest, "parameters"), i, parameter) if (
+        json_is_null(json_object_get(
+            parameter, "sizes"))) return json_string_value(json_object_get(parameter, "name"));
     return NULL;
 }
 
@@ -275,7 +265,7 @@ static int check_nest(const char *verb, const settings *s, rs_check_device *devi
             print_refusal(nest);
         return RS_EXIT_DONE;
     }
-    const char *unsized = unsized_array(s, nest);
+    const char *unsized = unsized_array(nest);
     if (unsized != NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb,
                            "%s, line %d, cannot be checked: the size of %s is not known; give it "
@@ -334,14 +324,13 @@ bool rs_analyze_is_check(int argc, char **argv)
 
 int rs_analyze_check(int argc, char **argv)
 {
-    settings s = {json_object(), json_object(), 1003, 256, NULL, {4, 3, 1, (size_t)1 << 26}, false};
+    settings s = {json_object(), 1003, 256, NULL, {4, 3, 1, (size_t)1 << 26}, false};
     json_t *reply = NULL;
     const char *verb = argv[0];
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);
             json_decref(s.given);
-            json_decref(s.elements);
             return RS_EXIT_DONE;
         }
     char **rest = calloc((size_t)argc + MORE_ARGUMENTS, sizeof *rest);
@@ -354,7 +343,6 @@ int rs_analyze_check(int argc, char **argv)
         exit_status = check_all(verb, &s, reply);
     json_decref(reply);
     json_decref(s.given);
-    json_decref(s.elements);
     free(rest);
     return exit_status;
 }

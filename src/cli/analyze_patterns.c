@@ -51,7 +51,23 @@ static const struct {
                      "of Linpack are probably such"},
     {"scale_strided", "as axpy_strided"},
     {"index_of_largest", "the largest value so far goes from one iteration to the next"},
-    {"matrix_times_vector", "x[j] does not move with i: a scalar for the vector"}};
+    {"matrix_times_vector", "x[j] does not move with i: a scalar for the vector"},
+    {"mxm", "c does not move with j, or b with i: a scalar for the vector"},
+    {"cholesky_solve_back", "does again what cholesky_solve does"},
+    {"cholesky_back", "as cholesky_forward, downwards"},
+    {"btrix_decompose_rest", "the rest of btrix_decompose"},
+    {"btrix_back", "as btrix_right_side, downwards"},
+    {"gmtry_length", "neighbours on a closed wall: their subscripts wrap around"},
+    {"gmtry_create", "as gmtry_length"},
+    {"gmtry_check", "the least and largest so far go from one iteration to the next"},
+    {"gmtry_fill", "x and y do not move with j, nor the others with i: scalars for the vector"},
+    {"gmtry_eliminate", "r[i][j] does not move with k: a scalar for the vector"},
+    {"emit_pressure", "and the pressure at one point needs that at the point before"},
+    {"vpenta_first", "vpenta_forward for the first row"},
+    {"vpenta_second", "vpenta_forward for the second row"},
+    {"vpenta_last_but_one", "vpenta_forward for the last row but one"},
+    {"vpenta_last", "vpenta_forward for the last row"},
+    {"vpenta_back_first", "vpenta_back for the last row but one"}};
 
 /* Table 3. */
 static const struct {
@@ -247,7 +263,7 @@ static void print_loops(const json_t *loops)
     json_t *loop;
     json_array_foreach(loops, i, loop)
     {
-        printf("    %-20s %s", text_in(loop, "name"), text_in(loop, "verdict"));
+        printf("    %-22s %s", text_in(loop, "name"), text_in(loop, "verdict"));
         if (text_in(loop, "reason")[0] != '\0')
             printf("; %s", text_in(loop, "reason"));
         if (text_in(loop, "remark")[0] != '\0')

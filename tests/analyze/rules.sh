@@ -25,6 +25,8 @@ analyze strided "$nest X[i][j] = Y[i][2 * j] + 1;"
 says out 'Y\[i\]\[2 \* j\] +gather stride  T_m \[1 0; 0 1/2\]  t_v \[0 0\]$'
 analyze turned "$nest X[i][j] = X[i][j] + Y[j][i];"
 says out 'Y\[j\]\[i\] +dimension switch  T_m \[0 1; 1 0\]  t_v \[0 0\]$'
+analyze turned_twice 'for (int i = 0; i < N; i++) x[i] = Y[i][3] + Y[i][7];'
+says out 'Y\[i\]\[3\] +dimension switch  T_m \[0 1; 1 0\]  t_v \[0 0\]$' # one copy has both
 analyze serial 'for (int i = 1; i < N; i++) x[i] = x[i - 1] + y[i];'
 says out 'vectors never: loop-carried dependence'
 analyze far 'for (int i = 0; i < N; i++) x[i + 256] = x[i];'

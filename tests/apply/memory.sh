@@ -32,7 +32,7 @@ check particles.c --set blocks=20 --elements position=300
 # Its table begins at 1, and random data would point before it.
 sed 's/ex\[ix\[k\] - 1\]/ex[ix[k]]/' "$kernels/livermore.c" >livermore.c
 check livermore.c --elements ex=100 --elements dex=100
-check "$kernels/nas.c"
+check "$kernels/nas.c" --elements x=203 --elements y=203
 
 placed matmul.c matmul A=shared B=shared C=global
 placed mri.c compute_q samples=constant x=global
