@@ -141,7 +141,12 @@ restride_status rs_cycles_create(rs_cycles *cycles, size_t rows, size_t cols)
     *cycles = (rs_cycles){.factor = cols};
     if (rows < 2 || cols < 2)
         return RESTRIDE_OK;
-    cycles->modulus = rows * cols - 1;
+    return rs_cycles_create_modulo(cycles, rows * cols - 1, cols);
+}
+
+restride_status rs_cycles_create_modulo(rs_cycles *cycles, size_t modulus, size_t factor)
+{
+    *cycles = (rs_cycles){.modulus = modulus, .factor = factor};
     builder b = {.cycles = cycles};
     find_groups(&b);
     cycles->capacity = count_divisors(&b);

@@ -1,5 +1,6 @@
 /*
- * The cycles of 100!, by arithmetic: nothing is walked, so they are known for any size at once.
+ * The cycles of 100!, and of any multiplication modulo a number, by arithmetic: nothing is walked,
+ * so they are known for any size at once.
  *
  * After the transposition of rows x cols elements, position q holds what was at q * cols modulo
  * M = rows * cols - 1; the first and the last element stay. Multiplying by cols, which is prime to
@@ -31,7 +32,7 @@ typedef struct {
 
 typedef struct {
     size_t modulus; /* M; 0 when nothing moves */
-    size_t factor;  /* cols */
+    size_t factor;  /* cols, or what else is multiplied with */
     size_t generator_count;
     size_t generators[RS_CYCLES_MOST_GENERATORS];
     size_t family_count;
@@ -43,6 +44,10 @@ typedef struct {
 /* rows * cols must fit in size_t. On success the caller frees it with rs_cycles_free(). */
 restride_status rs_cycles_create(rs_cycles *cycles, size_t rows, size_t cols);
 void rs_cycles_free(rs_cycles *cycles);
+
+/* The same where position q receives from q * factor modulo `modulus`, which is not 0 and has no
+ * divisor in common with `factor`. */
+restride_status rs_cycles_create_modulo(rs_cycles *cycles, size_t modulus, size_t factor);
 
 /* The bytes that `families` and `powers` take, and a bound on them for `elements` = rows * cols. */
 size_t rs_cycles_bytes(const rs_cycles *cycles);

@@ -22,6 +22,25 @@ size_t rs_number_power(size_t base, size_t exponent, size_t modulus)
     return power;
 }
 
+size_t rs_number_inverse(size_t number, size_t modulus)
+{
+    size_t a = modulus;
+    size_t b = number % modulus;
+    size_t x = 0; /* a = x number and b = y number, modulo `modulus` */
+    size_t y = 1 % modulus;
+    while (b > 1) {
+        size_t quotient = a / b;
+        size_t rest = a % b;
+        size_t product = rs_number_multiply(quotient % modulus, y, modulus);
+        size_t z = x >= product ? x - product : x + (modulus - product);
+        a = b;
+        b = rest;
+        x = y;
+        y = z;
+    }
+    return y;
+}
+
 /* Whether an odd number passes the test with one base. */
 static bool passes(size_t number, size_t base)
 {

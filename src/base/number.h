@@ -27,6 +27,10 @@ static inline size_t rs_number_multiply(size_t a, size_t b, size_t modulus)
 /* base^exponent modulo `modulus`; 0^0 is 1 modulo it. */
 size_t rs_number_power(size_t base, size_t exponent, size_t modulus);
 
+/* The number whose product with `number` is 1 modulo `modulus`; they have no common divisor. 0 for
+ * a modulus of 1. */
+size_t rs_number_inverse(size_t number, size_t modulus);
+
 typedef struct {
     size_t prime;
     size_t exponent;

@@ -18,6 +18,7 @@
  */
 #include "transpose/device.h"
 #include "base/arithmetic.h"
+#include "base/number.h"
 #include "transpose/cost.h"
 
 #include <stdint.h>
@@ -252,25 +253,6 @@ void rs_device_offer_c2r(const rs_method *method, const rs_problem *problem, rs_
         offers->take(offers, method, (rs_tiles){0, choose_panel(problem->matrices->unit)});
 }
 
-/* The number whose product with `number` is 1 modulo `modulus`; they have no common divisor. */
-static size_t inverse(size_t number, size_t modulus)
-{
-    size_t a = modulus;
-    size_t b = number % modulus;
-    size_t x = 0; /* a = x number and b = y number, modulo `modulus` */
-    size_t y = 1 % modulus;
-    while (b > 1) {
-        size_t quotient = a / b;
-        size_t rest = a % b;
-        size_t z = (x + (modulus - quotient % modulus * y % modulus)) % modulus;
-        a = b;
-        b = rest;
-        x = y;
-        y = z;
-    }
-    return y;
-}
-
 static bool suits(const rs_problem *problem, rs_tiles tiles)
 {
     const rs_matrices *m = problem->matrices;
@@ -321,8 +303,8 @@ bool rs_device_build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles 
         stages[i].rows = rows;
         stages[i].cols = cols;
     }
-    size_t row_inverse = inverse(rows, cols);
-    size_t col_inverse = inverse(cols, rows);
+    size_t row_inverse = rs_number_inverse(rows, cols);
+    size_t col_inverse = rs_number_inverse(cols, rows);
     stages[0].factor = row_inverse;
     stages[0].shift = (cols - row_inverse) % cols;
     stages[1].backward = true;

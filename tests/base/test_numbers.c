@@ -92,40 +92,78 @@ static void test_orders_and_roots(void **state)
     assert_int_equal(rs_number_power(5, 0, 1), 0);
 }
 
-/* Walks every cycle of every family: all that moves is reached, and only once. */
-static void check_families(size_t rows, size_t cols)
+static void test_inverses(void **state)
 {
-    rs_cycles cycles;
-    assert_int_equal(rs_cycles_create(&cycles, rows, cols), RESTRIDE_OK);
-    assert_true(rs_cycles_bytes(&cycles) <= rs_cycles_most_bytes(rows * cols));
-    unsigned char *reached = calloc(rows * cols, 1);
+    (void)state;
+    for (size_t modulus = 1; modulus < 300; modulus++)
+        for (size_t number = 1; number < 2 * modulus; number++)
+            if (rs_size_gcd(number, modulus) == 1)
+                assert_int_equal(rs_number_inverse(number, modulus) * number % modulus,
+                                 1 % modulus);
+    static const size_t large[][2] = {{3, SIZE_MAX - 1},
+                                      {SIZE_MAX - 1, SIZE_MAX},
+                                      {4294967291, 18446744073709551557u},
+                                      {9223372036854775807, 9223372036854775808u}};
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
+        size_t inverse = rs_number_inverse(large[i][0], large[i][1]);
+        assert_int_equal(rs_number_multiply(inverse, large[i][0], large[i][1]), 1);
+    }
+}
+
+/* Walks every cycle of every family: all that moves is reached, and only once. */
+static void check_walks(const rs_cycles *cycles, size_t rows, size_t cols)
+{
+    unsigned char *reached = calloc(cycles->modulus + 1, 1);
     assert_non_null(reached);
-    for (size_t f = 0; f < cycles.family_count; f++) {
-        const rs_cycle_family *family = &cycles.families[f];
+    for (size_t f = 0; f < cycles->family_count; f++) {
+        const rs_cycle_family *family = &cycles->families[f];
         rs_cycle_cursor cursor;
-        rs_cycle_cursor_begin(&cursor, &cycles, f, 0);
+        rs_cycle_cursor_begin(&cursor, cycles, f, 0);
         size_t first = cursor.position;
         for (size_t i = 0; i < family->count; i++, rs_cycle_cursor_next(&cursor)) {
             rs_cycle_cursor again;
-            rs_cycle_cursor_begin(&again, &cycles, f, i);
+            rs_cycle_cursor_begin(&again, cycles, f, i);
             assert_int_equal(again.position, cursor.position);
             size_t position = cursor.position;
-            assert_int_equal(rs_size_gcd(position, cycles.modulus), family->divisor);
+            assert_int_equal(rs_size_gcd(position, cycles->modulus), family->divisor);
             for (size_t k = 0; k < family->length; k++) {
                 assert_int_equal(reached[position]++, 0);
-                position = position * cols % cycles.modulus;
+                position = position * cycles->factor % cycles->modulus;
             }
             assert_int_equal(position, cursor.position);
         }
         assert_int_equal(cursor.position, first);
     }
-    for (size_t q = 0; q < rows * cols; q++) {
-        bool stays = cycles.modulus == 0 || q == cycles.modulus || q * cols % cycles.modulus == q;
+    for (size_t q = 0; q < cycles->modulus; q++) {
+        bool stays = q * cycles->factor % cycles->modulus == q;
         if (reached[q] != !stays)
             fail_msg("%zu x %zu: position %zu is reached %d times", rows, cols, q, reached[q]);
     }
     free(reached);
+}
+
+static void check_families(size_t rows, size_t cols)
+{
+    rs_cycles cycles;
+    assert_int_equal(rs_cycles_create(&cycles, rows, cols), RESTRIDE_OK);
+    assert_true(rs_cycles_bytes(&cycles) <= rs_cycles_most_bytes(rows * cols));
+    check_walks(&cycles, rows, cols);
     rs_cycles_free(&cycles);
+}
+
+/* Of any multiplication; the sides in a message are the modulus and the factor. */
+static void test_multiplications(void **state)
+{
+    (void)state;
+    for (size_t modulus = 1; modulus <= 400; modulus++)
+        for (size_t factor = 1; factor < 2 * modulus; factor += 1 + modulus / 100) {
+            rs_cycles cycles;
+            if (rs_size_gcd(factor, modulus) != 1)
+                continue;
+            assert_int_equal(rs_cycles_create_modulo(&cycles, modulus, factor), RESTRIDE_OK);
+            check_walks(&cycles, modulus, factor);
+            rs_cycles_free(&cycles);
+        }
 }
 
 static void test_families(void **state)
@@ -182,10 +220,9 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_orders_and_roots),
-        cmocka_unit_test(test_families),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_factors),         cmocka_unit_test(test_orders_and_roots),
+        cmocka_unit_test(test_inverses),        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_multiplications), cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ typedef struct {
 typedef struct {
     double run[REPEAT];
     double copy[REPEAT];
-    double plan;
+    double plan[REPEAT];
     cl_uint wrong;
 } timing;
 
@@ -177,7 +177,7 @@ static void print_row(const problem *p, restride_plan *plan, timing *t)
     json_t *description = text == NULL ? NULL : json_loads(text, 0, NULL);
     const char *method = json_string_value(json_object_get(description, "method"));
     printf("%10zu x %-10zu %5zu %8zu %7.0f %7.0f %6.2f %8.2f %7.3f %% %6s  %s\n", p->rows, p->cols,
-           p->unit, p->batch, run, copy, run / copy, 1e3 * t->plan,
+           p->unit, p->batch, run, copy, run / copy, 1e3 * median(t->plan),
            100.0 * (double)restride_plan_scratch_bytes(plan) / (double)p->bytes,
            t->wrong == 0 ? "right" : "WRONG", method == NULL ? "" : method);
     fflush(stdout);
@@ -193,20 +193,22 @@ static bool make_plan(restride_engine *engine, const problem *p, const settings 
                                         &options) == RESTRIDE_OK;
 }
 
-/* The second plan is timed: the first one's programs are built by then. */
+/* The plans behind the first are timed: its programs are built by then. */
 static bool measure(restride_engine *engine, const problem *p, const settings *s)
 {
     const cl_icd_dispatch *api = device.api;
     cl_int code;
     restride_plan *plan;
-    timing t = {.plan = 0};
+    timing t = {.wrong = 0};
     if (!make_plan(engine, p, s, &plan))
         return false;
-    restride_plan_destroy(plan);
-    double start = now();
-    if (!make_plan(engine, p, s, &plan))
-        return false;
-    t.plan = now() - start;
+    for (int i = 0; i < REPEAT; i++) {
+        restride_plan_destroy(plan);
+        double start = now();
+        if (!make_plan(engine, p, s, &plan))
+            return false;
+        t.plan[i] = now() - start;
+    }
     cl_mem copy = NULL;
     cl_mem buffer = api->clCreateBuffer(device.context, CL_MEM_READ_WRITE, p->bytes, NULL, &code);
     if (code == CL_SUCCESS)

@@ -6,6 +6,7 @@
 #include "engine/cuda/cuda.h"
 
 #include "base/arithmetic.h"
+#include "base/number.h"
 
 #include <stdio.h>
 
@@ -21,26 +22,6 @@ static bool is_shuffle(rs_transpose_method method)
 static bool is_c2r(rs_transpose_method method)
 {
     return method == RS_TRANSPOSE_C2R_COLUMNS || method == RS_TRANSPOSE_C2R_ROTATE;
-}
-
-/* The inverse of `number` modulo `modulus`, which have no common divisor; 0 for a modulus of 1. */
-static uint64_t inverse_of(uint64_t number, uint64_t modulus)
-{
-    int64_t previous = 0;
-    int64_t current = 1;
-    uint64_t a = modulus;
-    uint64_t b = number % modulus;
-    while (b > 1) {
-        int64_t next = previous - (int64_t)(a / b) * current;
-        previous = current;
-        current = next;
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    if (modulus == 1)
-        return 0;
-    return (uint64_t)(current < 0 ? current + (int64_t)modulus : current);
 }
 
 /* What a shuffle keeps on chip besides the elements of a row: its place. */
@@ -113,7 +94,7 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
         task->rows,
         task->cols,
         divisor,
-        inverse_of(task->cols / divisor, a),
+        rs_number_inverse(task->cols / divisor, a),
         a == 1 ? UINT64_MAX : UINT64_MAX / a,
         band,
         members,

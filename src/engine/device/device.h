@@ -43,6 +43,7 @@ typedef struct {
 typedef enum {
     RS_KERNELS_BLOCKS,
     RS_KERNELS_CHAINS,
+    RS_KERNELS_FAMILIES,
     RS_KERNELS_SHUFFLES,
     RS_KERNELS_MOVES,
     RS_KERNELS_SORT,

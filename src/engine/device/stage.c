@@ -5,6 +5,7 @@
 
 extern const char rs_device_blocks_kernels[];
 extern const char rs_device_chains_kernels[];
+extern const char rs_device_families_kernels[];
 extern const char rs_device_shuffles_kernels[];
 extern const char rs_device_moves_kernels[];
 extern const char rs_device_sort_kernels[];
@@ -16,6 +17,7 @@ extern const char rs_device_grids_kernels[];
 const char *const rs_device_sources[] = {
     [RS_KERNELS_BLOCKS] = rs_device_blocks_kernels,
     [RS_KERNELS_CHAINS] = rs_device_chains_kernels,
+    [RS_KERNELS_FAMILIES] = rs_device_families_kernels,
     [RS_KERNELS_SHUFFLES] = rs_device_shuffles_kernels,
     [RS_KERNELS_MOVES] = rs_device_moves_kernels,
     [RS_KERNELS_SORT] = rs_device_sort_kernels,

@@ -3,12 +3,14 @@
  * result bit for bit each time. (What Sung's thesis, sections 4.3 to 4.6, does with claimed flags.)
  *
  * A permutation is a function source(position): where the super-element comes from that belongs at
- * a position. Some positions, picked by a hash, cut its cycles. Before the run, walks from the cuts
- * divide the cycles into pieces of at most a given length; for each piece the super-element that
- * its last move needs, which is the first that the next piece overwrites, is saved into scratch.
- * Then the pieces are independent of each other. Cycles that are short and without a cut move
- * whole, their first super-element kept in a register; `leaders` names the smallest position of
- * each.
+ * a position. Before the run its cycles are divided into pieces of at most a given length; for each
+ * piece the super-element that its last move needs, which is the first that the next piece
+ * overwrites, is saved into scratch. Then the pieces are independent of each other. Short cycles
+ * move whole, their first super-element kept in a register; `leaders` names a position of each.
+ *
+ * Where the pieces begin follows from arithmetic (families.cl), or, with WALKS, from walks: some
+ * positions, picked by a hash, cut the cycles, and walks from the cuts divide them. Then cycles
+ * that are short and have no cut move whole.
  *
  * Every work-item has SPLIT words of a super-element and follows them through the whole piece. So
  * words never wait for each other, and a group needs no barrier. TEAM neighbouring work-items share
@@ -102,6 +104,22 @@ FUNCTION bool cuts(POSITION position, uint threshold)
 
 /* ---- before the run: indices alone ---- */
 
+/* Whether it is the smallest position of a cycle without a cut that is no longer than
+ * `short_length`; UINT_MAX stands for any length. */
+FUNCTION bool is_leader(POSITION position, uint threshold, uint short_length, SHAPE_PARAMETERS)
+{
+    POSITION next = source(position, SHAPE);
+    if (next == position || cuts(position, threshold))
+        return false;
+    uint left = short_length;
+    while (next > position && left > 1 && !cuts(next, threshold)) {
+        next = source(next, SHAPE);
+        left -= short_length != ~(uint)0;
+    }
+    return next == position;
+}
+
+#ifdef WALKS
 enum { IS_NONE, IS_CUT, IS_LEADER, IS_LONG_LEADER };
 
 FUNCTION int classify(POSITION position, uint threshold, uint short_length, SHAPE_PARAMETERS)
@@ -121,11 +139,12 @@ FUNCTION int classify(POSITION position, uint threshold, uint short_length, SHAP
     return length <= short_length ? IS_LEADER : IS_LONG_LEADER;
 }
 
-/* counts[0] and counts[1] count the starts of walks and the leaders of short cycles; as many as
- * there is room for are kept. */
-KERNEL find_starts(GLOBAL uint *counts, GLOBAL POSITION *starts, uint starts_capacity,
-                   GLOBAL POSITION *leaders, uint leaders_capacity, uint threshold,
-                   uint short_length, SHAPE_PARAMETERS)
+/* Writes the leaders of short cycles, and from each cut, or from the leader of a long cycle without
+ * one, the pieces up to the next: where each starts and which position ends it. counts[0] and
+ * counts[1] count pieces and leaders; as many as there is room for are kept. */
+KERNEL walk_cycles(GLOBAL uint *counts, GLOBAL POSITION *piece_starts, GLOBAL POSITION *piece_ends,
+                   uint piece_room, GLOBAL POSITION *leaders, uint leader_room, uint piece_length,
+                   uint threshold, uint short_length, SHAPE_PARAMETERS)
 {
     if (GLOBAL_ID >= total)
         return;
@@ -133,55 +152,32 @@ KERNEL find_starts(GLOBAL uint *counts, GLOBAL POSITION *starts, uint starts_cap
     int kind = classify(position, threshold, short_length, SHAPE);
     if (kind == IS_NONE)
         return;
-    uint place = INCREMENT(&counts[kind == IS_LEADER]);
-    if (kind == IS_LEADER && place < leaders_capacity)
-        leaders[place] = position;
-    if (kind != IS_LEADER && place < starts_capacity)
-        starts[place] = position;
-}
-
-KERNEL measure_walks(GLOBAL const POSITION *starts, uint count, GLOBAL uint *lengths,
-                     uint threshold, SHAPE_PARAMETERS)
-{
-    if (GLOBAL_ID >= count)
+    if (kind == IS_LEADER) {
+        uint place = INCREMENT(&counts[1]);
+        if (place < leader_room)
+            leaders[place] = position;
         return;
-    POSITION start = starts[GLOBAL_ID];
-    POSITION next = source(start, SHAPE);
-    uint length = 1;
-    while (next != start && !cuts(next, threshold)) {
-        next = source(next, SHAPE);
-        length++;
     }
-    lengths[GLOBAL_ID] = length;
-}
-
-/* Writes the pieces of each walk: where they start and which position ends them. The number of the
- * first piece of a walk is in `firsts`. */
-KERNEL cut_walks(GLOBAL const POSITION *starts, uint count, GLOBAL const uint *firsts,
-                 uint piece_length, GLOBAL POSITION *piece_starts, GLOBAL POSITION *piece_ends,
-                 uint threshold, SHAPE_PARAMETERS)
-{
-    if (GLOBAL_ID >= count)
-        return;
-    POSITION start = starts[GLOBAL_ID];
-    POSITION piece_start = start;
-    POSITION next = start;
-    uint piece = firsts[GLOBAL_ID];
+    POSITION piece_start = position;
+    POSITION next = position;
     uint length = 0;
     bool closed = false;
     while (!closed) {
         next = source(next, SHAPE);
         length++;
-        closed = next == start || cuts(next, threshold);
+        closed = next == position || cuts(next, threshold);
         if (length == piece_length || closed) {
-            piece_starts[piece] = piece_start;
-            piece_ends[piece] = next;
+            uint place = INCREMENT(&counts[0]);
+            if (place < piece_room) {
+                piece_starts[place] = piece_start;
+                piece_ends[place] = next;
+            }
             piece_start = next;
-            piece++;
             length = 0;
         }
     }
 }
+#endif
 
 /* ---- the run ---- */
 
@@ -324,7 +320,7 @@ KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
     if (is_cycle) {
         start = listed ? leaders[item] : (POSITION)item;
         end = start;
-        if (!listed && classify(start, threshold, short_length, SHAPE) != IS_LEADER)
+        if (!listed && !is_leader(start, threshold, short_length, SHAPE))
             return;
     } else {
         start = piece_starts[item];
@@ -428,7 +424,7 @@ KERNEL turn_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
 {
     LOCAL_BEGIN(WORD, cells)
     POSITION leader = listed ? leaders[GROUP_ID] : (POSITION)GROUP_ID;
-    bool moves = listed || classify(leader, threshold, short_length, SHAPE) == IS_LEADER;
+    bool moves = listed || is_leader(leader, threshold, short_length, SHAPE);
     if (moves) { /* all of the group, or none */
         read_tile(cells + room * TILE_CELLS, MATRIX + (ulong)leader * words, TILE);
         turn_along(MATRIX, cells, leader, leader, TILE, SHAPE);

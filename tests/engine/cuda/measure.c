@@ -4,9 +4,9 @@
  *     measure_cuda [--copy BYTES] [--repeat N] [--again N] [--method NAME] [--explain]
  *                  ROWSxCOLSxBYTES...
  *
- * One line a shape: GB/s (2 x bytes / time, the median), the time of making the plan the first and
- * the second time, scratch bytes, by how much the device's free memory shrank (the driver takes it
- * in units of 2 MiB), wrong elements in N runs (1) on the same input, method.
+ * One line a shape: GB/s (2 x bytes / time, the median), the time of making the plan the first time
+ * and again (the median of nine), scratch bytes, by how much the device's free memory shrank (the
+ * driver takes it in units of 2 MiB), wrong elements in N runs (1) on the same input, method.
  */
 #include "engine/cuda/cuda.h"
 #include "restride/cuda.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { THREADS = 256, MOST_REPEAT = 1000 };
+enum { THREADS = 256, MOST_REPEAT = 1000, PLANS = 10 };
 
 static struct {
     int (*init)(unsigned flags);
@@ -185,19 +185,20 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     }
     engine->api->cuMemcpyHtoD(wrong, &wrong_count, 8);
     restride_plan *plan = NULL;
-    double times[3] = {0};
+    float times[PLANS] = {0}; /* of making the plan, ms */
     size_t before = 0;
     restride_status status = RESTRIDE_OK;
-    for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
+    for (int i = 0; i < PLANS && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
         before = free_memory();
         double start = now();
         status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, 1,
                                               &o->plan);
-        times[i + 1] = now() - start;
+        times[i] = (float)(now() - start);
         if (status == RESTRIDE_OK)
             status = restride_execute(plan, (void *)data);
     }
+    qsort(times + 1, PLANS - 1, sizeof times[0], ascending);
     float time = -1;
     size_t taken = before - free_memory();
     if (status == RESTRIDE_OK) {
@@ -220,7 +221,7 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     json_t *described = json_loads(text, 0, NULL);
     printf("%zux%zux%zu: %.0f GB/s, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu (free "
            "memory %zu less), wrong %llu, %s; %s\n",
-           rows, cols, unit, 2 * (double)bytes / time / 1e6, times[1], times[2], time,
+           rows, cols, unit, 2 * (double)bytes / time / 1e6, times[0], times[PLANS / 2], time,
            restride_plan_scratch_bytes(plan), taken, (unsigned long long)wrong_count,
            json_string_value(json_object_get(described, "method")),
            json_string_value(json_object_get(described, "why")));
