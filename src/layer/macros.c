@@ -8,10 +8,9 @@
  *     __kernel void restride_defined_0_(void) {}
  *     #endif
  *
- * and for the value, by pasting: __kernel void restride_value_0_<value>(void) {}.
- *
- * A floating constant (FLT_MAX) cannot be pasted, nor can it stand in an #if: a source can only ask
- * whether it is defined, so its own name serves as its value, which the device's compiler expands.
+ * and for the value, by pasting: __kernel void restride_value_<value>(void) {}. That is no name
+ * when the value is not one word or number (FLT_MAX), and a driver may complain of it on the
+ * program's standard error, so a value is asked for only where the rewriter needs it.
  */
 #include "base/text.h"
 #include "layer/programs.h"
@@ -77,48 +76,47 @@ static char *value_of(const rs_program *program, const char *name)
     return value;
 }
 
-/* Whether the compiler refuses a macro's value in an #if. */
-static bool is_refused_in_if(const rs_program *program, const char *name)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    rs_text_format(&text, "#if %s\n#endif\n__kernel void restride_alive(void) {}\n", name);
-    char *names = kernel_names(program, &text);
-    bool refused = names == NULL;
-    free(names);
-    return refused;
-}
-
-bool rs_macros_ask(const rs_program *program, const json_t *names, json_t *macros)
+/* Which of the macros are defined: true or null for each. */
+static bool ask_whether_defined(const rs_program *program, json_t *names, json_t *macros)
 {
     rs_text text = RS_TEXT_EMPTY;
     size_t i;
     json_t *name;
     rs_text_add_string(&text, "__kernel void restride_alive(void) {}\n");
-    json_array_foreach((json_t *)names, i, name)
+    json_array_foreach(names, i, name)
     {
         rs_text_format(&text, "#ifdef %s\n__kernel void restride_defined_%zu_(void) {}\n#endif\n",
                        json_string_value(name), i);
     }
     char *answers = kernel_names(program, &text);
-    if (answers == NULL)
-        return false;
-    bool known = true;
-    json_array_foreach((json_t *)names, i, name)
+    const bool known = answers != NULL;
+    json_array_foreach(names, i, name)
     {
         char kernel[64];
         snprintf(kernel, sizeof kernel, "restride_defined_%zu_", i);
-        char *rest = rest_of_name(answers, kernel);
-        bool defined = rest != NULL;
-        free(rest);
-        char *value = defined ? value_of(program, json_string_value(name)) : NULL;
-        if (defined && value == NULL && is_refused_in_if(program, json_string_value(name)))
-            value = strdup(json_string_value(name));
-        if (defined && value == NULL)
-            known = false;
+        char *rest = known ? rest_of_name(answers, kernel) : NULL;
         json_object_set_new(macros, json_string_value(name),
-                            defined && value != NULL ? json_string(value) : json_null());
-        free(value);
+                            rest != NULL ? json_true() : json_null());
+        free(rest);
     }
     free(answers);
+    return known;
+}
+
+bool rs_macros_ask(const rs_program *program, json_t *names, json_t *values, json_t *macros)
+{
+    size_t i;
+    json_t *name;
+    bool known = json_array_size(names) == 0 || ask_whether_defined(program, names, macros);
+    json_array_foreach(values, i, name)
+    {
+        if (!known || !json_is_true(json_object_get(macros, json_string_value(name))))
+            continue;
+        char *value = value_of(program, json_string_value(name));
+        known = value != NULL;
+        if (known)
+            json_object_set_new(macros, json_string_value(name), json_string(value));
+        free(value);
+    }
     return known;
 }

@@ -303,9 +303,10 @@ static json_t *ask_rewriter(const rs_program *program)
             break;
         }
         json_t *unknown = json_object_get(reply, "unknown_macros");
-        if (json_array_size(unknown) == 0)
+        json_t *values = json_object_get(reply, "unknown_values");
+        if (json_array_size(unknown) == 0 && json_array_size(values) == 0)
             break;
-        bool known = rs_macros_ask(program, unknown, json_object_get(request, "macros"));
+        bool known = rs_macros_ask(program, unknown, values, json_object_get(request, "macros"));
         if (!known || round == ROUNDS - 1) {
             rs_report_note("Program %u was not rewritten: the device's compiler could not be asked "
                            "about the macros that its source tests.",

@@ -215,6 +215,18 @@ static bool is_device_name(const char *text)
     return false;
 }
 
+bool rs_names_floating_constant(const char *name)
+{
+    static const char *const names[] = {"FLT_MAX",      "FLT_MIN",     "FLT_EPSILON", "DBL_MAX",
+                                        "DBL_MIN",      "DBL_EPSILON", "HALF_MAX",    "HALF_MIN",
+                                        "HALF_EPSILON", "MAXFLOAT",    "HUGE_VALF",   "HUGE_VAL",
+                                        "INFINITY",     "NAN"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return starts_here(name, "M_");
+}
+
 size_t rs_doubt_device_names(const char *text)
 {
     joined_lines lines = {.cursor = text, .next = 1};

@@ -27,6 +27,9 @@ bool rs_doubt_packing(const char *text, size_t *where);
  */
 size_t rs_doubt_operators(const char *text);
 
+/* Whether this is the name of a macro that OpenCL defines as a floating constant. */
+bool rs_names_floating_constant(const char *name);
+
 /* The line of the first place where a text names what compilers of OpenCL C predefine and a macro
  * could take it: not in pragmas and in questions whether a name is defined. 0: none. */
 size_t rs_doubt_device_names(const char *text);

@@ -124,7 +124,8 @@ static const char *check_request(const json_t *request)
     return NULL;
 }
 
-/* The macros that the device's compiler predefines, as options for cpp. */
+/* The macros that the device's compiler predefines, as options for cpp. One without a known value
+ * is its own name, for that compiler to expand. */
 static restride_status read_macros(rewriting *r)
 {
     json_t *macros = json_object_get(r->request, "macros");
@@ -135,10 +136,11 @@ static restride_status read_macros(rewriting *r)
     json_t *value;
     json_object_foreach(macros, name, value)
     {
-        if (!json_is_string(value))
+        if (!json_is_string(value) && !json_is_true(value))
             continue;
         rs_text option = RS_TEXT_EMPTY;
-        rs_text_format(&option, "-D%s=%s", name, json_string_value(value));
+        rs_text_format(&option, "-D%s=%s", name,
+                       json_is_true(value) ? name : json_string_value(value));
         char *text = rs_text_take(&option);
         if (text == NULL)
             return rs_fail_memory("the macros of a request");
@@ -319,15 +321,50 @@ static const char *const usual_tests[] = {"__OPENCL_VERSION__", "__OPENCL_C_VERS
                                           "__OPENCL__",         "CL_VERSION_1_0",
                                           "CL_VERSION_1_1",     "CL_VERSION_1_2"};
 
-/* Adds a name that the request does not answer. */
-static void add_unanswered(const rewriting *r, json_t *unknown, const char *name)
+/* Adds a name, or the question for its value, that the request does not answer. */
+static void add_unanswered(const rewriting *r, json_t *unknown, json_t *values, const char *name,
+                           bool valued)
 {
-    if (json_object_get(json_object_get(r->request, "macros"), name) == NULL)
+    const json_t *answer = json_object_get(json_object_get(r->request, "macros"), name);
+    if (answer == NULL)
         json_array_append_new(unknown, json_string(name));
+    if (valued && (answer == NULL || json_is_true(answer)))
+        json_array_append_new(values, json_string(name));
+}
+
+/* Whether the text has the word, directives aside. */
+static bool is_mentioned(const char *text, const char *name)
+{
+    const char *cursor = text, *line;
+    size_t line_length;
+    while ((line = rs_line_next(&cursor, &line_length)) != NULL) {
+        size_t position = 0, word, length;
+        while (line[0] != '#' && rs_word_next(line, line_length, &position, &word, &length))
+            if (rs_word_equals(line, word, length, name))
+                return true;
+    }
+    return false;
 }
 
 /*
- * The names that the request does not answer; the reply asks for them when there are any. A source
+ * Adds the macros that are known to be defined and still in the text, where libclang could take
+ * them for something else than the device's compiler does. A floating constant decides nothing
+ * there.
+ */
+static void add_mentioned(const rewriting *r, json_t *values)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(r->request, "macros"), name, value)
+    {
+        if (json_is_true(value) && !rs_names_floating_constant(name) &&
+            is_mentioned(r->flat.text, name))
+            json_array_append_new(values, json_string(name));
+    }
+}
+
+/*
+ * What the request does not answer; the reply asks for it when there is any. A source
  * that could not be preprocessed may have taken the wrong branch long before, in a file that cpp
  * then said nothing about: the usual tests are asked about too.
  */
@@ -336,17 +373,23 @@ static restride_status ask_for_macros(rewriting *r, bool *stopped)
     *stopped = false;
     if (json_is_true(json_object_get(r->request, "assume_undefined")))
         return RESTRIDE_OK;
-    json_t *unknown = json_array();
-    for (size_t i = 0; unknown != NULL && i < r->flat.unknown_count; i++)
-        add_unanswered(r, unknown, r->flat.unknown[i]);
+    json_t *unknown = json_array(), *values = json_array();
+    for (size_t i = 0; i < r->flat.unknown_count; i++)
+        add_unanswered(r, unknown, values, r->flat.unknown[i].name, r->flat.unknown[i].valued);
     for (size_t i = 0; r->flat.failure != NULL && i < sizeof usual_tests / sizeof usual_tests[0];
          i++)
-        add_unanswered(r, unknown, usual_tests[i]);
-    *stopped = json_array_size(unknown) > 0;
-    if (*stopped)
-        return rs_reply_put(r->reply, "unknown_macros", unknown);
-    json_decref(unknown);
-    return RESTRIDE_OK;
+        add_unanswered(r, unknown, values, usual_tests[i], false);
+    if (r->flat.failure == NULL)
+        add_mentioned(r, values);
+    *stopped = json_array_size(unknown) > 0 || json_array_size(values) > 0;
+    if (!*stopped) {
+        json_decref(unknown);
+        json_decref(values);
+        return RESTRIDE_OK;
+    }
+    restride_status status = rs_reply_put(r->reply, "unknown_macros", unknown);
+    restride_status other = rs_reply_put(r->reply, "unknown_values", values);
+    return status == RESTRIDE_OK ? other : status;
 }
 
 /* Whether a text has an identifier that starts with `prefix`; *where is its offset. */
@@ -479,6 +522,19 @@ static restride_status put_includes(rewriting *r)
     return includes == NULL ? status : rs_reply_put(r->reply, "includes", includes);
 }
 
+/* Whether a macro without a known value has a name that is not seen to be a device's. */
+static bool has_unusual_macro(const rewriting *r)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(r->request, "macros"), name, value)
+    {
+        if (json_is_true(value) && rs_doubt_device_names(name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 static restride_status read_source(rewriting *r, bool *stopped)
 {
@@ -504,6 +560,7 @@ static restride_status read_source(rewriting *r, bool *stopped)
     note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
     note_place(&r->device_names, r->file, rs_doubt_device_names(r->source));
     note_place(&r->device_names, "the build options", rs_doubt_device_names(options));
+    note_place(&r->device_names, "the device's macros", has_unusual_macro(r));
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);

@@ -33,8 +33,8 @@
  *   config        object   {layouts, records} from a configuration file (config/config.h): like
  *                          the two members above, which go before it; names that this source does
  *                          not have are told in the reply's `unused`
- *   macros        object   what the device's compiler predefines: name to value, or null for "not
- *                          defined there"
+ *   macros        object   what the device's compiler predefines: name to value, null for "not
+ *                          defined there", or true for "defined there", as whatever
  *   header        bool     write a header for the host program too
  *   comments      bool     keep the comments in the new source
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
@@ -46,6 +46,9 @@
  *                          that does not exist
  *   unknown_macros  array  names that the source tests and nobody defined: ask the device's
  *                          compiler and call again; each answer can uncover further names
+ *   unknown_values  array  those names, and others that are only known to be defined, whose values
+ *                          are needed: an #if reads it, or the new source would, and it may be more
+ *                          than a floating constant of OpenCL
  *   reason, file, line     why the whole source stays as it is: cpp or libclang refused it, or a
  *                          build option
  *   includes        object what else the source was read from: see includes.h; absent when that

@@ -26,19 +26,6 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static bool add_string(char ***list, size_t *count, const char *bytes, size_t length)
-{
-    char *copy = strndup(bytes, length);
-    char **grown = copy == NULL ? NULL : realloc(*list, (*count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        free(copy);
-        return false;
-    }
-    *list = grown;
-    grown[(*count)++] = copy;
-    return true;
-}
-
 /* Whether the line is "#pragma unroll ..."; *tail is what follows these words. */
 static bool is_unroll(const char *line, const char **tail)
 {
@@ -160,19 +147,30 @@ static bool read_failure(rs_flat *flat, const char *errors)
     return flat->failure != NULL && flat->failure_file != NULL;
 }
 
-static bool add_unknown(rs_flat *flat, const char *name)
+static bool add_unknown(rs_flat *flat, const char *name, bool valued)
 {
     size_t length = rs_identifier_length(name);
-    return length == 0 || add_string(&flat->unknown, &flat->unknown_count, name, length);
+    if (length == 0)
+        return true;
+    char *copy = strndup(name, length);
+    rs_unknown_macro *grown =
+        copy == NULL ? NULL : realloc(flat->unknown, (flat->unknown_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(copy);
+        return false;
+    }
+    flat->unknown = grown;
+    grown[flat->unknown_count++] = (rs_unknown_macro){copy, valued};
+    return true;
 }
 
-static int compare_strings(const void *a, const void *b)
+static int compare_unknown(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(((const rs_unknown_macro *)a)->name, ((const rs_unknown_macro *)b)->name);
 }
 
-/* "#undef NAME" in the output of -dU is a test of a name that is not defined; -Wundef says the same
- * for #if NAME. */
+/* "#undef NAME" in the output of -dU is a test of a name that is not defined; -Wundef tells of a
+ * name that an #if reads. */
 static restride_status read_unknown(rs_flat *flat, const char *output, const char *errors)
 {
     const char *cursor = output, *line;
@@ -180,25 +178,28 @@ static restride_status read_unknown(rs_flat *flat, const char *output, const cha
     bool ok = true;
     while (ok && (line = rs_line_next(&cursor, &length)) != NULL)
         if (starts_with(line, "#undef "))
-            ok = add_unknown(flat, line + strlen("#undef "));
+            ok = add_unknown(flat, line + strlen("#undef "), false);
     static const char warning[] = ": warning: \"";
     static const char undefined[] = "\" is not defined, evaluates to 0";
     for (const char *found = strstr(errors, warning); ok && found != NULL;
          found = strstr(found, warning)) {
         found += strlen(warning);
         if (starts_with(found + rs_identifier_length(found), undefined))
-            ok = add_unknown(flat, found);
+            ok = add_unknown(flat, found, true);
     }
     if (!ok)
         return rs_fail_memory(memory_subject);
     if (flat->unknown_count > 0)
-        qsort(flat->unknown, flat->unknown_count, sizeof *flat->unknown, compare_strings);
+        qsort(flat->unknown, flat->unknown_count, sizeof *flat->unknown, compare_unknown);
     size_t kept = 0;
     for (size_t i = 0; i < flat->unknown_count; i++) {
-        if (kept > 0 && strcmp(flat->unknown[kept - 1], flat->unknown[i]) == 0)
-            free(flat->unknown[i]);
-        else
+        rs_unknown_macro *last = kept > 0 ? &flat->unknown[kept - 1] : NULL;
+        if (last != NULL && strcmp(last->name, flat->unknown[i].name) == 0) {
+            last->valued = last->valued || flat->unknown[i].valued;
+            free(flat->unknown[i].name);
+        } else {
             flat->unknown[kept++] = flat->unknown[i];
+        }
     }
     flat->unknown_count = kept;
     return RESTRIDE_OK;
@@ -317,7 +318,9 @@ void rs_flat_free(rs_flat *flat)
     free(flat->shown);
     free_strings(flat->files, flat->file_count);
     free(flat->places);
-    free_strings(flat->unknown, flat->unknown_count);
+    for (size_t i = 0; i < flat->unknown_count; i++)
+        free(flat->unknown[i].name);
+    free(flat->unknown);
     free(flat->failure);
     free(flat->failure_file);
     memset(flat, 0, sizeof *flat);

@@ -5,7 +5,9 @@
  *
  * Macros that only the device's compiler defines (CLK_LOCAL_MEM_FENCE, M_PI_F) stay as identifiers
  * where they are merely expanded. Where they are tested (#ifdef, #if) their value is needed before
- * anything can be said: such names are listed in `unknown`.
+ * anything can be said: such names are listed in `unknown`. A macro that is known to be defined,
+ * but not as what, is defined as its own name: it stays in the text, and is listed when an #if
+ * reads it.
  */
 #ifndef RS_SOURCE_FLATTEN_H
 #define RS_SOURCE_FLATTEN_H
@@ -13,6 +15,11 @@
 #include "source/options.h"
 
 #include <stdbool.h>
+
+typedef struct {
+    char *name;
+    bool valued; /* an #if needs its value, and not only whether it is defined */
+} rs_unknown_macro;
 
 /* Where a line of the flat text came from; following lines count on from it. */
 typedef struct {
@@ -30,7 +37,8 @@ typedef struct {
     size_t file_count;
     rs_place *places;
     size_t place_count;
-    char **unknown; /* macros that are tested but defined by nobody, each once, sorted */
+    rs_unknown_macro *unknown; /* macros that are tested but defined by nobody, or as themselves,
+                                  each once, sorted */
     size_t unknown_count;
     char *failure; /* why the source cannot be flattened, or NULL */
     char *failure_file;

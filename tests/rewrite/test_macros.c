@@ -13,17 +13,22 @@
 
 #define KERNEL "struct P { float x, y; };\nkernel void f(global struct P *a) { a->x = 1; }\n"
 
-/* The names in "unknown_macros", each followed by a space. */
-static void unknown_names(const json_t *reply, char *names, size_t size)
+/* The names in "unknown_macros" or "unknown_values", each followed by a space. */
+static void listed_names(const json_t *reply, const char *list, char *names, size_t size)
 {
     size_t i, used = 0;
     json_t *name;
     names[0] = '\0';
-    json_array_foreach(json_object_get(reply, "unknown_macros"), i, name)
+    json_array_foreach(json_object_get(reply, list), i, name)
     {
         used += (size_t)snprintf(names + used, size - used, "%s ", json_string_value(name));
         assert_true(used < size);
     }
+}
+
+static void unknown_names(const json_t *reply, char *names, size_t size)
+{
+    listed_names(reply, "unknown_macros", names, size);
 }
 
 static json_t *ask_with_macros(const char *source, const char *options, json_t *macros)
@@ -93,6 +98,44 @@ static void test_answers_decide(void **state)
     reply = ask_with_macros(source, "-D \"A_PLUS=1\"", json_pack("{s:s, s:n}", "A", "2", "B"));
     assert_int_equal(number_of(json_object_get(find_argument(reply, "f", "a"), "record"), "size"),
                      12);
+    json_decref(reply);
+}
+
+/* Of a macro that is known to be defined, the value is asked for only where it matters. */
+static void test_values_that_are_needed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *values;
+    } rows[] = {
+        {"#ifdef A\n#endif\n", ""},
+        {"#if defined(A) && !defined B\n#endif\n", ""},
+        {"#if defined(A) && A > 1\n#endif\n", "A "},
+        {"#ifdef B\n#if A\n#endif\n#endif\n", "A "},
+        {"#ifdef A\n#pragma OPENCL EXTENSION A : enable\n#endif\n", ""},
+        {"#ifdef A\nint g() { return A; }\n#endif\n", "A "},
+        {"#ifdef FLT_MAX\nfloat g() { return FLT_MAX; }\n#endif\n", ""},
+        {"#ifdef FLT_DIG\nint g() { return FLT_DIG; }\n#endif\n", "FLT_DIG "},
+        {"#ifdef M_PI_F\nfloat g() { return M_PI_F; }\n#endif\n", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[512], names[256];
+        snprintf(source, sizeof source, "%s%s", rows[i].text, KERNEL);
+        json_t *reply = ask_with_macros(source, "",
+                                        json_pack("{s:b, s:b, s:b, s:b, s:b}", "A", 1, "B", 1,
+                                                  "FLT_MAX", 1, "FLT_DIG", 1, "M_PI_F", 1));
+        listed_names(reply, "unknown_values", names, sizeof names);
+        if (strcmp(names, rows[i].values) != 0)
+            fail_msg("\"%s\" instead of \"%s\" for:\n%s", names, rows[i].values, source);
+        assert_int_equal(json_object_get(reply, "source") == NULL, names[0] != '\0');
+        json_decref(reply);
+    }
+    /* Pasted by a macro, it would not be in the text. */
+    json_t *reply = ask_with_macros("#ifdef A\n#endif\n#define CAT_(a, b) a##b\n"
+                                    "#define CAT(a, b) CAT_(a, b)\nint CAT(x, A);\n" KERNEL,
+                                    "", json_pack("{s:b}", "A", 1));
+    assert_null(json_object_get(reply, "source"));
+    assert_non_null(strstr(string_of(reply, "reason"), "a macro with #"));
     json_decref(reply);
 }
 
@@ -330,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_way_to_test_a_macro),
         cmocka_unit_test(test_answers_decide),
+        cmocka_unit_test(test_values_that_are_needed),
         cmocka_unit_test(test_build_options),
         cmocka_unit_test(test_options_that_are_not_followed),
         cmocka_unit_test(test_what_survives),
