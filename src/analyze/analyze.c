@@ -400,7 +400,7 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
         status = *reply == NULL ? rs_fail_memory("the analysis") : RESTRIDE_OK;
     }
     json_decref(a.units);
-    rs_model_free(&a.set);
+    rs_model_set_free(&a.set);
     rs_program_free(&program);
     return status;
 }

@@ -497,7 +497,7 @@ static void free_all(application *a)
         free(a->edits[e].text);
     free(a->edits);
     rs_propagation_free(&a->found);
-    rs_model_free(&a->set);
+    rs_model_set_free(&a->set);
     rs_program_free(&a->program);
 }
 

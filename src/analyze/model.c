@@ -111,7 +111,7 @@ static void free_unit(rs_unit *unit)
     rs_symbols_free(&unit->symbols);
 }
 
-void rs_model_free(rs_model_set *set)
+void rs_model_set_free(rs_model_set *set)
 {
     for (int i = 0; i < set->unit_count; i++)
         free_unit(&set->units[i]);

@@ -91,7 +91,7 @@ rs_array *rs_unit_add_array(rs_unit *unit, const char *name);
 rs_reference *rs_unit_add_reference(rs_unit *unit);
 bool rs_model_note(rs_model_set *set, const char *file, int line, const char *format, ...)
     RS_PRINTF(4, 5);
-void rs_model_free(rs_model_set *set);
+void rs_model_set_free(rs_model_set *set);
 
 /* Whether `loop` is `outer` or lies in it. */
 bool rs_unit_is_within(const rs_unit *unit, int loop, int outer);

@@ -256,7 +256,7 @@ restride_status rs_apply(const json_t *request, json_t **reply)
     }
     json_decref(a.nests);
     rs_text_free(&a.source);
-    rs_model_free(&a.set);
+    rs_model_set_free(&a.set);
     rs_program_free(&a.program);
     return status;
 }

@@ -320,8 +320,14 @@ static void add_arrays(rs_text *page, const json_t *arrays)
             rs_text_format(page, "</code>: %lld transactions instead of %lld",
                            integer_of(advice, "then"), integer_of(advice, "now"));
         }
+        const json_t *kept = json_object_get(array, "kept_advice");
+        if (kept != NULL) {
+            rs_text_add_string(page, "as it is: ");
+            add_escaped(page, string_of(kept, "reason"));
+            rs_text_format(page, " (line %lld)", integer_of(kept, "line"));
+        }
         if (json_object_get(json_object_get(array, "parallel"), "layout") != NULL) {
-            rs_text_add_string(page, advice != NULL ? "; <code>" : "<code>");
+            rs_text_add_string(page, advice != NULL || kept != NULL ? "; <code>" : "<code>");
             add_escaped(page, string_of(json_object_get(array, "parallel"), "layout"));
             rs_text_add_string(page, "</code> for concurrent accesses");
         }

@@ -134,6 +134,14 @@ static void add_array(rs_text *text, const json_t *array)
                        string_of(advice, "dims"), integer_of(advice, "then"),
                        integer_of(advice, "now"));
     }
+    const json_t *kept = json_object_get(array, "kept_advice");
+    if (kept != NULL)
+        rs_text_format(text,
+                       "\n    \"%s\" would need %lld transactions instead of %lld, but the "
+                       "rewriter keeps it: %s:%lld: %s",
+                       string_of(kept, "layout"), integer_of(kept, "then"), integer_of(kept, "now"),
+                       string_of(kept, "file"), integer_of(kept, "line"),
+                       string_of(kept, "reason"));
     const json_t *parallel = json_object_get(array, "parallel");
     if (json_object_get(parallel, "layout") != NULL)
         rs_text_format(text, "\n    for concurrent accesses: '%s: %s' (over \"%s\")",

@@ -14,7 +14,7 @@ typedef struct {
     long long low, high; /* both included; when known */
 } rs_range;
 
-rs_range rs_range_of(rs_locals *locals, int node);
+rs_range rs_range_of_node(rs_locals *locals, int node);
 
 /*
  * Whether an index into records of `length` members is proved to be member 0 to length - 1 of the

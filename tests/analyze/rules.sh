@@ -65,6 +65,34 @@ advice = {a["name"]: a.get("advice") for a in unit["arrays"]}
 assert advice["b"]["layout"] == "i/32 f i%32" and (advice["b"]["now"], advice["b"]["then"]) == (20, 4), advice
 assert advice["t"]["record"] == 20 and advice["f"] is None, advice
 END
+# Advice that the rewriter would not follow comes with its reason.
+cat >kept.cl <<'END'
+typedef struct { float x, y, z, w, v; } cell;
+__kernel void plain(__global cell *p) { p[get_global_id(0)].x = 1; }
+__kernel void behind(__global float *q) { __global cell *c = (__global cell *)q; c[get_global_id(0)].x = 1; }
+__kernel void away(__global cell *p, __global float *o)
+{
+    __global float *f = (__global float *)p;
+    o[get_global_id(0)] = p[get_global_id(0)].x + (f != o);
+}
+__kernel void flat(__global float *g) { g[get_global_id(0) * 20] = 1; }
+__kernel void odd(__global float *g) { g[get_global_id(0) * 20] = (float)(long)g; }
+END
+expect 0 "$restride" analyze kept.cl --json
+python3 - out <<'END' || complain "the advice is not what the rewriter would do"
+import json, sys
+units = {u["name"]: u["arrays"] for u in json.load(open(sys.argv[1]))["units"]}
+advised = {u: [a["name"] for a in arrays if "advice" in a] for u, arrays in units.items()}
+assert advised == {"plain": ["p"], "behind": [], "away": [], "flat": ["g"], "odd": []}, advised
+kept = {u: [(k["line"], k["reason"]) for k in (a.get("kept_advice") for a in arrays) if k] for u, arrays in units.items()}
+assert kept == {"plain": [], "behind": [(3, "it is not an argument of the kernel")], "away": [(6, "the pointer is cast")],
+                "flat": [], "odd": [(10, "the pointer is cast")]}, kept
+END
+expect 0 "$restride" analyze kept.cl
+says out "--layout 'p: i/32 f i%32'"
+says out 'keeps it: kept.cl:3: it is not an argument of the kernel'
+says out '"i/32 f i%32" would need 4 transactions instead of 20, but the rewriter keeps it: kept.cl:6: the pointer is cast'
+
 expect 0 "$restride" analyze bursts.cl --burst 128 --json
 python3 - out <<'END' || complain "the size of a burst has no effect"
 import json, sys
