@@ -96,11 +96,15 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     return 1.12 + misaligned(task->cols * task->unit, 0.22) + narrow;
 }
 
+/* All blocks meet at gates, and what a short row asks for is asked for each. */
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
     (void)engine;
-    return task->rows * task->tail * task->unit <= scratch_limit ? 1.55 : INFINITY;
+    if (task->rows * task->tail * task->unit > scratch_limit)
+        return INFINITY;
+    double row = (double)task->cols * (double)task->unit;
+    return 1.25 + 8 / row + LAUNCH_BYTES / ((double)task->outer * (double)task->rows * row);
 }
 
 static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,

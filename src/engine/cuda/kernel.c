@@ -180,9 +180,10 @@ static restride_status prepare(rs_cuda_kernel *kernel, const rs_cuda_engine *eng
 {
     const rs_cuda_driver *api = engine->api;
     rs_cuda_result code = api->cuModuleGetFunction(&kernel->function, module, name);
+    /* The same function may have launches of other plans, which want more. */
     if (code == 0 && kernel->shared_bytes > DEFAULT_SHARED_BYTES)
         code = api->cuFuncSetAttribute(kernel->function, RS_CUDA_FUNCTION_SHARED_BYTES,
-                                       (int)kernel->shared_bytes);
+                                       (int)engine->shared_bytes_a_block);
     int blocks = 0;
     if (code == 0)
         code = api->cuOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -308,6 +308,26 @@ static void test_tails(void **state)
     (void)state;
     check_method(RS_TRANSPOSE_JOIN);
     check_method(RS_TRANSPOSE_SPLIT);
+    /* Rows, columns, columns of the tails, bytes an element, matrices, and where they begin: more
+     * than all blocks hold at once, with rows that are short, long, or begin anywhere. */
+    static const size_t shapes[][6] = {
+        {70, 5003, 5, 1, 1, 3},  {1000, 101, 3, 4, 2, 8}, {40000, 7, 2, 1, 1, 1},
+        {3, 70001, 2, 2, 1, 2},  {2500, 3, 40, 2, 1, 0},  {9, 4000, 1, 12, 1, 4},
+        {30000, 1, 3, 8, 1, 16}, {2, 150001, 1, 1, 2, 5}, {1, 90001, 3, 1, 1, 0}};
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof shapes[0]; i++) {
+        const size_t *s = shapes[i / 2];
+        const rs_transpose_task task = {.method =
+                                            i % 2 == 0 ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT,
+                                        .offset = s[5],
+                                        .outer = s[4],
+                                        .pitch = s[0] * (s[1] + s[2]) * s[3] + s[5],
+                                        .count = 1,
+                                        .rows = s[0],
+                                        .cols = s[1],
+                                        .tail = s[2],
+                                        .unit = s[3]};
+        check_task(&task, i);
+    }
 }
 
 static void test_shuffles(void **state)
@@ -315,6 +335,38 @@ static void test_shuffles(void **state)
     (void)state;
     for (int method = RS_TRANSPOSE_C2R_ROTATE; method <= RS_TRANSPOSE_R2C_ROTATE; method++)
         check_method((rs_transpose_method)method);
+}
+
+/* Two stages have one kernel and want different shares of a multiprocessor's memory. */
+static void test_one_kernel(void **state)
+{
+    (void)state;
+    enum { LONG = 15000, SHORT = 13000 };
+    rs_transpose_task task = {.method = RS_TRANSPOSE_R2C_ROWS,
+                              .outer = 1,
+                              .count = 1,
+                              .rows = 2,
+                              .cols = LONG,
+                              .unit = 4};
+    task.pitch = task.rows * task.cols * task.unit;
+    unsigned char *zeros = calloc(1, task.pitch);
+    assert_non_null(zeros);
+    cuda_memory memory = cuda_memory_create(zeros, task.pitch);
+    rs_stage *first = NULL;
+    rs_stage *second = NULL;
+    assert_int_equal(engine->operations->create_transpose(engine, &task, SIZE_MAX, &first),
+                     RESTRIDE_OK);
+    task.cols = SHORT;
+    assert_int_equal(engine->operations->create_transpose(engine, &task, SIZE_MAX, &second),
+                     RESTRIDE_OK);
+    assert_int_equal(engine->operations->run(first, (void *)memory.pointer, NULL, NULL, NULL),
+                     RESTRIDE_OK);
+    assert_int_equal(engine->operations->run(second, (void *)memory.pointer, NULL, NULL, NULL),
+                     RESTRIDE_OK);
+    engine->operations->destroy_stage(first);
+    engine->operations->destroy_stage(second);
+    cuda_memory_free(&memory);
+    free(zeros);
 }
 
 /* Whole plans, as the planner makes them. */
@@ -382,10 +434,11 @@ int main(int count, char **arguments)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_panels), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_square), cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_tiles),  cmocka_unit_test(test_shuffles),
-        cmocka_unit_test(test_plans),  cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_panels),     cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_square),     cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_plans),      cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_one_kernel),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);
