@@ -38,6 +38,7 @@ fuzz layout "${base[@]}" "${layout[@]}"
 fuzz journal "${base[@]}" src/engine/host/slim.c src/engine/host/tile.c src/file/change.c src/file/file.c \
     src/file/journal.c src/file/journal_format.c src/file/journaled.c src/file/steps*.c
 fuzz config "${base[@]}" "${layout[@]}" src/config/config.c -linih -ljansson
+fuzz trace "${base[@]}" src/sim/trace.c
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
 if [ -n "$libclang" ]; then
     libclang=${libclang%/include/clang-c}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITEMS = 1 << 16, MOST_BUFFERS = 1 << 16, NONE = -1 };
+enum { MOST_ITEMS = 1 << 16, MOST_BUFFERS = 1 << 16, MOST_SITES = 1 << 18, NONE = -1 };
 
 /* An access of the warp. They are in a list, in the warp's order; slot 0 is its head. */
 typedef struct {
@@ -34,7 +34,8 @@ struct rs_trace {
     rs_trace_access *sorted;
     size_t *begins; /* of each work-item in `sorted`; then of the whole group's */
     long *slot_of;  /* of each access of `sorted` */
-    size_t capacity;
+    size_t read_capacity;
+    size_t capacity; /* of what is made of them */
     site *sites;
     size_t site_count;
     slot *slots;
@@ -120,12 +121,31 @@ static restride_status read_buffers(rs_trace *trace, size_t count)
                : fail_early();
 }
 
+/* A broken recording may say any count, so room is made for what is there, piece by piece. */
+static restride_status read_accesses(rs_trace *trace, size_t count)
+{
+    enum { FIRST = 1024 };
+    for (size_t done = 0; done < count;) {
+        if (done == trace->read_capacity) {
+            size_t capacity = done > 0 ? 2 * done : FIRST;
+            rs_trace_access *read = resized(trace->read, capacity, sizeof *read);
+            if (read == NULL)
+                return fail_memory();
+            trace->read = read;
+            trace->read_capacity = capacity;
+        }
+        size_t end = count < trace->read_capacity ? count : trace->read_capacity;
+        if (fread(trace->read + done, sizeof *trace->read, end - done, trace->stream) != end - done)
+            return fail_early();
+        done = end;
+    }
+    return RESTRIDE_OK;
+}
+
 static restride_status make_room(rs_trace *trace, size_t count)
 {
     if (count <= trace->capacity)
         return RESTRIDE_OK;
-    rs_trace_access *read = resized(trace->read, count, sizeof *read);
-    trace->read = read != NULL ? read : trace->read;
     rs_trace_access *sorted = resized(trace->sorted, count, sizeof *sorted);
     trace->sorted = sorted != NULL ? sorted : trace->sorted;
     long *slot_of = resized(trace->slot_of, count, sizeof *slot_of);
@@ -134,7 +154,7 @@ static restride_status make_room(rs_trace *trace, size_t count)
     trace->group.accesses = accesses != NULL ? accesses : trace->group.accesses;
     rs_trace_slice *together = resized(trace->group.together, count, sizeof *together);
     trace->group.together = together != NULL ? together : trace->group.together;
-    if (read == NULL || sorted == NULL || slot_of == NULL || accesses == NULL || together == NULL)
+    if (sorted == NULL || slot_of == NULL || accesses == NULL || together == NULL)
         return fail_memory();
     trace->capacity = count;
     return RESTRIDE_OK;
@@ -153,6 +173,8 @@ static restride_status know_site(rs_trace *trace, size_t number)
 {
     if (number < trace->site_count)
         return RESTRIDE_OK;
+    if (number >= MOST_SITES)
+        return fail_syntax();
     site *sites = resized(trace->sites, 2 * number + 1, sizeof *sites);
     if (sites == NULL)
         return fail_memory();
@@ -326,15 +348,14 @@ static restride_status read_group(rs_trace *trace, size_t count, size_t items)
 {
     if (items == 0 || items > MOST_ITEMS)
         return fail_syntax();
-    restride_status status = make_room(trace, count);
+    restride_status status = read_accesses(trace, count);
+    if (status == RESTRIDE_OK)
+        status = make_room(trace, count);
     if (status == RESTRIDE_OK)
         status = make_item_room(trace, items);
-    if (status != RESTRIDE_OK)
-        return status;
-    if (fread(trace->read, sizeof *trace->read, count, trace->stream) != count)
-        return fail_early();
     trace->together_count = trace->group.warp_count = 0;
-    status = sort_by_items(trace, count, items);
+    if (status == RESTRIDE_OK)
+        status = sort_by_items(trace, count, items);
     for (size_t first = 0; first < items && status == RESTRIDE_OK; first += trace->warp)
         status = make_warp(trace, first, items);
     return status == RESTRIDE_OK ? make_copies(trace, items) : status;

@@ -150,13 +150,25 @@ static void broken_recordings_get_a_sentence(void **state)
         assert_int_equal(status, RESTRIDE_IO);
         end(&made, trace);
     }
-    /* A work-item that the group does not have. */
+    /* A work-item that the group does not have, an instruction that no kernel has. */
+    static const rs_trace_access wrong[] = {{0, 1, 9, 4, 0}, {0, 1U << 30, 0, 4, 0}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        stream made;
+        begin(&made);
+        put_group(&made, 9, &wrong[i], 1);
+        rs_trace *trace = finish(&made);
+        const rs_trace_group *group;
+        assert_int_equal(rs_trace_next(trace, &group), RESTRIDE_SYNTAX);
+        end(&made, trace);
+    }
+    /* More accesses than any memory holds, of which one is there. */
     stream made;
     begin(&made);
-    put_group(&made, 9, &access, 1);
+    put_group(&made, 10, &access, 1);
     rs_trace *trace = finish(&made);
+    ((rs_trace_block *)(void *)made.bytes)->count = (uint64_t)1 << 44;
     const rs_trace_group *group;
-    assert_int_equal(rs_trace_next(trace, &group), RESTRIDE_SYNTAX);
+    assert_int_equal(rs_trace_next(trace, &group), RESTRIDE_IO);
     end(&made, trace);
 }
 
