@@ -7,16 +7,20 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* Requests one after another to the same row. */
 typedef struct {
-    uint64_t bank;
     uint64_t row;
-} request;
+    uint32_t bank;
+    uint32_t count;
+} run;
 
-/* The queue is a ring. */
+/* The queue is a ring of runs. */
 typedef struct {
-    request *queue;
+    run *queue;
     size_t first;
-    size_t waiting;
+    size_t runs;
+    size_t closed;  /* so many of the oldest runs are known to be of rows that are not open */
+    size_t waiting; /* requests of all runs */
     uint64_t *open; /* row of each bank, plus 1 */
     size_t requests;
     size_t row_hits;
@@ -27,6 +31,10 @@ struct rs_sim_channels {
     channel *channels;
     size_t queue_mask;
     uint32_t *steering; /* for each byte of an address and each value of it: see steer() */
+    unsigned together;  /* addresses that are the same above so many bits have one row */
+    uint64_t latest;    /* those bits of the latest request, plus 1, which went to: */
+    channel *channel;
+    run request;
     rs_divider by_interleave;
     rs_divider by_channels;
     rs_divider by_row;
@@ -67,10 +75,22 @@ static uint32_t steering_of(const rs_sim_device *device, size_t byte, uint64_t v
            parities(address, device->bank_mask, device->bank_masks) << RS_SIM_MOST_MASKS;
 }
 
+/* The bits of an address below the lowest one that a channel, a bank or a row is chosen by. */
+static unsigned bits_together(const rs_sim_device *device)
+{
+    uint64_t choosing = device->interleave_bytes | device->row_bytes;
+    for (size_t k = 0; k < device->channel_masks; k++)
+        choosing |= device->channel_mask[k];
+    for (size_t k = 0; k < device->bank_masks; k++)
+        choosing |= device->bank_mask[k];
+    return (unsigned)__builtin_ctzll(choosing);
+}
+
 static bool make_steering(rs_sim_channels *made)
 {
     enum { VALUES = UCHAR_MAX + 1 };
     const rs_sim_device *device = made->device;
+    made->together = bits_together(device);
     made->by_interleave = rs_divider_make(device->interleave_bytes, UINT32_MAX);
     made->by_channels = rs_divider_make(device->channels, UINT32_MAX);
     made->by_row = rs_divider_make(device->row_bytes, UINT32_MAX);
@@ -108,27 +128,54 @@ void rs_sim_channels_destroy(rs_sim_channels *channels)
 
 /* ---- requests ---- */
 
+/* The oldest run whose row is open; `runs`: there is none. */
+static size_t find_open(const channel *at, size_t mask)
+{
+    size_t found = at->closed;
+    while (found < at->runs) {
+        const run *next = &at->queue[(at->first + found) & mask];
+        if (at->open[next->bank] == next->row + 1)
+            break;
+        found++;
+    }
+    return found;
+}
+
+/* Removes a run; those before it move up. */
+static void remove_run(channel *at, size_t mask, size_t removed)
+{
+    for (size_t i = removed; i > 0; i--)
+        at->queue[(at->first + i) & mask] = at->queue[(at->first + i - 1) & mask];
+    at->first++;
+    at->runs--;
+}
+
 /* Serves one request: the first whose row is open, or else the oldest. */
 static void serve(channel *at, size_t mask)
 {
-    size_t chosen = 0;
-    while (chosen < at->waiting) {
-        const request *next = &at->queue[(at->first + chosen) & mask];
-        if (at->open[next->bank] == next->row + 1)
-            break;
-        chosen++;
-    }
-    if (chosen < at->waiting)
+    size_t chosen = find_open(at, mask);
+    if (chosen < at->runs) {
         at->row_hits++;
-    else
+    } else {
+        const run *oldest = &at->queue[at->first & mask];
+        at->open[oldest->bank] = oldest->row + 1;
         chosen = 0;
-    const request served = at->queue[(at->first + chosen) & mask];
-    for (size_t i = chosen; i > 0; i--) /* those before it move up */
-        at->queue[(at->first + i) & mask] = at->queue[(at->first + i - 1) & mask];
-    at->open[served.bank] = served.row + 1;
-    at->first++;
+    }
+    at->closed = chosen;
     at->waiting--;
     at->requests++;
+    if (--at->queue[(at->first + chosen) & mask].count == 0)
+        remove_run(at, mask, chosen);
+}
+
+static void add_request(channel *at, size_t mask, const run *request)
+{
+    run *latest = &at->queue[(at->first + at->runs - 1) & mask];
+    if (at->runs > 0 && latest->row == request->row && latest->bank == request->bank)
+        latest->count++;
+    else
+        at->queue[(at->first + at->runs++) & mask] = *request;
+    at->waiting++;
 }
 
 /* The parities of the address under the masks: those of a channel's number, then, from bit
@@ -150,7 +197,7 @@ static uint64_t remainder_of(const rs_divider *divider, uint64_t number)
 }
 
 /* A channel holds every channels-th block of interleave_bytes; a bank every banks-th row of it. */
-void rs_sim_channels_ask(rs_sim_channels *channels, uint64_t address)
+static void find_row(rs_sim_channels *channels, uint64_t address)
 {
     enum { CHANNEL_BITS = (1 << RS_SIM_MOST_MASKS) - 1 };
     const rs_sim_device *device = channels->device;
@@ -161,10 +208,20 @@ void rs_sim_channels_ask(rs_sim_channels *channels, uint64_t address)
     uint64_t within = above * device->interleave_bytes + address - block * device->interleave_bytes;
     uint64_t row = rs_divide_any(&channels->by_row, within);
     uint64_t bank = remainder_of(&channels->by_banks, row ^ steered >> RS_SIM_MOST_MASKS);
-    channel *at = &channels->channels[number];
-    if (at->waiting == device->queue)
+    channels->channel = &channels->channels[number];
+    channels->request = (run){row, (uint32_t)bank, 1};
+}
+
+void rs_sim_channels_ask(rs_sim_channels *channels, uint64_t address)
+{
+    uint64_t above = (address >> channels->together) + 1;
+    if (channels->latest != above)
+        find_row(channels, address);
+    channels->latest = above;
+    channel *at = channels->channel;
+    if (at->waiting == channels->device->queue)
         serve(at, channels->queue_mask);
-    at->queue[(at->first + at->waiting++) & channels->queue_mask] = (request){bank, row};
+    add_request(at, channels->queue_mask, &channels->request);
 }
 
 void rs_sim_channels_drain(rs_sim_channels *channels)

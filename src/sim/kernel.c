@@ -88,30 +88,32 @@ static void find_records(const run *of, warp *made, size_t first, size_t lanes)
         made->records[lane] = address(of->kernel, first + lane, 0);
 }
 
-/* The n-th access of a warp: its fields are read, then those of the other array written. */
-static void access_field(rs_sim_memory *memory, const run *of, const warp *at, size_t n)
+/* A warp's access to a field of one of the arrays. */
+static void access_field(rs_sim_memory *memory, const run *of, const warp *at, size_t field,
+                         bool writes)
 {
     const rs_sim_kernel *kernel = of->kernel;
-    size_t field = n % kernel->fields;
-    uint64_t base = of->bases[n / kernel->fields];
-    uint64_t addresses[MOST_WARP];
+    uint64_t base = of->bases[writes];
     uint64_t begin_at = base + of->fields[field];
+    uint64_t addresses[MOST_WARP];
     if (of->separable)
         for (size_t lane = 0; lane < at->lanes; lane++)
             addresses[lane] = at->records[lane] + begin_at;
     else
         for (size_t lane = 0; lane < at->lanes; lane++)
             addresses[lane] = base + address(kernel, at->first + lane, field);
-    rs_sim_access(memory, addresses, at->lanes, kernel->element_bytes, n >= kernel->fields);
+    rs_sim_access(memory, addresses, at->lanes, kernel->element_bytes, writes);
 }
 
+/* A warp reads its fields, then writes those of the other array. */
 static void run_warp(rs_sim_memory *memory, const run *of, const warp *at)
 {
     const rs_sim_kernel *kernel = of->kernel;
-    size_t accesses = kernel->writes ? 2 * kernel->fields : kernel->fields;
     rs_sim_start_warp(memory);
-    for (size_t n = 0; n < accesses; n++)
-        access_field(memory, of, at, n);
+    for (size_t field = 0; field < kernel->fields; field++)
+        access_field(memory, of, at, field, false);
+    for (size_t field = 0; kernel->writes && field < kernel->fields; field++)
+        access_field(memory, of, at, field, true);
 }
 
 static restride_status check(const rs_sim_kernel *kernel)

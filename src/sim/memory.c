@@ -136,23 +136,25 @@ uint64_t rs_sim_address_limit(const rs_sim_memory *memory)
 
 /* ---- caches ---- */
 
-/* Asks for each unit of a line that has a bit. */
-static void ask_units(rs_sim_memory *memory, uint64_t number, uint32_t bits)
+/* Asks for the units of a line, of which the bits are whole ones. */
+static void ask_units(rs_sim_memory *memory, uint64_t number, uint32_t units)
 {
-    size_t unit = memory->device->fetch_bytes;
-    for (size_t b = 0; bits != 0 && b < RS_SIM_LINE; b += unit)
-        if ((bits & rs_sim_word_bits(b / RS_SIM_WORD, (b + unit) / RS_SIM_WORD)) != 0)
-            rs_sim_channels_ask(memory->channels, number * RS_SIM_LINE + b);
+    size_t words = memory->device->fetch_bytes / RS_SIM_WORD;
+    for (size_t w = 0; units != 0 && w < RS_SIM_LINE / RS_SIM_WORD; w += words)
+        if ((units >> w & 1) != 0)
+            rs_sim_channels_ask(memory->channels, number * RS_SIM_LINE + w * RS_SIM_WORD);
 }
 
 /* Units that were written in part and never read are read first. */
 static void write_back(rs_sim_memory *memory, const rs_sim_line *line)
 {
     const rs_sim_contents *old = &line->contents;
+    size_t unit = memory->device->fetch_bytes;
     if (old->dirty == 0)
         return;
-    uint32_t units = rs_sim_whole_units(old->dirty, memory->device->fetch_bytes);
-    ask_units(memory, line->number, units & ~(old->dirty | old->valid));
+    uint32_t units = rs_sim_whole_units(old->dirty, unit);
+    uint32_t unknown = units & ~(old->dirty | old->valid);
+    ask_units(memory, line->number, rs_sim_whole_units(unknown, unit));
     ask_units(memory, line->number, units);
 }
 
@@ -179,6 +181,8 @@ static size_t sectors_in(const rs_sim_memory *memory, uint32_t bits)
 {
     if (bits == UINT32_MAX)
         return memory->sectors_of_line;
+    if (bits == 0)
+        return 0;
     bits -= bits >> 1 & 0x55555555;
     bits = (bits & 0x33333333) + (bits >> 2 & 0x33333333);
     bits = (bits + (bits >> 4)) & 0x0f0f0f0f;
@@ -190,12 +194,14 @@ static level read_l2(rs_sim_memory *memory, uint64_t number, uint32_t sectors)
     const rs_sim_device *device = memory->device;
     rs_sim_contents *at = find_in_l2(memory, number);
     uint32_t missing = sectors & ~(at->valid | at->dirty);
+    memory->counts.l2_hits += sectors_in(memory, sectors);
+    if (missing == 0)
+        return IN_L2;
     uint32_t units = rs_sim_whole_units(missing, device->fetch_bytes);
-    memory->counts.l2_hits += sectors_in(memory, sectors) -
-                              sectors_in(memory, rs_sim_whole_units(missing, device->sector_bytes));
+    memory->counts.l2_hits -= sectors_in(memory, rs_sim_whole_units(missing, device->sector_bytes));
     ask_units(memory, number, units);
     at->valid |= units;
-    return missing != 0 ? IN_MEMORY : IN_L2;
+    return IN_MEMORY;
 }
 
 static level read_line(rs_sim_memory *memory, rs_sim_cache *l1, uint64_t number, uint32_t sectors)

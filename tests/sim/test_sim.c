@@ -239,6 +239,35 @@ static void steering_bits_spread_a_stride(void **state)
     }
 }
 
+/* The four units of a line: a steering bit, and the end of a row, lie below its 128 bytes. */
+static void units_of_a_line_may_part(void **state)
+{
+    (void)state;
+    static const uint64_t units[] = {0, 32, 64, 96};
+    static const struct {
+        uint64_t channel_mask, bank_mask;
+        size_t row_bytes;
+        size_t of_first; /* requests of channel 0 */
+        size_t row_hits;
+    } cases[] = {{0, 0, 128, 4, 3}, {0x20, 0, 128, 2, 2}, {0, 0x40, 128, 4, 2}, {0, 0, 64, 4, 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        rs_sim_device device;
+        parse_with(&device, "interleave_bytes", "interleave_bytes = 128");
+        device.row_bytes = cases[c].row_bytes;
+        device.channel_masks = device.bank_masks = 1;
+        device.channel_mask[0] = cases[c].channel_mask;
+        device.bank_mask[0] = cases[c].bank_mask;
+        rs_sim_memory *memory = create(&device);
+        rs_sim_start_warp(memory);
+        rs_sim_access(memory, units, 4, 4, false);
+        const rs_sim_counts counts = rs_sim_finish(memory);
+        assert_int_equal(counts.requests, 4);
+        assert_int_equal(rs_sim_channel_requests(memory, 0), cases[c].of_first);
+        assert_int_equal(counts.row_hits, cases[c].row_hits);
+        rs_sim_memory_destroy(memory);
+    }
+}
+
 /* Two rows of one bank in turn: every request opens one, unless a queue can put them in order. */
 static void a_queue_saves_rows(void **state)
 {
@@ -430,6 +459,7 @@ int main(void)
         cmocka_unit_test(reads_hit_what_was_used_last),
         cmocka_unit_test(stores_meet_before_they_are_written),
         cmocka_unit_test(steering_bits_spread_a_stride),
+        cmocka_unit_test(units_of_a_line_may_part),
         cmocka_unit_test(a_queue_saves_rows),
         cmocka_unit_test(the_pipeline_takes_time_by_lines),
         cmocka_unit_test(reads_wait_with_those_of_other_warps),
