@@ -135,6 +135,8 @@ void rs_buffer_end_run(rs_buffer *buffer)
 void rs_buffer_forget(rs_buffer *buffer)
 {
     rs_buffer_end_run(buffer);
+    rs_buffer_unreserve(buffer);
+    rs_route_leave(&buffer->route);
     clear_users(&buffer->users);
     if (buffer->ready != NULL)
         rs_driver()->clReleaseEvent(buffer->ready);
@@ -190,20 +192,74 @@ void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, cl_event event)
     clear_users(&buffer->users);
 }
 
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residence *residence)
+{
+    cl_event placed;
+    if (same_layout(buffer->residence, residence))
+        return true;
+    rs_buffer_unreserve(buffer);
+    if (rs_route_take(residence->converter, command->queue->handle, buffer->size, &buffer->reserved,
+                      &placed) != RESTRIDE_OK)
+        return false;
+    if (placed == NULL)
+        return true;
+    rs_command_wait(command, placed);
+    rs_driver()->clReleaseEvent(placed);
+    return command->error == CL_SUCCESS;
+}
+
+void rs_buffer_unreserve(rs_buffer *buffer)
+{
+    rs_route_leave(&buffer->reserved);
+}
+
+void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence)
+{
+    if (same_layout(buffer->residence, residence))
+        return;
+    rs_route_leave(&buffer->route);
+    if (residence != NULL) {
+        buffer->route = buffer->reserved;
+        buffer->reserved = (rs_route){NULL, NULL};
+    }
+    buffer->residence = residence;
+}
+
+static void lose(rs_buffer *buffer)
+{
+    rs_report_note(
+        "A conversion of a buffer of %zu bytes failed midway, so its content is lost and "
+        "every command on it fails with CL_OUT_OF_RESOURCES: %s",
+        buffer->size, restride_last_error());
+    rs_buffer_end_run(buffer);
+    rs_buffer_unreserve(buffer);
+    rs_buffer_settle(buffer, NULL);
+    buffer->is_lost = true;
+}
+
+static cl_int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
+{
+    rs_log(RS_LOG_ERROR, "%s", restride_last_error());
+    if (is_torn)
+        lose(buffer);
+    else
+        rs_report_note("A conversion failed: %s", restride_last_error());
+    command->is_refused = !is_torn;
+    return CL_OUT_OF_RESOURCES;
+}
+
 static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
                                  const rs_residence *residence, rs_direction direction)
 {
     rs_conversion made;
     const size_t record = residence->relayout.record.size, count = buffer->size / record;
-    if (rs_converter_enqueue(residence->converter, command->queue->handle, buffer->handle,
+    const rs_route *route = direction == RS_THERE ? &buffer->reserved : &buffer->route;
+    if (rs_converter_enqueue(residence->converter, route, command->queue->handle, buffer->handle,
                              buffer->size, direction, command->wait_count, command->wait_list,
-                             &made) != RESTRIDE_OK) {
-        rs_log(RS_LOG_ERROR, "%s", restride_last_error());
-        rs_report_note("A conversion failed: %s", restride_last_error());
-        return CL_OUT_OF_RESOURCES;
-    }
+                             &made) != RESTRIDE_OK)
+        return fail_conversion(command, buffer, made.is_torn);
     rs_buffer_changed(buffer, command->queue, made.event);
-    buffer->residence = direction == RS_THERE ? residence : NULL;
+    rs_buffer_settle(buffer, direction == RS_THERE ? residence : NULL);
     /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
      * example, before the commands in front of them. */
     rs_command_wait(command, made.event);
@@ -216,13 +272,40 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     return CL_SUCCESS;
 }
 
-const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id device)
+/* On a queue of its own, of the device that has what the way back takes. */
+static cl_int bring_back_elsewhere(rs_buffer *buffer)
 {
-    const char *why;
-    const rs_residence *residence = buffer->residence;
-    if (residence->device == device)
-        return residence;
-    return rs_residence_find(buffer->context, device, &residence->relayout, buffer->size, &why);
+    cl_int error;
+    rs_queue own = {.device = buffer->residence->device};
+    own.handle = rs_driver()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
+    if (own.handle == NULL)
+        return error;
+    rs_command command = {.queue = &own};
+    rs_layer_lock();
+    rs_command_own(&command, buffer);
+    error = command.error;
+    if (error == CL_SUCCESS)
+        error = enqueue_conversion(&command, buffer, buffer->residence, RS_BACK);
+    if (buffer->ready_queue == &own)
+        buffer->ready_queue = NULL;
+    rs_command_end(&command);
+    rs_driver()->clReleaseCommandQueue(own.handle); /* flushes it */
+    return error;
+}
+
+/* Beside the command's queue the way back is a user of the buffer like others, and waited for. */
+static cl_int bring_back(rs_command *command, rs_buffer *buffer)
+{
+    if (buffer->residence->device != command->queue->device) {
+        cl_int error = bring_back_elsewhere(buffer);
+        if (error == CL_SUCCESS)
+            wait_until_ready(command, buffer);
+        return error != CL_SUCCESS ? error : command->error;
+    }
+    rs_command_own(command, buffer);
+    return command->error != CL_SUCCESS
+               ? command->error
+               : enqueue_conversion(command, buffer, buffer->residence, RS_BACK);
 }
 
 static void note_use(rs_command *command, rs_buffer *buffer)
@@ -232,37 +315,42 @@ static void note_use(rs_command *command, rs_buffer *buffer)
         command->error = CL_OUT_OF_HOST_MEMORY;
 }
 
+/* Without a queue record the driver is going to refuse the command, or the layer is frozen and all
+ * is AoS. A buffer of another context is the driver's to refuse. */
+static bool is_followed(const rs_command *command, const rs_buffer *buffer)
+{
+    return buffer != NULL && command->queue != NULL && command->error == CL_SUCCESS &&
+           buffer->context->handle == command->queue->context;
+}
+
 void rs_command_touch(rs_command *command, cl_mem handle)
 {
     rs_buffer *buffer = rs_buffer_behind(handle);
-    if (buffer != NULL && command->queue != NULL && command->error == CL_SUCCESS &&
-        buffer->context->handle == command->queue->context)
+    if (!is_followed(command, buffer))
+        return;
+    if (buffer->is_lost)
+        command->error = CL_OUT_OF_RESOURCES;
+    else
         note_use(command, buffer);
 }
 
 void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *residence)
 {
     rs_buffer *buffer = rs_buffer_behind(handle);
-    /* Without a queue record the driver is going to refuse the command, or the layer is frozen and
-     * all is AoS. A buffer of another context is the driver's to refuse. */
-    if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS ||
-        buffer->context->handle != command->queue->context)
+    if (!is_followed(command, buffer))
         return;
     if (residence == NULL && !command->keeps_run)
         rs_buffer_end_run(buffer);
     if (!same_layout(buffer->residence, residence)) {
-        rs_command_own(command, buffer);
-        if (command->error == CL_SUCCESS && buffer->residence != NULL) {
-            const rs_residence *present = rs_residence_on_device(buffer, command->queue->device);
-            command->error = present == NULL
-                                 ? CL_OUT_OF_RESOURCES
-                                 : enqueue_conversion(command, buffer, present, RS_BACK);
-        }
+        if (buffer->residence != NULL)
+            command->error = bring_back(command, buffer);
+        if (command->error == CL_SUCCESS && residence != NULL)
+            rs_command_own(command, buffer);
         if (command->error == CL_SUCCESS && residence != NULL)
             command->error = enqueue_conversion(command, buffer, residence, RS_THERE);
     }
     if (command->error == CL_SUCCESS)
-        note_use(command, buffer);
+        rs_command_touch(command, handle);
 }
 
 /* ---- at once ---- */
@@ -271,24 +359,10 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
  * NULL. */
 static cl_int start_restoring(rs_buffer *buffer, cl_event *event)
 {
-    cl_int error = CL_SUCCESS;
     rs_buffer_end_run(buffer);
-    if (buffer->residence != NULL) {
-        rs_queue own = {.device = buffer->residence->device};
-        own.handle =
-            rs_driver()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
-        if (own.handle == NULL)
-            return error;
-        rs_command command = {.queue = &own};
-        rs_layer_lock();
-        rs_command_own(&command, buffer);
-        error = command.error;
-        if (error == CL_SUCCESS)
-            error = enqueue_conversion(&command, buffer, buffer->residence, RS_BACK);
-        buffer->ready_queue = NULL;
-        rs_command_end(&command);
-        rs_driver()->clReleaseCommandQueue(own.handle); /* flushes it */
-    }
+    if (buffer->is_lost)
+        return CL_OUT_OF_RESOURCES;
+    cl_int error = buffer->residence != NULL ? bring_back_elsewhere(buffer) : CL_SUCCESS;
     if (error == CL_SUCCESS && buffer->ready != NULL) {
         *event = buffer->ready;
         rs_driver()->clRetainEvent(*event);

@@ -16,6 +16,11 @@
  * given to another queue (or to an out-of-order queue) since the last conversion, by a marker
  * there; and every later command on another queue waits for the conversion's event. On one in-order
  * queue, the common case, nothing is added.
+ *
+ * What may fail. Before a buffer leaves the program's layout it has all memory that the way back
+ * takes, so that this fails by the driver alone. A conversion that fails before its first command
+ * leaves the buffer as it was: a launch then takes the program's own kernel. One that fails midway
+ * loses the bytes: every command on that buffer fails from then on, and the report says so.
  */
 #ifndef RS_LAYER_COHERENCE_H
 #define RS_LAYER_COHERENCE_H
@@ -29,7 +34,9 @@ typedef struct {
     const cl_event *wait_list; /* the program's, or `joined` */
     cl_event *joined;
     cl_uint joined_capacity;
-    bool keeps_run; /* the program's own layout by choice of the policy: see rs_buffer_end_run */
+    bool keeps_run;  /* the program's own layout by choice of the policy: see rs_buffer_end_run */
+    bool is_refused; /* the error is of a conversion that never began: without it the command can be
+                        enqueued */
 } rs_command;
 
 void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_count,
@@ -38,6 +45,16 @@ void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_
 /* Brings a buffer into a residence (NULL: AoS) for this command and notes its use. A sub-buffer
  * stands for its parent, with NULL alone. Unknown handles are ignored. */
 void rs_command_use(rs_command *command, cl_mem buffer, const rs_residence *residence);
+
+/* Takes all that the buffer needs to be brought into a residence and back, so that the use can only
+ * fail by the driver; false, with the reason in restride_last_error(), when that is not to be had.
+ * rs_buffer_unreserve() gives it back, if the buffer was not brought there. */
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residence *residence);
+void rs_buffer_unreserve(rs_buffer *buffer);
+
+/* The buffer's bytes have been replaced by others: of a residence that is reserved, or, with NULL,
+ * in the program's own layout. */
+void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence);
 
 /* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
  */
@@ -53,10 +70,6 @@ void rs_command_wait(rs_command *command, cl_event event);
  * which is taken over. */
 void rs_command_own(rs_command *command, rs_buffer *buffer);
 void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, cl_event event);
-
-/* The residence of a converted buffer's layout with kernels for a device; NULL when it cannot be
- * had. */
-const rs_residence *rs_residence_on_device(const rs_buffer *buffer, cl_device_id device);
 
 /*
  * Brings a buffer back to AoS (it is done on return), keeps it there, and says why. Unknown handles

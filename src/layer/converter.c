@@ -17,14 +17,14 @@
 /* What a plan may take of scratch memory, whatever the size of its array (engine.c). */
 enum { SMALL_BYTES = 7 << 17, DIRECTIONS = 2 };
 
-/* Arrays of one length: their plans, or why there are none. */
-typedef struct plan_pair {
-    size_t count;
+struct rs_plans {
+    size_t count; /* of records */
     restride_plan *plans[DIRECTIONS];
     restride_status status;
     char *why;
-    struct plan_pair *next;
-} plan_pair;
+    size_t routes; /* that hold them */
+    struct rs_plans *next;
+};
 
 struct rs_converter {
     const rs_relayout *relayout;
@@ -33,13 +33,18 @@ struct rs_converter {
     rs_opencl_marshal *marshal; /* NULL: plans */
     rs_opencl_window *window;   /* NULL: no parts */
     restride_engine *engine;    /* of the plans; NULL before the first */
-    plan_pair *pairs;
+    rs_plans *plans;
 };
 
 bool rs_relayout_equal(const rs_relayout *a, const rs_relayout *b)
 {
     return a->tile == b->tile && a->from_soa == b->from_soa &&
            rs_record_equal(&a->record, &b->record);
+}
+
+bool rs_relayout_needs_plans(const rs_relayout *relayout, size_t bytes)
+{
+    return (relayout->tile == 0 || relayout->from_soa) && bytes > SMALL_BYTES;
 }
 
 static size_t count_records(const rs_converter *converter, size_t bytes)
@@ -68,7 +73,7 @@ restride_status rs_converter_create(rs_converter **converter, cl_context context
         return rs_fail_memory("a conversion");
     *created = (rs_converter){.relayout = relayout, .context = context, .device = device};
     restride_status status = RESTRIDE_OK;
-    if (relayout->tile != 0 && !relayout->from_soa)
+    if (relayout->tile != 0 && !relayout->from_soa) /* what needs no plans of any length */
         status = rs_opencl_marshal_create(&created->marshal, rs_driver(), context, device,
                                           &relayout->record, relayout->tile);
     if (status != RESTRIDE_OK) {
@@ -80,24 +85,25 @@ restride_status rs_converter_create(rs_converter **converter, cl_context context
     return RESTRIDE_OK;
 }
 
-/* The pairs of a list from a place on. */
-static void destroy_pairs(plan_pair **place)
+void rs_plans_destroy(rs_plans *plans)
 {
-    while (*place != NULL) {
-        plan_pair *first = *place;
-        *place = first->next;
-        for (int i = 0; i < DIRECTIONS; i++)
-            restride_plan_destroy(first->plans[i]);
-        free(first->why);
-        free(first);
-    }
+    if (plans == NULL)
+        return;
+    for (int i = 0; i < DIRECTIONS; i++)
+        restride_plan_destroy(plans->plans[i]);
+    free(plans->why);
+    free(plans);
 }
 
 void rs_converter_destroy(rs_converter *converter)
 {
     if (converter == NULL)
         return;
-    destroy_pairs(&converter->pairs);
+    while (converter->plans != NULL) {
+        rs_plans *first = converter->plans;
+        converter->plans = first->next;
+        rs_plans_destroy(first);
+    }
     if (converter->engine != NULL)
         restride_engine_destroy(converter->engine);
     rs_opencl_marshal_destroy(converter->marshal);
@@ -137,21 +143,33 @@ static restride_status make_layout(const rs_relayout *relayout, size_t count, bo
     return status;
 }
 
-static restride_status make_plans(rs_converter *converter, plan_pair *pair)
+static restride_status fill_plans(rs_converter *converter, rs_plans *made)
 {
     restride_layout *program = NULL, *kernels = NULL;
     restride_status status = converter->engine != NULL ? RESTRIDE_OK : make_engine(converter);
     if (status == RESTRIDE_OK)
-        status = make_layout(converter->relayout, pair->count, true, &program);
+        status = make_layout(converter->relayout, made->count, true, &program);
     if (status == RESTRIDE_OK)
-        status = make_layout(converter->relayout, pair->count, false, &kernels);
+        status = make_layout(converter->relayout, made->count, false, &kernels);
     if (status == RESTRIDE_OK)
-        status = restride_plan_convert(&pair->plans[RS_THERE], converter->engine, program, kernels);
+        status = restride_plan_convert(&made->plans[RS_THERE], converter->engine, program, kernels);
     if (status == RESTRIDE_OK)
-        status = restride_plan_convert(&pair->plans[RS_BACK], converter->engine, kernels, program);
+        status = restride_plan_convert(&made->plans[RS_BACK], converter->engine, kernels, program);
     restride_layout_destroy(program);
     restride_layout_destroy(kernels);
     return status;
+}
+
+rs_plans *rs_plans_make(rs_converter *converter, size_t bytes)
+{
+    rs_plans *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->count = count_records(converter, bytes);
+    made->status = fill_plans(converter, made);
+    if (made->status != RESTRIDE_OK)
+        made->why = strdup(restride_last_error());
+    return made;
 }
 
 static bool is_small(const rs_converter *converter, size_t bytes)
@@ -159,70 +177,111 @@ static bool is_small(const rs_converter *converter, size_t bytes)
     return converter->window != NULL && bytes <= SMALL_BYTES;
 }
 
-/* Programs whose arrays change their length would fill the device with plans. Commands that are
- * under way keep what they use. */
-static void keep_latest(rs_converter *converter)
+static rs_plans *find_plans(const rs_converter *converter, size_t bytes)
 {
-    enum { MOST_PAIRS = 8 };
-    plan_pair **place = &converter->pairs;
-    for (int i = 0; i < MOST_PAIRS && *place != NULL; i++)
-        place = &(*place)->next;
-    destroy_pairs(place);
+    rs_plans *plans = converter->plans;
+    while (plans != NULL && plans->count != count_records(converter, bytes))
+        plans = plans->next;
+    return plans;
 }
 
-/* Those of arrays of that length, made if new, and now the first of the list. What could not be
- * planned is not tried again. */
-static restride_status find_plans(rs_converter *converter, size_t count, const plan_pair **found)
+/* What could not be planned is not tried again. */
+bool rs_converter_lacks_plans(const rs_converter *converter, size_t bytes)
 {
-    plan_pair **place = &converter->pairs;
-    while (*place != NULL && (*place)->count != count)
-        place = &(*place)->next;
-    plan_pair *pair = *place;
-    if (pair != NULL)
-        *place = pair->next;
-    const bool is_new = pair == NULL;
-    if (is_new)
-        pair = calloc(1, sizeof *pair);
-    if (pair == NULL)
-        return rs_fail_memory("a conversion");
-    pair->next = converter->pairs;
-    converter->pairs = pair;
-    if (is_new) {
-        pair->count = count;
-        keep_latest(converter);
-        pair->status = make_plans(converter, pair);
-        if (pair->status != RESTRIDE_OK)
-            pair->why = strdup(restride_last_error());
+    return converter->marshal == NULL && !is_small(converter, bytes) &&
+           find_plans(converter, bytes) == NULL;
+}
+
+/* Programs whose arrays change their length would fill the device with plans: of those that no
+ * buffer has, the latest are kept, as many as one launch can want. */
+void rs_converter_add_plans(rs_converter *converter, rs_plans *plans)
+{
+    enum { MOST_UNUSED = 64 };
+    plans->next = converter->plans;
+    converter->plans = plans;
+    int unused = 0;
+    for (rs_plans **place = &plans->next; *place != NULL;) {
+        rs_plans *older = *place;
+        if (older->routes > 0 || ++unused < MOST_UNUSED) {
+            place = &older->next;
+            continue;
+        }
+        *place = older->next;
+        rs_plans_destroy(older);
     }
-    *found = pair;
-    return pair->status == RESTRIDE_OK
-               ? RESTRIDE_OK
-               : rs_fail(pair->status, "%s", pair->why != NULL ? pair->why : "There is no plan.");
 }
 
-restride_status rs_converter_prepare(rs_converter *converter, size_t bytes)
+/* ---- routes ---- */
+
+static size_t scratch_of_plans(const rs_plans *plans)
 {
-    const plan_pair *pair;
-    return converter->marshal != NULL || is_small(converter, bytes)
-               ? RESTRIDE_OK
-               : find_plans(converter, count_records(converter, bytes), &pair);
+    size_t there = rs_plan_shared_scratch(plans->plans[RS_THERE]);
+    size_t back = rs_plan_shared_scratch(plans->plans[RS_BACK]);
+    return there > back ? there : back;
+}
+
+static restride_status take_scratch(const rs_converter *converter, cl_command_queue queue,
+                                    size_t bytes, cl_mem *scratch, cl_event *placed)
+{
+    cl_int code;
+    *scratch =
+        rs_driver()->clCreateBuffer(converter->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    if (*scratch == NULL)
+        return rs_opencl_fail(code, "allocating scratch memory");
+    code = rs_driver()->clEnqueueMigrateMemObjects(
+        queue, 1, scratch, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, placed);
+    if (code == CL_SUCCESS)
+        return RESTRIDE_OK;
+    rs_driver()->clReleaseMemObject(*scratch);
+    return rs_opencl_fail(code, "placing scratch memory on the device");
+}
+
+restride_status rs_route_take(rs_converter *converter, cl_command_queue queue, size_t bytes,
+                              rs_route *route, cl_event *placed)
+{
+    *route = (rs_route){NULL, NULL};
+    *placed = NULL;
+    if (converter->marshal != NULL)
+        return RESTRIDE_OK;
+    size_t scratch_bytes = count_records(converter, bytes) * converter->relayout->record.size;
+    rs_plans *plans = is_small(converter, bytes) ? NULL : find_plans(converter, bytes);
+    if (plans == NULL && !is_small(converter, bytes))
+        return rs_fail(RESTRIDE_UNSUPPORTED, "There is no plan for arrays of %zu bytes.", bytes);
+    if (plans != NULL && plans->status != RESTRIDE_OK)
+        return rs_fail(plans->status, "%s", plans->why != NULL ? plans->why : "There is no plan.");
+    if (plans != NULL)
+        scratch_bytes = scratch_of_plans(plans);
+    cl_mem scratch = NULL;
+    if (scratch_bytes > 0) {
+        restride_status status = take_scratch(converter, queue, scratch_bytes, &scratch, placed);
+        if (status != RESTRIDE_OK)
+            return status;
+    }
+    if (plans != NULL)
+        plans->routes++;
+    *route = (rs_route){plans, scratch};
+    return RESTRIDE_OK;
+}
+
+void rs_route_leave(rs_route *route)
+{
+    if (route->scratch != NULL)
+        rs_driver()->clReleaseMemObject(route->scratch);
+    if (route->plans != NULL)
+        route->plans->routes--;
+    *route = (rs_route){NULL, NULL};
 }
 
 /* ---- whole buffers ---- */
 
-static restride_status run_plan(rs_converter *converter, cl_command_queue queue, cl_mem buffer,
-                                size_t bytes, rs_direction direction, cl_uint wait_count,
+static restride_status run_plan(const rs_route *route, cl_command_queue queue, cl_mem buffer,
+                                rs_direction direction, cl_uint wait_count,
                                 const cl_event *wait_list, rs_conversion *conversion)
 {
-    const plan_pair *pair;
-    restride_status status = find_plans(converter, count_records(converter, bytes), &pair);
-    if (status != RESTRIDE_OK)
-        return status;
-    const restride_plan *plan = pair->plans[direction];
-    const rs_opencl_stages stages = {converter->engine, plan->stages, plan->stage_count,
-                                     rs_plan_shared_scratch(plan)};
+    const restride_plan *plan = route->plans->plans[direction];
+    const rs_opencl_stages stages = {plan->engine, plan->stages, plan->stage_count, route->scratch};
     return rs_opencl_enqueue_stages(&stages, queue, buffer, wait_count, wait_list,
-                                    &conversion->began, &conversion->event);
+                                    &conversion->began, &conversion->event, &conversion->is_torn);
 }
 
 static restride_status copy_all(cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,
@@ -233,35 +292,29 @@ static restride_status copy_all(cl_command_queue queue, cl_mem from, cl_mem to, 
     return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "copying a small array");
 }
 
-/* Out into scratch memory and back, one of the ways through the window. */
-static restride_status convert_small(const rs_converter *converter, cl_command_queue queue,
-                                     cl_mem buffer, size_t bytes, rs_direction direction,
-                                     cl_uint wait_count, const cl_event *wait_list,
-                                     rs_conversion *conversion)
+/* Out into scratch memory and back, one of the ways through the window. The buffer is as it was
+ * until the second command. */
+static restride_status convert_small(const rs_converter *converter, cl_mem scratch,
+                                     cl_command_queue queue, cl_mem buffer, size_t bytes,
+                                     rs_direction direction, cl_uint wait_count,
+                                     const cl_event *wait_list, rs_conversion *conversion)
 {
-    cl_int code;
     size_t count = count_records(converter, bytes);
     size_t end = count * converter->relayout->record.size;
-    cl_mem scratch =
-        rs_driver()->clCreateBuffer(converter->context, CL_MEM_READ_WRITE, end, NULL, &code);
-    if (scratch == NULL)
-        return rs_opencl_fail(code, "allocating scratch memory");
     const rs_window_part part = {buffer, count, scratch, 0, end};
     restride_status status =
         direction == RS_THERE
             ? copy_all(queue, buffer, scratch, end, wait_count, wait_list, &conversion->began)
             : rs_opencl_window_enqueue(converter->window, queue, &part, RS_WINDOW_OUT, wait_count,
                                        wait_list, &conversion->began);
-    if (status == RESTRIDE_OK) {
-        status =
-            direction == RS_THERE
-                ? rs_opencl_window_enqueue(converter->window, queue, &part, RS_WINDOW_IN, 1,
-                                           &conversion->began, &conversion->event)
-                : copy_all(queue, scratch, buffer, end, 1, &conversion->began, &conversion->event);
-        if (status != RESTRIDE_OK)
-            rs_driver()->clReleaseEvent(conversion->began);
-    }
-    rs_driver()->clReleaseMemObject(scratch); /* the commands hold it until they are done */
+    if (status != RESTRIDE_OK)
+        return status;
+    status = direction == RS_THERE
+                 ? rs_opencl_window_enqueue(converter->window, queue, &part, RS_WINDOW_IN, 1,
+                                            &conversion->began, &conversion->event)
+                 : copy_all(queue, scratch, buffer, end, 1, &conversion->began, &conversion->event);
+    if (status != RESTRIDE_OK)
+        rs_driver()->clReleaseEvent(conversion->began);
     return status;
 }
 
@@ -280,18 +333,19 @@ static restride_status marshal(const rs_converter *converter, cl_command_queue q
     return status;
 }
 
-restride_status rs_converter_enqueue(rs_converter *converter, cl_command_queue queue, cl_mem buffer,
-                                     size_t bytes, rs_direction direction, cl_uint wait_count,
+restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
+                                     cl_command_queue queue, cl_mem buffer, size_t bytes,
+                                     rs_direction direction, cl_uint wait_count,
                                      const cl_event *wait_list, rs_conversion *conversion)
 {
-    *conversion = (rs_conversion){NULL, NULL};
+    *conversion = (rs_conversion){NULL, NULL, false};
     if (converter->marshal != NULL)
         return marshal(converter, queue, buffer, bytes, direction, wait_count, wait_list,
                        conversion);
-    if (is_small(converter, bytes))
-        return convert_small(converter, queue, buffer, bytes, direction, wait_count, wait_list,
-                             conversion);
-    return run_plan(converter, queue, buffer, bytes, direction, wait_count, wait_list, conversion);
+    if (route->plans != NULL)
+        return run_plan(route, queue, buffer, direction, wait_count, wait_list, conversion);
+    return convert_small(converter, route->scratch, queue, buffer, bytes, direction, wait_count,
+                         wait_list, conversion);
 }
 
 /* ---- parts ---- */

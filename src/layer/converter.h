@@ -5,7 +5,11 @@
  * number of records. Both work in place; an array that is no larger than the scratch memory that a
  * plan may take is copied out and back instead, for plans take longer to make than it does.
  *
- * All functions but rs_converter_create() are called with the layer's lock.
+ * What a buffer needs on its way there and back is its route. It has it from before the first
+ * command until it is back, so that no way back fails for want of memory.
+ *
+ * All functions are called with the layer's lock, but rs_converter_create() and rs_plans_make(),
+ * which need none.
  */
 #ifndef RS_LAYER_CONVERTER_H
 #define RS_LAYER_CONVERTER_H
@@ -25,28 +29,56 @@ typedef struct {
 /* Whether an array that is in one of them is in the other too. */
 bool rs_relayout_equal(const rs_relayout *a, const rs_relayout *b);
 
+/* Whether buffers of so many bytes are converted by plans. */
+bool rs_relayout_needs_plans(const rs_relayout *relayout, size_t bytes);
+
 typedef enum { RS_THERE, RS_BACK } rs_direction;
 
 typedef struct rs_converter rs_converter;
 
-/* Takes no lock and needs none. The relayout must outlive the converter. */
+/* The relayout must outlive the converter. */
 restride_status rs_converter_create(rs_converter **converter, cl_context context,
                                     cl_device_id device, const rs_relayout *relayout);
 void rs_converter_destroy(rs_converter *converter);
 
-/* Makes what buffers of so many bytes need, if it is new; the conversions that follow fail for want
- * of memory or by the driver alone. */
-restride_status rs_converter_prepare(rs_converter *converter, size_t bytes);
+/* Plans for buffers of one length, there and back, or why there are none. */
+typedef struct rs_plans rs_plans;
+
+/* Whether buffers of so many bytes need plans that are not made yet. */
+bool rs_converter_lacks_plans(const rs_converter *converter, size_t bytes);
+
+/* Makes them, while others may use the converter but make no plans; NULL when memory is short. They
+ * are the converter's once they are added. */
+rs_plans *rs_plans_make(rs_converter *converter, size_t bytes);
+void rs_converter_add_plans(rs_converter *converter, rs_plans *plans);
+void rs_plans_destroy(rs_plans *plans);
+
+/* All zero: there is nothing to be had. */
+typedef struct {
+    rs_plans *plans;
+    cl_mem scratch;
+} rs_route;
+
+/* Takes the route for a buffer of so many bytes, whose plans were made. A device may give memory
+ * with the first command that uses it alone, so one is enqueued: its event, NULL if there is none,
+ * is the caller's to release and comes before all conversions by the route. */
+restride_status rs_route_take(rs_converter *converter, cl_command_queue queue, size_t bytes,
+                              rs_route *route, cl_event *placed);
+
+/* Commands that are under way keep what they use. */
+void rs_route_leave(rs_route *route);
 
 /* One command, or several that follow each other. */
 typedef struct {
     cl_event began; /* its start is that of the conversion */
     cl_event event; /* its end; both are the caller's to release */
+    bool is_torn; /* after an error: the buffer may lie between the layouts; else it is as it was */
 } rs_conversion;
 
 /* Enqueues the conversion of a whole buffer on a queue of the device. */
-restride_status rs_converter_enqueue(rs_converter *converter, cl_command_queue queue, cl_mem buffer,
-                                     size_t bytes, rs_direction direction, cl_uint wait_count,
+restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
+                                     cl_command_queue queue, cl_mem buffer, size_t bytes,
+                                     rs_direction direction, cl_uint wait_count,
                                      const cl_event *wait_list, rs_conversion *conversion);
 
 /* Bytes of a buffer in the program's layout, in a buffer of their own. */

@@ -97,7 +97,7 @@ static void begin_conversions(const rs_kernel *kernel)
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
         if (rs_knowledge_predict(target, device) > 1)
-            rs_residence_begin(context, device, &target->relayout);
+            rs_residence_begin(context, device, &target->relayout, 0);
     }
 }
 

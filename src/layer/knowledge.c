@@ -15,6 +15,7 @@ typedef struct known_device {
     bool is_cpu;
     double bytes, seconds;
     double remembered_rate; /* bytes a second; 0: unknown */
+    double longest_plan;    /* seconds; 0: none was made yet */
     struct known_device *next;
 } known_device;
 
@@ -34,6 +35,9 @@ static const double unknown_rate[] = {[false] = 100e9, [true] = 2e9};
 static const double launch_seconds = 5e-6;
 
 enum { LEAST_MEASURED_BYTES = 1 << 20 };
+
+/* What plans may take before any was made: compilers take most of it. */
+static const double unknown_plan_seconds = 2;
 
 unsigned long long rs_knowledge_hash(const char *source, const char *options)
 {
@@ -151,6 +155,19 @@ void rs_knowledge_add_conversion(cl_device_id handle, size_t bytes, double secon
         return;
     device->bytes += (double)bytes;
     device->seconds += seconds;
+}
+
+double rs_knowledge_plan_seconds(cl_device_id handle)
+{
+    const known_device *device = find_device(handle);
+    return device != NULL && device->longest_plan > 0 ? device->longest_plan : unknown_plan_seconds;
+}
+
+void rs_knowledge_add_plan(cl_device_id handle, double seconds)
+{
+    known_device *device = find_device(handle);
+    if (device != NULL && seconds > device->longest_plan)
+        device->longest_plan = seconds;
 }
 
 double rs_knowledge_predict(const rs_target *target, cl_device_id device)

@@ -39,6 +39,10 @@ unsigned long long rs_knowledge_hash(const char *source, const char *options);
 double rs_knowledge_conversion_seconds(cl_device_id device, size_t bytes, double least_rate);
 void rs_knowledge_add_conversion(cl_device_id device, size_t bytes, double seconds);
 
+/* Seconds that plans for one more length of an array may take to make, and what they took. */
+double rs_knowledge_plan_seconds(cl_device_id device);
+void rs_knowledge_add_plan(cl_device_id device, double seconds);
+
 /* How many times faster a kernel's accesses to an argument are in its other layout. */
 double rs_knowledge_predict(const rs_target *target, cl_device_id device);
 

@@ -71,6 +71,8 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
         return "the buffer is mapped while the kernel is launched";
     if (buffer->size < wanted->relayout.record.size)
         return "the buffer is smaller than one structure";
+    if (buffer->is_lost)
+        return "the buffer's content was lost in a conversion";
     return NULL;
 }
 
@@ -198,6 +200,9 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
             described.back_seconds += seconds;
         if (!in_layout(buffer, &kernel->targets[i]))
             described.there_seconds += buffer->residence != NULL ? 2 * seconds : seconds;
+        if (rs_residence_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
+                                     buffer->size))
+            described.plan_seconds += rs_knowledge_plan_seconds(device);
         described.run = smaller(described.run, buffer->run);
         described.previous_run = smaller(described.previous_run, buffer->previous_run);
         choice->known->bytes_to_convert += buffer->size;
@@ -205,7 +210,7 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
     return described;
 }
 
-/* Whether a thread still builds a conversion that the launch needs. */
+/* Whether a thread still makes something that the launch needs. */
 static bool is_pending(const rs_kernel *kernel, cl_device_id device)
 {
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -215,6 +220,28 @@ static bool is_pending(const rs_kernel *kernel, cl_device_id device)
             return true;
     }
     return false;
+}
+
+/* Begins to make what the launch needs; whether it has to wait for that. */
+static bool begin_conversions(const rs_kernel *kernel, cl_device_id device)
+{
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        rs_residence_begin(buffer->context, device, &kernel->targets[i].relayout, buffer->size);
+    }
+    return is_pending(kernel, device);
+}
+
+/* The time that plans have taken is a part of what trials cost. */
+static void count_plans(const launch *choice, cl_device_id device)
+{
+    const rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        double seconds = rs_residence_take_seconds(target_buffer(kernel, i)->context, device,
+                                                   &kernel->targets[i].relayout);
+        rs_knowledge_add_plan(device, seconds);
+        choice->known->knowledge.trial_seconds += seconds;
+    }
 }
 
 static const char being_built[] = "its conversions are being built";
@@ -229,10 +256,12 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
         return false;
     if (choice->known->first_launch <= 0)
         choice->known->first_launch = rs_layer_clock();
+    count_plans(choice, queue->device);
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
     /* A trial can wait until its conversions are built. */
-    choice->known->awaits_build = decision.trial_seconds > 0 && is_pending(kernel, queue->device);
+    choice->known->awaits_build =
+        decision.trial_seconds > 0 && begin_conversions(kernel, queue->device);
     if (choice->known->awaits_build)
         decision = (rs_policy_decision){false, being_built, 0};
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
@@ -246,11 +275,21 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
     return decision.rewritten;
 }
 
-/* Builds the conversions, if they are new. */
-static bool find_residences(launch *choice, const rs_queue *queue)
+static void unreserve(const rs_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        rs_buffer *buffer = target_buffer(kernel, i);
+        if (buffer != NULL)
+            rs_buffer_unreserve(buffer);
+    }
+}
+
+/* Finds the residences, and all that the buffers need on the way. */
+static bool find_residences(launch *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
-    choice->is_pending = is_pending(kernel, queue->device);
+    cl_device_id device = command->queue->device;
+    choice->is_pending = begin_conversions(kernel, device);
     if (choice->is_pending) {
         rs_report_hold(kernel->facts, kernel->targets[0].index, being_built);
         return false;
@@ -258,25 +297,29 @@ static bool find_residences(launch *choice, const rs_queue *queue)
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const char *why = NULL;
-        const rs_buffer *buffer = target_buffer(kernel, i);
-        choice->residences[i] = rs_residence_find(buffer->context, queue->device, &wanted->relayout,
-                                                  buffer->size, &why);
-        if (choice->residences[i] == NULL) {
-            rs_report_hold(kernel->facts, wanted->index, why);
-            return false;
-        }
+        rs_buffer *buffer = target_buffer(kernel, i);
+        const rs_residence *residence =
+            rs_residence_find(buffer->context, device, &wanted->relayout, buffer->size, &why);
+        choice->residences[i] = residence;
+        if (residence != NULL && rs_command_reserve(command, buffer, residence))
+            continue;
+        rs_report_hold(kernel->facts, wanted->index,
+                       residence != NULL ? restride_last_error() : why);
+        unreserve(kernel);
+        return false;
     }
     return true;
 }
 
-static void choose(launch *choice, const rs_queue *queue)
+static void choose(launch *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
+    const rs_queue *queue = command->queue;
     choice->is_pending = false;
     if (kernel == NULL || kernel->rewritten[RS_FORM_ANY] == NULL || kernel->facts == NULL ||
         queue == NULL || has_obstacle(kernel, queue, choice->range))
         return;
-    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, queue);
+    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, command);
 }
 
 /* ---- waiting for the time of the launch before ---- */
@@ -503,7 +546,7 @@ static void begin_launch(rs_command *command, launch *choice, cl_command_queue q
     for (;;) {
         rs_command_begin(command, queue, wait_count, wait_list);
         choice->kernel = rs_kernel_find(handle);
-        choose(choice, command->queue);
+        choose(choice, command);
         if (!choice->is_pending || (end > 0 && rs_layer_clock() > end))
             return;
         rs_command_end(command);
@@ -511,6 +554,22 @@ static void begin_launch(rs_command *command, launch *choice, cl_command_queue q
             end = rs_layer_clock() + longest_build;
         nanosleep(&pause, NULL);
     }
+}
+
+/* After the rewritten kernel could not be launched: whether the program's own can be. */
+static bool fall_back(rs_command *command, launch *choice, cl_int error)
+{
+    unreserve(choice->kernel);
+    if (command->error != CL_SUCCESS && !command->is_refused)
+        return false;
+    rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
+    rs_report_hold(choice->kernel->facts, choice->kernel->targets[0].index,
+                   command->is_refused ? "the device refused to convert a buffer"
+                                       : "the device refused to launch the rewritten kernel");
+    command->error = CL_SUCCESS;
+    command->is_refused = false;
+    choice->rewritten = false;
+    return true;
 }
 
 static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle,
@@ -530,13 +589,8 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     cl_event *out = timed ? &mine : event;
 
     cl_int error = enqueue(&command, &choice, queue, handle, out);
-    if (error != CL_SUCCESS && choice.rewritten && command.error == CL_SUCCESS) {
-        rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
-        rs_report_hold(choice.kernel->facts, 0,
-                       "the device refused to launch the rewritten kernel");
-        choice.rewritten = false;
+    if (error != CL_SUCCESS && choice.rewritten && fall_back(&command, &choice, error))
         error = enqueue(&command, &choice, queue, handle, out);
-    }
     if (error == CL_SUCCESS)
         note_launch(&choice);
     if (error == CL_SUCCESS && timed) {

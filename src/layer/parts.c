@@ -40,17 +40,17 @@ static cl_int copy_part(const rs_command *command, const rs_part *part, rs_direc
                : CL_OUT_OF_RESOURCES;
 }
 
-/* The bytes as they are now, as the program sees them; the command waits for that. */
-static cl_int fetch(rs_command *command, rs_part *part)
+/* The bytes as they are now, as the program sees them; the command waits for that. False when they
+ * cannot be copied. */
+static bool fetch(rs_command *command, rs_part *part)
 {
     cl_event copied = NULL;
-    cl_int error =
-        copy_part(command, part, RS_BACK, command->wait_count, command->wait_list, &copied);
-    if (error != CL_SUCCESS)
-        return error;
+    if (copy_part(command, part, RS_BACK, command->wait_count, command->wait_list, &copied) !=
+        CL_SUCCESS)
+        return false;
     rs_command_wait(command, copied);
     rs_driver()->clReleaseEvent(copied);
-    return command->error;
+    return true;
 }
 
 static cl_int put_back(rs_command *command, rs_part *part, cl_event event)
@@ -70,8 +70,8 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     *part = (rs_part){.buffer = buffer, .use = use};
     if (!find_bytes(buffer, offset, size, part))
         return false;
-    part->residence = rs_residence_on_device(buffer, command->queue->device);
-    if (part->residence == NULL || rs_converter_granule(part->residence->converter) == 0)
+    part->residence = buffer->residence;
+    if (part->residence->device != command->queue->device)
         return false;
     part->scratch = rs_driver()->clCreateBuffer(
         buffer->context->handle, CL_MEM_READ_WRITE | (buffer->program_flags & RS_HOST_ACCESS),
@@ -83,9 +83,7 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     else
         rs_command_own(command, buffer);
     bool replaces = use == RS_PART_REPLACE && offset == part->first && offset + size == part->end;
-    if (command->error == CL_SUCCESS && !replaces)
-        command->error = fetch(command, part);
-    return true;
+    return command->error != CL_SUCCESS || replaces || fetch(command, part);
 }
 
 /* A sub-buffer's bytes are reached as its parent's; the sub-buffer itself where the parent is in

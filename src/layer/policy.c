@@ -139,7 +139,7 @@ static double cost_of_trial(const rs_policy_knowledge *known, const rs_policy_la
                             double own)
 {
     double longer = is_trusted(known, launch) ? 0 : TRIALS_TO_TRUST * own;
-    return 2 * launch->there_seconds + longer + fixed_trial_seconds;
+    return 2 * launch->there_seconds + launch->plan_seconds + longer + fixed_trial_seconds;
 }
 
 static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
@@ -170,7 +170,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     double moved = time_moved(known) * launch->work_items;
     double launches = (double)expected_launches(known, launch);
     /* What is converted must be converted back one day; what is converted already has been paid. */
-    double cost_moved = launches * moved + 2 * launch->there_seconds;
+    double cost_moved = launches * moved + 2 * launch->there_seconds + launch->plan_seconds;
     double cost_own = launches * own + launch->back_seconds;
     if (cost_moved < cost_own && known->moved.count > 0)
         return (rs_policy_decision){true, "measured to be faster", 0};

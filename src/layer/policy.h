@@ -9,16 +9,16 @@
  *     predicted, would pay for the conversions, and when the program can bear it if it does not:
  *  3. Both times known, they alone decide, and wisdom keeps them.
  *
- * The bound of regret: all trials of a kernel together (conversions there and back, what waiting
- * and enqueueing take, and launches that turn out to take twice as long) cost at most a
- * twenty-fifth of the time that the kernel has taken before. With what is measured besides, a
- * program is never slower by more than a twentieth for a prediction that was wrong; a kernel of 10
- * microseconds is tried after some thousand launches. For launches that are so long that the fixed
- * costs of a trial do not count, of a kernel whose accesses are regular, the time from the
- * program's start to the kernel's first launch counts too, and they are expected to take no longer.
- * What the kernel took in earlier runs of programs, while it was not tried, counts as far as this
- * run took so long to start: so kernels with few launches are tried at last, and no run is slower
- * by more than a twentieth either.
+ * The bound of regret: all trials of a kernel together (conversions there and back, the making of
+ * their plans, what waiting and enqueueing take, and launches that turn out to take twice as long)
+ * cost at most a twenty-fifth of the time that the kernel has taken before. With what is measured
+ * besides, a program is never slower by more than a twentieth for a prediction that was wrong; a
+ * kernel of 10 microseconds is tried after some thousand launches. For launches that are so long
+ * that the fixed costs of a trial do not count, of a kernel whose accesses are regular, the time
+ * from the program's start to the kernel's first launch counts too, and they are expected to take
+ * no longer. What the kernel took in earlier runs of programs, while it was not tried, counts as
+ * far as this run took so long to start: so kernels with few launches are tried at last, and no run
+ * is slower by more than a twentieth either.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -58,6 +58,7 @@ typedef struct {
     double work_items;
     double there_seconds; /* conversions before the rewritten form can run */
     double back_seconds;  /* conversions before the program's own form can run */
+    double plan_seconds;  /* making the plans of those conversions, beside the program */
     size_t run;           /* launches so far that wanted the layout, this one not counted */
     size_t previous_run;  /* the same, the time before; 0: there was none */
     double start_seconds; /* from the program's start to the kernel's first launch */

@@ -44,17 +44,29 @@ static rs_residence *add(rs_context *context, cl_device_id device, const rs_rela
 
 static void destroy(rs_residence *residence)
 {
+    rs_plans_destroy(residence->made);
     rs_converter_destroy(residence->converter);
     rs_record_free(&residence->relayout.record);
     free(residence->why);
     free(residence);
 }
 
+static void make_plans(rs_residence *residence)
+{
+    double start = rs_layer_clock();
+    residence->made = rs_plans_make(residence->converter, residence->planned_bytes);
+    residence->seconds += rs_layer_clock() - start;
+}
+
 static void build(rs_residence *residence)
 {
-    if (rs_converter_create(&residence->converter, residence->context, residence->device,
+    if (residence->converter == NULL &&
+        rs_converter_create(&residence->converter, residence->context, residence->device,
                             &residence->relayout) != RESTRIDE_OK)
         residence->why = strdup(restride_last_error());
+    else if (residence->planned_bytes > 0 &&
+             rs_converter_lacks_plans(residence->converter, residence->planned_bytes))
+        make_plans(residence);
     atomic_store(&residence->state, RS_RESIDENCE_BUILT);
 }
 
@@ -151,14 +163,41 @@ static void await_at_exit(void)
         is_noted = __cxa_thread_atexit_impl(await_threads_of, NULL, &__dso_handle) == 0;
 }
 
-void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout)
+/* ---- making ---- */
+
+/* What the thread has made is the converter's from now on. */
+static void adopt_plans(rs_residence *residence)
 {
-    if (look_up(context, device, relayout) != NULL)
-        return;
+    if (!is_building(residence) && residence->made != NULL) {
+        rs_converter_add_plans(residence->converter, residence->made);
+        residence->made = NULL;
+    }
+}
+
+/* Whether something is to be made for buffers of so many bytes. What could not be built is not
+ * tried again. */
+static bool is_wanting(const rs_residence *residence, size_t bytes)
+{
+    const int state = atomic_load(&residence->state);
+    return state == RS_RESIDENCE_NEW ||
+           (state == RS_RESIDENCE_BUILT && residence->converter != NULL && bytes > 0 &&
+            rs_converter_lacks_plans(residence->converter, bytes));
+}
+
+void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
+                        size_t bytes)
+{
     join_finished();
-    rs_residence *residence = add(context, device, relayout);
-    if (residence == NULL || rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
+    rs_residence *residence = look_up(context, device, relayout);
+    if (residence == NULL)
+        residence = add(context, device, relayout);
+    if (residence == NULL)
         return;
+    adopt_plans(residence);
+    if (!is_wanting(residence, bytes) ||
+        rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
+        return;
+    residence->planned_bytes = bytes;
     if (!start_thread(residence)) {
         rs_driver()->clReleaseContext(context->handle);
         return; /* rs_residence_find() builds it */
@@ -176,27 +215,49 @@ bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
     return wanted != NULL && is_building(wanted);
 }
 
+bool rs_residence_lacks_plans(const rs_context *context, cl_device_id device,
+                              const rs_relayout *relayout, size_t bytes)
+{
+    rs_residence *wanted = look_up(context, device, relayout);
+    if (wanted == NULL || atomic_load(&wanted->state) == RS_RESIDENCE_NEW)
+        return rs_relayout_needs_plans(relayout, bytes);
+    if (is_building(wanted) || wanted->converter == NULL)
+        return false;
+    adopt_plans(wanted);
+    return rs_converter_lacks_plans(wanted->converter, bytes);
+}
+
+double rs_residence_take_seconds(rs_context *context, cl_device_id device,
+                                 const rs_relayout *relayout)
+{
+    rs_residence *residence = look_up(context, device, relayout);
+    if (residence == NULL || is_building(residence))
+        return 0;
+    double seconds = residence->seconds;
+    residence->seconds = 0;
+    return seconds;
+}
+
 /* ---- use ---- */
 
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
                                       const rs_relayout *relayout, size_t bytes, const char **why)
 {
     rs_residence *residence = look_up(context, device, relayout);
-    if (residence == NULL || is_building(residence))
+    if (residence == NULL)
         residence = add(context, device, relayout);
     if (residence == NULL) {
         *why = "There was not enough memory.";
         return NULL;
     }
-    if (atomic_load(&residence->state) == RS_RESIDENCE_NEW)
+    adopt_plans(residence);
+    if (is_wanting(residence, bytes)) {
+        residence->planned_bytes = bytes;
         build(residence);
+        adopt_plans(residence);
+    }
     *why = residence->why != NULL ? residence->why : "The conversion could not be built.";
-    if (residence->converter == NULL)
-        return NULL;
-    if (rs_converter_prepare(residence->converter, bytes) == RESTRIDE_OK)
-        return residence;
-    *why = restride_last_error();
-    return NULL;
+    return residence->converter != NULL ? residence : NULL;
 }
 
 void rs_residences_free(rs_context *context)

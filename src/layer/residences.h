@@ -1,7 +1,8 @@
 /*
- * The layouts that buffers of a context can be in, with the kernels that convert. A device's
- * compiler takes a quarter of a second for them when it sees them for the first time. So policy
- * auto has them built beside the program, by a thread that takes no lock of the layer.
+ * The layouts that buffers of a context can be in, with the kernels and plans that convert. A
+ * device's compiler takes a quarter of a second for them when it sees them for the first time, and
+ * longer for plans. So they are made by threads that take no lock of the layer; policy auto has the
+ * kernels built beside the program.
  *
  * Such a thread is never waited for under the layer's lock: the driver may call the program from
  * it, by the function that the program gave to its context, and the program this layer.
@@ -13,18 +14,26 @@
 
 #include "layer/state.h"
 
-/* The residence of buffers of so many bytes, made if there is none yet; NULL, with the reason
- * (valid until the next failure), when it cannot be. Of one that a thread still builds a second is
- * made. */
+/* Begins to make what is not there yet of a residence for buffers of so many bytes; 0: of any. */
+void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
+                        size_t bytes);
+
+/* Whether a thread is still making something for it. */
+bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
+                             const rs_relayout *relayout);
+
+/* Whether plans for so many bytes are needed and not even begun. */
+bool rs_residence_lacks_plans(const rs_context *context, cl_device_id device,
+                              const rs_relayout *relayout, size_t bytes);
+
+/* The residence of buffers of so many bytes, when it is not pending; NULL, with the reason (valid
+ * until the next failure), when it cannot be. What no thread could be begun for is made here. */
 const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
                                       const rs_relayout *relayout, size_t bytes, const char **why);
 
-/* Begins to build it, if it is new. */
-void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout);
-
-/* Whether a thread is still building it. */
-bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
-                             const rs_relayout *relayout);
+/* Seconds of making plans that were not told yet. */
+double rs_residence_take_seconds(rs_context *context, cl_device_id device,
+                                 const rs_relayout *relayout);
 
 /* Frees all residences of a context; those that are being built, when they are. */
 void rs_residences_free(rs_context *context);

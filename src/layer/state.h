@@ -34,6 +34,11 @@ typedef struct rs_residence {
     cl_context context;
     rs_converter *converter; /* once built; NULL: this device cannot (see why) */
     char *why;
+    /* What its thread does: it makes the converter, if there is none, and then plans for buffers of
+     * so many bytes, if they need them (0: none). */
+    size_t planned_bytes;
+    rs_plans *made;   /* not yet the converter's */
+    double seconds;   /* that plans have taken and policy auto has not counted yet */
     atomic_int state; /* an rs_residence_state; BUILDING only while it has a thread */
     bool has_thread;
     bool is_orphan; /* its context's record is gone; it ends with its thread */
@@ -80,8 +85,11 @@ typedef struct {
     unsigned map_count;
     struct rs_map_part *map_parts; /* maps of which the program has a scratch buffer */
     const rs_residence *residence; /* NULL: the program's own layout */
-    cl_event ready;                /* the last conversion; commands on other queues wait for it */
-    rs_queue *ready_queue;         /* in-order queue of that conversion, or NULL */
+    rs_route route;                /* back from there */
+    rs_route reserved;             /* to the layout that the launch at hand wants */
+    bool is_lost;          /* a conversion failed midway: no command can have its bytes any more */
+    cl_event ready;        /* the last conversion; commands on other queues wait for it */
+    rs_queue *ready_queue; /* in-order queue of that conversion, or NULL */
     rs_users users;
     /* Launches that wanted this buffer in another layout since something else needed AoS, and how
      * many there were the time before. */

@@ -54,7 +54,7 @@ static void set_residence(cl_mem handle, const rs_residence *residence)
     rs_buffer *buffer = rs_buffer_find(handle);
     if (buffer == NULL)
         return;
-    buffer->residence = residence;
+    rs_buffer_settle(buffer, residence);
     if (residence == NULL)
         rs_buffer_end_run(buffer);
 }
@@ -237,11 +237,18 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
 }
 
 /* Whether a copy of all bytes may take the layout along. */
-static bool copies_layout(cl_mem source, size_t source_offset, cl_mem destination, size_t size)
+static bool copies_layout(rs_command *command, cl_mem source, size_t source_offset,
+                          cl_mem destination, size_t size)
 {
-    const rs_buffer *from = rs_buffer_find(source), *to = rs_buffer_find(destination);
-    return from != NULL && covers_all(source, source_offset, size) && to->pinned == NULL &&
-           to->map_count == 0 && to->map_parts == NULL && to->context == from->context;
+    const rs_buffer *from = rs_buffer_find(source);
+    rs_buffer *to = rs_buffer_find(destination);
+    if (from == NULL || !covers_all(source, source_offset, size) || to->pinned != NULL ||
+        to->map_count > 0 || to->map_parts != NULL || to->context != from->context)
+        return false;
+    return from->residence == NULL ||
+           (command->queue != NULL && command->queue->context == to->context->handle &&
+            command->queue->device == from->residence->device &&
+            rs_command_reserve(command, to, from->residence));
 }
 
 static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_mem destination,
@@ -255,7 +262,7 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
     bool all = source != destination && covers_all(destination, destination_offset, size);
-    bool same = all && copies_layout(source, source_offset, destination, size);
+    bool same = all && copies_layout(&command, source, source_offset, destination, size);
     if (source == destination) {
         rs_command_use(&command, source, NULL);
     } else if (same) {
@@ -270,9 +277,11 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
                                              size, command.wait_count, command.wait_list,
                                              part.scratch != NULL ? &mine : event));
     rs_part_drop(&source_part);
-    error = finish_writing(&command, error, destination, all, &part, mine);
+    error = finish_writing(&command, error, destination, all && !same, &part, mine);
     if (same && error == CL_SUCCESS)
         set_residence(destination, rs_buffer_find(source)->residence);
+    else if (same)
+        rs_buffer_unreserve(rs_buffer_find(destination));
     return end_command(&command, error, CL_FALSE, mine, event);
 }
 

@@ -8,7 +8,13 @@
  * in microseconds: of the first kernel of that name, and of any that has more arguments than the
  * first (a rewritten one). With MADE_UP_COMPILER its compiler is slow, calls the function that the
  * program gave to the last context, and ends with the program: the exit status is then 3 if someone
- * is still inside. It works for one at a time. Everything else goes through.
+ * is still inside. It works for one at a time.
+ *
+ *     MADE_UP_FAULT="kernel 2 3"
+ *
+ * makes the second and third call of a kind fail that come after it was set; the program may set
+ * and unset it as it runs. The kinds are buffer (clCreateBuffer), migrate and kernel. Everything
+ * else goes through.
  */
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
@@ -79,6 +85,46 @@ static cl_ulong nanoseconds_of(const char *name, cl_uint arguments)
     return 0;
 }
 
+/* ---- faults ---- */
+
+/* Whether this call of a kind is to fail. */
+static bool fails(const char *kind)
+{
+    static size_t calls;
+    const char *fault = getenv("MADE_UP_FAULT");
+    char named[16];
+    size_t first, last;
+    bool found = false;
+    pthread_mutex_lock(&mutex);
+    if (fault == NULL)
+        calls = 0;
+    else if (sscanf(fault, "%15s %zu %zu", named, &first, &last) == 3 && strcmp(named, kind) == 0)
+        found = ++calls >= first && calls <= last;
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
+
+static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size,
+                                        void *host, cl_int *error)
+{
+    if (!fails("buffer"))
+        return below->clCreateBuffer(context, flags, size, host, error);
+    if (error != NULL)
+        *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return NULL;
+}
+
+static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const cl_mem *handles,
+                                  cl_mem_migration_flags flags, cl_uint wait_count,
+                                  const cl_event *wait_list, cl_event *event)
+{
+    return fails("migrate") ? CL_MEM_OBJECT_ALLOCATION_FAILURE
+                            : below->clEnqueueMigrateMemObjects(queue, count, handles, flags,
+                                                                wait_count, wait_list, event);
+}
+
+/* ---- times ---- */
+
 static void note(cl_event event, cl_kernel kernel)
 {
     char name[64] = "";
@@ -114,6 +160,8 @@ static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_u
                                   const size_t *offset, const size_t *global, const size_t *local,
                                   cl_uint wait_count, const cl_event *wait_list, cl_event *event)
 {
+    if (fails("kernel"))
+        return CL_OUT_OF_RESOURCES;
     cl_int error = below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                  wait_count, wait_list, event);
     if (error == CL_SUCCESS && event != NULL)
@@ -215,6 +263,8 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     below = target;
     memcpy(&ours, target, given < sizeof ours ? given : sizeof ours);
     ours.clCreateContext = create_context;
+    ours.clCreateBuffer = create_buffer;
+    ours.clEnqueueMigrateMemObjects = migrate;
     ours.clBuildProgram = build_program;
     ours.clCreateKernel = create_kernel;
     ours.clEnqueueNDRangeKernel = enqueue;

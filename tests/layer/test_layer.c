@@ -7,6 +7,7 @@
 #include "cmocka_all.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,6 +257,59 @@ static long transformed_launches(void)
     return transformed;
 }
 
+/* A device without memory for what the layer wants, or that refuses its commands: arrays that the
+ * marshaling kernel converts, that are copied out and back, and that plans convert. */
+static void test_faults(void **state)
+{
+    (void)state;
+    enum { SMALL = 1000, LARGE = 40009 };
+    static const struct {
+        const char *policy;
+        int records;
+        const char *name;
+        long transformed;
+        bool loses;
+    } cases[] = {
+        {"asta", LARGE, "no-memory-there", 4, false},
+        {"soa", SMALL, "no-memory-there", 2, false},
+        {"soa", LARGE, "no-memory-there", 2, false},
+        {"soa", LARGE, "no-memory-for-plans", 0, false},
+        {"asta", LARGE, "no-memory-back", 2, false},
+        {"soa", SMALL, "no-memory-back", 2, false},
+        {"soa", LARGE, "no-memory-back", 2, false},
+        {"soa", LARGE, "no-memory-elsewhere", 1, false},
+        {"asta", LARGE, "refused-there", 2, false},
+        {"soa", SMALL, "refused-there", 2, false},
+        {"soa", LARGE, "refused-there", 2, false},
+        {"asta", LARGE, "refused-back", 2, false},
+        {"soa", SMALL, "refused-back", 2, false},
+        {"soa", LARGE, "refused-back", 2, false},
+        {"soa", LARGE, "torn-there", 2, true},
+        {"soa", LARGE, "torn-back", 2, true},
+        {"asta", LARGE, "copied", 3, false},
+        {"soa", SMALL, "copied", 3, false},
+        {"soa", LARGE, "copied", 3, false},
+        {"soa", LARGE, "many", 12, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int status = run("env OPENCL_LAYERS=%s POCL_DEVICES='pthread pthread' "
+                         "%s run --policy %s --report %s -- timeout 60 %s %s %d",
+                         MADE_UP_GPU, RESTRIDE_PROGRAM, cases[i].policy, report_path,
+                         FAULTS_PROGRAM, cases[i].name, cases[i].records);
+        if (exit_status(status) != 0)
+            fail_msg("%s, %s, %d: status %d: %s", cases[i].name, cases[i].policy, cases[i].records,
+                     exit_status(status), errors());
+        if (transformed_launches() != cases[i].transformed)
+            fail_msg("%s, %s, %d: %ld launches in the other layout", cases[i].name, cases[i].policy,
+                     cases[i].records, transformed_launches());
+        const char *told = strstr(errors(), "content is lost");
+        if ((told != NULL) != cases[i].loses)
+            fail_msg("%s, %s, %d: %s", cases[i].name, cases[i].policy, cases[i].records, errors());
+        if (told != NULL)
+            assert_null(strstr(told + 1, "content is lost"));
+    }
+}
+
 /* One case of cases.c each: how many launches must run in the other layout at least and at most,
  * of all kernels. */
 static void test_cases(void **state)
@@ -502,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_builds_beside),
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_faults),
         cmocka_unit_test(test_binaries),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_policy_off_changes_nothing),

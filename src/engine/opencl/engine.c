@@ -236,46 +236,35 @@ static restride_status finish(restride_engine *base, void *under_way)
 /* Enqueues the stages one after the other; the first waits for *last, which becomes the event of
  * the last command. */
 static restride_status enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
-                                      cl_mem buffer, cl_mem scratch, cl_event *last)
+                                      cl_mem buffer, cl_event *last)
 {
     rs_device_sequence sequence = {(rs_device_engine *)stages->engine, *last, CL_SUCCESS, queue};
     for (size_t i = 0; i < stages->count && sequence.code == CL_SUCCESS; i++)
         rs_device_enqueue_stage((const rs_device_stage *)stages->stages[i], &sequence, buffer,
-                                scratch);
+                                stages->scratch);
     *last = sequence.last;
-    return sequence.code == CL_SUCCESS
-               ? RESTRIDE_OK
-               : rs_opencl_fail(sequence.code, "enqueuing a conversion, of which a part may run");
+    return sequence.code == CL_SUCCESS ? RESTRIDE_OK
+                                       : rs_opencl_fail(sequence.code, "enqueuing a conversion");
 }
 
 restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
                                          cl_mem buffer, cl_uint wait_count,
                                          const cl_event *wait_list, cl_event *began,
-                                         cl_event *event)
+                                         cl_event *event, bool *is_torn)
 {
-    const rs_opencl_engine *engine = (const rs_opencl_engine *)stages->engine;
-    const cl_icd_dispatch *api = engine->api;
-    cl_int code = CL_SUCCESS;
-    cl_mem scratch = NULL;
-    if (stages->scratch_bytes > 0)
-        scratch = api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, stages->scratch_bytes,
-                                      NULL, &code);
+    const cl_icd_dispatch *api = ((const rs_opencl_engine *)stages->engine)->api;
+    *is_torn = false;
+    cl_int code = api->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, began);
     if (code != CL_SUCCESS)
-        return rs_opencl_fail(code, "allocating scratch memory; the buffer was not changed");
-    code = api->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, began);
-    restride_status status =
-        code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "enqueuing a marker");
-    if (status == RESTRIDE_OK) {
-        *event = *began;
-        api->clRetainEvent(*event);
-        status = enqueue_stages(stages, queue, buffer, scratch, event);
-        if (status != RESTRIDE_OK) {
-            api->clReleaseEvent(*event);
-            api->clReleaseEvent(*began);
-        }
+        return rs_opencl_fail(code, "enqueuing a marker");
+    *event = *began;
+    api->clRetainEvent(*event);
+    restride_status status = enqueue_stages(stages, queue, buffer, event);
+    if (status != RESTRIDE_OK) {
+        *is_torn = *event != *began;
+        api->clReleaseEvent(*event);
+        api->clReleaseEvent(*began);
     }
-    if (scratch != NULL)
-        api->clReleaseMemObject(scratch); /* the commands hold it until they are done */
     return status;
 }
 
@@ -304,6 +293,22 @@ static json_t *describe_device(const restride_engine *base)
     return json_sprintf("%s, driver %s", engine->device_name, engine->driver);
 }
 
+static bool create_mutexes(rs_opencl_engine *engine)
+{
+    if (pthread_mutex_init(&engine->mutex, NULL) != 0)
+        return false;
+    if (pthread_mutex_init(&engine->building, NULL) == 0)
+        return true;
+    pthread_mutex_destroy(&engine->mutex);
+    return false;
+}
+
+static void destroy_mutexes(rs_opencl_engine *engine)
+{
+    pthread_mutex_destroy(&engine->building);
+    pthread_mutex_destroy(&engine->mutex);
+}
+
 static void destroy(restride_engine *base)
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
@@ -311,7 +316,7 @@ static void destroy(restride_engine *base)
     if (engine->spare != NULL)
         engine->api->clReleaseMemObject(engine->spare);
     engine->api->clReleaseCommandQueue(engine->queue);
-    pthread_mutex_destroy(&engine->mutex);
+    destroy_mutexes(engine);
     free(engine);
 }
 
@@ -367,7 +372,7 @@ restride_status rs_opencl_engine_create(restride_engine **engine, const cl_icd_d
 {
     *engine = NULL;
     rs_opencl_engine *created = calloc(1, sizeof *created);
-    if (created == NULL || pthread_mutex_init(&created->mutex, NULL) != 0) {
+    if (created == NULL || !create_mutexes(created)) {
         free(created);
         return rs_fail_memory("an engine");
     }
@@ -390,7 +395,7 @@ restride_status rs_opencl_engine_create(restride_engine **engine, const cl_icd_d
     if (code == CL_SUCCESS)
         code = api->clRetainCommandQueue(queue);
     if (code != CL_SUCCESS) {
-        pthread_mutex_destroy(&created->mutex);
+        destroy_mutexes(created);
         free(created);
         return rs_opencl_fail(code, "asking a command queue for its device");
     }

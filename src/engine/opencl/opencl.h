@@ -20,9 +20,12 @@ typedef struct {
     bool out_of_order; /* the queue: its commands wait for each other's events */
     char device_name[256];
     char driver[128];
-    pthread_mutex_t mutex;
-    /* Under the mutex: programs that were built, and scratch memory between runs. */
+    /* Programs that were built. Builds take long, and may call the program back: nobody who has the
+     * other mutex waits for this one. */
+    pthread_mutex_t building;
     rs_opencl_program *programs;
+    /* Launches, and scratch memory between runs. */
+    pthread_mutex_t mutex;
     cl_mem spare;
     size_t spare_bytes;
     bool spare_is_taken;

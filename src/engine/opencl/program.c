@@ -54,7 +54,7 @@ static void forget_program(const rs_opencl_engine *engine, rs_opencl_program *pr
     free(program);
 }
 
-/* The caller holds the mutex. */
+/* The caller holds the mutex of builds. */
 static restride_status find_program(rs_opencl_engine *engine, rs_device_source source,
                                     const char *options, cl_program *program)
 {
@@ -87,9 +87,9 @@ static restride_status create_kernels(rs_device_engine *base, rs_device_source s
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
     cl_program program = NULL;
-    pthread_mutex_lock(&engine->mutex);
+    pthread_mutex_lock(&engine->building);
     restride_status status = find_program(engine, source, options, &program);
-    pthread_mutex_unlock(&engine->mutex);
+    pthread_mutex_unlock(&engine->building);
     for (size_t i = 0; i < count && status == RESTRIDE_OK; i++) {
         cl_int code;
         kernels[i] = engine->api->clCreateKernel(program, names[i], &code);

@@ -8,6 +8,7 @@
 #include "engine/stage.h"
 
 #include <CL/cl_icd.h>
+#include <stdbool.h>
 
 /* As restride_engine_create_opencl(); `api` must outlive the engine. On its queue, plans are
  * prepared. */
@@ -19,17 +20,18 @@ typedef struct {
     restride_engine *engine;
     rs_stage *const *stages;
     size_t count;
-    size_t scratch_bytes; /* that the stages of a run share */
+    cl_mem scratch; /* as much as the stages of a run share; NULL: none */
 } rs_opencl_stages;
 
 /*
  * Enqueues the stages on a queue of the engine's device, behind the events of the list. *began and
  * *event are the caller's to release: of what comes before the first stage, and of the last one's
- * last command. After an error the buffer may lie between the two layouts.
+ * last command. After an error *is_torn says whether commands were enqueued that change the buffer:
+ * it may lie between the two layouts then, and is as it was otherwise.
  */
 restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
                                          cl_mem buffer, cl_uint wait_count,
                                          const cl_event *wait_list, cl_event *began,
-                                         cl_event *event);
+                                         cl_event *event, bool *is_torn);
 
 #endif
