@@ -37,11 +37,18 @@ app_options app_read_options(int argc, char **argv, app_options defaults)
             options.device = value;
         else if (strcmp(option, "--input") == 0)
             options.input = value;
+        else if (strcmp(option, "--times") == 0)
+            options.untimed = strcmp(value, "no") == 0;
         else
             example_fail("\"%s\" is no option.", option);
     }
     options.count = (options.count + APP_TILE - 1) / APP_TILE * APP_TILE;
     return options;
+}
+
+example_device app_open(const app_options *options)
+{
+    return example_open_quietly(options->device, options->untimed ? 0 : CL_QUEUE_PROFILING_ENABLE);
 }
 
 static size_t place(const app_options *options, size_t width, size_t record, size_t member)
@@ -92,12 +99,12 @@ app_times app_launch(const app_options *options, const example_device *device, c
         if (prepare != NULL)
             prepare((int)i, data);
         example_check(clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &work_items, NULL, 0,
-                                             NULL, &events[i]),
+                                             NULL, options->untimed ? NULL : &events[i]),
                       "clEnqueueNDRangeKernel");
     }
     example_check(clFinish(device->queue), "clFinish");
     times.elapsed = example_clock() - start;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !options->untimed; i++) {
         times.seconds[i] = example_event_seconds(events[i]);
         clReleaseEvent(events[i]);
     }

@@ -9,6 +9,7 @@
 
 #include "example.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { APP_TILE = 32 };
@@ -22,11 +23,14 @@ typedef struct {
     int iterations;
     const char *device;
     const char *input; /* NULL: made up */
+    bool untimed;      /* the queue has no profiling: only the elapsed time is known */
 } app_options;
 
-/* --layout, --count, --width, --iterations, --device, --input; `defaults` where they are not
- * given. */
+/* --layout, --count, --width, --iterations, --device, --input, --times (yes or no); `defaults`
+ * where they are not given. */
 app_options app_read_options(int argc, char **argv, app_options defaults);
+
+example_device app_open(const app_options *options);
 
 /* Words between arrays of structures and the layout of the options. */
 void app_to_layout(const app_options *options, size_t width, const uint32_t *aos, uint32_t *words);
@@ -37,7 +41,7 @@ void app_from_layout(const app_options *options, size_t width, const uint32_t *w
 const char *app_build_options(const app_options *options);
 
 typedef struct {
-    double *seconds; /* of each launch, on the device */
+    double *seconds; /* of each launch, on the device; 0: untimed */
     double elapsed;  /* from the first launch to the end of the last */
 } app_times;
 

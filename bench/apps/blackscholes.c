@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     }
     app_to_layout(&options, WIDTH, (const uint32_t *)aos, (uint32_t *)data);
 
-    example_device device = example_open_quietly(options.device);
+    example_device device = app_open(&options);
     cl_program program = example_build(&device, "blackscholes.cl", app_build_options(&options));
     cl_kernel kernel = example_kernel(program, "value");
     cl_mem buffer = example_buffer(&device, bytes, data);

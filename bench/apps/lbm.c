@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     fill(cells, options.input);
     app_to_layout(&options, WIDTH, (const uint32_t *)cells, data);
 
-    example_device device = example_open_quietly(options.device);
+    example_device device = app_open(&options);
     cl_program program = example_build(&device, "lbm.cl", app_build_options(&options));
     flow f = {
         .kernel = example_kernel(program, "step_cells"),

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < matrix.rows; i++)
         x[i] = (float)(i % 17) - 8.0f;
 
-    example_device device = example_open_quietly(options.device);
+    example_device device = app_open(&options);
     cl_program program = example_build(&device, "spmv.cl", app_build_options(&options));
     cl_kernel kernel = example_kernel(program, "multiply");
     app_to_layout(&options, matrix.width, (const uint32_t *)matrix.values, data);

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
         aos[i] = (float)(i * 2654435761u % 1000);
     app_to_layout(&options, options.width, (const uint32_t *)aos, (uint32_t *)data);
 
-    example_device device = example_open_quietly(options.device);
+    example_device device = app_open(&options);
     cl_program program = example_build(&device, "sums.cl", app_build_options(&options));
     cl_kernel kernel = example_kernel(program, "blend");
     cl_mem buffer = example_buffer(&device, bytes, data);

@@ -75,14 +75,13 @@ static cl_device_id find_device(const char *kind)
     example_fail("No OpenCL device of kind \"%s\" was found; --device chooses another kind.", kind);
 }
 
-example_device example_open_quietly(const char *kind)
+example_device example_open_quietly(const char *kind, cl_command_queue_properties properties)
 {
     example_device opened = {.device = find_device(kind)};
     cl_int code;
     opened.context = clCreateContext(NULL, 1, &opened.device, NULL, NULL, &code);
     example_check(code, "clCreateContext");
-    opened.queue =
-        clCreateCommandQueue(opened.context, opened.device, CL_QUEUE_PROFILING_ENABLE, &code);
+    opened.queue = clCreateCommandQueue(opened.context, opened.device, properties, &code);
     example_check(code, "clCreateCommandQueue");
     return opened;
 }
@@ -90,7 +89,7 @@ example_device example_open_quietly(const char *kind)
 example_device example_open(const char *kind)
 {
     char name[256] = "";
-    example_device opened = example_open_quietly(kind);
+    example_device opened = example_open_quietly(kind, CL_QUEUE_PROFILING_ENABLE);
     example_check(clGetDeviceInfo(opened.device, CL_DEVICE_NAME, sizeof name, name, NULL),
                   "clGetDeviceInfo");
     printf("device           %s\n", name);

@@ -23,8 +23,8 @@ void example_check(cl_int code, const char *what);
 /* Opens the first device of a kind: "cpu", "gpu" or "any". */
 example_device example_open(const char *kind);
 
-/* The same without a word on standard output. */
-example_device example_open_quietly(const char *kind);
+/* The same without a line of text, with a queue of these properties. */
+example_device example_open_quietly(const char *kind, cl_command_queue_properties properties);
 void example_close(example_device *device);
 
 /* Builds the kernel file that lies beside the executable; prints the compiler's messages when that

@@ -14,6 +14,7 @@
 #include "cli/parts.h"
 #include "cli/plot.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -33,6 +34,8 @@ static const char usage[] =
     "  --small            small arrays, to try it on a CPU\n"
     "  --data FOLDER      where bcsstk18.mtx lies; without it that case is made up too\n"
     "  --iterations N     launches of each program (default: 30)\n"
+    "  --runs N           processes in turn without restride run, under it for the first time and\n"
+    "                     again; their medians are compared (default: 5)\n"
     "  --tile LIST        tile sizes T of the layer; the first counts (default: 32,16,64)\n"
     "  --svg FOLDER       writes the figures into this folder\n"
     "  --json             prints JSON\n"
@@ -40,7 +43,7 @@ static const char usage[] =
     "Example:\n"
     "  restride bench apps --device gpu --data matrices --svg docs/images\n";
 
-enum { MOST_TILES = 8, MOST_WORDS = 24, MOST_ITERATIONS_DRAWN = 30 };
+enum { MOST_TILES = 8, MOST_WORDS = 32, MOST_ITERATIONS_DRAWN = 30, MOST_RUNS = 1000 };
 
 typedef struct {
     const char *name, *program;
@@ -80,6 +83,7 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 typedef struct {
     const char *device, *only, *data, *svg, *iterations;
     bool small, json;
+    size_t runs;
     size_t tiles[MOST_TILES];
     int tile_count;
 } apps_options;
@@ -99,21 +103,31 @@ static void add_word(command_line *line, const char *word)
     line->words[line->count] = NULL;
 }
 
-static void add_case(command_line *line, const app_case *one, const apps_options *options,
-                     const char *program, const char *input)
+/* What one case needs. */
+typedef struct {
+    const app_case *one;
+    const apps_options *options;
+    const char *restride; /* this program */
+    char *program;
+    char *input;  /* NULL: none */
+    char *folder; /* temporary, and the files in it */
+    char *report;
+    char *wisdom;
+} setting;
+
+static void add_case(command_line *line, const setting *s, const char *times)
 {
-    const char *const *arguments = options->small ? one->small : one->arguments;
-    add_word(line, program);
-    add_word(line, "--device");
-    add_word(line, options->device);
-    add_word(line, "--iterations");
-    add_word(line, options->iterations);
-    if (input != NULL) {
+    const char *const *arguments = s->options->small ? s->one->small : s->one->arguments;
+    const char *const words[] = {
+        s->program, "--device", s->options->device, "--iterations", s->options->iterations,
+        "--times",  times};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        add_word(line, words[i]);
+    if (s->input != NULL) {
         add_word(line, "--input");
-        add_word(line, input);
-        return;
+        add_word(line, s->input);
     }
-    for (size_t i = 0; arguments[i] != NULL; i++)
+    for (size_t i = 0; s->input == NULL && arguments[i] != NULL; i++)
         add_word(line, arguments[i]);
 }
 
@@ -136,39 +150,38 @@ static json_t *run_line(const command_line *line)
     return result;
 }
 
-/* What one case needs. */
-typedef struct {
-    const app_case *one;
-    const apps_options *options;
-    const char *restride; /* this program */
-    char *program;
-    char *input;  /* NULL: none */
-    char *folder; /* temporary, and the files in it */
-    char *report;
-    char *wisdom;
-} setting;
-
-static json_t *run_by_hand(const setting *s, const char *layout)
+static json_t *run_by_hand(const setting *s, const char *layout, const char *times)
 {
     command_line line = {.count = 0};
-    add_case(&line, s->one, s->options, s->program, s->input);
+    add_case(&line, s, times);
     add_word(&line, "--layout");
     add_word(&line, layout);
     return run_line(&line);
 }
 
-/* The application unchanged under the layer: its own line, with the report's sums. */
-static json_t *run_layer(const setting *s, const char *policy, size_t tile)
+/* The application unchanged under the layer; it measures its launches only for a report. */
+static json_t *run_layer(const setting *s, const char *policy, size_t tile, const char *report)
 {
     char tile_word[24];
     command_line line = {.count = 0};
     snprintf(tile_word, sizeof tile_word, "%zu", tile);
-    const char *const words[] = {s->restride, "run",     "--quiet",  "--policy", policy,
-                                 "--tile",    tile_word, "--report", s->report,  "--"};
+    const char *const words[] = {s->restride, "run",    "--quiet", "--policy",
+                                 policy,      "--tile", tile_word};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         add_word(&line, words[i]);
-    add_case(&line, s->one, s->options, s->program, s->input);
-    json_t *result = run_line(&line);
+    if (report != NULL) {
+        add_word(&line, "--report");
+        add_word(&line, report);
+    }
+    add_word(&line, "--");
+    add_case(&line, s, report != NULL ? "yes" : "no");
+    return run_line(&line);
+}
+
+/* With a policy that is forced: the application's own line, with the report's sums. */
+static json_t *run_forced(const setting *s, const char *policy, size_t tile)
+{
+    json_t *result = run_layer(s, policy, tile, s->report);
     json_t *report = result != NULL ? json_load_file(s->report, 0, NULL) : NULL;
     if (report != NULL) {
         json_object_set(result, "conversions", json_object_get(report, "marshal"));
@@ -208,7 +221,6 @@ static void add_sums(json_t *measured)
     const json_t *asta = json_object_get(measured, "asta");
     const json_t *layer = json_object_get(measured, "layer");
     const json_t *in_soa = json_object_get(measured, "layer_soa");
-    const json_t *automatic = json_object_get(measured, "auto");
     double own = number_of(aos, "median_seconds"), moved = number_of(layer, "median_seconds");
     double conversions = conversion_seconds(layer);
     json_object_set_new(measured, "speedup_soa", json_real(own / number_of(soa, "median_seconds")));
@@ -227,13 +239,9 @@ static void add_sums(json_t *measured)
                         json_real(conversion_speed(layer)));
     json_object_set_new(measured, "break_even_iterations",
                         own > moved ? json_real(conversions / (own - moved)) : json_null());
-    json_object_set_new(
-        measured, "elapsed_auto",
-        json_real(number_of(aos, "elapsed_seconds") / number_of(automatic, "elapsed_seconds")));
     json_object_set_new(measured, "same_results",
                         json_boolean(same_result(aos, soa) && same_result(aos, asta) &&
-                                     same_result(aos, layer) && same_result(aos, in_soa) &&
-                                     same_result(aos, automatic)));
+                                     same_result(aos, layer) && same_result(aos, in_soa)));
 }
 
 static bool keep(json_t *measured, const char *key, json_t *run)
@@ -244,8 +252,8 @@ static bool keep(json_t *measured, const char *key, json_t *run)
 /* Drivers keep what they have compiled: the first runs are not the ones that count. */
 static bool warm_up(const setting *s)
 {
-    json_t *runs[] = {run_by_hand(s, "aos"), run_layer(s, "asta", s->options->tiles[0]),
-                      run_layer(s, "soa", s->options->tiles[0])};
+    json_t *runs[] = {run_by_hand(s, "aos", "yes"), run_forced(s, "asta", s->options->tiles[0]),
+                      run_forced(s, "soa", s->options->tiles[0])};
     bool done = true;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         done = done && runs[i] != NULL;
@@ -254,24 +262,90 @@ static bool warm_up(const setting *s)
     return done;
 }
 
-/* Policy auto runs twice: the first time it learns, the second time it knows. */
+/* ---- policy auto ---- */
+
+typedef enum { OWN, FIRST, KNOWN, WAYS } way; /* without the layer; policy auto learns; it knows */
+static const char *const way_keys[WAYS] = {"elapsed_own_seconds", "elapsed_first_seconds",
+                                           "elapsed_auto_seconds"};
+
+/* Without a report and without profiling, as most programs run: to ask for the time of each launch
+ * takes time itself. */
+static json_t *run_way(const setting *s, way w)
+{
+    if (w == OWN)
+        return run_by_hand(s, "aos", "no");
+    if (w == FIRST && unlink(s->wisdom) != 0 && errno != ENOENT) {
+        rs_fail(RESTRIDE_IO, "%s could not be removed.", s->wisdom);
+        return NULL;
+    }
+    return run_layer(s, "auto", s->options->tiles[0], NULL);
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* The median of an array of numbers, and how far its ends lie apart. */
+static double median_of(const json_t *numbers, double *spread)
+{
+    double sorted[MOST_RUNS];
+    size_t count = json_array_size(numbers);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = json_number_value(json_array_get(numbers, i));
+    qsort(sorted, count, sizeof *sorted, compare_seconds);
+    *spread = sorted[count - 1] - sorted[0];
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/* Processes in turn: what a machine does besides disturbs all three ways. */
+static bool run_in_turn(const setting *s, json_t *measured)
+{
+    json_t *elapsed[WAYS];
+    double median[WAYS], spread[WAYS];
+    bool same = true, done = true;
+    for (int w = 0; w < WAYS; w++) {
+        elapsed[w] = json_array();
+        json_object_set_new(measured, way_keys[w], elapsed[w]);
+    }
+    for (size_t run = 0; done && run < s->options->runs; run++)
+        for (int w = 0; done && w < WAYS; w++) {
+            json_t *line = run_way(s, (way)w);
+            done = line != NULL;
+            same = same && same_result(line, json_object_get(measured, "aos"));
+            json_array_append_new(elapsed[w], json_real(number_of(line, "elapsed_seconds")));
+            json_decref(line);
+        }
+    if (!done)
+        return false;
+    for (int w = 0; w < WAYS; w++)
+        median[w] = median_of(elapsed[w], &spread[w]);
+    json_object_set_new(measured, "elapsed_first", json_real(median[OWN] / median[FIRST]));
+    json_object_set_new(measured, "elapsed_auto", json_real(median[OWN] / median[KNOWN]));
+    json_object_set_new(measured, "elapsed_spread", json_real(spread[OWN] / median[OWN]));
+    if (!same)
+        json_object_set_new(measured, "same_results", json_false());
+    return true;
+}
+
 static bool run_forms(const setting *s, json_t *measured)
 {
     const apps_options *options = s->options;
-    bool done = warm_up(s) && keep(measured, "aos", run_by_hand(s, "aos")) &&
-                keep(measured, "soa", run_by_hand(s, "soa")) &&
-                keep(measured, "asta", run_by_hand(s, "asta")) &&
-                keep(measured, "layer", run_layer(s, "asta", options->tiles[0])) &&
-                keep(measured, "layer_soa", run_layer(s, "soa", options->tiles[0])) &&
-                unlink(s->wisdom) <= 0 &&
-                keep(measured, "auto_first", run_layer(s, "auto", options->tiles[0])) &&
-                keep(measured, "auto", run_layer(s, "auto", options->tiles[0]));
+    bool done = warm_up(s) && keep(measured, "aos", run_by_hand(s, "aos", "yes")) &&
+                keep(measured, "soa", run_by_hand(s, "soa", "yes")) &&
+                keep(measured, "asta", run_by_hand(s, "asta", "yes")) &&
+                keep(measured, "layer", run_forced(s, "asta", options->tiles[0])) &&
+                keep(measured, "layer_soa", run_forced(s, "soa", options->tiles[0]));
+    if (done)
+        add_sums(measured);
+    done = done && run_in_turn(s, measured);
     json_t *tiles = json_object();
     for (int i = 0; done && i < options->tile_count; i++) {
         char name[24];
         snprintf(name, sizeof name, "%zu", options->tiles[i]);
         json_t *run = i == 0 ? json_incref(json_object_get(measured, "layer"))
-                             : run_layer(s, "asta", options->tiles[i]);
+                             : run_forced(s, "asta", options->tiles[i]);
         done = run != NULL;
         json_object_set_new(tiles, name, json_real(conversion_speed(run)));
         json_decref(run);
@@ -330,9 +404,7 @@ static json_t *measure(const app_case *one, const apps_options *options, const c
     if (open_setting(&s) == RESTRIDE_OK) {
         measured = json_pack("{s:s, s:b}", "name", one->name, "made_up",
                              (int)(strcmp(one->program, "spmv") == 0 && s.input == NULL));
-        if (run_forms(&s, measured)) {
-            add_sums(measured);
-        } else {
+        if (!run_forms(&s, measured)) {
             json_decref(measured);
             measured = NULL;
         }
@@ -345,23 +417,23 @@ static json_t *measure(const app_case *one, const apps_options *options, const c
 
 static void print_head(void)
 {
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s  %s\n", "", "AoS", "SoA", "ASTA",
-           "layer", "layer/", "convert", "break-", "layer", "convert", "auto", "first", "same");
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s  %s\n", "", "ms", "x", "x", "x",
-           "hand", "GB/s", "even", "SoA x", "GB/s", "x", "x", "result");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s %6s  %s\n", "", "AoS", "SoA", "ASTA",
+           "layer", "layer/", "convert", "break-", "layer", "convert", "auto", "first", "spread",
+           "same");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s %6s  %s\n", "", "ms", "x", "x", "x",
+           "hand", "GB/s", "even", "SoA x", "GB/s", "x", "x", "of AoS", "result");
 }
 
 static void print_case(const json_t *m)
 {
     const json_t *aos = json_object_get(m, "aos");
-    double first = number_of(aos, "elapsed_seconds") /
-                   number_of(json_object_get(m, "auto_first"), "elapsed_seconds");
-    printf("%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f %6.2f %6.2f  %s\n",
+    printf("%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f %6.2f %6.2f %6.2f  %s\n",
            json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
            number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
            number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
            number_of(m, "break_even_iterations"), number_of(m, "speedup_layer_soa"),
-           number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"), first,
+           number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"),
+           number_of(m, "elapsed_first"), number_of(m, "elapsed_spread"),
            json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
     fflush(stdout);
 }
@@ -464,6 +536,9 @@ static bool take_option(void *context, int code, const char *value)
     case 'i':
         options->iterations = value;
         return rs_cli_read_count(value, &iterations) && iterations >= 1 && iterations <= 1000000;
+    case 'r':
+        return rs_cli_read_count(value, &options->runs) && options->runs >= 1 &&
+               options->runs <= MOST_RUNS;
     case 't':
         return rs_cli_read_list(value, ',', MOST_TILES, options->tiles, &options->tile_count);
     case 'g':
@@ -485,13 +560,14 @@ static int read_options(int argc, char **argv, apps_options *options)
         {"small", no_argument, NULL, 's'},
         {"data", required_argument, NULL, 'f'},
         {"iterations", required_argument, NULL, 'i'},
+        {"runs", required_argument, NULL, 'r'},
         {"tile", required_argument, NULL, 't'},
         {"svg", required_argument, NULL, 'g'},
         {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
-    *options =
-        (apps_options){.device = "any", .iterations = "30", .tiles = {32, 16, 64}, .tile_count = 3};
+    *options = (apps_options){
+        .device = "any", .iterations = "30", .runs = 5, .tiles = {32, 16, 64}, .tile_count = 3};
     return rs_cli_read_only_options("bench apps", argc, argv, names, take_option, options);
 }
 
