@@ -200,7 +200,8 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
             described.back_seconds += seconds;
         if (!in_layout(buffer, &kernel->targets[i]))
             described.there_seconds += buffer->residence != NULL ? 2 * seconds : seconds;
-        if (rs_residence_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
+        if (rs_relayout_needs_plans(&kernel->targets[i].relayout, buffer->size) &&
+            rs_residence_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
                                      buffer->size))
             described.plan_seconds += rs_knowledge_plan_seconds(device);
         described.run = smaller(described.run, buffer->run);
@@ -225,11 +226,14 @@ static bool is_pending(const rs_kernel *kernel, cl_device_id device)
 /* Begins to make what the launch needs; whether it has to wait for that. */
 static bool begin_conversions(const rs_kernel *kernel, cl_device_id device)
 {
+    bool pending = false;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = target_buffer(kernel, i);
-        rs_residence_begin(buffer->context, device, &kernel->targets[i].relayout, buffer->size);
+        pending = rs_residence_begin(buffer->context, device, &kernel->targets[i].relayout,
+                                     buffer->size) ||
+                  pending;
     }
-    return is_pending(kernel, device);
+    return pending;
 }
 
 /* The time that plans have taken is a part of what trials cost. */
@@ -237,8 +241,11 @@ static void count_plans(const launch *choice, cl_device_id device)
 {
     const rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; i < kernel->target_count; i++) {
-        double seconds = rs_residence_take_seconds(target_buffer(kernel, i)->context, device,
-                                                   &kernel->targets[i].relayout);
+        const rs_relayout *wanted = &kernel->targets[i].relayout;
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        if (!rs_relayout_needs_plans(wanted, buffer->size))
+            continue;
+        double seconds = rs_residence_take_seconds(buffer->context, device, wanted);
         rs_knowledge_add_plan(device, seconds);
         choice->known->knowledge.trial_seconds += seconds;
     }

@@ -165,10 +165,10 @@ static void await_at_exit(void)
 
 /* ---- making ---- */
 
-/* What the thread has made is the converter's from now on. */
+/* What a thread has made is the converter's from now on. */
 static void adopt_plans(rs_residence *residence)
 {
-    if (!is_building(residence) && residence->made != NULL) {
+    if (residence->made != NULL) {
         rs_converter_add_plans(residence->converter, residence->made);
         residence->made = NULL;
     }
@@ -184,7 +184,7 @@ static bool is_wanting(const rs_residence *residence, size_t bytes)
             rs_converter_lacks_plans(residence->converter, bytes));
 }
 
-void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
+bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
                         size_t bytes)
 {
     join_finished();
@@ -192,20 +192,23 @@ void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relay
     if (residence == NULL)
         residence = add(context, device, relayout);
     if (residence == NULL)
-        return;
+        return false;
+    if (is_building(residence))
+        return true;
     adopt_plans(residence);
     if (!is_wanting(residence, bytes) ||
         rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
-        return;
+        return false;
     residence->planned_bytes = bytes;
     if (!start_thread(residence)) {
         rs_driver()->clReleaseContext(context->handle);
-        return; /* rs_residence_find() builds it */
+        return false; /* rs_residence_find() builds it */
     }
     residence->has_thread = true;
     residence->next_with_thread = with_thread;
     with_thread = residence;
     await_at_exit();
+    return true;
 }
 
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,
@@ -221,7 +224,9 @@ bool rs_residence_lacks_plans(const rs_context *context, cl_device_id device,
     rs_residence *wanted = look_up(context, device, relayout);
     if (wanted == NULL || atomic_load(&wanted->state) == RS_RESIDENCE_NEW)
         return rs_relayout_needs_plans(relayout, bytes);
-    if (is_building(wanted) || wanted->converter == NULL)
+    if (is_building(wanted))
+        return wanted->planned_bytes != bytes && rs_relayout_needs_plans(relayout, bytes);
+    if (wanted->converter == NULL)
         return false;
     adopt_plans(wanted);
     return rs_converter_lacks_plans(wanted->converter, bytes);
@@ -248,6 +253,10 @@ const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
         residence = add(context, device, relayout);
     if (residence == NULL) {
         *why = "There was not enough memory.";
+        return NULL;
+    }
+    if (is_building(residence)) {
+        *why = "The conversion is still being built.";
         return NULL;
     }
     adopt_plans(residence);

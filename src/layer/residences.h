@@ -14,8 +14,9 @@
 
 #include "layer/state.h"
 
-/* Begins to make what is not there yet of a residence for buffers of so many bytes; 0: of any. */
-void rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
+/* Begins to make what is not there yet of a residence for buffers of so many bytes; 0: of any.
+ * Whether a thread is making it now. */
+bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
                         size_t bytes);
 
 /* Whether a thread is still making something for it. */

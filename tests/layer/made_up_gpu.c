@@ -7,8 +7,8 @@
  *
  * in microseconds: of the first kernel of that name, and of any that has more arguments than the
  * first (a rewritten one). With MADE_UP_COMPILER its compiler is slow, calls the function that the
- * program gave to the last context, and ends with the program: the exit status is then 3 if someone
- * is still inside. It works for one at a time.
+ * program gave to the last context, from a thread of its own, and ends with the program: the exit
+ * status is then 3 if someone is still inside. It works for one at a time.
  *
  *     MADE_UP_FAULT="kernel 2 3"
  *
@@ -214,6 +214,20 @@ static cl_context CL_API_CALL create_context(const cl_context_properties *proper
     return below->clCreateContext(properties, count, devices, notify, data, error);
 }
 
+static void *notify(void *unused)
+{
+    notified.function("a program was built", NULL, 0, notified.data);
+    return unused;
+}
+
+/* Waits for the program's function, which may wait for a thread of the program. */
+static void notify_beside(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, notify, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+
 static atomic_int compiling;
 static pthread_mutex_t compiler = PTHREAD_MUTEX_INITIALIZER;
 
@@ -238,7 +252,7 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
     if (slow) {
         pthread_mutex_unlock(&compiler);
         if (notified.function != NULL)
-            notified.function("a program was built", NULL, 0, notified.data);
+            notify_beside();
         atomic_fetch_sub(&compiling, 1);
     }
     return error;

@@ -221,25 +221,34 @@ static void test_commands_that_wait(void **state)
 static void test_builds_beside(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"notified-at-end", "notified-at-release",
-                                        "notified-at-launch", "fork-beside-build",
-                                        "fork-beside-call"};
+    static const struct {
+        const char *name, *policy;
+        long transformed; /* launches of grow_at_once */
+    } cases[] = {
+        {"notified-at-end", "auto", -1},   {"notified-at-release", "auto", -1},
+        {"notified-at-launch", "auto", 1}, {"notified-at-plans", "soa", 1},
+        {"notified-at-plans", "asta", 1},  {"fork-beside-build", "auto", -1},
+        {"fork-beside-call", "auto", -1},
+    };
     char config[96] = "";
 #ifdef HAVE_CONFIG
     write_config("[grow_at_once]\n.policy = asta\n");
     snprintf(config, sizeof config, "--config %s", config_path);
 #endif
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const bool forced = strcmp(cases[i].policy, "auto") != 0;
         int status =
             run("env MADE_UP_COMPILER=1 POCL_DEVICES=basic OPENCL_LAYERS=%s RESTRIDE_WISDOM= "
-                "%s run --policy auto %s --report %s -- timeout 60 %s %s",
-                MADE_UP_GPU, RESTRIDE_PROGRAM, config, report_path, WAITS_PROGRAM, cases[i]);
+                "%s run --policy %s %s --report %s -- timeout 60 %s %s",
+                MADE_UP_GPU, RESTRIDE_PROGRAM, cases[i].policy, forced ? "" : config, report_path,
+                WAITS_PROGRAM, cases[i].name);
         if (exit_status(status) != 0)
-            fail_msg("%s: status %d: %s", cases[i], exit_status(status), errors());
+            fail_msg("%s, %s: status %d: %s", cases[i].name, cases[i].policy, exit_status(status),
+                     errors());
         json_t *loaded = report();
-        if (config[0] != '\0' && strcmp(cases[i], "notified-at-launch") == 0)
+        if (cases[i].transformed >= 0 && (forced || config[0] != '\0'))
             assert_int_equal(number_of(kernel_of(loaded, "grow_at_once"), "transformed_launches"),
-                             1);
+                             cases[i].transformed);
         json_decref(loaded);
     }
 }

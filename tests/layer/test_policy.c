@@ -99,6 +99,8 @@ static void test_conversions_must_be_paid_back(void **state)
         chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 5, .previous_run = 7}));
     known.usual_run = 20;
     assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10}));
+    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10, .plan_seconds = 39}));
+    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .plan_seconds = 41}));
     assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .previous_run = 1}));
 }
 
@@ -137,6 +139,12 @@ static void test_trials_wait_until_they_cost_little(void **state)
     assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90}));
     known.own_work_items = 110;
     assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 110}));
+    /* Plans that are not made yet are a part of it. */
+    assert_false(
+        chooses(&known, (rs_policy_launch){.there_seconds = 1, .plan_seconds = 1, .run = 110}));
+    known.own_work_items = 130;
+    assert_true(
+        chooses(&known, (rs_policy_launch){.there_seconds = 1, .plan_seconds = 1, .run = 130}));
     /* Earlier runs count as far as this one took so long to start. */
     known.own_work_items = 60;
     known.earlier_seconds = 1000;
@@ -494,6 +502,30 @@ static void test_configuration(void **state)
     }
 }
 
+/* Two seconds are expected for plans: launches of together six are not worth the risk, but those of
+ * a quarter of an hour are. The plans are made beside the program. */
+static void test_plans_count(void **state)
+{
+    (void)state;
+    char commands[256] = "w";
+    write_config("[grow]\nitems = f i\n");
+    memset(commands + 1, 'l', 60);
+    strcpy(commands + 61, "r" LARGE);
+    forget();
+    outcome seen = run("grow 100000 10000", "--config config.ini", commands);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+    assert_non_null(strstr(seen.reason, "a trial would cost too much"));
+    for (int i = 41; i < 201; i += 2)
+        commands[i] = 'z';
+    for (int i = 42; i < 201; i += 2)
+        commands[i] = 'l';
+    strcpy(commands + 201, "r" LARGE);
+    forget();
+    seen = run("grow 20000000 2000000", "--config config.ini", commands);
+    assert_in_range(seen.transformed, 1, 80);
+}
+
 static int clean_up(void **state)
 {
     (void)state;
@@ -536,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_compilers_end_after_all_builds),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_plans_count),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, clean_up);

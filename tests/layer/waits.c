@@ -297,6 +297,31 @@ static void notified_at_launch(void)
     launch_wide(at_once);
 }
 
+/* A launch needs plans. */
+static void notified_at_plans(void)
+{
+    enum { MANY = 40000 };
+    const size_t many = MANY;
+    static float large[MANY][16], got[MANY][16];
+    cl_int error;
+    cl_kernel kernel = make_kernel(wide_source, "", "grow_at_once");
+    cl_mem items = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof large,
+                                  large, &error);
+    check(error == CL_SUCCESS, "no buffer of items");
+    clSetKernelArg(kernel, 0, sizeof items, &items);
+    notified = queues[0];
+    check(clEnqueueNDRangeKernel(queues[0], kernel, 1, NULL, &many, NULL, 0, NULL, NULL) ==
+              CL_SUCCESS,
+          "a launch was refused");
+    notified = NULL;
+    check(clEnqueueReadBuffer(queues[0], items, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) ==
+              CL_SUCCESS,
+          "a read was refused");
+    for (int i = 0; i < MANY; i++)
+        for (int k = 0; k < 16; k++)
+            check(got[i][k] == 1, "an item differs");
+}
+
 /* ---- forks ---- */
 
 /* A child that uses all that its parent had, and ends as programs do. */
@@ -357,6 +382,7 @@ int main(int argc, char **argv)
                  {"notified-at-end", notified_at_end},
                  {"notified-at-release", notified_at_release},
                  {"notified-at-launch", notified_at_launch},
+                 {"notified-at-plans", notified_at_plans},
                  {"fork-beside-build", fork_beside_build},
                  {"fork-beside-call", fork_beside_call}};
     set_up();
