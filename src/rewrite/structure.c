@@ -199,10 +199,9 @@ typedef struct {
 
 static enum CXVisitorResult search_field(CXCursor field, CXClientData data)
 {
-    field_search *search = data;
-    long long bits = clang_Cursor_getOffsetOfField(field);
+    field_search *search = data; /* libclang goes through all fields to tell an offset */
     if (clang_equalCursors(field, search->field) != 0) {
-        *search->place = (rs_field_place){bits, -1, 0};
+        *search->place = (rs_field_place){clang_Cursor_getOffsetOfField(field), -1, 0};
         search->found = true;
         return CXVisit_Break;
     }
@@ -211,6 +210,7 @@ static enum CXVisitorResult search_field(CXCursor field, CXClientData data)
         !rs_field_find(type, search->field, search->place))
         return CXVisit_Continue;
     rs_field_place *place = search->place;
+    long long bits = clang_Cursor_getOffsetOfField(field);
     place->bits += bits;
     place->union_bits += place->union_bits >= 0 ? bits : 0;
     if (is_union(type)) {

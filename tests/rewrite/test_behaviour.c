@@ -46,6 +46,10 @@ typedef struct {
 static const behaviour behaviours[] = {
     {"a[i].f", ONE("P") "a[i].x = a[i].y + 1.0f; a[i].id = i; }", {P}, "t"},
     {"i[a].f", ONE("P") "i[a].x = (n - 1 - i)[a].y; a[i].z = i[a].y; }", {P}, "t"},
+    {"the thesis's annotation",
+     "//DL: AoS: a[global_size(0)]\n" ONE("P") "a[i].x += 1; }",
+     {P},
+     "t"},
     {"(a + i)->f", ONE("P") "(a + i)->x = (i + a)->y; (a + i)->id += 3; }", {P}, "t"},
     {"*(a + i)", ONE("P") "(*(a + i)).x = (*(i + a)).z; }", {P}, "t"},
     {"(a + i)[j]", ONE("P") "(a + n)[i - n].x = (a + i - 0)[0].y; (((a)) + i)->z = 2; }", {P}, "t"},

@@ -182,6 +182,38 @@ static void test_nested_macros(void **state)
     rs_text_free(&source);
 }
 
+/* Of the processor, for a source that is transformed. */
+static double seconds_for(rs_text *source)
+{
+    clock_t start = clock();
+    expect(source->data, true);
+    rs_text_free(source);
+    return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+/* A structure whose members are all used. */
+static double seconds_for_members(int count)
+{
+    rs_text source = RS_TEXT_EMPTY;
+    rs_text_add_string(&source, "struct M { ");
+    for (int i = 0; i < count; i++)
+        rs_text_format(&source, "int m%d; ", i);
+    rs_text_add_string(&source, "};\nkernel void f(global struct M *a) {\n");
+    for (int i = 0; i < count; i++)
+        rs_text_format(&source, "a->m%d = %d;\n", i, i);
+    rs_text_add_string(&source, "}\n");
+    return seconds_for(&source);
+}
+
+/* Each access goes through the members, but not once more for each of them. */
+static void test_many_members(void **state)
+{
+    (void)state;
+    double few = seconds_for_members(300), many = seconds_for_members(1500);
+    if (many > 30 * few)
+        fail_msg("300 members: %.3f s, 1500: %.3f s", few, many);
+}
+
 /* A chain of helper functions, each calling the one before it, in either order. */
 static double seconds_for_helpers(int count, bool callers_first)
 {
@@ -198,10 +230,7 @@ static double seconds_for_helpers(int count, bool callers_first)
             rs_text_add_string(&source, "float h0(global struct P *p) { return p->y; }\n");
     }
     rs_text_format(&source, "kernel void f(global struct P *a) { a->x = h%d(a); }\n", count - 1);
-    clock_t start = clock();
-    expect(source.data, true);
-    rs_text_free(&source);
-    return (double)(clock() - start) / CLOCKS_PER_SEC;
+    return seconds_for(&source);
 }
 
 /* Five times as many take about five times as long; it would be 25 times if each looked at all. */
@@ -247,7 +276,8 @@ int main(void)
         cmocka_unit_test(test_short_sources),   cmocka_unit_test(test_random_bytes),
         cmocka_unit_test(test_damaged_sources), cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_large_sources),   cmocka_unit_test(test_many_helpers),
-        cmocka_unit_test(test_nested_macros),   cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_many_members),    cmocka_unit_test(test_nested_macros),
+        cmocka_unit_test(test_wrong_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
