@@ -4,7 +4,8 @@
 #   stages     N random shapes of every stage, of plans, permutations and conversions for each of the seeds, byte by
 #              byte, with canaries
 #   sanitize   compute-sanitizer, memcheck and racecheck, on small shapes
-#   repeat     plans that follow cycles, a thousand times each on the same input: never a wrong element
+#   repeat     plans that follow cycles or whose blocks meet at gates, a thousand times each on the same input: never a
+#              wrong element
 #   huge       more than 2^32 elements and bytes
 #   table      in-place transposition of the shapes of docs/performance.md, verified, beside the copy
 #   tensors    permutations of axes, verified, beside the copy
@@ -24,7 +25,7 @@ while [ $# -gt 0 ]; do
     --seeds) seeds=${2:?} && shift ;;
     stages | sanitize | repeat | huge | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,13s/^# //p' "$0" >&2
+        sed -n '2,14s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
@@ -69,7 +70,8 @@ repeat() {
         --method '2-stage 010! 100!' 7200x1800x4 7201x1800x4 --method '2-stage squares 100!' 7200x1800x4 \
         --method '4-stage fused' 7200x1800x4 --method '3-stage PTTWAC' 7200x1800x4 1800x7200x8 \
         --method '3-stage PTTWAC packed' 7200x1800x4 --method '3-stage PTTWAC remapped' 7200x1800x4 \
-        --method '3-stage P-IPT' 1800x720x4 --method PTTWAC 1800x450x64 --method P-IPT 180x450x64
+        --method '3-stage P-IPT' 1800x720x4 --method PTTWAC 1800x450x64 --method P-IPT 180x450x64 \
+        --method C2R 7201x1800x4 --method R2C 7200x1801x4 --method pad-square-unpad 7193x7201x4 7201x7193x1
 }
 
 huge() {

@@ -200,7 +200,7 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     }
     qsort(times + 1, PLANS - 1, sizeof times[0], ascending);
     float time = -1;
-    size_t taken = before - free_memory();
+    ptrdiff_t taken = (ptrdiff_t)(before - free_memory()); /* others may give some back */
     if (status == RESTRIDE_OK) {
         const uint64_t total = rows * cols * (unit / word);
         const uint64_t values[] = {rows, cols, unit / word, wrong};
@@ -220,7 +220,7 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     char *text = restride_plan_describe(plan);
     json_t *described = json_loads(text, 0, NULL);
     printf("%zux%zux%zu: %.0f GB/s, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu (free "
-           "memory %zu less), wrong %llu, %s; %s\n",
+           "memory %td less), wrong %llu, %s; %s\n",
            rows, cols, unit, 2 * (double)bytes / time / 1e6, times[0], times[PLANS / 2], time,
            restride_plan_scratch_bytes(plan), taken, (unsigned long long)wrong_count,
            json_string_value(json_object_get(described, "method")),
