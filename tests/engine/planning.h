@@ -1,4 +1,4 @@
-/* The kernel that plans chains by arithmetic, run one work-item after the other on this machine. */
+/* The kernels that plan chains, run one work-item after the other on this machine. */
 #ifndef TESTS_ENGINE_PLANNING_H
 #define TESTS_ENGINE_PLANNING_H
 
@@ -6,8 +6,12 @@
 
 extern uint64_t planning_item; /* the work-item that runs */
 
-void planning_families_narrow(const rs_device_argument *list);
-void planning_families_wide(const rs_device_argument *list);
+typedef void planning_kernel(const rs_device_argument *list);
+
+planning_kernel planning_families_narrow;
+planning_kernel planning_families_wide;
+planning_kernel planning_walk_marks;
+planning_kernel planning_join_marks;
 
 /* a * b modulo `modulus`, as the kernel finds it. */
 uint64_t planning_multiply(uint64_t a, uint64_t b, uint64_t modulus);

@@ -1,6 +1,6 @@
 /*
- * The kernel of families.cl as C of this machine: a file defines POSITION, and FAMILIES, the
- * function that it makes, and includes this.
+ * Kernels that plan chains as C of this machine: a file defines POSITION, and FAMILIES, the
+ * function that it makes of the one in families.cl, and includes this.
  */
 #include "planning.h"
 
@@ -8,7 +8,7 @@ typedef unsigned int uint;
 typedef uint64_t ulong;
 __extension__ typedef unsigned __int128 product;
 
-#define KERNEL static void
+#define KERNEL static inline void
 #define FUNCTION static inline
 #define GLOBAL
 #define GLOBAL_ID planning_item
@@ -22,6 +22,6 @@ void FAMILIES(const rs_device_argument *list)
 {
     cut_families(VALUE(ulong *, 0), VALUE(uint, 1), VALUE(uint, 2), VALUE(uint, 3), VALUE(ulong, 4),
                  VALUE(ulong, 5), VALUE(ulong, 6), VALUE(ulong, 7), VALUE(ulong, 8),
-                 VALUE(POSITION *, 9), VALUE(POSITION *, 10), VALUE(ulong, 11), VALUE(uint, 12),
-                 VALUE(ulong, 13));
+                 VALUE(POSITION *, 9), VALUE(ulong, 10), VALUE(ulong, 11), VALUE(ulong, 12),
+                 VALUE(uint, 13), VALUE(ulong, 14));
 }

@@ -1,4 +1,36 @@
-/* Positions of 32 bits. */
+/* Positions of 32 bits; and the kernels that walk 210!. */
 #define POSITION uint
 #define FAMILIES planning_families_narrow
 #include "planning_kernels.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define GROUP_ID ((ulong)0)
+#define GROUP_ID_2 ((ulong)0)
+#define LOCAL_SIZE 1
+#define UNROLL
+#define MULTIPLY_HIGH_32(a, b) ((uint)(((ulong)(a) * (b)) >> 32))
+#define INCREMENT(pointer) ((*(pointer))++)
+#define REVERSE
+#define WALKS
+#define WORD uint
+#define SPLIT 1
+#define BATCH 1
+#define TEAM 32
+#include "../../src/engine/kernels/chains.cl"
+
+void planning_walk_marks(const rs_device_argument *list)
+{
+    walk_marks(VALUE(ulong *, 0), VALUE(uint, 1), VALUE(ulong, 2), VALUE(uint, 3), VALUE(uint, 4),
+               VALUE(uint, 5), VALUE(uint *, 6), VALUE(uint *, 7), VALUE(uint, 8), VALUE(uint, 9),
+               VALUE(ulong, 10), VALUE(ulong, 11), VALUE(ulong, 12), VALUE(ulong, 13),
+               VALUE(ulong, 14), VALUE(ulong, 15));
+}
+
+void planning_join_marks(const rs_device_argument *list)
+{
+    join_marks(VALUE(ulong *, 0), VALUE(uint, 1), VALUE(uint, 2), VALUE(uint, 3), VALUE(uint, 4),
+               VALUE(uint, 5), VALUE(uint *, 6), VALUE(uint *, 7), VALUE(uint, 8), VALUE(uint, 9),
+               VALUE(ulong, 10), VALUE(ulong, 11), VALUE(ulong, 12), VALUE(ulong, 13),
+               VALUE(ulong, 14), VALUE(ulong, 15));
+}

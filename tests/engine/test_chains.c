@@ -1,7 +1,7 @@
 /*
- * The pieces of planned chains as arithmetic makes them, without a device: its kernel runs here as
- * C. Against walks over every cycle for small sizes, and by what pieces must have in common for
- * sizes that nobody could walk.
+ * The pieces of planned chains without a device: the kernels that find them run here as C. Against
+ * walks over every cycle for small sizes, and by what pieces must have in common for sizes that
+ * nobody could walk.
  */
 #include "base/arithmetic.h"
 #include "base/cycles.h"
@@ -16,17 +16,29 @@ uint64_t planning_item;
 
 /* ---- a device that has nothing but memory and one kernel ---- */
 
+static const struct {
+    const char *name;
+    const char *position;
+    planning_kernel *run;
+} kernels_here[] = {
+    {"cut_families", "=uint", planning_families_narrow},
+    {"cut_families", "=ulong", planning_families_wide},
+    {"walk_marks", "=uint", planning_walk_marks},
+    {"join_marks", "=uint", planning_join_marks},
+};
+
 static restride_status create_kernels(rs_device_engine *engine, rs_device_source source,
                                       const char *options, const char *const names[], size_t count,
                                       rs_device_kernel kernels[])
 {
-    static void (*const narrow)(const rs_device_argument *) = planning_families_narrow;
-    static void (*const wide)(const rs_device_argument *) = planning_families_wide;
     (void)engine;
-    (void)names;
-    (void)count;
-    if (source == RS_KERNELS_FAMILIES)
-        kernels[0] = (rs_device_kernel)(strstr(options, "WIDE") != NULL ? &wide : &narrow);
+    (void)source;
+    const char *position = strstr(options, "POSITION=") + strlen("POSITION");
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sizeof kernels_here / sizeof kernels_here[0]; k++)
+            if (strcmp(names[i], kernels_here[k].name) == 0 &&
+                strncmp(position, kernels_here[k].position, strlen(kernels_here[k].position)) == 0)
+                kernels[i] = (rs_device_kernel)&kernels_here[k].run;
     return RESTRIDE_OK;
 }
 
@@ -49,6 +61,15 @@ static void release(rs_device_engine *engine, rs_device_memory memory)
     free(memory);
 }
 
+static restride_status read_memory(rs_device_engine *engine, void *to, rs_device_memory from,
+                                   size_t bytes, const char *doing)
+{
+    (void)engine;
+    (void)doing;
+    memcpy(to, from, bytes);
+    return RESTRIDE_OK;
+}
+
 static restride_status write_memory(rs_device_engine *engine, rs_device_memory to, const void *from,
                                     size_t bytes, const char *doing)
 {
@@ -66,7 +87,7 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
     (void)count;
     (void)groups_2;
     for (planning_item = 0; planning_item < groups * items; planning_item++)
-        (*(void (*const *)(const rs_device_argument *))kernel)(arguments);
+        (*(planning_kernel *const *)kernel)(arguments);
 }
 
 static restride_status finish(rs_device_sequence *sequence, const char *doing)
@@ -81,6 +102,7 @@ static const rs_device_operations operations = {
     .destroy_kernel = destroy_kernel,
     .allocate = allocate,
     .release = release,
+    .read = read_memory,
     .write = write_memory,
     .launch = launch,
     .finish = finish,
@@ -95,13 +117,28 @@ static const rs_chains_plan *make(const rs_device_method *method, const rs_trans
         fail_msg("%zu x %zu, limit %zu: %s", task->rows, task->cols, limit, restride_last_error());
     const rs_chains_plan *plan = (*stage)->plan;
     assert_true((*stage)->scratch_bytes + (*stage)->kept_bytes <= limit);
-    assert_true(plan->modulus != 0 || plan->shape[0] < 2);
     return plan;
 }
 
-static size_t position_at(const rs_chains_plan *plan, rs_device_memory table, size_t index)
+static size_t position_at(const rs_chains_plan *plan, size_t index)
 {
-    return plan->wide ? (size_t)((const uint64_t *)table)[index] : ((const uint32_t *)table)[index];
+    return plan->wide ? (size_t)((const uint64_t *)plan->positions)[index]
+                      : ((const uint32_t *)plan->positions)[index];
+}
+
+static size_t start_of(const rs_chains_plan *plan, size_t piece)
+{
+    return position_at(plan, piece);
+}
+
+static size_t end_of(const rs_chains_plan *plan, size_t piece)
+{
+    return position_at(plan, plan->piece_room + piece);
+}
+
+static size_t leader_of(const rs_chains_plan *plan, size_t cycle)
+{
+    return position_at(plan, 2 * (size_t)plan->piece_room + cycle);
 }
 
 /* ---- small ones: every position moves once ---- */
@@ -133,14 +170,14 @@ static void check_moves(const rs_device_method *method, const rs_transpose_task 
     unsigned char *moved = calloc(total, 1);
     assert_true(moved != NULL && plan->shape[0] == total);
     for (size_t i = 0; i < plan->pieces; i++) {
-        size_t start = position_at(plan, plan->piece_starts, i);
-        size_t end = position_at(plan, plan->piece_ends, i);
+        size_t start = start_of(plan, i);
+        size_t end = end_of(plan, i);
         size_t length = start < total ? walk(source, moved, start, end) : 0;
         if (length == 0 || length > plan->piece_length)
             fail_task(task, limit, "a wrong piece", start);
     }
     for (size_t i = 0; plan->listed && i < plan->leader_count; i++) {
-        size_t leader = position_at(plan, plan->leaders, i);
+        size_t leader = leader_of(plan, i);
         size_t length = leader < total ? walk(source, moved, leader, leader) : 0;
         if (length < 2 || length > plan->short_length)
             fail_task(task, limit, "a wrong cycle", leader);
@@ -227,6 +264,42 @@ static void test_columns(void **state)
     check_columns(99991, 2, 2, 99990, 2);
 }
 
+/* 210!, whose cycles are walked. */
+static void check_reversal(size_t rows, size_t middle, size_t cols, size_t which)
+{
+    size_t total = rows * middle * cols;
+    size_t *source = malloc(total * sizeof *source);
+    assert_non_null(source);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < middle; j++)
+            for (size_t k = 0; k < cols; k++)
+                source[(k * middle + j) * rows + i] = (i * middle + j) * cols + k;
+    const rs_transpose_task task = {.outer = 1,
+                                    .count = 1,
+                                    .rows = rows,
+                                    .cols = cols,
+                                    .tile = middle,
+                                    .unit = 4,
+                                    .pitch = total * 4};
+    check_moves(&rs_device_reverse, &task, source, total, limit_for(total, which));
+    free(source);
+}
+
+static void test_reversals(void **state)
+{
+    (void)state;
+    for (size_t rows = 1; rows <= 16; rows++)
+        for (size_t middle = 1; middle <= 16; middle++)
+            for (size_t cols = 1; cols <= 16; cols++)
+                check_reversal(rows, middle, cols, rows + middle + cols);
+    static const size_t shapes[][3] = {
+        {51, 100, 25}, {100, 100, 100}, {80, 100, 64}, {2, 50000, 3}, {25, 96, 1000}, {64, 64, 32},
+        {300, 2, 301}, {7, 11, 13},     {33, 100, 39}, {128, 3, 256}, {1, 9000, 5},   {400, 64, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (size_t which = 0; which < 5; which++)
+            check_reversal(shapes[i][0], shapes[i][1], shapes[i][2], which);
+}
+
 /* ---- large ones: what pieces have in common ---- */
 
 static int in_order(const void *a, const void *b)
@@ -259,8 +332,8 @@ static void check_pieces(const rs_chains_plan *plan, const rs_cycles *cycles)
     assert_true(starts != NULL && ends != NULL);
     size_t moves = 0;
     for (size_t i = 0; i < plan->pieces; i++) {
-        starts[i] = position_at(plan, plan->piece_starts, i);
-        ends[i] = position_at(plan, plan->piece_ends, i);
+        starts[i] = start_of(plan, i);
+        ends[i] = end_of(plan, i);
         const rs_cycle_family *family = family_of(cycles, starts[i]);
         size_t lengths[] = {plan->piece_length, (family->length - 1) % plan->piece_length + 1};
         size_t k = 0;
@@ -290,7 +363,7 @@ static void check_leaders(const rs_chains_plan *plan, const rs_cycles *cycles)
 {
     size_t before = 0;
     for (size_t i = 0; i < plan->leader_count; i++) {
-        size_t leader = position_at(plan, plan->leaders, i);
+        size_t leader = leader_of(plan, i);
         const rs_cycle_family *family = family_of(cycles, leader);
         assert_true(moves_whole(plan, family));
         for (size_t k = 0, position = leader; k < family->length && k < 1000; k++) {
@@ -351,9 +424,8 @@ static void test_products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transpositions),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_transpositions), cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_reversals),      cmocka_unit_test(test_large),
         cmocka_unit_test(test_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

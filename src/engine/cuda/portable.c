@@ -121,16 +121,6 @@ static restride_status read_memory(rs_device_engine *base, void *to, rs_device_m
                 doing);
 }
 
-static restride_status copy_memory(rs_device_engine *base, rs_device_memory to,
-                                   rs_device_memory from, size_t bytes, const char *doing)
-{
-    const rs_cuda_engine *engine = cuda_engine(base);
-    return wait(engine,
-                engine->api->cuMemcpyDtoDAsync((rs_cuda_pointer)to, (rs_cuda_pointer)from, bytes,
-                                               engine->stream),
-                doing);
-}
-
 /* ---- launches ---- */
 
 /* Local memory is no argument in CUDA, but a number stands in its place. */
@@ -166,7 +156,6 @@ const rs_device_operations rs_cuda_device_operations = {
     .release = release,
     .write = write_memory,
     .read = read_memory,
-    .copy = copy_memory,
     .launch = launch,
     .finish = finish,
 };

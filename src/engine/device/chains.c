@@ -27,21 +27,19 @@ enum {
     TILES_BYTES = 24 << 10 /* of tiles that a group has under way */
 };
 
+/* Behind the kernels of planning. */
 enum {
-    PLAN = RS_CHAINS_PLANNING_KERNEL,
-    SAVE_ENDS,
+    SAVE_ENDS = RS_CHAINS_JOIN_MARKS + 1,
     MOVE_CHAINS,
-    KERNELS,
     /* Of tiles: */
     TURN_PIECES = MOVE_CHAINS,
     TURN_CYCLES,
-    TURN_FIXED,
-    TILE_KERNELS
+    TURN_FIXED
 };
-static const char *const kernel_names[] = {"walk_cycles", "save_ends", "move_chains"};
-static const char *const tile_kernel_names[] = {"walk_cycles", "save_ends", "turn_pieces",
-                                                "turn_cycles", "turn_fixed"};
-static const char *const family_kernel_names[] = {"cut_families"};
+static const char *const family_kernels[] = {"cut_families"};
+static const char *const walk_kernels[] = {"walk_marks", "join_marks"};
+static const char *const run_kernels[] = {"save_ends", "move_chains"};
+static const char *const tile_kernels[] = {"save_ends", "turn_pieces", "turn_cycles", "turn_fixed"};
 
 /* ---- planning ---- */
 
@@ -89,14 +87,18 @@ static size_t items_of(rs_device_engine *engine, size_t wanted)
     return wanted < engine->work_items ? wanted : engine->work_items;
 }
 
-restride_status rs_chains_launch(const rs_chains_planning *p, const rs_chains_arguments *arguments,
-                                 size_t items, const char *doing)
+size_t rs_chains_round_items(const rs_chains_planning *p, size_t items)
 {
     size_t group = items_of(engine_of(p), PLANNING_ITEMS);
-    rs_device_sequence sequence = {.engine = engine_of(p)};
-    rs_device_launch(&sequence, p->stage->kernels[PLAN], arguments->list, arguments->count,
+    return rs_device_groups(items, group) * group;
+}
+
+void rs_chains_launch(const rs_chains_planning *p, rs_device_sequence *sequence, int kernel,
+                      const rs_chains_arguments *arguments, size_t items)
+{
+    size_t group = items_of(engine_of(p), PLANNING_ITEMS);
+    rs_device_launch(sequence, p->stage->kernels[kernel], arguments->list, arguments->count,
                      rs_device_groups(items, group), 1, group);
-    return rs_device_finish(&sequence, doing);
 }
 
 static size_t super_element_bytes(const rs_device_stage *stage, const rs_chains_plan *plan)
@@ -131,14 +133,14 @@ static size_t round_piece(double length)
     return rs_device_groups(whole - 1, RS_CHAINS_BATCH) * RS_CHAINS_BATCH + 1;
 }
 
-size_t rs_chains_first_length(const rs_chains_planning *p)
+size_t rs_chains_first_length(const rs_chains_planning *p, double share)
 {
     const rs_transpose_task *task = &p->stage->task;
     size_t total = (size_t)p->plan->shape[0];
     size_t length = total * task->outer * p->plan->words / BUSY_ITEMS;
     length = length < LEAST_PIECE ? LEAST_PIECE : length > BEST_PIECE ? BEST_PIECE : length;
-    double most_pieces = 0.85 * (double)p->limit / (double)piece_bytes(p->stage, p->plan);
-    double least = (double)total / (most_pieces > 1 ? most_pieces : 1);
+    double most = 0.9 * (double)rs_chains_most_pieces(p) * share; /* the rest is for chance */
+    double least = (double)total / (most > 1 ? most : 1);
     return round_piece(least > (double)length ? least : (double)length);
 }
 
@@ -149,7 +151,6 @@ size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t piece
     return round_piece(more * (double)length + RS_CHAINS_BATCH);
 }
 
-/* The kernel that plans comes from its own source, or is the first of the names. */
 static restride_status create_kernels(rs_device_stage *stage, const rs_chains_plan *plan)
 {
     bool tiles = plan->tile.rows != 0;
@@ -168,15 +169,28 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
     if (tiles)
         snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
                  plan->tile.element_words);
-    size_t first = walks ? PLAN : PLAN + 1;
     restride_status status = rs_device_create_kernels(
-        engine, RS_KERNELS_CHAINS, options, (tiles ? tile_kernel_names : kernel_names) + first,
-        (tiles ? TILE_KERNELS : KERNELS) - first, stage->kernels + first);
-    if (status != RESTRIDE_OK || walks)
-        return status;
+        engine, RS_KERNELS_CHAINS, options, tiles ? tile_kernels : run_kernels,
+        tiles ? sizeof tile_kernels / sizeof tile_kernels[0]
+              : sizeof run_kernels / sizeof run_kernels[0],
+        &stage->kernels[SAVE_ENDS]);
+    if (status == RESTRIDE_OK && walks)
+        return rs_device_create_kernels(engine, RS_KERNELS_CHAINS, options, walk_kernels,
+                                        sizeof walk_kernels / sizeof walk_kernels[0],
+                                        &stage->kernels[RS_CHAINS_WALK_MARKS]);
     snprintf(options, sizeof options, "-D WORD=uint -D POSITION=%s", position);
-    return rs_device_create_kernels(engine, RS_KERNELS_FAMILIES, options, family_kernel_names, 1,
-                                    &stage->kernels[PLAN]);
+    if (status == RESTRIDE_OK)
+        status = rs_device_create_kernels(engine, RS_KERNELS_FAMILIES, options, family_kernels, 1,
+                                          &stage->kernels[RS_CHAINS_CUT_FAMILIES]);
+    return status;
+}
+
+static uint32_t bits_of(uint64_t total)
+{
+    uint32_t bits = 1;
+    while (bits < 64 && (total - 1) >> bits != 0)
+        bits++;
+    return bits;
 }
 
 static restride_status prepare(rs_device_stage *stage, const rs_chains_plan *shape, size_t limit)
@@ -185,15 +199,16 @@ static restride_status prepare(rs_device_stage *stage, const rs_chains_plan *sha
     if (plan == NULL)
         return rs_fail_memory("a stage");
     *plan = *shape;
+    plan->bits = bits_of(plan->shape[0]);
     stage->plan = plan;
     stage->items = items_of(rs_device_engine_of(stage), GROUP_ITEMS);
     const rs_chains_planning p = {stage, plan, limit};
     restride_status status = create_kernels(stage, plan);
     if (status == RESTRIDE_OK && plan->shape[0] > 1)
         status = plan->modulus != 0 ? rs_chains_by_families(&p) : rs_chains_by_walks(&p);
-    size_t listed = plan->listed ? (size_t)plan->leader_count : 0;
     stage->scratch_bytes = stage->task.outer * plan->pieces * super_element_bytes(stage, plan);
-    stage->kept_bytes = (2 * (size_t)plan->piece_room + listed) * rs_chains_position_bytes(plan);
+    stage->kept_bytes =
+        rs_chains_room(plan->piece_room, plan->leader_room) * rs_chains_position_bytes(plan);
     return status;
 }
 
@@ -328,6 +343,12 @@ static void add_place(rs_chains_arguments *to, const rs_chains_plan *plan)
         rs_chains_add(to, RS_ARGUMENT(plan->row_words));
 }
 
+static void add_order(rs_chains_arguments *to, const rs_chains_plan *plan)
+{
+    rs_chains_add(to, RS_ARGUMENT(plan->bits));
+    rs_chains_add(to, RS_ARGUMENT(plan->cut_count));
+}
+
 /* One step for some matrices; the arguments before the shape's are the step's own. */
 static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
                         rs_chains_arguments *list, size_t groups, size_t matrices)
@@ -339,11 +360,11 @@ static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequen
 }
 
 /* The arguments point to what they are made of. */
-static void add_pieces(const rs_chains_plan *plan, const rs_device_memory *scratch,
-                       rs_chains_arguments *to)
+static void add_pieces(rs_chains_arguments *to, const rs_chains_plan *plan,
+                       const rs_device_memory *scratch)
 {
-    rs_chains_add(to, RS_ARGUMENT(plan->piece_starts));
-    rs_chains_add(to, RS_ARGUMENT(plan->piece_ends));
+    rs_chains_add(to, RS_ARGUMENT(plan->positions));
+    rs_chains_add(to, RS_ARGUMENT(plan->piece_room));
     rs_chains_add(to, RS_ARGUMENT(plan->pieces));
     rs_chains_add(to, RS_ARGUMENT(*scratch));
 }
@@ -353,9 +374,7 @@ static void save_ends(const rs_device_stage *stage, rs_device_sequence *sequence
 {
     const rs_chains_plan *plan = stage->plan;
     rs_chains_arguments save = *matrix;
-    rs_chains_add(&save, RS_ARGUMENT(plan->piece_ends));
-    rs_chains_add(&save, RS_ARGUMENT(plan->pieces));
-    rs_chains_add(&save, RS_ARGUMENT(scratch));
+    add_pieces(&save, plan, &scratch);
     launch_step(stage, sequence, SAVE_ENDS, &save, count_groups(stage, plan->pieces), matrices);
 }
 
@@ -369,13 +388,12 @@ static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequen
     uint64_t cycle_groups = leaders != 0 ? count_groups(stage, leaders) : 0;
     size_t piece_groups = plan->pieces != 0 ? count_groups(stage, plan->pieces) : 0;
     rs_chains_arguments move = *matrix;
-    add_pieces(plan, &scratch, &move);
-    rs_chains_add(&move, RS_ARGUMENT(plan->leaders));
+    add_pieces(&move, plan, &scratch);
     rs_chains_add(&move, RS_ARGUMENT(plan->listed));
     rs_chains_add(&move, RS_ARGUMENT(plan->leader_count));
     rs_chains_add(&move, RS_ARGUMENT(cycle_groups));
-    rs_chains_add(&move, RS_ARGUMENT(plan->threshold));
     rs_chains_add(&move, RS_ARGUMENT(plan->short_length));
+    add_order(&move, plan);
     if (cycle_groups + piece_groups != 0)
         launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups,
                     matrices);
@@ -424,14 +442,15 @@ static void move_tiles(const rs_device_stage *stage, rs_device_sequence *sequenc
 {
     const rs_chains_plan *plan = stage->plan;
     rs_chains_arguments pieces = *matrix;
-    add_pieces(plan, &scratch, &pieces);
+    add_pieces(&pieces, plan, &scratch);
     launch_tiles(stage, sequence, TURN_PIECES, &pieces, plan->pieces, matrices);
     rs_chains_arguments cycles = *matrix;
-    rs_chains_add(&cycles, RS_ARGUMENT(plan->leaders));
+    rs_chains_add(&cycles, RS_ARGUMENT(plan->positions));
+    rs_chains_add(&cycles, RS_ARGUMENT(plan->piece_room));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->listed));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->leader_count));
-    rs_chains_add(&cycles, RS_ARGUMENT(plan->threshold));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->short_length));
+    add_order(&cycles, plan);
     launch_tiles(stage, sequence, TURN_CYCLES, &cycles, (size_t)plan->leader_count, matrices);
     rs_chains_arguments fixed = *matrix;
     launch_fixed(stage, sequence, &fixed, matrices);
@@ -469,9 +488,7 @@ static void forget(rs_device_stage *stage)
     rs_chains_plan *plan = stage->plan;
     if (plan == NULL)
         return;
-    const rs_device_memory kept[] = {plan->piece_starts, plan->piece_ends, plan->leaders};
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-        rs_chains_release(stage, kept[i]);
+    rs_chains_release(stage, plan->positions);
     free(plan);
 }
 

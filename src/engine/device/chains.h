@@ -14,8 +14,8 @@ enum {
     RS_CHAINS_WHOLE = (1 << 28) + 1 /* pieces of this length: none, all cycles stay whole */
 };
 
-/* The kernels of planning come first. */
-enum { RS_CHAINS_PLANNING_KERNEL };
+/* The kernels of planning come first; arithmetic has one. */
+enum { RS_CHAINS_CUT_FAMILIES, RS_CHAINS_WALK_MARKS = 0, RS_CHAINS_JOIN_MARKS };
 
 /* Super-elements that are transposed as they move; all zero: they are not. */
 typedef struct {
@@ -38,16 +38,16 @@ typedef struct {
     size_t factor;  /* position q of a field receives from q * factor modulo `modulus` */
     size_t fields;  /* that the positions have, one behind the other */
     size_t turn;    /* so much further on a field begins than the one before; modulo `modulus` */
-    uint32_t threshold;    /* of the hash that picks cuts; 0 by arithmetic */
+    uint32_t bits;  /* positions have no more */
+    uint32_t cut_count;    /* of the order that picks cuts (chains.cl); 0 by arithmetic */
     uint32_t short_length; /* cycles up to this move whole, when they have no cut */
     size_t piece_length;
     uint32_t pieces;
-    uint32_t piece_room; /* in the two tables */
-    rs_device_memory piece_starts;
-    rs_device_memory piece_ends;
+    uint32_t piece_room;   /* in the table */
     uint64_t leader_count; /* short cycles; positions to look at when they are not listed */
     uint32_t listed;
-    rs_device_memory leaders; /* NULL when they are not listed */
+    uint32_t leader_room;
+    rs_device_memory positions; /* where pieces start, where they end, leaders if listed; or NULL */
 } rs_chains_plan;
 
 /* What planning has of a stage. */
@@ -57,15 +57,15 @@ typedef struct {
     size_t limit;
 } rs_chains_planning;
 
-/* Each fills in `threshold` and all behind it. */
+/* Each fills in `cut_count` and all behind it. */
 restride_status rs_chains_by_families(const rs_chains_planning *p);
 restride_status rs_chains_by_walks(const rs_chains_planning *p);
 
 /* ---- what both need (chains.c) ---- */
 
 /* Long pieces where there is much to move, short ones where there is little, and as long as the
- * limit asks for. */
-size_t rs_chains_first_length(const rs_chains_planning *p);
+ * limit asks for when pieces are `share` of it in the mean. */
+size_t rs_chains_first_length(const rs_chains_planning *p, double share);
 
 /* The next to try after `length`, which made `pieces`, more than fit. */
 size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t pieces);
@@ -75,6 +75,12 @@ size_t rs_chains_most_pieces(const rs_chains_planning *p);
 size_t rs_chains_most_leaders(const rs_chains_planning *p);
 
 size_t rs_chains_position_bytes(const rs_chains_plan *plan);
+
+/* Positions that the table of a plan has. */
+static inline size_t rs_chains_room(size_t pieces, size_t leaders)
+{
+    return 2 * pieces + leaders;
+}
 
 /* `count` things of `size` bytes, or of one byte when there are none. */
 restride_status rs_chains_allocate(const rs_chains_planning *p, size_t count, size_t size,
@@ -90,8 +96,11 @@ typedef struct {
 void rs_chains_add(rs_chains_arguments *to, rs_device_argument argument);
 void rs_chains_add_shape(rs_chains_arguments *to, const rs_chains_plan *plan);
 
-/* A work-item each for `items`; waits. `doing` is for the sentence. */
-restride_status rs_chains_launch(const rs_chains_planning *p, const rs_chains_arguments *arguments,
-                                 size_t items, const char *doing);
+/* A work-item each for `items`, or some more. */
+void rs_chains_launch(const rs_chains_planning *p, rs_device_sequence *sequence, int kernel,
+                      const rs_chains_arguments *arguments, size_t items);
+
+/* The same, rounded up as a launch does. */
+size_t rs_chains_round_items(const rs_chains_planning *p, size_t items);
 
 #endif

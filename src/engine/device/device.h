@@ -72,8 +72,6 @@ struct rs_device_operations {
                              size_t bytes, const char *doing);
     restride_status (*read)(rs_device_engine *engine, void *to, rs_device_memory from, size_t bytes,
                             const char *doing);
-    restride_status (*copy)(rs_device_engine *engine, rs_device_memory to, rs_device_memory from,
-                            size_t bytes, const char *doing);
 
     /* Launches groups x groups_2 groups of `items` work-items; neither is 0. */
     void (*launch)(rs_device_sequence *sequence, rs_device_kernel kernel,

@@ -39,18 +39,19 @@ static size_t count_leaders(const rs_chains_plan *plan, const rs_cycles *cycles)
 static void choose_length(const rs_chains_planning *p, const rs_cycles *cycles)
 {
     rs_chains_plan *plan = p->plan;
-    size_t length = rs_chains_first_length(p);
+    size_t length = rs_chains_first_length(p, 1);
     size_t pieces = count_pieces(plan, cycles, length);
     while (pieces > rs_chains_most_pieces(p)) {
         length = rs_chains_longer(p, length, pieces);
         pieces = count_pieces(plan, cycles, length);
     }
-    plan->threshold = 0;
+    plan->cut_count = 0;
     plan->piece_length = length;
     plan->short_length = length < RS_CHAINS_WHOLE ? (uint32_t)(SHORT_PIECES * length) : UINT32_MAX;
     plan->pieces = plan->piece_room = (uint32_t)pieces;
     plan->leader_count = count_leaders(plan, cycles);
     plan->listed = plan->leader_count <= rs_chains_most_leaders(p);
+    plan->leader_room = plan->listed ? (uint32_t)plan->leader_count : 0;
     if (!plan->listed)
         plan->leader_count = plan->shape[0];
 }
@@ -114,9 +115,9 @@ static row_group add_rows(const rs_chains_plan *plan, const rs_cycles *cycles, b
     return group;
 }
 
-static restride_status launch(const rs_chains_planning *p, const rs_cycles *cycles,
-                              rs_device_memory table, const row_group *group,
-                              rs_device_memory starts, rs_device_memory ends)
+static void launch(const rs_chains_planning *p, rs_device_sequence *sequence,
+                   const rs_cycles *cycles, rs_device_memory table, const row_group *group,
+                   uint64_t starts, uint64_t ends)
 {
     const rs_chains_plan *plan = p->plan;
     uint32_t generators = (uint32_t)cycles->generator_count;
@@ -135,12 +136,13 @@ static restride_status launch(const rs_chains_planning *p, const rs_cycles *cycl
     rs_chains_add(&list, RS_ARGUMENT(size));
     rs_chains_add(&list, RS_ARGUMENT(turn));
     rs_chains_add(&list, RS_ARGUMENT(jump));
+    rs_chains_add(&list, RS_ARGUMENT(plan->positions));
     rs_chains_add(&list, RS_ARGUMENT(starts));
     rs_chains_add(&list, RS_ARGUMENT(ends));
     rs_chains_add(&list, RS_ARGUMENT(m.divisor));
     rs_chains_add(&list, RS_ARGUMENT(m.shift));
     rs_chains_add(&list, RS_ARGUMENT(m.reciprocal));
-    return rs_chains_launch(p, &list, (size_t)all_items, "cutting the cycles of a transposition");
+    rs_chains_launch(p, sequence, RS_CHAINS_CUT_FAMILIES, &list, (size_t)all_items);
 }
 
 static restride_status fill_tables(const rs_chains_planning *p, const rs_cycles *cycles,
@@ -149,23 +151,22 @@ static restride_status fill_tables(const rs_chains_planning *p, const rs_cycles 
 {
     rs_chains_plan *plan = p->plan;
     rs_device_engine *engine = rs_device_engine_of(p->stage);
-    size_t position = rs_chains_position_bytes(plan);
     rs_device_memory kept = NULL;
     restride_status status = rs_chains_allocate(p, used, sizeof *table, &kept);
     if (status == RESTRIDE_OK)
         status = engine->device->write(engine, kept, table, used * sizeof *table,
                                        "writing the cycles of a transposition");
-    if (status == RESTRIDE_OK && plan->pieces != 0) {
-        status = rs_chains_allocate(p, plan->pieces, position, &plan->piece_starts);
-        if (status == RESTRIDE_OK)
-            status = rs_chains_allocate(p, plan->pieces, position, &plan->piece_ends);
-        if (status == RESTRIDE_OK)
-            status = launch(p, cycles, kept, cut, plan->piece_starts, plan->piece_ends);
-    }
-    if (status == RESTRIDE_OK && plan->listed && plan->leader_count != 0) {
-        status = rs_chains_allocate(p, (size_t)plan->leader_count, position, &plan->leaders);
-        if (status == RESTRIDE_OK) /* a whole cycle ends where it starts */
-            status = launch(p, cycles, kept, whole, plan->leaders, plan->leaders);
+    if (status == RESTRIDE_OK)
+        status = rs_chains_allocate(p, rs_chains_room(plan->pieces, plan->leader_room),
+                                    rs_chains_position_bytes(plan), &plan->positions);
+    if (status == RESTRIDE_OK) {
+        uint64_t ends = plan->pieces;
+        uint64_t leaders = 2 * ends;
+        rs_device_sequence sequence = {.engine = engine};
+        launch(p, &sequence, cycles, kept, cut, 0, ends);
+        if (plan->listed) /* a whole cycle ends where it starts */
+            launch(p, &sequence, cycles, kept, whole, leaders, leaders);
+        status = rs_device_finish(&sequence, "cutting the cycles of a transposition");
     }
     rs_chains_release(p->stage, kept);
     return status;
@@ -195,7 +196,7 @@ restride_status rs_chains_by_families(const rs_chains_planning *p)
     if (status != RESTRIDE_OK)
         return status;
     choose_length(p, &cycles);
-    if (p->plan->pieces != 0 || (p->plan->listed && p->plan->leader_count != 0))
+    if (p->plan->pieces != 0 || p->plan->leader_room != 0)
         status = cut_families(p, &cycles);
     rs_cycles_free(&cycles);
     return status;

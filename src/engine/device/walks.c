@@ -1,49 +1,70 @@
 /*
- * Pieces of the cycles of any permutation: a kernel walks them by indices alone, from positions
- * that a hash picks and from the first position of cycles that have none, and divides them as it
- * goes. How many pieces there will be is only known about, so the tables have some room; a limit
- * that is too small for them asks for longer pieces.
+ * Pieces of the cycles of any permutation: kernels walk them by indices alone, from many positions
+ * at once, and put pieces together from the walks (src/engine/kernels/chains.cl). How many pieces
+ * there will be is only known about, so the tables have some room; a limit that is too small for
+ * them asks for longer pieces.
  */
 #include "engine/device/chains.h"
 
 enum {
-    WALK_PIECES = 2,  /* mean length of a walk */
+    CUT_PIECES = 2,   /* pieces from one cut to the next, in the mean */
     SHORT_PIECES = 2, /* cycles up to this length move whole, when they have no cut */
+    PIECE_MARKS = 8,  /* walks in a piece */
+    LEAST_WALK = 4,
     SPARE_PIECES = 128
 };
 
 typedef struct {
     const rs_chains_planning *common;
+    uint32_t mark_count;
+    rs_device_memory links;
     rs_device_memory counts;
-    rs_device_memory leaders;
-    uint32_t leader_room;
     uint32_t found[2]; /* pieces, leaders */
 } walking;
 
-static void set_length(rs_chains_plan *plan, size_t length)
+/* How many of the numbers below 2^bits are one in `each`. */
+static uint32_t share_of(const rs_chains_plan *plan, size_t each)
 {
-    double walk = (double)WALK_PIECES * (double)length;
-    double total = (double)plan->shape[0];
-    plan->piece_length = length;
-    plan->short_length = (uint32_t)(SHORT_PIECES * length);
-    /* When all is shorter than a walk, cuts would only cost. */
-    plan->threshold = walk > total ? 0 : (uint32_t)(4294967296.0 / walk);
-    if (length >= RS_CHAINS_WHOLE || length >= plan->shape[0]) {
-        plan->threshold = 0;
-        plan->short_length = UINT32_MAX;
-    }
+    uint64_t last = UINT64_MAX >> (64 - plan->bits);
+    uint64_t share = last / each;
+    return share < UINT32_MAX / 2 ? (uint32_t)share : UINT32_MAX / 2;
 }
 
-/* Walks between cuts have all lengths, and each ends with a piece that may be short: pieces are
- * 0.79 of their length in the mean. Some more than that for chance. */
+static void set_length(walking *w, size_t length)
+{
+    rs_chains_plan *plan = w->common->plan;
+    size_t total = (size_t)plan->shape[0];
+    bool whole = length >= RS_CHAINS_WHOLE || length >= total;
+    size_t walk = length / PIECE_MARKS;
+    plan->piece_length = length;
+    plan->short_length = whole ? UINT32_MAX : (uint32_t)(SHORT_PIECES * length);
+    /* When all is shorter than what is between cuts, they would only cost. */
+    plan->cut_count =
+        whole || CUT_PIECES * length > total ? 0 : share_of(plan, CUT_PIECES * length);
+    size_t marks = share_of(plan, walk > LEAST_WALK ? walk : LEAST_WALK);
+    size_t most = w->common->limit / sizeof(uint64_t); /* more than pieces, and so than cuts */
+    w->mark_count = whole ? 0 : (uint32_t)(marks < most ? marks : most);
+}
+
+/* What is between two cuts has all lengths and may end with a short piece: pieces are 0.79 of their
+ * length in the mean. */
+static const double piece_share = 0.79;
+
 static size_t expect_pieces(const rs_chains_planning *p)
 {
     const rs_chains_plan *plan = p->plan;
     if (plan->short_length == UINT32_MAX)
         return 0;
-    double room = 1.3 * (double)plan->shape[0] / (double)plan->piece_length + SPARE_PIECES;
+    double mean = piece_share * (double)plan->piece_length;
+    double room = 1.04 * (double)plan->shape[0] / mean + SPARE_PIECES;
     size_t most = rs_chains_most_pieces(p);
     return room < (double)most ? (size_t)room : most;
+}
+
+static void release(const walking *w, rs_device_memory *memory)
+{
+    rs_chains_release(w->common->stage, *memory);
+    *memory = NULL;
 }
 
 static restride_status take_tables(walking *w, size_t room)
@@ -51,40 +72,73 @@ static restride_status take_tables(walking *w, size_t room)
     const rs_chains_planning *p = w->common;
     rs_chains_plan *plan = p->plan;
     size_t position = rs_chains_position_bytes(plan);
-    rs_chains_release(p->stage, plan->piece_starts);
-    rs_chains_release(p->stage, plan->piece_ends);
-    plan->piece_ends = NULL;
+    release(w, &w->links);
+    release(w, &plan->positions);
     plan->piece_room = (uint32_t)room;
-    restride_status status = rs_chains_allocate(p, room, position, &plan->piece_starts);
+    restride_status status = rs_chains_allocate(p, w->mark_count, sizeof(uint64_t), &w->links);
     if (status == RESTRIDE_OK)
-        status = rs_chains_allocate(p, room, position, &plan->piece_ends);
+        status = rs_chains_allocate(p, rs_chains_room(room, plan->leader_room), position,
+                                    &plan->positions);
     return status;
+}
+
+/* The arguments point to what they are made of. */
+static void add_tables(rs_chains_arguments *list, const walking *w)
+{
+    const rs_chains_plan *plan = w->common->plan;
+    rs_chains_add(list, RS_ARGUMENT(w->counts));
+    rs_chains_add(list, RS_ARGUMENT(plan->positions));
+    rs_chains_add(list, RS_ARGUMENT(plan->piece_room));
+    rs_chains_add(list, RS_ARGUMENT(plan->leader_room));
+}
+
+static void walk_marks(const walking *w, rs_device_sequence *sequence)
+{
+    const rs_chains_planning *p = w->common;
+    const rs_chains_plan *plan = p->plan;
+    uint32_t piece_length = (uint32_t)plan->piece_length;
+    uint64_t mark_items = rs_chains_round_items(p, w->mark_count);
+    rs_chains_arguments list = {.count = 0};
+    rs_chains_add(&list, RS_ARGUMENT(w->links));
+    rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
+    rs_chains_add(&list, RS_ARGUMENT(mark_items));
+    rs_chains_add(&list, RS_ARGUMENT(plan->bits));
+    rs_chains_add(&list, RS_ARGUMENT(plan->short_length));
+    rs_chains_add(&list, RS_ARGUMENT(piece_length));
+    add_tables(&list, w);
+    rs_chains_add_shape(&list, plan);
+    rs_chains_launch(p, sequence, RS_CHAINS_WALK_MARKS, &list,
+                     (size_t)(mark_items + plan->shape[0]));
+}
+
+static void join_marks(const walking *w, rs_device_sequence *sequence)
+{
+    const rs_chains_plan *plan = w->common->plan;
+    uint32_t piece_length = (uint32_t)plan->piece_length;
+    rs_chains_arguments list = {.count = 0};
+    rs_chains_add(&list, RS_ARGUMENT(w->links));
+    rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
+    rs_chains_add(&list, RS_ARGUMENT(plan->cut_count));
+    rs_chains_add(&list, RS_ARGUMENT(plan->bits));
+    rs_chains_add(&list, RS_ARGUMENT(plan->short_length));
+    rs_chains_add(&list, RS_ARGUMENT(piece_length));
+    add_tables(&list, w);
+    rs_chains_add_shape(&list, plan);
+    rs_chains_launch(w->common, sequence, RS_CHAINS_JOIN_MARKS, &list, w->mark_count);
 }
 
 static restride_status walk(walking *w)
 {
     static const uint32_t zeros[2] = {0, 0};
-    const rs_chains_planning *p = w->common;
-    const rs_chains_plan *plan = p->plan;
-    rs_device_engine *engine = rs_device_engine_of(p->stage);
-    uint32_t piece_length = (uint32_t)plan->piece_length;
+    rs_device_engine *engine = rs_device_engine_of(w->common->stage);
+    rs_device_sequence sequence = {.engine = engine};
     restride_status status = engine->device->write(engine, w->counts, zeros, sizeof zeros,
                                                    "writing the cycles of a transposition");
     if (status != RESTRIDE_OK)
         return status;
-    rs_chains_arguments list = {.count = 0};
-    rs_chains_add(&list, RS_ARGUMENT(w->counts));
-    rs_chains_add(&list, RS_ARGUMENT(plan->piece_starts));
-    rs_chains_add(&list, RS_ARGUMENT(plan->piece_ends));
-    rs_chains_add(&list, RS_ARGUMENT(plan->piece_room));
-    rs_chains_add(&list, RS_ARGUMENT(w->leaders));
-    rs_chains_add(&list, RS_ARGUMENT(w->leader_room));
-    rs_chains_add(&list, RS_ARGUMENT(piece_length));
-    rs_chains_add(&list, RS_ARGUMENT(plan->threshold));
-    rs_chains_add(&list, RS_ARGUMENT(plan->short_length));
-    rs_chains_add_shape(&list, plan);
-    status =
-        rs_chains_launch(p, &list, (size_t)plan->shape[0], "walking the cycles of a transposition");
+    walk_marks(w, &sequence);
+    join_marks(w, &sequence);
+    status = rs_device_finish(&sequence, "walking the cycles of a transposition");
     if (status == RESTRIDE_OK)
         status = engine->device->read(engine, w->found, w->counts, sizeof w->found,
                                       "reading the cycles of a transposition");
@@ -95,8 +149,7 @@ static restride_status walk(walking *w)
 static restride_status find_pieces(walking *w)
 {
     const rs_chains_planning *p = w->common;
-    rs_chains_plan *plan = p->plan;
-    set_length(plan, rs_chains_first_length(p));
+    set_length(w, rs_chains_first_length(p, piece_share));
     size_t room = expect_pieces(p);
     for (;;) {
         restride_status status = take_tables(w, room);
@@ -106,46 +159,26 @@ static restride_status find_pieces(walking *w)
             return status;
         room = w->found[0];
         if (room > rs_chains_most_pieces(p)) {
-            set_length(plan, rs_chains_longer(p, plan->piece_length, room));
+            set_length(w, rs_chains_longer(p, p->plan->piece_length, room));
             room = expect_pieces(p);
         }
     }
 }
 
-/* Keeps the list of leaders if it is complete. */
-static restride_status keep_leaders(walking *w)
-{
-    const rs_chains_planning *p = w->common;
-    rs_chains_plan *plan = p->plan;
-    rs_device_engine *engine = rs_device_engine_of(p->stage);
-    size_t position = rs_chains_position_bytes(plan);
-    plan->listed = w->found[1] <= w->leader_room;
-    plan->leader_count = plan->listed ? w->found[1] : plan->shape[0];
-    if (!plan->listed || w->found[1] == 0)
-        return RESTRIDE_OK;
-    restride_status status = rs_chains_allocate(p, w->found[1], position, &plan->leaders);
-    if (status != RESTRIDE_OK)
-        return status;
-    return engine->device->copy(engine, plan->leaders, w->leaders, w->found[1] * position,
-                                "keeping the cycles of a transposition");
-}
-
 restride_status rs_chains_by_walks(const rs_chains_planning *p)
 {
+    rs_chains_plan *plan = p->plan;
     walking w = {.common = p};
     size_t leaders = rs_chains_most_leaders(p);
-    size_t pairs = (size_t)p->plan->shape[0] / 2;
-    w.leader_room = (uint32_t)(leaders < pairs ? leaders : pairs);
+    size_t pairs = (size_t)plan->shape[0] / 2;
+    plan->leader_room = (uint32_t)(leaders < pairs ? leaders : pairs);
     restride_status status = rs_chains_allocate(p, 2, sizeof(uint32_t), &w.counts);
     if (status == RESTRIDE_OK)
-        status =
-            rs_chains_allocate(p, w.leader_room, rs_chains_position_bytes(p->plan), &w.leaders);
-    if (status == RESTRIDE_OK)
         status = find_pieces(&w);
-    p->plan->pieces = w.found[0];
-    if (status == RESTRIDE_OK)
-        status = keep_leaders(&w);
-    rs_chains_release(p->stage, w.counts);
-    rs_chains_release(p->stage, w.leaders);
+    plan->pieces = w.found[0];
+    plan->listed = w.found[1] <= plan->leader_room;
+    plan->leader_count = plan->listed ? w.found[1] : plan->shape[0];
+    release(&w, &w.links);
+    release(&w, &w.counts);
     return status;
 }

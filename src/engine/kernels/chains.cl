@@ -9,7 +9,7 @@
  * move whole, their first super-element kept in a register; `leaders` names a position of each.
  *
  * Where the pieces begin follows from arithmetic (families.cl), or, with WALKS, from walks: some
- * positions, picked by a hash, cut the cycles, and walks from the cuts divide them. Then cycles
+ * positions, picked as if by chance, cut the cycles, which are divided from there on. Then cycles
  * that are short and have no cut move whole.
  *
  * Every work-item has SPLIT words of a super-element and follows them through the whole piece. So
@@ -28,6 +28,10 @@
  * The magic of a divisor is floor((2^32 - 1) / divisor) for REVERSE with positions of 32 bits, and
  * floor((2^64 - 1) / divisor) otherwise, but magic_b of FEW_ROWS is the short one of `a`.
  */
+/* One table has where the pieces start, where they end, and the leaders. */
+#define ENDS ((ulong)piece_room)
+#define LEADERS (2 * (ulong)piece_room)
+
 #define SHAPE_PARAMETERS ulong total, ulong a, ulong b, ulong c, ulong magic_a, ulong magic_b
 #define SHAPE total, a, b, c, magic_a, magic_b
 
@@ -93,26 +97,37 @@ FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
 }
 #endif
 
-/* About one position in 2^32 / threshold cuts its cycle. */
-FUNCTION bool cuts(POSITION position, uint threshold)
+/*
+ * The numbers below 2^bits in another order, which looks like chance. Positions cut their cycle
+ * when they come early in it, before `cut_count` others. The factors are odd, and xor with a
+ * number's upper half undoes itself, so place_of() is the inverse.
+ */
+#define ORDER_PARAMETERS uint bits, uint cut_count
+#define ORDER bits, cut_count
+#define MASK ((POSITION)(~(POSITION)0 >> (8 * (uint)sizeof(POSITION) - bits)))
+#define FOLD(number) ((number) ^ ((number) >> ((bits + 1) / 2)))
+
+FUNCTION POSITION number_of(POSITION position, uint bits)
 {
-    uint hash = (uint)position * 0x9E3779B1u + (uint)((ulong)position >> 32) * 0x85EBCA77u;
-    hash = (hash ^ (hash >> 16)) * 0x7FEB352Du;
-    hash = (hash ^ (hash >> 15)) * 0x846CA68Bu;
-    return (hash ^ (hash >> 16)) < threshold;
+    POSITION number = position * (POSITION)0x9E3779B97F4A7C15u & MASK;
+    number = FOLD(number) * (POSITION)0xD1B54A32D192ED03u & MASK;
+    return FOLD(number) * (POSITION)0x8CB92BA72F3D8DD7u & MASK;
 }
 
-/* ---- before the run: indices alone ---- */
+FUNCTION bool cuts(POSITION position, ORDER_PARAMETERS)
+{
+    return number_of(position, bits) < cut_count;
+}
 
 /* Whether it is the smallest position of a cycle without a cut that is no longer than
  * `short_length`; UINT_MAX stands for any length. */
-FUNCTION bool is_leader(POSITION position, uint threshold, uint short_length, SHAPE_PARAMETERS)
+FUNCTION bool is_leader(POSITION position, uint short_length, ORDER_PARAMETERS, SHAPE_PARAMETERS)
 {
     POSITION next = source(position, SHAPE);
-    if (next == position || cuts(position, threshold))
+    if (next == position || cuts(position, ORDER))
         return false;
     uint left = short_length;
-    while (next > position && left > 1 && !cuts(next, threshold)) {
+    while (next > position && left > 1 && !cuts(next, ORDER)) {
         next = source(next, SHAPE);
         left -= short_length != ~(uint)0;
     }
@@ -120,62 +135,159 @@ FUNCTION bool is_leader(POSITION position, uint threshold, uint short_length, SH
 }
 
 #ifdef WALKS
-enum { IS_NONE, IS_CUT, IS_LEADER, IS_LONG_LEADER };
+/* ---- before the run: indices alone ---- */
 
-FUNCTION int classify(POSITION position, uint threshold, uint short_length, SHAPE_PARAMETERS)
+/*
+ * Many more positions than cut, the first `mark_count` of that order, are marks. From each a walk
+ * leads to the next mark of its cycle (walk_marks), all at the same time and none of them long.
+ * Then pieces are put together from walks (join_marks), from each cut, or from one mark of a long
+ * cycle without a cut, up to the next. Cycles without a mark are found by their smallest position.
+ */
+FUNCTION POSITION place_of(POSITION number, uint bits)
 {
-    POSITION next = source(position, SHAPE);
-    if (next == position)
-        return IS_NONE;
-    if (cuts(position, threshold))
-        return IS_CUT;
-    uint length = 1;
-    while (next > position && !cuts(next, threshold)) {
-        next = source(next, SHAPE);
-        length++;
-    }
-    if (next != position)
-        return IS_NONE;
-    return length <= short_length ? IS_LEADER : IS_LONG_LEADER;
+    POSITION position = number * (POSITION)0xC83D0A80F9B4B5E7u & MASK;
+    position = FOLD(position) * (POSITION)0x06106CCFA448E5ABu & MASK;
+    return FOLD(position) * (POSITION)0xF1DE83E19937733Du & MASK;
 }
 
-/* Writes the leaders of short cycles, and from each cut, or from the leader of a long cycle without
- * one, the pieces up to the next: where each starts and which position ends it. counts[0] and
- * counts[1] count pieces and leaders; as many as there is room for are kept. */
-KERNEL walk_cycles(GLOBAL uint *counts, GLOBAL POSITION *piece_starts, GLOBAL POSITION *piece_ends,
-                   uint piece_room, GLOBAL POSITION *leaders, uint leader_room, uint piece_length,
-                   uint threshold, uint short_length, SHAPE_PARAMETERS)
+/* counts[0] and counts[1] count pieces and leaders of short cycles; as many as there is room for
+ * are kept. */
+#define TABLE_PARAMETERS                                                                           \
+    GLOBAL uint *counts, GLOBAL POSITION *positions, uint piece_room, uint leader_room
+#define TABLES counts, positions, piece_room, leader_room
+
+FUNCTION void add_piece(POSITION start, POSITION end, TABLE_PARAMETERS)
 {
-    if (GLOBAL_ID >= total)
-        return;
-    POSITION position = (POSITION)GLOBAL_ID;
-    int kind = classify(position, threshold, short_length, SHAPE);
-    if (kind == IS_NONE)
-        return;
-    if (kind == IS_LEADER) {
-        uint place = INCREMENT(&counts[1]);
-        if (place < leader_room)
-            leaders[place] = position;
-        return;
+    uint place = INCREMENT(&counts[0]);
+    if (place < piece_room) {
+        positions[place] = start;
+        positions[ENDS + place] = end;
     }
-    POSITION piece_start = position;
-    POSITION next = position;
+}
+
+FUNCTION void add_leader(POSITION leader, TABLE_PARAMETERS)
+{
+    uint place = INCREMENT(&counts[1]);
+    if (place < leader_room)
+        positions[LEADERS + place] = leader;
+}
+
+/* A long cycle without a mark, which is rare. */
+FUNCTION void add_cycle(POSITION leader, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    POSITION start = leader;
+    POSITION next = leader;
     uint length = 0;
-    bool closed = false;
-    while (!closed) {
+    do {
         next = source(next, SHAPE);
         length++;
-        closed = next == position || cuts(next, threshold);
-        if (length == piece_length || closed) {
-            uint place = INCREMENT(&counts[0]);
-            if (place < piece_room) {
-                piece_starts[place] = piece_start;
-                piece_ends[place] = next;
-            }
-            piece_start = next;
+        if (length == piece_length || next == leader) {
+            add_piece(start, next, TABLES);
+            start = next;
             length = 0;
         }
+    } while (next != leader);
+}
+
+FUNCTION void walk_position(POSITION position, uint mark_count, uint bits, uint short_length,
+                            uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    POSITION next = source(position, SHAPE);
+    if (next == position || number_of(position, bits) < mark_count)
+        return;
+    ulong length = 1;
+    while (next > position && number_of(next, bits) >= mark_count) {
+        next = source(next, SHAPE);
+        length++;
     }
+    if (next == position && (length <= short_length || short_length == ~(uint)0))
+        add_leader(position, TABLES);
+    else if (next == position)
+        add_cycle(position, piece_length, TABLES, SHAPE);
+}
+
+/* The number of the next mark, and how far away it is, in the upper half. */
+FUNCTION ulong find_link(POSITION position, uint mark_count, uint bits, SHAPE_PARAMETERS)
+{
+    POSITION next = source(position, SHAPE);
+    POSITION number = number_of(next, bits);
+    ulong length = 1;
+    while (number >= mark_count) {
+        next = source(next, SHAPE);
+        number = number_of(next, bits);
+        length++;
+    }
+    return (length << 32) | (ulong)number;
+}
+
+/* The first `mark_items` work-items are for marks, the others for all positions. */
+KERNEL walk_marks(GLOBAL ulong *links, uint mark_count, ulong mark_items, uint bits,
+                  uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    ulong id = GLOBAL_ID;
+    if (id >= mark_items) {
+        if (id - mark_items < total)
+            walk_position((POSITION)(id - mark_items), mark_count, bits, short_length, piece_length,
+                          TABLES, SHAPE);
+        return;
+    }
+    POSITION position = place_of((POSITION)id, bits);
+    if (id < mark_count && position < total)
+        links[id] = find_link(position, mark_count, bits, SHAPE);
+}
+
+/* Whether a mark that does not cut is the first of its cycle, before which all that cut would come;
+ * and how long that is. */
+FUNCTION bool leads_marks(GLOBAL const ulong *links, uint mark, ulong *length)
+{
+    uint next = mark;
+    *length = 0;
+    do {
+        *length += links[next] >> 32;
+        next = (uint)links[next];
+    } while (next > mark);
+    return next == mark;
+}
+
+/* The pieces from a mark up to the next cut, or up to itself. */
+FUNCTION void cut_from(GLOBAL const ulong *links, uint mark, uint cut_count, uint bits,
+                       uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    POSITION position = place_of((POSITION)mark, bits);
+    POSITION start = position;
+    uint next = mark;
+    uint length = 0; /* of the piece, up to `position` */
+    do {
+        ulong left = links[next] >> 32; /* from there to the next mark */
+        next = (uint)links[next];
+        for (; length + left > piece_length; length = 0) {
+            for (; length < piece_length; length++, left--)
+                position = source(position, SHAPE);
+            add_piece(start, position, TABLES);
+            start = position;
+        }
+        length += (uint)left;
+        position = place_of((POSITION)next, bits);
+    } while (next != mark && next >= cut_count);
+    add_piece(start, position, TABLES);
+}
+
+KERNEL join_marks(GLOBAL const ulong *links, uint mark_count, uint cut_count, uint bits,
+                  uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    if (GLOBAL_ID >= mark_count)
+        return;
+    uint mark = (uint)GLOBAL_ID;
+    POSITION position = place_of((POSITION)mark, bits);
+    if (position >= total || source(position, SHAPE) == position)
+        return;
+    ulong length = 0;
+    if (mark >= cut_count && !leads_marks(links, mark, &length))
+        return;
+    if (mark >= cut_count && length <= short_length)
+        add_leader(position, TABLES);
+    else
+        cut_from(links, mark, cut_count, bits, piece_length, TABLES, SHAPE);
 }
 #endif
 
@@ -282,7 +394,7 @@ FUNCTION bool find_item(ulong id, ulong count, uint lanes, ulong *item, uint *la
 
 /* Saves what the last move of each piece needs. */
 KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
-                 GLOBAL const POSITION *piece_ends, uint pieces, GLOBAL WORD *saved,
+                 GLOBAL const POSITION *positions, uint piece_room, uint pieces, GLOBAL WORD *saved,
                  PLACE_PARAMETERS, SHAPE_PARAMETERS)
 {
     ulong piece;
@@ -290,7 +402,7 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
     uint lanes = LANES;
     if (!find_item(GLOBAL_ID, pieces, lanes, &piece, &lane))
         return;
-    POSITION end = piece_ends[piece];
+    POSITION end = positions[ENDS + piece];
     uint width = FIELD_WIDTH(end);
     GLOBAL const WORD *slice = MATRIX + FIELD_WORD(end) + lane;
     ulong place = (ulong)(end - FIELD_START(end)) * STEP_WORDS;
@@ -303,10 +415,9 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
  * and pieces. Without a list of leaders every position looks whether it is one.
  */
 KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
-                   GLOBAL const POSITION *piece_starts, GLOBAL const POSITION *piece_ends,
-                   uint pieces, GLOBAL const WORD *saved, GLOBAL const POSITION *leaders,
-                   uint listed, ulong leader_count, ulong cycle_groups, uint threshold,
-                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS)
+                   GLOBAL const POSITION *positions, uint piece_room, uint pieces,
+                   GLOBAL const WORD *saved, uint listed, ulong leader_count, ulong cycle_groups,
+                   uint short_length, ORDER_PARAMETERS, PLACE_PARAMETERS, SHAPE_PARAMETERS)
 {
     bool is_cycle = GROUP_ID < cycle_groups;
     ulong id = is_cycle ? GLOBAL_ID : GLOBAL_ID - cycle_groups * LOCAL_SIZE;
@@ -318,13 +429,13 @@ KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
     POSITION start;
     POSITION end;
     if (is_cycle) {
-        start = listed ? leaders[item] : (POSITION)item;
+        start = listed ? positions[LEADERS + item] : (POSITION)item;
         end = start;
-        if (!listed && !is_leader(start, threshold, short_length, SHAPE))
+        if (!listed && !is_leader(start, short_length, ORDER, SHAPE))
             return;
     } else {
-        start = piece_starts[item];
-        end = piece_ends[item];
+        start = positions[item];
+        end = positions[ENDS + item];
     }
     POSITION zero = FIELD_START(start);
     uint width = FIELD_WIDTH(start);
@@ -407,24 +518,24 @@ FUNCTION void turn_along(GLOBAL WORD *matrix, LOCAL WORD *cells, POSITION positi
 }
 
 KERNEL turn_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
-                   GLOBAL const POSITION *piece_starts, GLOBAL const POSITION *piece_ends,
-                   uint pieces, GLOBAL const WORD *saved, PLACE_PARAMETERS, SHAPE_PARAMETERS,
-                   TILE_PARAMETERS, LOCAL_ARRAY(WORD, cells))
+                   GLOBAL const POSITION *positions, uint piece_room, uint pieces,
+                   GLOBAL const WORD *saved, PLACE_PARAMETERS, SHAPE_PARAMETERS, TILE_PARAMETERS,
+                   LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     ulong piece = GROUP_ID;
     read_tile(cells + room * TILE_CELLS, saved + (GROUP_ID_2 * pieces + piece) * words, TILE);
-    turn_along(MATRIX, cells, piece_starts[piece], piece_ends[piece], TILE, SHAPE);
+    turn_along(MATRIX, cells, positions[piece], positions[ENDS + piece], TILE, SHAPE);
 }
 
 KERNEL turn_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
-                   GLOBAL const POSITION *leaders, uint listed, ulong count, uint threshold,
-                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS, TILE_PARAMETERS,
-                   LOCAL_ARRAY(WORD, cells))
+                   GLOBAL const POSITION *positions, uint piece_room, uint listed, ulong count,
+                   uint short_length, ORDER_PARAMETERS, PLACE_PARAMETERS, SHAPE_PARAMETERS,
+                   TILE_PARAMETERS, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
-    POSITION leader = listed ? leaders[GROUP_ID] : (POSITION)GROUP_ID;
-    bool moves = listed || is_leader(leader, threshold, short_length, SHAPE);
+    POSITION leader = listed ? positions[LEADERS + GROUP_ID] : (POSITION)GROUP_ID;
+    bool moves = listed || is_leader(leader, short_length, ORDER, SHAPE);
     if (moves) { /* all of the group, or none */
         read_tile(cells + room * TILE_CELLS, MATRIX + (ulong)leader * words, TILE);
         turn_along(MATRIX, cells, leader, leader, TILE, SHAPE);

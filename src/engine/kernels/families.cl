@@ -58,11 +58,12 @@ FUNCTION uint find_family(GLOBAL const ulong *families, uint count, uint row_num
  * `table` has the generators, and from `first` on a row for each family: its first item, the
  * divisor of its positions, the pieces of a cycle, and how many powers of each generator lead to
  * its cycles. There are `items` in a field, and as many fields as make `all_items` of them, each
- * `size` positions further on, with its zero `turn` further on modulo the size.
+ * `size` positions further on, with its zero `turn` further on modulo the size. Pieces begin and
+ * end at `positions`, from `starts` and from `ends` on.
  */
 KERNEL cut_families(GLOBAL const ulong *table, uint generators, uint first, uint families,
                     ulong items, ulong all_items, ulong size, ulong turn, ulong jump,
-                    GLOBAL POSITION *starts, GLOBAL POSITION *ends, MODULUS_PARAMETERS)
+                    GLOBAL POSITION *positions, ulong starts, ulong ends, MODULUS_PARAMETERS)
 {
     if (GLOBAL_ID >= all_items)
         return;
@@ -83,6 +84,7 @@ KERNEL cut_families(GLOBAL const ulong *table, uint generators, uint first, uint
     ulong end = piece + 1 == family[2] ? leader : multiply_modulo(start, jump, MODULUS);
     ulong zero = multiply_modulo(field % size, turn, MODULUS);
     ulong rest = size - zero; /* so many before the end of the field */
-    starts[GLOBAL_ID] = (POSITION)(field * size + (start < rest ? zero + start : start - rest));
-    ends[GLOBAL_ID] = (POSITION)(field * size + (end < rest ? zero + end : end - rest));
+    positions[starts + GLOBAL_ID] =
+        (POSITION)(field * size + (start < rest ? zero + start : start - rest));
+    positions[ends + GLOBAL_ID] = (POSITION)(field * size + (end < rest ? zero + end : end - rest));
 }

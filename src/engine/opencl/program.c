@@ -147,18 +147,6 @@ static restride_status read_memory(rs_device_engine *base, void *to, rs_device_m
     return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, doing);
 }
 
-static restride_status copy_memory(rs_device_engine *base, rs_device_memory to,
-                                   rs_device_memory from, size_t bytes, const char *doing)
-{
-    rs_opencl_engine *engine = (rs_opencl_engine *)base;
-    cl_event event = NULL;
-    cl_int code =
-        engine->api->clEnqueueCopyBuffer(engine->queue, (cl_mem)from, (cl_mem)to, 0, 0, bytes, 0,
-                                         NULL, engine->out_of_order ? &event : NULL);
-    rs_device_sequence sequence = {.engine = base, .last = event, .code = code};
-    return rs_device_finish(&sequence, doing);
-}
-
 /* ---- launches ---- */
 
 /* A kernel's arguments are not thread-safe between setting and enqueuing, hence the mutex. */
@@ -218,7 +206,6 @@ const rs_device_operations rs_opencl_device_operations = {
     .release = release,
     .write = write_memory,
     .read = read_memory,
-    .copy = copy_memory,
     .launch = launch,
     .finish = finish,
 };

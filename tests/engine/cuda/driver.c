@@ -422,8 +422,8 @@ result cuEventDestroy_v2(void *event)
 
 typedef void kernel(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                     uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                    uint64_t, uint64_t, uint64_t, uint64_t);
-enum { MOST_ARGUMENTS = 20 }; /* of a kernel */
+                    uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+enum { MOST_ARGUMENTS = 24 }; /* of a kernel */
 
 typedef struct function {
     struct function *next; /* of the same module */
@@ -548,7 +548,7 @@ static void enter(void)
 {
     const uint64_t *a = arguments_now;
     running_kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
-                   a[13], a[14], a[15], a[16], a[17], a[18], a[19]);
+                   a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
     running->ended = true;
     swapcontext(&running->context, &scheduler);
 }
