@@ -65,7 +65,7 @@ static cl_int put_back(rs_command *command, rs_part *part, cl_event event)
 /* ---- reaching ---- */
 
 static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, size_t size,
-                      rs_part_use use, rs_part *part)
+                      size_t room, rs_part_use use, rs_part *part)
 {
     *part = (rs_part){.buffer = buffer, .use = use};
     if (!find_bytes(buffer, offset, size, part))
@@ -73,9 +73,10 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     part->residence = buffer->residence;
     if (part->residence->device != command->queue->device)
         return false;
+    const size_t used = part->end - part->first, wanted = offset - part->first + room;
     part->scratch = rs_driver()->clCreateBuffer(
         buffer->context->handle, CL_MEM_READ_WRITE | (buffer->program_flags & RS_HOST_ACCESS),
-        part->end - part->first, NULL, NULL);
+        wanted > used && wanted <= buffer->size ? wanted : used, NULL, NULL);
     if (part->scratch == NULL)
         return false;
     if (use == RS_PART_READ)
@@ -86,35 +87,38 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     return command->error != CL_SUCCESS || replaces || fetch(command, part);
 }
 
+static cl_mem reach(rs_command *command, cl_mem handle, size_t *offset, size_t size, size_t room,
+                    rs_part_use use, rs_part *part);
+
 /* A sub-buffer's bytes are reached as its parent's; the sub-buffer itself where the parent is in
  * AoS, or where the driver may refuse the command. */
 static cl_mem reach_view(rs_command *command, cl_mem handle, const rs_view *view, size_t *offset,
-                         size_t size, rs_part_use use, rs_part *part)
+                         size_t size, size_t room, rs_part_use use, rs_part *part)
 {
     if (!view->host_may_access || *offset > view->size || size > view->size - *offset) {
         rs_command_use(command, handle, NULL);
         return handle;
     }
     size_t place = view->origin + *offset;
-    cl_mem reached = rs_part_reach(command, view->parent->handle, &place, size, use, part);
+    cl_mem reached = reach(command, view->parent->handle, &place, size, room, use, part);
     if (part->scratch == NULL)
         return handle;
     *offset = place;
     return reached;
 }
 
-cl_mem rs_part_reach(rs_command *command, cl_mem handle, size_t *offset, size_t size,
-                     rs_part_use use, rs_part *part)
+static cl_mem reach(rs_command *command, cl_mem handle, size_t *offset, size_t size, size_t room,
+                    rs_part_use use, rs_part *part)
 {
     rs_buffer *buffer = rs_buffer_find(handle);
     const rs_view *view = rs_view_find(handle);
     *part = (rs_part){0};
     if (view != NULL)
-        return reach_view(command, handle, view, offset, size, use, part);
+        return reach_view(command, handle, view, offset, size, room, use, part);
     if (buffer == NULL || command->queue == NULL || command->error != CL_SUCCESS ||
         buffer->context->handle != command->queue->context)
         return handle;
-    if (make_part(command, buffer, *offset, size, use, part)) {
+    if (make_part(command, buffer, *offset, size, room, use, part)) {
         *offset -= part->first;
         return part->scratch;
     }
@@ -124,6 +128,51 @@ cl_mem rs_part_reach(rs_command *command, cl_mem handle, size_t *offset, size_t 
     rs_command_use(command, handle, NULL);
     command->keeps_run = false;
     return handle;
+}
+
+cl_mem rs_part_reach(rs_command *command, cl_mem handle, size_t *offset, size_t size,
+                     rs_part_use use, rs_part *part)
+{
+    return reach(command, handle, offset, size, 0, use, part);
+}
+
+/* Lets the bytes begin with a line, or some lines earlier where that is no multiple of the granule:
+ * then they have their places in the lines of the part too. False when there is no such line. */
+static bool begin_with_line(cl_mem handle, rs_part_lines *lines)
+{
+    enum { MOST_LINES = 16 }; /* no granule is larger */
+    const rs_buffer *buffer = rs_buffer_behind(handle);
+    const rs_view *view = rs_view_find(handle);
+    const size_t origin = view != NULL ? view->origin : 0;
+    size_t more = lines->offset % lines->pitch;
+    size_t granule = buffer != NULL && buffer->residence != NULL
+                         ? rs_converter_granule(buffer->residence->converter)
+                         : 1;
+    for (int i = 0; granule != 0 && i < MOST_LINES && more <= lines->offset; i++) {
+        if ((origin + lines->offset - more) % granule == 0) {
+            lines->offset -= more;
+            lines->size += more;
+            lines->room += more;
+            return true;
+        }
+        more += lines->pitch;
+    }
+    return false;
+}
+
+cl_mem rs_part_reach_lines(rs_command *command, cl_mem handle, rs_part_lines *lines,
+                           rs_part_use use, rs_part *part)
+{
+    const rs_part_lines all = *lines;
+    if (!begin_with_line(handle, lines)) {
+        *part = (rs_part){0};
+        rs_command_use(command, handle, NULL);
+        return handle;
+    }
+    const size_t more = all.offset - lines->offset;
+    cl_mem reached = reach(command, handle, &lines->offset, lines->size, lines->room, use, part);
+    *lines = (rs_part_lines){lines->offset + more, all.size, all.pitch, all.room};
+    return reached;
 }
 
 void rs_part_drop(rs_part *part)

@@ -35,6 +35,17 @@ typedef struct {
 cl_mem rs_part_reach(rs_command *command, cl_mem handle, size_t *offset, size_t size,
                      rs_part_use use, rs_part *part);
 
+/* The bytes of a rectangle: `offset` of its first, `size` to its last, in lines of `pitch` bytes.
+ * Drivers may want no row to go on in the next line, and `room` bytes of buffer from the first on,
+ * although the last of them are not used. */
+typedef struct {
+    size_t offset, size, pitch, room;
+} rs_part_lines;
+
+/* The same for a rectangle, whose rows begin at the same place of their lines there. */
+cl_mem rs_part_reach_lines(rs_command *command, cl_mem handle, rs_part_lines *lines,
+                           rs_part_use use, rs_part *part);
+
 /* After the command was enqueued: puts what it wrote back, after `event` of the command (may be
  * NULL for a read), and lets the scratch buffer go. */
 cl_int rs_part_close(rs_command *command, rs_part *part, cl_event event);

@@ -125,16 +125,28 @@ typedef struct {
     size_t row, slice; /* pitches in bytes, 0: as narrow as the region */
 } rectangle;
 
-/* The bytes from its first to its last; false when the driver is going to refuse it. */
-static bool span_of(const rectangle *r, size_t *offset, size_t *size)
+static size_t row_of(const rectangle *r)
+{
+    return r->row != 0 ? r->row : r->region[0];
+}
+
+static size_t slice_of(const rectangle *r)
+{
+    return r->slice != 0 ? r->slice : row_of(r) * r->region[1];
+}
+
+/* The bytes from its first to its last; false when the driver is going to refuse it. Drivers may
+ * want the buffer to have its last slice as a whole (NVIDIA's does). */
+static bool lines_of(const rectangle *r, rs_part_lines *lines)
 {
     if (r->origin == NULL || r->region == NULL || r->region[0] == 0 || r->region[1] == 0 ||
         r->region[2] == 0)
         return false;
-    size_t row = r->row != 0 ? r->row : r->region[0];
-    size_t slice = r->slice != 0 ? r->slice : row * r->region[1];
-    *offset = r->origin[2] * slice + r->origin[1] * row + r->origin[0];
-    *size = (r->region[2] - 1) * slice + (r->region[1] - 1) * row + r->region[0];
+    const size_t row = row_of(r), slice = slice_of(r);
+    lines->offset = r->origin[2] * slice + r->origin[1] * row + r->origin[0];
+    lines->size = (r->region[2] - 1) * slice + (r->region[1] - 1) * row + r->region[0];
+    lines->pitch = row;
+    lines->room = r->region[2] * slice;
     return true;
 }
 
@@ -143,21 +155,19 @@ static bool span_of(const rectangle *r, size_t *offset, size_t *size)
 static cl_mem reach_rectangle(rs_command *command, cl_mem buffer, const rectangle *r,
                               rs_part_use use, rs_part *part, size_t origin[3])
 {
-    size_t offset = 0, size = 0;
+    rs_part_lines lines;
     *part = (rs_part){0};
     for (int i = 0; i < 3; i++)
         origin[i] = r->origin != NULL ? r->origin[i] : 0;
-    if (!span_of(r, &offset, &size)) {
+    if (!lines_of(r, &lines)) {
         rs_command_use(command, buffer, NULL);
         return buffer;
     }
-    cl_mem reached = rs_part_reach(command, buffer, &offset, size, use, part);
+    cl_mem reached = rs_part_reach_lines(command, buffer, &lines, use, part);
     if (part->scratch != NULL) {
-        size_t row = r->row != 0 ? r->row : r->region[0];
-        size_t slice = r->slice != 0 ? r->slice : row * r->region[1];
-        origin[2] = offset / slice;
-        origin[1] = offset % slice / row;
-        origin[0] = offset % slice % row;
+        origin[2] = lines.offset / slice_of(r);
+        origin[1] = lines.offset % slice_of(r) / row_of(r);
+        origin[0] = lines.offset % slice_of(r) % row_of(r);
     }
     return reached;
 }

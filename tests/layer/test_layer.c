@@ -117,10 +117,12 @@ static void test_every_kind_of_call(void **state)
     }
 }
 
+static const char *driver = ""; /* what expect_calls() runs programs with */
+
 static void expect_calls(const char *options, int seed, int steps, int cells)
 {
-    int status = run("%s run %s --report %s -- %s %s %d %d %d", RESTRIDE_PROGRAM, options,
-                     report_path, CALLS_PROGRAM, CALLS_KERNELS, seed, steps, cells);
+    int status = run("%s %s run %s --report %s -- %s %s %d %d %d", driver, RESTRIDE_PROGRAM,
+                     options, report_path, CALLS_PROGRAM, CALLS_KERNELS, seed, steps, cells);
     if (exit_status(status) != 0)
         fail_msg("%s, %d cells: %s", options, cells, errors());
 }
@@ -156,6 +158,16 @@ static void test_soa(void **state)
         assert_string_equal(argument_word(sweep, 0, "source_layout"), "f i");
         json_decref(loaded);
     }
+}
+
+/* A driver that takes fewer rectangles than PoCL, as NVIDIA's does. */
+static void test_narrow_rectangles(void **state)
+{
+    (void)state;
+    driver = "env OPENCL_LAYERS=" MADE_UP_GPU;
+    expect_calls("--policy asta", 1, 300, 1007);
+    expect_calls("--policy soa", 1, 300, 1007);
+    driver = "";
 }
 
 #ifdef HAVE_CONFIG
@@ -557,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_soa),
+        cmocka_unit_test(test_narrow_rectangles),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_soa_by_kernel_and_argument),
 #endif
