@@ -384,8 +384,8 @@ static void test_cases(void **state)
         }
         if (status != 0)
             fail_msg("%s, %s: status %d: %s", policy, cases[i].name, status, errors());
-        /* Asking for macros must not make the device's compiler complain there. */
-        if (strstr(errors(), "error") != NULL)
+        /* PoCL counts errors and warnings there: none in what the layer builds. */
+        if (strstr(errors(), " generated.") != NULL)
             fail_msg("%s, %s: %s", policy, cases[i].name, errors());
         long transformed = transformed_launches();
         if (transformed < cases[i].least || transformed > cases[i].most)
