@@ -335,6 +335,22 @@ static void test_shuffles(void **state)
     (void)state;
     for (int method = RS_TRANSPOSE_C2R_ROTATE; method <= RS_TRANSPOSE_R2C_ROTATE; method++)
         check_method((rs_transpose_method)method);
+    /* Rows, columns, bytes an element, matrices: several panels for each gang. */
+    static const size_t shapes[][4] = {
+        {37, 1501, 4, 2}, {35, 2003, 2, 1}, {301, 643, 4, 1}, {50, 999, 8, 2}, {33, 3517, 1, 1}};
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof shapes[0]; i++) {
+        const size_t *s = shapes[i / 2];
+        const rs_transpose_task task = {.method = i % 2 == 0 ? RS_TRANSPOSE_C2R_ROTATE
+                                                             : RS_TRANSPOSE_C2R_COLUMNS,
+                                        .offset = s[2],
+                                        .outer = s[3],
+                                        .pitch = s[0] * s[1] * s[2] + s[2],
+                                        .count = 1,
+                                        .rows = s[0],
+                                        .cols = s[1],
+                                        .unit = s[2]};
+        check_task(&task, i);
+    }
 }
 
 /* Two stages have one kernel and want different shares of a multiprocessor's memory. */
