@@ -28,6 +28,9 @@ typedef struct {
     bool writes;
 } access;
 
+/* What the host's own caches hold so near that there is no need to fetch it early. */
+enum { NEAR_BYTES = 256 << 10 };
+
 struct rs_sim_memory {
     const rs_sim_device *device;
     rs_sim_coalescer *coalescer;
@@ -35,6 +38,7 @@ struct rs_sim_memory {
     rs_sim_cache l2;
     rs_sim_channels *channels;
     access waiting;
+    bool is_far;          /* the sets take more than the host's own caches hold near */
     uint64_t expected[2]; /* the first line of the latest access, of reads and of writes */
     workload *processors;
     double *cost; /* of an access, by its lines */
@@ -88,6 +92,12 @@ static bool make_parts(rs_sim_memory *memory)
            rs_sim_cache_make(&memory->l2, &memory->device->l2) && make_costs(memory);
 }
 
+/* That sets take on the host. */
+static size_t bytes_of(const rs_sim_cache *cache, size_t count)
+{
+    return cache != NULL ? count * cache->sets * cache->stride : 0;
+}
+
 restride_status rs_sim_memory_create(rs_sim_memory **memory, const rs_sim_device *device)
 {
     rs_sim_memory *made = calloc(1, sizeof *made);
@@ -101,6 +111,7 @@ restride_status rs_sim_memory_create(rs_sim_memory **memory, const rs_sim_device
         rs_sim_memory_destroy(made);
         return rs_fail_memory("the model of a memory system");
     }
+    made->is_far = bytes_of(&made->l2, 1) + bytes_of(made->l1, device->processors) > NEAR_BYTES;
     *memory = made;
     return RESTRIDE_OK;
 }
@@ -249,10 +260,10 @@ static void make_access(rs_sim_memory *memory)
     made->count = 0;
 }
 
-/* An access that begins where the last one did finds the sets that it needs already. */
+/* Fetches the sets that an access needs; one that begins where the last one did finds them. */
 static void expect(rs_sim_memory *memory, const access *coming)
 {
-    if (memory->expected[coming->writes] == coming->first + 1)
+    if (!memory->is_far || memory->expected[coming->writes] == coming->first + 1)
         return;
     memory->expected[coming->writes] = coming->first + 1;
     for (size_t i = 0; i < coming->count; i++) {
