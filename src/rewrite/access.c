@@ -152,8 +152,7 @@ static const char *declare(rs_way *w, int up)
 
 static restride_status add_binding(rs_model *model, rs_binding binding)
 {
-    rs_binding *grown =
-        realloc(model->bindings, (size_t)(model->binding_count + 1) * sizeof *grown);
+    rs_binding *grown = rs_model_room(model->bindings, model->binding_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("the calls of a source");
     model->bindings = grown;

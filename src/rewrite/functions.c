@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *rs_model_room(void *items, int count, size_t size)
+{
+    if ((count & (count - 1)) != 0)
+        return items;
+    return realloc(items, (count == 0 ? 1 : 2 * (size_t)count) * size);
+}
+
 static char *copy_string(CXString string)
 {
     char *copy = strdup(clang_getCString(string));
@@ -168,8 +175,7 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
     const char *address_space;
     if (!rs_pointer_target(model, type, &target, &address_space))
         return RESTRIDE_OK;
-    rs_argument *grown =
-        realloc(model->arguments, (size_t)(model->argument_count + 1) * sizeof *grown);
+    rs_argument *grown = rs_model_room(model->arguments, model->argument_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("a function's arguments");
     model->arguments = grown;
@@ -195,8 +201,7 @@ static restride_status add_variable(rs_model *model, int function, CXCursor curs
     if (model->variable_count > 0 && model->variables[model->variable_count - 1].offset > offset)
         return rs_fail(RESTRIDE_UNSUPPORTED, "The source's variables are not in the order of its "
                                              "text."); /* they could not be found again */
-    rs_variable *grown =
-        realloc(model->variables, (size_t)(model->variable_count + 1) * sizeof *grown);
+    rs_variable *grown = rs_model_room(model->variables, model->variable_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("a pointer variable");
     model->variables = grown;
@@ -248,8 +253,7 @@ static restride_status add_function(rs_model *model, int node)
     int body = find_body(model->tree, node);
     if (body < 0)
         return RESTRIDE_OK;
-    rs_function *grown =
-        realloc(model->functions, (size_t)(model->function_count + 1) * sizeof *grown);
+    rs_function *grown = rs_model_room(model->functions, model->function_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("a function");
     model->functions = grown;

@@ -231,6 +231,10 @@ typedef struct {
     int instance_count;
 } rs_model;
 
+/* The array with room for one item more, of `size` bytes; NULL when memory is short. It doubles
+ * when the items are a power of two. */
+void *rs_model_room(void *items, int count, size_t size);
+
 /* Finds the functions, and those of their parameters that point to global or constant memory. */
 restride_status rs_model_find_functions(rs_model *model);
 

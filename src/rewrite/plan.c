@@ -159,8 +159,7 @@ static restride_status choose_copier(rs_model *model, const rs_instance *instanc
 
 static restride_status add_instance(rs_model *model, int function, int *instance)
 {
-    rs_instance *grown =
-        realloc(model->instances, (size_t)(model->instance_count + 1) * sizeof *grown);
+    rs_instance *grown = rs_model_room(model->instances, model->instance_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("a copy of a function");
     model->instances = grown;
