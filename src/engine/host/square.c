@@ -68,19 +68,35 @@ static tile_pair find_pair(const rs_host_stage *stage, unsigned char *matrix, si
                        .diagonal = tile_row == tile_col};
 }
 
-/* Rows [begin, end) of both tiles of a pair, into the second level. */
-static void prefetch_rows(const rs_host_stage *stage, const tile_pair *pair, size_t begin,
-                          size_t end)
+/* What has been asked for of the next pair, a few rows at each of many turns: more lines at once
+ * than the first level can wait for would hold up the work between. */
+typedef struct {
+    const rs_host_stage *stage;
+    const tile_pair *pair;
+    size_t row;
+    size_t turn;
+    size_t turns;
+} request;
+
+enum { TURNS_A_PART = 4 };
+
+static void ask_row(const unsigned char *row, size_t bytes)
 {
+    for (size_t byte = 0; byte < bytes - 1; byte += LINE_BYTES)
+        __builtin_prefetch(row + byte, 1, 2);
+    __builtin_prefetch(row + bytes - 1, 1, 2);
+}
+
+/* The next rows of both tiles, into the second level. */
+static void ask(request *r)
+{
+    const rs_host_stage *stage = r->stage;
     size_t stride = stage->task.rows * stage->task.unit;
-    size_t last = stage->edge * stage->task.unit - 1;
-    for (size_t row = begin; row < end; row++) {
-        for (size_t byte = 0; byte < last; byte += LINE_BYTES) {
-            __builtin_prefetch(pair->here + row * stride + byte, 1, 2);
-            __builtin_prefetch(pair->mirror + row * stride + byte, 1, 2);
-        }
-        __builtin_prefetch(pair->here + row * stride + last, 1, 2);
-        __builtin_prefetch(pair->mirror + row * stride + last, 1, 2);
+    size_t bytes = stage->edge * stage->task.unit;
+    size_t end = r->turn < r->turns ? stage->edge * ++r->turn / r->turns : r->row;
+    for (; r->row < end; r->row++) {
+        ask_row(r->pair->here + r->row * stride, bytes);
+        ask_row(r->pair->mirror + r->row * stride, bytes);
     }
 }
 
@@ -98,7 +114,7 @@ static void copy_rows(unsigned char *target, size_t stride, const unsigned char 
 /* Rows [i, i + height) and columns [j, j + width) of the tile here change places with those of the
  * mirror tile. */
 static void swap_parts(const rs_host_stage *stage, const tile_pair *pair, unsigned char *buffer,
-                       size_t i, size_t j)
+                       size_t i, size_t j, request *asked)
 {
     size_t unit = stage->task.unit;
     size_t stride = stage->task.rows * unit;
@@ -107,27 +123,26 @@ static void swap_parts(const rs_host_stage *stage, const tile_pair *pair, unsign
     size_t width = pair->width - j < step ? pair->width - j : step;
     unsigned char *here = pair->here + i * stride + j * unit;
     unsigned char *mirror = pair->mirror + j * stride + i * unit;
+    ask(asked);
     rs_host_tile_transpose(&stage->tile, here, stride, buffer, height * unit, height, width);
+    ask(asked);
     if (here != mirror)
         rs_host_tile_transpose(&stage->tile, mirror, stride, here, stride, width, height);
+    ask(asked);
     copy_rows(mirror, stride, buffer, height * unit, width);
+    ask(asked);
 }
 
-/* Asks for the next pair meanwhile, a few rows with each part. */
 static void swap_tiles(const rs_host_stage *stage, const tile_pair *pair, const tile_pair *next,
                        unsigned char *buffer)
 {
     size_t step = part_edge(stage);
-    size_t parts = (stage->edge / step) * (stage->edge / step);
-    size_t share = stage->edge / (parts > 0 ? parts : 1) + 1;
-    size_t asked = 0;
+    size_t across = (stage->edge - 1) / step + 1;
+    size_t parts = across * across;
+    request asked = {.stage = stage, .pair = next, .turns = parts > 1 ? parts * TURNS_A_PART : 1};
     for (size_t i = 0; i < pair->height; i += step)
-        for (size_t j = 0; j < pair->width && (!pair->diagonal || j <= i); j += step) {
-            size_t end = asked + share < stage->edge ? asked + share : stage->edge;
-            prefetch_rows(stage, next, asked, end);
-            asked = end;
-            swap_parts(stage, pair, buffer, i, j);
-        }
+        for (size_t j = 0; j < pair->width && (!pair->diagonal || j <= i); j += step)
+            swap_parts(stage, pair, buffer, i, j, &asked);
 }
 
 void rs_host_square_work(void *context, const rs_host_member *member)
