@@ -281,7 +281,7 @@ int main(int argc, char **argv)
         e.array[i] = (float)(next_random(&state) * 1000);
     for (size_t t = 0; t < e.how.references; t++)
         e.index[t] = pick(&e.how, &state);
-    e.device = example_open_quietly(e.how.device);
+    e.device = example_open_quietly(e.how.device, CL_QUEUE_PROFILING_ENABLE);
     cl_program program = example_build(&e.device, "gather.cl", "");
     e.kernel = example_kernel(program, "gather");
     e.result = example_buffer(&e.device, e.how.references * sizeof *e.array, NULL);
