@@ -46,7 +46,7 @@ static bool read_times(const rs_timed *timed, cl_ulong *start, cl_ulong *end)
                                                 start, NULL) == CL_SUCCESS &&
            rs_driver()->clGetEventProfilingInfo(timed->event, CL_PROFILING_COMMAND_END, sizeof *end,
                                                 end, NULL) == CL_SUCCESS &&
-           *end >= *start;
+           *start > 0 && *end >= *start; /* 0: the driver has no time */
 }
 
 static void draw(const rs_timed *timed, cl_ulong start, cl_ulong end)

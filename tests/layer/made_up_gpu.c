@@ -239,6 +239,10 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
     cl_int error = below->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
     if (error != CL_SUCCESS || value == NULL)
         return error;
+    cl_command_type type = 0;
+    below->clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
+    if (type == CL_COMMAND_MARKER) /* NVIDIA's driver does not always know */
+        *(cl_ulong *)value = 0;
     pthread_mutex_lock(&mutex);
     for (size_t i = timed_count; i-- > 0 && i + EVENTS > timed_count;)
         if (timed[i % EVENTS].event == event) {

@@ -170,6 +170,22 @@ static void test_narrow_rectangles(void **state)
     driver = "";
 }
 
+/* What plans take is known, also where markers have no times. */
+static void test_times_of_plans(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("env OPENCL_LAYERS=%s %s run --policy soa --report %s -- "
+                                     "%s wlr 40009",
+                                     MADE_UP_GPU, RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    json_t *loaded = report();
+    double seconds =
+        json_number_value(json_object_get(json_object_get(loaded, "marshal"), "seconds"));
+    json_decref(loaded);
+    if (seconds < 1e-6 || seconds > 60)
+        fail_msg("%f s", seconds);
+}
+
 #ifdef HAVE_CONFIG
 /* One kernel in SoA, one argument of another, the rest in tiles; the same buffers go through all.
  */
@@ -570,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_soa),
         cmocka_unit_test(test_narrow_rectangles),
+        cmocka_unit_test(test_times_of_plans),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_soa_by_kernel_and_argument),
 #endif

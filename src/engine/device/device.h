@@ -30,9 +30,10 @@ typedef struct {
 /* Commands that run one after the other. The first that fails ends it. */
 typedef struct {
     rs_device_engine *engine;
-    void *last; /* the engine's own; NULL before the first */
-    int code;   /* of the engine's interface; 0: no failure */
-    void *on;   /* NULL, or another queue of an OpenCL engine's device that the commands go to */
+    void *last;  /* the engine's own; NULL before the first */
+    int code;    /* of the engine's interface; 0: no failure */
+    void *on;    /* NULL, or another queue of an OpenCL engine's device that the commands go to */
+    void *first; /* the event of the first command there, a reference; NULL before it */
 } rs_device_sequence;
 
 typedef struct {

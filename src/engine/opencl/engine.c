@@ -233,39 +233,32 @@ static restride_status finish(restride_engine *base, void *under_way)
 
 /* ---- stages between a program's own commands ---- */
 
-/* Enqueues the stages one after the other; the first waits for *last, which becomes the event of
- * the last command. */
-static restride_status enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
-                                      cl_mem buffer, cl_event *last)
-{
-    rs_device_sequence sequence = {(rs_device_engine *)stages->engine, *last, CL_SUCCESS, queue};
-    for (size_t i = 0; i < stages->count && sequence.code == CL_SUCCESS; i++)
-        rs_device_enqueue_stage((const rs_device_stage *)stages->stages[i], &sequence, buffer,
-                                stages->scratch);
-    *last = sequence.last;
-    return sequence.code == CL_SUCCESS ? RESTRIDE_OK
-                                       : rs_opencl_fail(sequence.code, "enqueuing a conversion");
-}
-
 restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
                                          cl_mem buffer, cl_uint wait_count,
                                          const cl_event *wait_list, cl_event *began,
                                          cl_event *event, bool *is_torn)
 {
     const cl_icd_dispatch *api = ((const rs_opencl_engine *)stages->engine)->api;
+    cl_event start = NULL;
     *is_torn = false;
-    cl_int code = api->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, began);
+    cl_int code = api->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, &start);
     if (code != CL_SUCCESS)
         return rs_opencl_fail(code, "enqueuing a marker");
-    *event = *began;
-    api->clRetainEvent(*event);
-    restride_status status = enqueue_stages(stages, queue, buffer, event);
-    if (status != RESTRIDE_OK) {
-        *is_torn = *event != *began;
-        api->clReleaseEvent(*event);
-        api->clReleaseEvent(*began);
-    }
-    return status;
+    rs_device_sequence sequence = {
+        .engine = (rs_device_engine *)stages->engine, .last = start, .on = queue};
+    for (size_t i = 0; i < stages->count && sequence.code == CL_SUCCESS; i++)
+        rs_device_enqueue_stage((const rs_device_stage *)stages->stages[i], &sequence, buffer,
+                                stages->scratch);
+    *event = sequence.last;
+    *began = sequence.first != NULL ? sequence.first : sequence.last;
+    if (sequence.first == NULL)
+        api->clRetainEvent(*began);
+    if (sequence.code == CL_SUCCESS)
+        return RESTRIDE_OK;
+    *is_torn = sequence.first != NULL;
+    api->clReleaseEvent(*event);
+    api->clReleaseEvent(*began);
+    return rs_opencl_fail(sequence.code, "enqueuing a conversion");
 }
 
 /* A queue needs no thread of its own. */

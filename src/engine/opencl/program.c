@@ -176,6 +176,10 @@ static void launch(rs_device_sequence *sequence, rs_device_kernel kernel,
     if (before != NULL)
         api->clReleaseEvent(before);
     sequence->last = event;
+    if (sequence->on != NULL && sequence->first == NULL) {
+        api->clRetainEvent(event);
+        sequence->first = event;
+    }
 }
 
 /* The last event of an out-of-order queue, or all commands of an ordinary one. */
