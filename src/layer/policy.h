@@ -18,7 +18,8 @@
  * from the program's start to the kernel's first launch counts too, and they are expected to take
  * no longer. What the kernel took in earlier runs of programs, while it was not tried, counts as
  * far as this run took so long to start: so kernels with few launches are tried at last, and no run
- * is slower by more than a twentieth either.
+ * is slower by more than a twentieth either. Not in this bound is what profiling of the
+ * program's queues takes, some microseconds a launch (docs/performance.md).
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
