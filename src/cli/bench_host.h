@@ -20,7 +20,7 @@ restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, si
 
 /* Seconds until a cache line that one thread wrote is another's, the least of several groups of
  * turns; 0 when no second thread can be started. It tells where the threads run: processors that
- * share a cache take some 30 ns, others 150 and more. */
+ * share a cache take some 40 ns, others 140. */
 double rs_bench_handover(void);
 
 #endif
