@@ -17,9 +17,7 @@
 
 /* An entry is "restride store 1", key size, content size and hash, then key and content. */
 enum { NAME_SIZE = 64, HEADER_SIZE = 80 };
-static const size_t entry_limit = (size_t)256 << 20;
-
-/* Of a kind (store.h). */
+/* Of a kind (store.h). An entry alone is no larger. */
 enum { MOST_ENTRIES = 1024, MOST_BYTES = 128 << 20 };
 
 /* What a process that was killed has left is no longer being written. */
@@ -131,7 +129,7 @@ bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *
     struct stat about;
     rs_text text = RS_TEXT_EMPTY;
     bool good = is_ours(file, S_IFREG) && fstat(file, &about) == 0 &&
-                (uintmax_t)about.st_size <= entry_limit &&
+                (uintmax_t)about.st_size <= MOST_BYTES &&
                 rs_text_read_descriptor(&text, file, name) == RESTRIDE_OK &&
                 unpack(&text, key, key_size, content);
     if (good)
@@ -172,8 +170,7 @@ void rs_store_write(const char *kind, const char *key, size_t key_size, const ch
                     size_t count)
 {
     char name[NAME_SIZE], temporary[NAME_SIZE], header[HEADER_SIZE + 1];
-    if (count > entry_limit || key_size > entry_limit ||
-        HEADER_SIZE + key_size + count > entry_limit)
+    if (count > MOST_BYTES || key_size > MOST_BYTES || HEADER_SIZE + key_size + count > MOST_BYTES)
         return;
     int folder = open_folder(kind, true);
     if (folder < 0)

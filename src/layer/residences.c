@@ -193,7 +193,7 @@ bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relay
         residence = add(context, device, relayout);
     if (residence == NULL)
         return false;
-    if (is_building(residence))
+    if (residence->has_thread) /* or ended a moment ago: the next call joins it */
         return true;
     adopt_plans(residence);
     if (!is_wanting(residence, bytes) ||

@@ -523,7 +523,7 @@ static void test_plans_count(void **state)
     strcpy(commands + 201, "r" LARGE);
     forget();
     seen = run("grow 20000000 2000000", "--config config.ini", commands);
-    assert_in_range(seen.transformed, 1, 120);
+    assert_in_range(seen.transformed, 1, 119); /* of 120; the own kernel is timed first */
 }
 
 static int clean_up(void **state)

@@ -27,8 +27,9 @@ typedef struct {
  * Enqueues the stages on a queue of the engine's device, behind the events of the list. *began and
  * *event are the caller's to release: of the first command of the first stage (a marker has no
  * times with NVIDIA's driver when the queue is idle), and of the last. After an error *is_torn says
- * whether commands were enqueued that change the buffer: it may lie between the two layouts then,
- * and is as it was otherwise.
+ * whether commands were enqueued (one that only reads the buffer counts too): it may lie between
+ * the two layouts then, and is as it was otherwise. A command that fails while it runs is not seen
+ * here.
  */
 restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
                                          cl_mem buffer, cl_uint wait_count,
