@@ -32,7 +32,9 @@ for name in held-back shared callback; do
     check "$layer" asta "$programs/layer_waits" $name
 done
 check "$layer" asta "$programs/layer_calls" tests/layer/calls.cl 1 200
+check "$layer" soa "$programs/layer_calls" tests/layer/calls.cl 1 40 40009
 for name in notified-at-end notified-at-release; do
     MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" auto "$programs/layer_waits" $name
 done
+MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" soa "$programs/layer_waits" notified-at-plans
 echo "thread_check: no race"
