@@ -38,6 +38,8 @@ typedef struct {
 } array;
 
 static item *got;
+static item *models[MOST_BUFFERS];
+static int model_count;
 
 /* ---- checks ---- */
 
@@ -87,6 +89,9 @@ static array make_array(size_t records)
 {
     cl_int error;
     array made = {NULL, malloc(records * sizeof(item)), records};
+    if (made.model == NULL || model_count == MOST_BUFFERS)
+        exit(1);
+    models[model_count++] = made.model;
     for (size_t i = 0; i < records * FLOATS; i++)
         made.model[i / FLOATS].f[i % FLOATS] = (float)(i % 10007);
     made.handle = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
@@ -352,6 +357,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();
+            while (model_count > 0)
+                free(models[--model_count]);
+            free(got);
             return 0;
         }
     return 2;
