@@ -17,6 +17,7 @@
 
 /* An entry is "restride store 1", key size, content size and hash, then key and content. */
 enum { NAME_SIZE = 64, HEADER_SIZE = 80 };
+
 /* Of a kind (store.h). An entry alone is no larger. */
 enum { MOST_ENTRIES = 1024, MOST_BYTES = 128 << 20 };
 

@@ -250,9 +250,11 @@ static const char *unsized_array(const json_t *nest)
 {
     size_t i;
     json_t *parameter;
-    json_array_foreach(json_object_get(nest, "parameters"), i, parameter) if (
-        json_is_null(json_object_get(
-            parameter, "sizes"))) return json_string_value(json_object_get(parameter, "name"));
+    json_array_foreach(json_object_get(nest, "parameters"), i, parameter)
+    {
+        if (json_is_null(json_object_get(parameter, "sizes")))
+            return json_string_value(json_object_get(parameter, "name"));
+    }
     return NULL;
 }
 
