@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Any count serves to generate an accessor; this one is above every sensible tile. */
-enum { SAMPLE_COUNT = 1 << 30 };
-
 static const char *const_word(bool is_const)
 {
     return is_const ? "const " : "";
@@ -420,7 +417,7 @@ static restride_status write_layout_offset(const rs_model *model, int number, rs
         return rs_fail_memory("an accessor");
     restride_layout *layout;
     restride_status status = rs_layout_of_record(
-        &layout, &model->structures[accessor->structure].record, SAMPLE_COUNT, accessor->layout);
+        &layout, &model->structures[accessor->structure].record, RS_SAMPLE_COUNT, accessor->layout);
     if (status == RESTRIDE_OK)
         rs_layout_write_offset(layout,
                                model->language == RS_CUDA_C ? RESTRIDE_DIALECT_CUDA_C

@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { SAMPLE_COUNT = 1 << 30 };
-
 /* The members of a record by their sizes: a conversion moves bytes, whatever they mean. */
 static void write_members(const rs_record *record, rs_text *out)
 {
@@ -77,7 +75,7 @@ static restride_status write_argument(const rs_model *model, const rs_argument *
     restride_status status =
         name.failed || record.failed ? rs_fail_memory("a header") : RESTRIDE_OK;
     if (status == RESTRIDE_OK)
-        status = rs_layout_of_record(&layout, &s->record, SAMPLE_COUNT, argument->layout);
+        status = rs_layout_of_record(&layout, &s->record, RS_SAMPLE_COUNT, argument->layout);
     if (status == RESTRIDE_OK) {
         rs_text_format(out, "\n/* Argument %u of %s: %s, %zu bytes each. */\n", argument->index,
                        model->functions[argument->function].name,

@@ -1,6 +1,6 @@
 /* Keeps the user's line numbers in the new source, by #line where they do not follow by themselves.
  */
-#include "rewrite/render.h"
+#include "rewrite/lines.h"
 
 #include "source/words.h"
 

@@ -3,7 +3,8 @@
  * behind them, where each pointer comes from, and every access that it understood. functions.c
  * fills in functions and arguments, structure.c the structures, origins.c where pointers come from,
  * access.c, inside.c and blocks.c the accesses, calls.c what follows from calls; plan.c chooses
- * what has to be generated, and render.c writes the new source from all of it.
+ * what has to be generated. From all of it render.c puts the new source together, with replaced
+ * accesses (replace.c, places.c) and generated functions (generated.c).
  *
  * A pointer keeps the value that it has in AoS, whatever is computed with it. Only where something
  * is read or written through it, its distance from the start of the buffer is translated.
@@ -17,6 +18,10 @@
 #include "source/tree.h"
 
 enum { RS_TYPE_NAME_SIZE = 24, RS_PIECE_LIMIT = 16 };
+
+/* Layouts are read and accessors made for any number of records, this one: above every sensible
+ * tile. */
+enum { RS_SAMPLE_COUNT = 1 << 30 };
 
 typedef enum { RS_OPENCL_C, RS_CUDA_C } rs_language;
 

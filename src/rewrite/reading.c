@@ -1,0 +1,309 @@
+/* From the request's source to its syntax tree, and what stops a source on the way. */
+#include "rewrite/rewriting.h"
+
+#include "base/text.h"
+#include "rewrite/doubts.h"
+#include "rewrite/includes.h"
+#include "rewrite/reply.h"
+#include "source/cuda.h"
+#include "source/words.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* Larger sources are left alone; offsets in libclang have 32 bits, and no kernel has so much text.
+ */
+enum { SOURCE_LIMIT = 64 << 20 };
+
+/* What a source tests to learn that an OpenCL compiler reads it. */
+static const char *const usual_tests[] = {"__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
+                                          "__OPENCL__",         "CL_VERSION_1_0",
+                                          "CL_VERSION_1_1",     "CL_VERSION_1_2"};
+
+/* Adds a name, or the question for its value, that the request does not answer. */
+static void add_unanswered(const rs_rewriting *r, json_t *unknown, json_t *values, const char *name,
+                           bool valued)
+{
+    const json_t *answer = json_object_get(json_object_get(r->request, "macros"), name);
+    if (answer == NULL)
+        json_array_append_new(unknown, json_string(name));
+    if (valued && (answer == NULL || json_is_true(answer)))
+        json_array_append_new(values, json_string(name));
+}
+
+/* Whether the text has the word, directives aside. */
+static bool is_mentioned(const char *text, const char *name)
+{
+    const char *cursor = text, *line;
+    size_t line_length;
+    while ((line = rs_line_next(&cursor, &line_length)) != NULL) {
+        size_t position = 0, word, length;
+        while (line[0] != '#' && rs_word_next(line, line_length, &position, &word, &length))
+            if (rs_word_equals(line, word, length, name))
+                return true;
+    }
+    return false;
+}
+
+/*
+ * Adds the macros that are known to be defined and still in the text, where libclang could take
+ * them for something else than the device's compiler does. A floating constant decides nothing
+ * there.
+ */
+static void add_mentioned(const rs_rewriting *r, json_t *values)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(r->request, "macros"), name, value)
+    {
+        if (json_is_true(value) && !rs_names_floating_constant(name) &&
+            is_mentioned(r->flat.text, name))
+            json_array_append_new(values, json_string(name));
+    }
+}
+
+/*
+ * What the request does not answer; the reply asks for it when there is any. A source
+ * that could not be preprocessed may have taken the wrong branch long before, in a file that cpp
+ * then said nothing about: the usual tests are asked about too.
+ */
+static restride_status ask_for_macros(rs_rewriting *r, bool *stopped)
+{
+    *stopped = false;
+    if (json_is_true(json_object_get(r->request, "assume_undefined")))
+        return RESTRIDE_OK;
+    json_t *unknown = json_array(), *values = json_array();
+    for (size_t i = 0; i < r->flat.unknown_count; i++)
+        add_unanswered(r, unknown, values, r->flat.unknown[i].name, r->flat.unknown[i].valued);
+    for (size_t i = 0; r->flat.failure != NULL && i < sizeof usual_tests / sizeof usual_tests[0];
+         i++)
+        add_unanswered(r, unknown, values, usual_tests[i], false);
+    if (r->flat.failure == NULL)
+        add_mentioned(r, values);
+    *stopped = json_array_size(unknown) > 0 || json_array_size(values) > 0;
+    if (!*stopped) {
+        json_decref(unknown);
+        json_decref(values);
+        return RESTRIDE_OK;
+    }
+    restride_status status = rs_reply_put(r->reply, "unknown_macros", unknown);
+    restride_status other = rs_reply_put(r->reply, "unknown_values", values);
+    return status == RESTRIDE_OK ? other : status;
+}
+
+/* Whether a text has an identifier that starts with `prefix`; *where is its offset. */
+static bool has_prefix(const char *text, size_t size, const char *prefix, size_t *where)
+{
+    size_t position = 0, length;
+    while (rs_word_next(text, size, &position, where, &length))
+        if (length >= strlen(prefix) && memcmp(text + *where, prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+/* Notes the first place, where there is a line. */
+static void note_place(rs_source_place *first, const char *file, size_t line)
+{
+    if (first->file == NULL && line > 0)
+        *first = (rs_source_place){file, line};
+}
+
+/* Keeps the whole source when a text that cpp reads asks what compilers answer differently. */
+static restride_status check_questions(rs_rewriting *r, const char *text, const char *file,
+                                       bool *stopped)
+{
+    size_t line;
+    const char *reason = rs_doubt_question(text, &line);
+    *stopped = reason != NULL;
+    return *stopped ? rs_keep_source(r, reason, file, line) : RESTRIDE_OK;
+}
+
+/* The same for the headers. */
+static restride_status check_headers(rs_rewriting *r, bool *stopped)
+{
+    *stopped = false;
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < r->flat.file_count && status == RESTRIDE_OK && !*stopped; i++) {
+        const char *file = r->flat.files[i];
+        if (file[0] == '\0' || file[0] == '<' || strcmp(file, r->file) == 0)
+            continue;
+        rs_text text = RS_TEXT_EMPTY;
+        struct stat about; /* a device may have no end */
+        bool regular = stat(file, &about) == 0 && S_ISREG(about.st_mode);
+        status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
+        if (status == RESTRIDE_OK) {
+            status = check_questions(r, text.data, file, stopped);
+            note_place(&r->operators, file, rs_doubt_operators(text.data));
+            note_place(&r->device_names, file, rs_doubt_device_names(text.data));
+        } else if (status == RESTRIDE_IO) { /* named by a #line directive */
+            *stopped = true;
+            status =
+                rs_keep_source(r, "a file that is named in the source cannot be read", file, 0);
+        }
+        rs_text_free(&text);
+    }
+    return status;
+}
+
+/* Keeps the source, as a failure of the tree at this node. */
+static restride_status stop_at(rs_tree *tree, const rs_node *node, const char *reason)
+{
+    tree->failure = strdup(reason);
+    tree->failure_offset = node->begin;
+    return tree->failure != NULL ? RESTRIDE_OK : rs_fail_memory("a parsed source");
+}
+
+/*
+ * Generated accesses name OpenCL's vector types (float4): a type definition inside a function could
+ * give such a name another meaning there. Keeps the source then, as a failure of the tree.
+ */
+static restride_status find_hidden_type(rs_tree *tree)
+{
+    for (int n = 0; n < tree->node_count && tree->failure == NULL; n++) {
+        const rs_node *node = &tree->nodes[n];
+        if (node->kind != CXCursor_TypedefDecl || node->parent <= 0)
+            continue;
+        CXString spelling = clang_getCursorSpelling(node->cursor);
+        const char *name = clang_getCString(spelling);
+        size_t length = strlen(name);
+        bool vector = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
+        clang_disposeString(spelling);
+        if (!vector)
+            continue;
+        return stop_at(tree, node, "a type inside a function may hide a vector type");
+    }
+    return RESTRIDE_OK;
+}
+
+static bool keeps_its_value(CXCursor variable)
+{
+    CXType type = clang_getCursorType(variable);
+    while (clang_getArrayElementType(type).kind != CXType_Invalid)
+        type = clang_getArrayElementType(type);
+    CXString spelling = clang_getTypeSpelling(type);
+    const char *name = clang_getCString(spelling);
+    bool constant = clang_isConstQualifiedType(type) || strstr(name, "__constant") != NULL ||
+                    strstr(name, "sampler_t") != NULL;
+    clang_disposeString(spelling);
+    return constant;
+}
+
+/*
+ * A variable that lives from launch to launch exists once in the program's own kernels and once in
+ * the rewritten ones, where a kernel and its form for full tiles would have one each. Keeps the
+ * source of a layer's request then, as a failure of the tree.
+ */
+static restride_status find_lasting_variable(rs_tree *tree)
+{
+    for (int n = 0; n < tree->node_count && tree->failure == NULL; n++) {
+        const rs_node *node = &tree->nodes[n];
+        if (node->kind != CXCursor_VarDecl || keeps_its_value(node->cursor) ||
+            (node->parent > 0 && clang_Cursor_getStorageClass(node->cursor) != CX_SC_Static))
+            continue;
+        return stop_at(tree, node,
+                       "a variable keeps its value from launch to launch, and kernels in two "
+                       "layouts would not share it");
+    }
+    return RESTRIDE_OK;
+}
+
+static restride_status put_includes(rs_rewriting *r)
+{
+    json_t *includes;
+    restride_status status = rs_includes_describe(&r->flat, r->file, &r->options, &includes);
+    return includes == NULL ? status : rs_reply_put(r->reply, "includes", includes);
+}
+
+/* Whether a macro without a known value has a name that is not seen to be a device's. */
+static bool has_unusual_macro(const rs_rewriting *r)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(r->request, "macros"), name, value)
+    {
+        if (json_is_true(value) && rs_doubt_device_names(name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
+restride_status rs_read_source(rs_rewriting *r, bool *stopped)
+{
+    *stopped = true;
+    if (r->options.refused != NULL)
+        return rs_keep_source(r, "a build option changes how the source is read", r->file, 0);
+    if (strlen(r->source) > SOURCE_LIMIT)
+        return rs_keep_source(r, "the source is too large", r->file, 0);
+    if (strstr(r->source, "restride_") != NULL)
+        return rs_keep_source(r, "the source uses names that start with restride_", r->file, 0);
+    size_t where = rs_doubt_nesting(r->source);
+    if (where > 0)
+        return rs_keep_source(r, "an expression or statement is nested too deeply", r->file, where);
+    const char *options = rs_request_text(r->request, "options", "");
+    if (strpbrk(options, "'\\") != NULL)
+        return rs_keep_source(r, "compilers disagree on the quotes in the build options", r->file,
+                              0);
+    restride_status status = check_questions(r, r->source, r->file, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = check_questions(r, options, r->file, stopped);
+    if (status != RESTRIDE_OK || *stopped)
+        return status;
+    note_place(&r->operators, r->file, rs_doubt_operators(r->source));
+    note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
+    note_place(&r->device_names, r->file, rs_doubt_device_names(r->source));
+    note_place(&r->device_names, "the build options", rs_doubt_device_names(options));
+    note_place(&r->device_names, "the device's macros", has_unusual_macro(r));
+    *stopped = true;
+    rs_text appendix = RS_TEXT_EMPTY;
+    rs_annotations_write(&r->annotations, r->file, &appendix);
+    const rs_flat_request request = {r->source,
+                                     r->file,
+                                     &r->options,
+                                     r->definitions,
+                                     r->definition_count,
+                                     appendix.data,
+                                     json_is_true(json_object_get(r->request, "comments")),
+                                     r->model.language == RS_CUDA_C};
+    status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
+    rs_text_free(&appendix);
+    if (status == RESTRIDE_IO)
+        return rs_reply_error(r, restride_last_error(), false);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = put_includes(r);
+    if (status == RESTRIDE_OK)
+        status = check_headers(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = ask_for_macros(r, stopped);
+    if (status != RESTRIDE_OK || *stopped)
+        return status;
+    *stopped = true;
+    if (r->flat.failure != NULL)
+        return rs_keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
+    if (r->operators.file != NULL && r->device_names.file != NULL)
+        return rs_keep_source(r,
+                              "a macro with # or ## (here) may get names that only the device's "
+                              "compiler knows",
+                              r->operators.file, r->operators.line);
+    if (rs_doubt_packing(r->flat.text, &where))
+        return rs_keep_flat(r, where, "the packing of structures depends on a macro");
+    if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
+        return rs_keep_flat(r, where, "the source uses names that start with restride_");
+    if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
+        json_object_size(json_object_get(r->request, "references")) == 0 &&
+        json_object_size(json_object_get(r->request, "config")) == 0 && r->annotations.count == 0 &&
+        !has_prefix(r->flat.text, r->flat.size, "struct", &where))
+        return RESTRIDE_OK; /* and libclang's start is saved */
+    *stopped = false;
+    const json_t *bits = json_object_get(r->request, "address_bits");
+    if (r->model.language == RS_CUDA_C)
+        return rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size);
+    status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
+                           bits != NULL ? (int)json_integer_value(bits) : 64);
+    if (status == RESTRIDE_OK)
+        status = find_hidden_type(&r->tree);
+    if (status == RESTRIDE_OK && json_is_true(json_object_get(r->request, "full")))
+        status = find_lasting_variable(&r->tree);
+    return status;
+}
