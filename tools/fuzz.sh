@@ -36,7 +36,7 @@ layout=(src/layout/accessor.c src/layout/cursor.c src/layout/layout.c src/layout
 fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/file/npy_type.c
 fuzz layout "${base[@]}" "${layout[@]}"
 fuzz journal "${base[@]}" src/engine/host/slim.c src/engine/host/tile.c src/file/change.c src/file/file.c \
-    src/file/journal.c src/file/journal_format.c src/file/journaled.c src/file/steps*.c
+    src/file/journal*.c src/file/steps*.c
 fuzz config "${base[@]}" "${layout[@]}" src/config/config.c -linih -ljansson
 fuzz trace "${base[@]}" src/sim/trace.c
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)

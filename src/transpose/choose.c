@@ -1,5 +1,5 @@
 /*
- * The choice among the methods of transposition: each offers tile sizes (methods.c), the stages
+ * The choice among the methods of transposition: each offers tile sizes (offers.c), the stages
  * that these give are weighed (cost.c), and the cheapest within the scratch limit is taken (Sung
  * thesis, section 4.8.4).
  */

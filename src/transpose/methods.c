@@ -16,16 +16,13 @@
  *
  * C2R and R2C shuffle whole rows and whole columns of any shape (engine/host/shuffle.h): two passes
  * when the sides have no common divisor, three otherwise.
- *
- * Which tiles are looked at (thesis, section 4.8.4): long super-elements are better for 100! and
- * 0100!, but m x n must fit on chip for 010! and 0010!, so only the largest factors below that are.
  */
 #include "transpose/methods.h"
 #include "base/arithmetic.h"
 #include "transpose/cost.h"
 #include "transpose/device.h"
+#include "transpose/offers.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,12 +80,6 @@ static void add_blocks(rs_choice *choice, const rs_problem *problem, size_t coun
 }
 
 /* ---- methods without tiles ---- */
-
-static void offer_once(const rs_method *method, const rs_problem *problem, rs_offers *offers)
-{
-    (void)problem;
-    offers->take(offers, method, (rs_tiles){0, 0});
-}
 
 static bool build_nothing(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
@@ -475,183 +466,29 @@ static bool build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles til
     return build_shuffles(choice, problem, true);
 }
 
-/* ---- which tiles are worth a look ---- */
-
-enum {
-    DENSE_PARTS = 384,   /* every size up to this one */
-    DIVIDED_PARTS = 128, /* and the whole side divided by every number up to this one */
-    MOST_TRIALS = 4096,  /* divisions in search of the factors of a side */
-    MOST_FACTORS = 16,
-    LONGEST_LINES = 64, /* a super-element beyond gains nothing more */
-    SHORT_LINES = 4     /* and one of these is moved with the least work */
-};
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Blocks near the chip, short ones in any case, and all that was granted. */
-static size_t largest_part(const rs_problem *problem, const cut *c)
-{
-    size_t slim = c->across * problem->matrices->unit;
-    size_t most = rs_size_multiply_capped(4, problem->traits.chip_bytes) / slim;
-    size_t lines = rs_size_multiply_capped(4, problem->traits.line_bytes) / problem->matrices->unit;
-    most = most > lines ? most : lines;
-    if (problem->granted && problem->scratch_limit / slim > most)
-        most = problem->scratch_limit / slim;
-    return least(most > 1 ? most : 1, c->along);
-}
-
-static void offer_part(const rs_method *method, rs_offers *offers, bool by_rows, size_t part)
-{
-    offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
-}
-
-/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
-static void offer_all_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                            const cut *c)
-{
-    size_t most = largest_part(problem, c);
-    size_t step = 1;
-    for (size_t part = 2; part <= most; part += step) {
-        offer_part(method, offers, c->by_rows, part);
-        if (part == most) /* the next step may go round */
-            break;
-        if (part >= DENSE_PARTS)
-            step = part / 8 / problem->traits.line_bytes * problem->traits.line_bytes;
-        if (part >= DENSE_PARTS && step == 0)
-            step = part / 8;
-        if (step > most - part)
-            step = most - part;
-    }
-    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c->along; blocks++) {
-        size_t part = c->along / blocks;
-        if (part <= most && part > DENSE_PARTS)
-            offer_part(method, offers, c->by_rows, part);
-    }
-}
-
-/*
- * Super-elements of one to four whole lines; whole lines in blocks that take a third of the chip,
- * two thirds, and all of it; and factors, which leave nothing over.
- */
-static void offer_few_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                            const cut *c)
-{
-    size_t most = largest_part(problem, c);
-    size_t unit = problem->matrices->unit;
-    size_t line = problem->traits.line_bytes / rs_size_gcd(problem->traits.line_bytes, unit);
-    size_t third = problem->traits.chip_bytes / 3 / (c->across * unit);
-    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) / unit;
-    for (size_t lines = 1; lines <= SHORT_LINES && lines * line <= most; lines++)
-        offer_part(method, offers, c->by_rows, lines * line);
-    for (size_t thirds = 1; thirds <= 3; thirds++) {
-        size_t part = thirds * third - thirds * third % line;
-        if (part > SHORT_LINES * line && part <= most)
-            offer_part(method, offers, c->by_rows, part);
-    }
-    for (size_t part = 2; part <= least(most, least(DENSE_PARTS, longest)); part++)
-        if (c->along % part == 0)
-            offer_part(method, offers, c->by_rows, part);
-    for (size_t blocks = 2; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
-        if (c->along % blocks == 0 && c->along / blocks <= most)
-            offer_part(method, offers, c->by_rows, c->along / blocks);
-}
-
-static void offer_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                        bool by_rows)
-{
-    const cut c = make_cut(problem, by_rows, 1);
-    if (problem->roughly)
-        offer_few_parts(method, problem, offers, &c);
-    else
-        offer_all_parts(method, problem, offers, &c);
-}
-
-static void offer_row_blocks(const rs_method *method, const rs_problem *problem, rs_offers *offers)
-{
-    offer_parts(method, problem, offers, true);
-}
-
-static void offer_column_blocks(const rs_method *method, const rs_problem *problem,
-                                rs_offers *offers)
-{
-    offer_parts(method, problem, offers, false);
-}
-
-/* The largest factors of a side up to `longest`. */
-static size_t find_factors(size_t side, size_t longest, size_t *factors)
-{
-    size_t count = 0;
-    size_t factor = least(longest, side / 2);
-    for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)
-        if (side % factor == 0)
-            factors[count++] = factor;
-    for (size_t small = least(factor, MOST_FACTORS); small > 1 && count < MOST_FACTORS; small--)
-        if (side % small == 0)
-            factors[count++] = small;
-    return count;
-}
-
-/* Tiles with sides up to `longest` and an area up to `most`. */
-static void offer_factors(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                          size_t longest, size_t most)
-{
-    const rs_matrices *m = problem->matrices;
-    size_t rows[MOST_FACTORS];
-    size_t cols[MOST_FACTORS];
-    size_t row_count = find_factors(m->rows, longest, rows);
-    size_t col_count = find_factors(m->cols, longest, cols);
-    for (size_t i = 0; i < row_count; i++)
-        for (size_t j = 0; j < col_count; j++)
-            if (rows[i] <= most / cols[j])
-                offers->take(offers, method, (rs_tiles){rows[i], cols[j]});
-}
-
-/* Super-elements have no more than LONGEST_LINES lines. */
-static void offer_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
-{
-    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) /
-                     problem->matrices->unit;
-    offer_factors(method, problem, offers, longest, SIZE_MAX);
-}
-
-/* Two tiles fit into what one group of a device has on chip, and no side is longer than twice that
- * of the largest square (thesis, section 4.8.4: m and n near each other). */
-static void offer_small_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
-{
-    size_t most = problem->traits.group_bytes / 2 / problem->matrices->unit;
-    size_t longest = 1;
-    while (longest * longest < 4 * most)
-        longest++;
-    if (problem->traits.group_bytes == 0)
-        offer_grids(method, problem, offers);
-    else
-        offer_factors(method, problem, offers, longest, most);
-}
-
 /* ---- the table ---- */
 
 static const rs_method methods[] = {
-    {"nothing", false, 0, build_nothing, offer_once,
+    {"nothing", false, 0, build_nothing, rs_offer_once,
      "A single row and a single column are the same bytes.", NULL},
-    {"square", false, 1, build_square, offer_once, "Mirror tiles of a square change places.", NULL},
-    {"direct", false, 1, build_direct, offer_once, NULL, explain_direct},
-    {"copy", false, 1, build_copy, offer_once, NULL, explain_copy},
-    {"2-stage 010! 100!", false, 2, build_row_blocks, offer_row_blocks, NULL, explain_blocks},
-    {"2-stage 100! 010!", false, 2, build_column_blocks, offer_column_blocks, NULL, explain_blocks},
-    {"pad-square-unpad", false, 2, build_near_square, offer_once, NULL, explain_squares},
-    {"2-stage squares 100!", false, 2, build_row_squares, offer_once, NULL, explain_squares},
-    {"2-stage 100! squares", false, 2, build_column_squares, offer_once, NULL, explain_squares},
-    {"3-stage 100! 0010! 0100!", false, 3, build_columns_first, offer_grids, NULL, explain_grid},
-    {"3-stage 0100! 0010! 100!", false, 3, build_rows_first, offer_grids, NULL, explain_grid},
-    {"4-stage 0100! 0010! 1000! 0100!", false, 4, build_four_stages, offer_grids, NULL,
+    {"square", false, 1, build_square, rs_offer_once, "Mirror tiles of a square change places.",
+     NULL},
+    {"direct", false, 1, build_direct, rs_offer_once, NULL, explain_direct},
+    {"copy", false, 1, build_copy, rs_offer_once, NULL, explain_copy},
+    {"2-stage 010! 100!", false, 2, build_row_blocks, rs_offer_row_blocks, NULL, explain_blocks},
+    {"2-stage 100! 010!", false, 2, build_column_blocks, rs_offer_column_blocks, NULL,
+     explain_blocks},
+    {"pad-square-unpad", false, 2, build_near_square, rs_offer_once, NULL, explain_squares},
+    {"2-stage squares 100!", false, 2, build_row_squares, rs_offer_once, NULL, explain_squares},
+    {"2-stage 100! squares", false, 2, build_column_squares, rs_offer_once, NULL, explain_squares},
+    {"3-stage 100! 0010! 0100!", false, 3, build_columns_first, rs_offer_grids, NULL, explain_grid},
+    {"3-stage 0100! 0010! 100!", false, 3, build_rows_first, rs_offer_grids, NULL, explain_grid},
+    {"4-stage 0100! 0010! 1000! 0100!", false, 4, build_four_stages, rs_offer_grids, NULL,
      explain_grid},
-    {"4-stage fused", false, 3, build_fused_stages, offer_small_grids, NULL, explain_grid},
-    {"C2R", false, 2, build_c2r, offer_once,
+    {"4-stage fused", false, 3, build_fused_stages, rs_offer_small_grids, NULL, explain_grid},
+    {"C2R", false, 2, build_c2r, rs_offer_once,
      "Rows are shuffled one by one, then columns; sides with a common divisor rotate first.", NULL},
-    {"R2C", false, 2, build_r2c, offer_once,
+    {"R2C", false, 2, build_r2c, rs_offer_once,
      "Columns are shuffled one by one, then rows; sides with a common divisor rotate last.", NULL},
     {"tiles 210!", false, 1, rs_device_build_tiles, rs_device_offer_tiles, NULL,
      rs_device_explain_tiles},
@@ -663,14 +500,15 @@ static const rs_method methods[] = {
      "The sides have no common divisor: columns are shuffled and rotated, then rows shuffled on "
      "chip.",
      NULL},
-    {"P-IPT", true, 1, build_pipt, offer_once,
+    {"P-IPT", true, 1, build_pipt, rs_offer_once,
      "A baseline: each cycle of the elements has a thread.", NULL},
-    {"PTTWAC", true, 1, build_pttwac, offer_once,
+    {"PTTWAC", true, 1, build_pttwac, rs_offer_once,
      "A baseline: threads share the cycles of the elements and claim positions.", NULL},
-    {"3-stage P-IPT", true, 3, build_cycles, offer_small_grids, NULL, explain_grid},
-    {"3-stage PTTWAC", true, 3, build_spread_claims, offer_small_grids, NULL, explain_grid},
-    {"3-stage PTTWAC packed", true, 3, build_packed_claims, offer_small_grids, NULL, explain_grid},
-    {"3-stage PTTWAC remapped", true, 3, build_remapped_claims, offer_small_grids, NULL,
+    {"3-stage P-IPT", true, 3, build_cycles, rs_offer_small_grids, NULL, explain_grid},
+    {"3-stage PTTWAC", true, 3, build_spread_claims, rs_offer_small_grids, NULL, explain_grid},
+    {"3-stage PTTWAC packed", true, 3, build_packed_claims, rs_offer_small_grids, NULL,
+     explain_grid},
+    {"3-stage PTTWAC remapped", true, 3, build_remapped_claims, rs_offer_small_grids, NULL,
      explain_grid},
 };
 

@@ -1,0 +1,176 @@
+/*
+ * Which tiles are worth a look (Sung thesis, section 4.8.4): long super-elements are better for
+ * 100! and 0100!, but m x n must fit on chip for 010! and 0010!, so only the largest factors below
+ * that are.
+ */
+#include "transpose/offers.h"
+#include "base/arithmetic.h"
+
+#include <stdint.h>
+
+enum {
+    DENSE_PARTS = 384,   /* every size up to this one */
+    DIVIDED_PARTS = 128, /* and the whole side divided by every number up to this one */
+    MOST_TRIALS = 4096,  /* divisions in search of the factors of a side */
+    MOST_FACTORS = 16,
+    LONGEST_LINES = 64, /* a super-element beyond gains nothing more */
+    SHORT_LINES = 4     /* and one of these is moved with the least work */
+};
+
+/* The side of a matrix that is cut into parts, and the other. */
+typedef struct {
+    bool by_rows;
+    size_t along;
+    size_t across;
+} cut_side;
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks near the chip, short ones in any case, and all that was granted. */
+static size_t largest_part(const rs_problem *problem, const cut_side *c)
+{
+    size_t slim = c->across * problem->matrices->unit;
+    size_t most = rs_size_multiply_capped(4, problem->traits.chip_bytes) / slim;
+    size_t lines = rs_size_multiply_capped(4, problem->traits.line_bytes) / problem->matrices->unit;
+    most = most > lines ? most : lines;
+    if (problem->granted && problem->scratch_limit / slim > most)
+        most = problem->scratch_limit / slim;
+    return least(most > 1 ? most : 1, c->along);
+}
+
+static void offer_part(const rs_method *method, rs_offers *offers, bool by_rows, size_t part)
+{
+    offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+}
+
+/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
+static void offer_all_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                            const cut_side *c)
+{
+    size_t most = largest_part(problem, c);
+    size_t step = 1;
+    for (size_t part = 2; part <= most; part += step) {
+        offer_part(method, offers, c->by_rows, part);
+        if (part == most) /* the next step may go round */
+            break;
+        if (part >= DENSE_PARTS)
+            step = part / 8 / problem->traits.line_bytes * problem->traits.line_bytes;
+        if (part >= DENSE_PARTS && step == 0)
+            step = part / 8;
+        if (step > most - part)
+            step = most - part;
+    }
+    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c->along; blocks++) {
+        size_t part = c->along / blocks;
+        if (part <= most && part > DENSE_PARTS)
+            offer_part(method, offers, c->by_rows, part);
+    }
+}
+
+/*
+ * Super-elements of one to four whole lines; whole lines in blocks that take a third of the chip,
+ * two thirds, and all of it; and factors, which leave nothing over.
+ */
+static void offer_few_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                            const cut_side *c)
+{
+    size_t most = largest_part(problem, c);
+    size_t unit = problem->matrices->unit;
+    size_t line = problem->traits.line_bytes / rs_size_gcd(problem->traits.line_bytes, unit);
+    size_t third = problem->traits.chip_bytes / 3 / (c->across * unit);
+    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) / unit;
+    for (size_t lines = 1; lines <= SHORT_LINES && lines * line <= most; lines++)
+        offer_part(method, offers, c->by_rows, lines * line);
+    for (size_t thirds = 1; thirds <= 3; thirds++) {
+        size_t part = thirds * third - thirds * third % line;
+        if (part > SHORT_LINES * line && part <= most)
+            offer_part(method, offers, c->by_rows, part);
+    }
+    for (size_t part = 2; part <= least(most, least(DENSE_PARTS, longest)); part++)
+        if (c->along % part == 0)
+            offer_part(method, offers, c->by_rows, part);
+    for (size_t blocks = 2; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
+        if (c->along % blocks == 0 && c->along / blocks <= most)
+            offer_part(method, offers, c->by_rows, c->along / blocks);
+}
+
+static void offer_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                        bool by_rows)
+{
+    const rs_matrices *m = problem->matrices;
+    const cut_side c = {by_rows, by_rows ? m->rows : m->cols, by_rows ? m->cols : m->rows};
+    if (problem->roughly)
+        offer_few_parts(method, problem, offers, &c);
+    else
+        offer_all_parts(method, problem, offers, &c);
+}
+
+void rs_offer_row_blocks(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    offer_parts(method, problem, offers, true);
+}
+
+void rs_offer_column_blocks(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    offer_parts(method, problem, offers, false);
+}
+
+/* The largest factors of a side up to `longest`. */
+static size_t find_factors(size_t side, size_t longest, size_t *factors)
+{
+    size_t count = 0;
+    size_t factor = least(longest, side / 2);
+    for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)
+        if (side % factor == 0)
+            factors[count++] = factor;
+    for (size_t small = least(factor, MOST_FACTORS); small > 1 && count < MOST_FACTORS; small--)
+        if (side % small == 0)
+            factors[count++] = small;
+    return count;
+}
+
+/* Tiles with sides up to `longest` and an area up to `most`. */
+static void offer_factors(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                          size_t longest, size_t most)
+{
+    const rs_matrices *m = problem->matrices;
+    size_t rows[MOST_FACTORS];
+    size_t cols[MOST_FACTORS];
+    size_t row_count = find_factors(m->rows, longest, rows);
+    size_t col_count = find_factors(m->cols, longest, cols);
+    for (size_t i = 0; i < row_count; i++)
+        for (size_t j = 0; j < col_count; j++)
+            if (rows[i] <= most / cols[j])
+                offers->take(offers, method, (rs_tiles){rows[i], cols[j]});
+}
+
+/* Super-elements have no more than LONGEST_LINES lines. */
+void rs_offer_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) /
+                     problem->matrices->unit;
+    offer_factors(method, problem, offers, longest, SIZE_MAX);
+}
+
+/* Two tiles fit into what one group of a device has on chip, and no side is longer than twice that
+ * of the largest square (thesis, section 4.8.4: m and n near each other). */
+void rs_offer_small_grids(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    size_t most = problem->traits.group_bytes / 2 / problem->matrices->unit;
+    size_t longest = 1;
+    while (longest * longest < 4 * most)
+        longest++;
+    if (problem->traits.group_bytes == 0)
+        rs_offer_grids(method, problem, offers);
+    else
+        offer_factors(method, problem, offers, longest, most);
+}
+
+void rs_offer_once(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    (void)problem;
+    offers->take(offers, method, (rs_tiles){0, 0});
+}
