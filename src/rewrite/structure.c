@@ -111,11 +111,27 @@ static void fail_at(reading *r, CXCursor field, const char *format, ...)
         r->status = rs_fail_memory("a structure");
 }
 
-static void add_member(reading *r, CXCursor field, CXType type, const char *path, size_t offset)
+/* Appends a member whose path is not set yet. */
+static void append(reading *r, rs_member member, const char *path)
 {
     rs_structure *s = r->structure;
+    rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        r->status = rs_fail_memory("a structure");
+        return;
+    }
+    s->members = grown;
+    member.path = strdup(path);
+    s->members[s->member_count++] = member;
+    r->status = member.path == NULL
+                    ? rs_fail_memory("a structure")
+                    : rs_record_add_leaf(&s->record, path, member.offset, member.size);
+}
+
+static void add_member(reading *r, CXCursor field, CXType type, const char *path, size_t offset)
+{
     rs_member member = {NULL, offset, 0, "", false, false};
-    if (s->member_count >= MEMBER_LIMIT) {
+    if (r->structure->member_count >= MEMBER_LIMIT) {
         fail_at(r, field, "the structure has more than %d members", MEMBER_LIMIT);
         return;
     }
@@ -131,16 +147,7 @@ static void add_member(reading *r, CXCursor field, CXType type, const char *path
         return;
     }
     member.size = (size_t)clang_Type_getSizeOf(type);
-    rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        r->status = rs_fail_memory("a structure");
-        return;
-    }
-    s->members = grown;
-    member.path = strdup(path);
-    s->members[s->member_count++] = member;
-    r->status = member.path == NULL ? rs_fail_memory("a structure")
-                                    : rs_record_add_leaf(&s->record, path, offset, member.size);
+    append(r, member, path);
 }
 
 /* A union moves as bytes of one size and alignment; what lies inside it stays together. */
@@ -154,7 +161,6 @@ static void add_union(reading *r, CXCursor field, CXType type, const char *path,
                  {4, "unsigned int"},
                  {8, "unsigned long"},
                  {16, "uint4"}};
-    rs_structure *s = r->structure;
     rs_member member = {NULL, offset, (size_t)clang_Type_getSizeOf(type), "", false, true};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].size == clang_Type_getSizeOf(type) &&
@@ -164,16 +170,7 @@ static void add_union(reading *r, CXCursor field, CXType type, const char *path,
         fail_at(r, field, "member %s is a union that is not aligned to its size", path);
         return;
     }
-    rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        r->status = rs_fail_memory("a structure");
-        return;
-    }
-    s->members = grown;
-    member.path = strdup(path);
-    s->members[s->member_count++] = member;
-    r->status = member.path == NULL ? rs_fail_memory("a structure")
-                                    : rs_record_add_leaf(&s->record, path, offset, member.size);
+    append(r, member, path);
 }
 
 static bool is_union(CXType canonical)

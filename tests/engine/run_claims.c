@@ -7,43 +7,18 @@
  * One line a layout: spreading factor, padded or remapped, and GB/s (2 x bytes / time, the median
  * of N runs; 9). With 0 runs each layout has one launch.
  */
-#include "engine/open.h"
-#include "engine/transfer.h"
+#include "lab.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_RUNS = 99, SPREADINGS = 6, WORD_BYTES = 4 };
 
 static restride_engine *engine;
 static rs_transfer *transfer;
 static size_t runs = 9;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static restride_status carry(void *host, void *buffer, size_t bytes, bool up)
-{
-    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
-    rs_ticket ticket;
-    restride_status status = up ? transfer->operations->upload(transfer, &all, &ticket)
-                                : transfer->operations->download(transfer, &all, &ticket);
-    return status == RESTRIDE_OK ? transfer->operations->wait(transfer, ticket) : status;
-}
 
 static size_t bytes_of(const rs_transpose_task *task)
 {
@@ -63,11 +38,11 @@ static restride_status verify(const rs_transpose_task *task, const rs_stage *sta
     size_t area = task->rows * task->cols;
     for (size_t i = 0; i < task->count * area; i++)
         words[i] = (uint32_t)i;
-    restride_status status = carry(words, buffer, bytes_of(task), true);
+    restride_status status = lab_upload(transfer, buffer, words, bytes_of(task));
     if (status == RESTRIDE_OK)
         status = run(stage, buffer);
     if (status == RESTRIDE_OK)
-        status = carry(words, buffer, bytes_of(task), false);
+        status = lab_download(transfer, words, buffer, bytes_of(task));
     for (size_t i = 0; i < task->count * area && status == RESTRIDE_OK; i++) {
         size_t place = i % area;
         size_t from = i - place + place % task->rows * task->cols + place / task->rows;
@@ -86,16 +61,15 @@ static restride_status report(const rs_transpose_task *task, void *buffer, uint3
         return status;
     status = verify(task, stage, buffer, words);
     for (size_t i = 0; i < runs && status == RESTRIDE_OK; i++) {
-        double start = now();
+        double start = lab_now();
         status = run(stage, buffer);
-        times[i] = now() - start;
+        times[i] = lab_now() - start;
     }
     engine->operations->destroy_stage(stage);
-    qsort(times, runs, sizeof times[0], compare);
     printf("%zux%zux%zu, spread by %zu%s%s", task->count, task->rows, task->cols, task->spreading,
            task->padded ? ", padded" : "", task->remapped ? ", remapped" : "");
     if (runs > 0)
-        printf(": %.1f GB/s", 2e-6 * (double)bytes_of(task) / times[runs / 2]);
+        printf(": %.1f GB/s", 2e-6 * (double)bytes_of(task) / lab_median(times, runs));
     puts("");
     return status;
 }
@@ -121,25 +95,10 @@ static bool measure(rs_transpose_task *task)
     return good;
 }
 
-static restride_status open_engine(const char *name)
-{
-    const char *device = getenv("RESTRIDE_TEST_DEVICE");
-#ifdef RESTRIDE_HAVE_CUDA
-    if (strcmp(name, "cuda") == 0)
-        return rs_cuda_open(&engine, NULL);
-#endif
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (strcmp(name, "opencl") == 0)
-        return rs_opencl_open(&engine, device);
-#endif
-    (void)device;
-    return rs_fail(RESTRIDE_UNSUPPORTED, "There is no engine \"%s\" here.", name);
-}
-
 int main(int argc, char **argv)
 {
     bool good = true;
-    if (argc < 2 || open_engine(argv[1]) != RESTRIDE_OK ||
+    if (argc < 2 || lab_open(&engine, argv[1]) != RESTRIDE_OK ||
         rs_transfer_open(engine, &transfer) != RESTRIDE_OK) {
         puts(argc < 2 ? "Which engine?" : restride_last_error());
         return 2;

@@ -7,8 +7,7 @@
  * and three of every method whatever their cost. A time is the median of five; a line says how much
  * slower the planner's choice is than the best. --all prints every plan.
  */
-#include "engine/open.h"
-#include "engine/transfer.h"
+#include "lab.h"
 #include "restride/restride.h"
 #include "transpose/cost.h"
 #include "transpose/methods.h"
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_OFFERS = 8192, RUNS = 5, OF_EACH_METHOD = 3 };
 
@@ -30,13 +28,6 @@ static restride_engine *engine;
 static rs_transfer *transfer;
 static size_t most = 48;
 static bool print_all;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 /* ---- all offers ---- */
 
@@ -81,13 +72,6 @@ static void find_offers(list *l)
 
 /* ---- times ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Infinite when it cannot be made. */
 static double measure(const rs_choice *choice, size_t bytes, void *buffer)
 {
@@ -97,17 +81,16 @@ static double measure(const rs_choice *choice, size_t bytes, void *buffer)
     if (status == RESTRIDE_OK)
         status = rs_plan_add_transposes(made, choice->tasks, choice->count, choice->scratch_limit);
     for (int i = 0; i <= RUNS && status == RESTRIDE_OK; i++) {
-        double start = now();
+        double start = lab_now();
         status = restride_execute(made, buffer);
         if (status == RESTRIDE_OK)
             status = transfer->operations->finish(transfer);
-        times[i] = now() - start;
+        times[i] = lab_now() - start;
     }
     restride_plan_destroy(made);
     if (status != RESTRIDE_OK)
         return INFINITY;
-    qsort(times + 1, RUNS, sizeof times[0], compare_times); /* the first one warms up */
-    return times[1 + RUNS / 2];
+    return lab_median(times + 1, RUNS); /* the first one warms up */
 }
 
 static void describe(const plan *p, size_t bytes)
@@ -174,16 +157,7 @@ int main(int count, char **arguments)
 {
     if (count < 3)
         return 2;
-    bool cuda = strcmp(arguments[1], "cuda") == 0;
-    restride_status status = RESTRIDE_UNSUPPORTED;
-#ifdef RESTRIDE_HAVE_CUDA
-    if (cuda)
-        status = rs_cuda_open(&engine, NULL);
-#endif
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (!cuda)
-        status = rs_opencl_open(&engine, getenv("RESTRIDE_TEST_DEVICE"));
-#endif
+    restride_status status = lab_open(&engine, arguments[1]);
     if (status == RESTRIDE_OK)
         status = rs_transfer_open(engine, &transfer);
     if (status != RESTRIDE_OK) {

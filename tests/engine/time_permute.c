@@ -7,8 +7,7 @@
  * same bytes from buffer to buffer, the time of the second plan, scratch memory, stages; and a line
  * for each stage.
  */
-#include "engine/open.h"
-#include "engine/transfer.h"
+#include "lab.h"
 #include "restride/restride.h"
 
 #include <jansson.h>
@@ -16,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 9, MOST_RANK = 16 };
 
@@ -31,26 +29,12 @@ typedef struct {
 static restride_engine *engine;
 static rs_transfer *transfer;
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of what `plan` takes, or a copy to `target` without one; negative after a failure. */
 static double median(restride_plan *plan, void *buffer, void *target, size_t bytes)
 {
     double times[RUNS + 1];
     for (int i = 0; i <= RUNS; i++) {
-        double start = now();
+        double start = lab_now();
         restride_status status =
             plan != NULL ? restride_execute(plan, buffer)
                          : transfer->operations->copy(transfer, target, 0, buffer, 0, bytes);
@@ -58,19 +42,9 @@ static double median(restride_plan *plan, void *buffer, void *target, size_t byt
             status = transfer->operations->finish(transfer);
         if (status != RESTRIDE_OK)
             return -1;
-        times[i] = now() - start;
+        times[i] = lab_now() - start;
     }
-    qsort(times + 1, RUNS, sizeof times[0], compare); /* the first one warms up */
-    return times[1 + RUNS / 2];
-}
-
-static restride_status carry(unsigned char *host, void *buffer, size_t bytes, bool up)
-{
-    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
-    rs_ticket ticket;
-    restride_status status = up ? transfer->operations->upload(transfer, &all, &ticket)
-                                : transfer->operations->download(transfer, &all, &ticket);
-    return status == RESTRIDE_OK ? transfer->operations->wait(transfer, ticket) : status;
+    return lab_median(times + 1, RUNS); /* the first one warms up */
 }
 
 /* Byte b of element e. */
@@ -146,19 +120,19 @@ static bool measure(const tensor *t)
         for (size_t b = 0; b < t->unit; b++)
             host[e * t->unit + b] = value(e, b);
     if (status == RESTRIDE_OK)
-        status = carry(host, buffer, t->bytes, true);
+        status = lab_upload(transfer, buffer, host, t->bytes);
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
-        double start = now();
+        double start = lab_now();
         status = restride_plan_permute(&plan, engine, t->rank, t->dims, t->axes, t->unit);
-        plan_time = now() - start;
+        plan_time = lab_now() - start;
     }
     if (status == RESTRIDE_OK)
         status = restride_execute(plan, buffer);
     if (status == RESTRIDE_OK)
         status = o->finish(transfer);
     if (status == RESTRIDE_OK)
-        status = carry(host, buffer, t->bytes, false);
+        status = lab_download(transfer, host, buffer, t->bytes);
     bool good =
         status == RESTRIDE_OK && report(t, plan, plan_time, buffer, target, count_wrong(t, host));
     if (status != RESTRIDE_OK)
@@ -193,15 +167,7 @@ int main(int count, char **arguments)
 {
     if (count < 3)
         return 2;
-    restride_status status = RESTRIDE_UNSUPPORTED;
-#ifdef RESTRIDE_HAVE_CUDA
-    if (strcmp(arguments[1], "cuda") == 0)
-        status = rs_cuda_open(&engine, NULL);
-#endif
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (strcmp(arguments[1], "opencl") == 0)
-        status = rs_opencl_open(&engine, getenv("RESTRIDE_TEST_DEVICE"));
-#endif
+    restride_status status = lab_open(&engine, arguments[1]);
     if (status == RESTRIDE_OK)
         status = rs_transfer_open(engine, &transfer);
     if (status != RESTRIDE_OK) {

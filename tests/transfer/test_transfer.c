@@ -2,8 +2,7 @@
  * Data in host memory converted by a device: test_transfer opencl|cuda. Every byte is compared with
  * the definition, and bytes around the host's memory stay as they are.
  */
-#include "engine/open.h"
-#include "engine/transfer.h"
+#include "../engine/lab.h"
 #include "restride/layout.h"
 #include "restride/transfer.h"
 
@@ -330,17 +329,8 @@ static void a_failing_driver_is_reported(void **state)
 
 int main(int argc, char **argv)
 {
-    bool cuda = argc == 2 && strcmp(argv[1], "cuda") == 0;
-    restride_status status = RESTRIDE_UNSUPPORTED;
-#ifdef RESTRIDE_HAVE_CUDA
-    if (cuda)
-        status = rs_cuda_open(&engine, NULL);
-#endif
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (!cuda)
-        status = rs_opencl_open(&engine, getenv("RESTRIDE_TEST_DEVICE"));
-#endif
-    if (status != RESTRIDE_OK) {
+    const char *name = argc == 2 ? argv[1] : "opencl";
+    if (lab_open(&engine, name) != RESTRIDE_OK) {
         printf("%s\n", restride_last_error());
         return SKIPPED;
     }
@@ -354,7 +344,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest emulated_tests[] = {cmocka_unit_test(a_failing_driver_is_reported)};
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    if (cuda && getenv("EMULATED_FOLDER") != NULL)
+    if (strcmp(name, "cuda") == 0 && getenv("EMULATED_FOLDER") != NULL)
         failures += cmocka_run_group_tests(emulated_tests, NULL, NULL);
     restride_engine_destroy(engine);
     return failures;

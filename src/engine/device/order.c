@@ -1,5 +1,6 @@
 /* Parts into another order; see order.h. */
 #include "engine/device/order.h"
+#include "engine/settle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,47 +61,20 @@ static bool add_step(rs_order *order, rs_order_kind kind)
 
 /* ---- some wait, the others slide ---- */
 
-static void find_places(piece *pieces, const rs_piece *given, size_t count)
+/* The result is the bytes of the pieces that wait. */
+static size_t find_places(piece *pieces, const rs_piece *given, rs_settled *settled, size_t count)
 {
     size_t offset = 0;
+    size_t waiting = rs_settle(given, count, settled);
     for (size_t i = 0; i < count; i++) {
-        pieces[i] = (piece){
-            .offset = offset, .bytes = given[i].count * given[i].unit, .place = given[i].place};
+        pieces[i] = (piece){.offset = offset,
+                            .bytes = given[i].count * given[i].unit,
+                            .place = given[i].place,
+                            .target = settled[i].target,
+                            .kept = settled[i].kept};
         offset += pieces[i].bytes;
     }
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < count; j++)
-            if (pieces[j].place < pieces[i].place)
-                pieces[i].target += pieces[j].bytes;
-}
-
-/* What the heaviest list of pieces in increasing places weighs that ends with one, and the piece
- * before it in that list. */
-typedef struct {
-    size_t weight;
-    size_t previous;
-} chain_end;
-
-/* Marks the heaviest list as kept; the result is the bytes of the others. */
-static size_t keep_heaviest(piece *pieces, size_t count, chain_end *ends)
-{
-    size_t total = 0;
-    size_t best = 0;
-    for (size_t i = 0; i < count; i++) {
-        ends[i] = (chain_end){0, count};
-        for (size_t j = 0; j < i; j++)
-            if (pieces[j].place < pieces[i].place && ends[j].weight > ends[i].weight)
-                ends[i] = (chain_end){ends[j].weight, j};
-        ends[i].weight += pieces[i].bytes;
-        total += pieces[i].bytes;
-        if (ends[i].weight > ends[best].weight)
-            best = i;
-    }
-    for (size_t i = best; i < count; i = ends[i].previous) {
-        pieces[i].kept = true;
-        total -= pieces[i].bytes;
-    }
-    return total;
+    return waiting;
 }
 
 static bool add_waiting(rs_order *order, const piece *pieces, size_t count, bool save)
@@ -287,11 +261,10 @@ restride_status rs_order_create(rs_order *order, const rs_piece *pieces, size_t 
 {
     *order = (rs_order){0};
     piece *own = malloc(count * sizeof *own);
-    chain_end *ends = malloc(count * sizeof *ends);
-    bool done = own != NULL && ends != NULL;
+    rs_settled *settled = malloc(count * sizeof *settled);
+    bool done = own != NULL && settled != NULL;
     if (done) {
-        find_places(own, pieces, count);
-        size_t waiting = keep_heaviest(own, count, ends);
+        size_t waiting = find_places(own, pieces, settled, count);
         if (waiting <= scratch_limit) {
             order->waiting = waiting;
             done = add_waiting(order, own, count, true) && add_slides(order, own, count) &&
@@ -301,7 +274,7 @@ restride_status rs_order_create(rs_order *order, const rs_piece *pieces, size_t 
         }
     }
     free(own);
-    free(ends);
+    free(settled);
     if (done)
         return RESTRIDE_OK;
     rs_order_free(order);

@@ -13,6 +13,7 @@
  * or changes places by swaps, is moved by one.
  */
 #include "engine/host/host.h"
+#include "engine/settle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,57 +25,21 @@ static size_t bytes_of(const rs_host_piece *piece)
     return piece->count * piece->unit;
 }
 
-static void find_targets(rs_host_piece *pieces, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        pieces[i].target = 0;
-        for (size_t j = 0; j < count; j++)
-            if (pieces[j].place < pieces[i].place)
-                pieces[i].target += bytes_of(&pieces[j]);
-    }
-}
-
-/* What the heaviest list of parts in increasing places weighs that ends with a part, and the part
- * before it in that list. */
-typedef struct {
-    size_t weight;
-    size_t previous;
-} chain_end;
-
-/* Marks the heaviest chain as kept; the result is the bytes of the others. */
-static size_t keep_heaviest(rs_host_piece *pieces, size_t count, chain_end *ends)
-{
-    size_t total = 0;
-    size_t best = 0;
-    for (size_t i = 0; i < count; i++) {
-        ends[i] = (chain_end){0, count};
-        for (size_t j = 0; j < i; j++)
-            if (pieces[j].place < pieces[i].place && ends[j].weight > ends[i].weight)
-                ends[i] = (chain_end){ends[j].weight, j};
-        ends[i].weight += bytes_of(&pieces[i]);
-        total += bytes_of(&pieces[i]);
-        if (ends[i].weight > ends[best].weight)
-            best = i;
-    }
-    for (size_t i = best; i < count; i = ends[i].previous) {
-        pieces[i].kept = true;
-        total -= bytes_of(&pieces[i]);
-    }
-    return total;
-}
-
 restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     size_t count = stage->task.piece_count;
     restride_status status = rs_host_pieces_create(stage);
-    chain_end *ends = status == RESTRIDE_OK ? malloc(count * sizeof *ends) : NULL;
-    if (ends == NULL) {
+    rs_settled *settled = status == RESTRIDE_OK ? malloc(count * sizeof *settled) : NULL;
+    if (settled == NULL) {
         free(stage->pieces);
         return rs_fail_memory("the parts of a buffer");
     }
-    find_targets(stage->pieces, count);
-    size_t waiting = keep_heaviest(stage->pieces, count, ends);
-    free(ends);
+    size_t waiting = rs_settle(stage->task.pieces, count, settled);
+    for (size_t i = 0; i < count; i++) {
+        stage->pieces[i].target = settled[i].target;
+        stage->pieces[i].kept = settled[i].kept;
+    }
+    free(settled);
     stage->has_room = waiting <= scratch_limit;
     stage->apart = stage->task.outer > 1;
     if (stage->apart && stage->threads > stage->task.outer)

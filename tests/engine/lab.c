@@ -1,0 +1,63 @@
+#include "lab.h"
+
+#include "base/status.h"
+#include "engine/open.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+restride_status lab_open(restride_engine **engine, const char *name)
+{
+#ifdef RESTRIDE_HAVE_CUDA
+    if (strcmp(name, "cuda") == 0)
+        return rs_cuda_open(engine, NULL);
+#endif
+#ifdef RESTRIDE_HAVE_OPENCL
+    if (strcmp(name, "opencl") == 0)
+        return rs_opencl_open(engine, getenv("RESTRIDE_TEST_DEVICE"));
+#endif
+    *engine = NULL;
+    return rs_fail(RESTRIDE_UNSUPPORTED, "There is no engine \"%s\" here.", name);
+}
+
+static restride_status finish(rs_transfer *transfer, restride_status status, rs_ticket ticket)
+{
+    return status == RESTRIDE_OK ? transfer->operations->wait(transfer, ticket) : status;
+}
+
+restride_status lab_upload(rs_transfer *transfer, void *buffer, void *host, size_t bytes)
+{
+    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
+    rs_ticket ticket = NULL;
+    restride_status status = transfer->operations->upload(transfer, &all, &ticket);
+    return finish(transfer, status, ticket);
+}
+
+restride_status lab_download(rs_transfer *transfer, void *host, void *buffer, size_t bytes)
+{
+    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
+    rs_ticket ticket = NULL;
+    restride_status status = transfer->operations->download(transfer, &all, &ticket);
+    return finish(transfer, status, ticket);
+}
+
+double lab_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double lab_median(double *times, size_t count)
+{
+    qsort(times, count, sizeof times[0], compare);
+    return times[count / 2];
+}
