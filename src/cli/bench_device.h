@@ -6,8 +6,33 @@
 #include "engine/transfer.h"
 #include "restride/plan.h"
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+enum { RS_BENCH_MOST_REPEAT = 1000 };
+
+/* The options that these measurements have in common. */
+typedef struct {
+    const char *engine;
+    const char *device;
+    size_t repeat;
+    bool json;
+} rs_bench_device_options;
+
+#define RS_BENCH_DEVICE_DEFAULTS                                                                   \
+    {                                                                                              \
+        .engine = "opencl", .repeat = 5                                                            \
+    }
+#define RS_BENCH_DEVICE_OPTIONS                                                                    \
+    {"engine", required_argument, NULL, 'e'}, {"device", required_argument, NULL, 'd'},            \
+        {"repeat", required_argument, NULL, 'n'},                                                  \
+    {                                                                                              \
+        "json", no_argument, NULL, 'j'                                                             \
+    }
+
+/* Takes one of them; false for a value or an option that is none. */
+bool rs_bench_take_device_option(rs_bench_device_options *options, int code, const char *value);
 
 /* Fills `elements` of `unit` bytes; element number e holds bytes that depend on e alone. */
 void rs_bench_fill(unsigned char *bytes, size_t elements, size_t unit);

@@ -1,10 +1,10 @@
 /* restride bench figures: the papers' figures and tables, measured on this machine. */
 #include "cli/bench.h"
+#include "cli/bench_device.h"
 #include "cli/cli.h"
 #include "cli/engines.h"
 #include "cli/figure_lab.h"
 #include "cli/json.h"
-#include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 
@@ -36,23 +36,13 @@ static const char usage[] =
     "Example:\n"
     "  restride bench figures thesis-table-4.2 sung-6 --out figures\n";
 
-enum {
-    DEFAULT_REPEAT = 5,
-    MOST_REPEAT = 1000,
-    MOST_CURVES = 16,
-    MOST_STEPS = 256,
-    MOST_TILES = 32,
-    MOST_NAME_BYTES = 96
-};
+enum { MOST_CURVES = 16, MOST_STEPS = 256, MOST_TILES = 32, MOST_NAME_BYTES = 96 };
 
 typedef struct {
     const char *out;
-    const char *engine;
-    const char *device;
+    rs_bench_device_options on;
     int full; /* -1: as the device suggests */
-    size_t repeat;
     bool list;
-    bool json;
 } figure_options;
 
 /* ---- panels: one plot with its values ---- */
@@ -355,7 +345,7 @@ static restride_status measure_figure(rs_figure_lab *lab, const figure_options *
                                       const rs_figure *figure, json_t *all)
 {
     char *device = rs_cli_engine_device(lab->engine);
-    const char *name = device != NULL ? device : options->engine;
+    const char *name = device != NULL ? device : options->on.engine;
     json_t *panels = json_array();
     double start = rs_cli_now();
     restride_status status = RESTRIDE_OK;
@@ -364,14 +354,14 @@ static restride_status measure_figure(rs_figure_lab *lab, const figure_options *
             status = measure_panel(lab, options, figure, figure->tiles[i], name, panels);
     json_t *report =
         json_pack("{s:s, s:s*, s:s, s:s, s:s, s:b, s:I, s:b, s:s, s:o}", "figure", figure->name,
-                  "also", figure->alias, "title", figure->title, "engine", options->engine,
-                  "device", name, "full_size", lab->full, "repeat", (json_int_t)options->repeat,
+                  "also", figure->alias, "title", figure->title, "engine", options->on.engine,
+                  "device", name, "full_size", lab->full, "repeat", (json_int_t)options->on.repeat,
                   "verified", 1, "paper", figure->paper, "panels", panels);
     char *text = json_dumps(report, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(5));
     if (status == RESTRIDE_OK)
         status = write_file(options, figure, 0, "json", text);
     free(text);
-    if (status == RESTRIDE_OK && !options->json)
+    if (status == RESTRIDE_OK && !options->on.json)
         printf("%-17s %6.1f s  %s\n", figure->name, rs_cli_now() - start, figure->title);
     fflush(stdout);
     if (status == RESTRIDE_OK)
@@ -421,43 +411,26 @@ static bool take_option(void *context, int code, const char *value)
     case 'o':
         options->out = value;
         return *value != '\0';
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_device_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
     case 'F':
     case 'S':
         options->full = code == 'F';
         return true;
-    case 'n':
-        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
-               options->repeat <= MOST_REPEAT;
     case 'l':
         options->list = true;
         return true;
     default:
-        options->json = true;
-        return true;
+        return rs_bench_take_device_option(&options->on, code, value);
     }
 }
 
 static int read_options(int argc, char **argv, figure_options *options)
 {
     static const struct option names[] = {
-        {"out", required_argument, NULL, 'o'},
-        {"engine", required_argument, NULL, 'e'},
-        {"device", required_argument, NULL, 'd'},
-        {"full", no_argument, NULL, 'F'},
-        {"small", no_argument, NULL, 'S'},
-        {"repeat", required_argument, NULL, 'n'},
-        {"list", no_argument, NULL, 'l'},
-        {"json", no_argument, NULL, 'j'},
-        {NULL, 0, NULL, 0},
+        {"out", required_argument, NULL, 'o'}, RS_BENCH_DEVICE_OPTIONS,
+        {"full", no_argument, NULL, 'F'},      {"small", no_argument, NULL, 'S'},
+        {"list", no_argument, NULL, 'l'},      {NULL, 0, NULL, 0},
     };
-    *options =
-        (figure_options){.out = ".", .engine = "opencl", .full = -1, .repeat = DEFAULT_REPEAT};
+    *options = (figure_options){.out = ".", .on = RS_BENCH_DEVICE_DEFAULTS, .full = -1};
     int exit_status = rs_cli_read_options("bench figures", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
@@ -499,13 +472,13 @@ int rs_bench_figures(int argc, char **argv)
         return rs_cli_fail(RS_EXIT_FAILED, "bench", "The folder \"%s\" cannot be made: %s.",
                            options.out, strerror(errno));
     rs_figure_lab lab;
-    if (rs_figure_lab_open(&lab, options.engine, options.device, options.full, options.repeat) !=
-        RESTRIDE_OK)
+    if (rs_figure_lab_open(&lab, options.on.engine, options.on.device, options.full,
+                           options.on.repeat) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     json_t *all = json_array();
     if (measure_all(&lab, &options, argv + optind, all) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    if (exit_status == RS_EXIT_DONE && options.json)
+    if (exit_status == RS_EXIT_DONE && options.on.json)
         exit_status = rs_cli_print_json("bench", json_incref(all));
     json_decref(all);
     rs_figure_lab_close(&lab);

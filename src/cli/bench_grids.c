@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/engines.h"
 #include "cli/json.h"
-#include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/plot.h"
 #include "cli/progress.h"
@@ -42,7 +41,6 @@ enum {
     MOST_LAYOUTS = 5,
     MOST_VALUES = 7,
     SMALL_VALUES = 2,
-    MOST_REPEAT = 100,
     SWEEPS = 4, /* of a measurement */
     CHECKED = 4 /* sweeps before results are compared */
 };
@@ -97,9 +95,9 @@ enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 static const size_t eighths[MOST_VALUES] = {4, 5, 6, 7, 8, 10, 12};
 
 typedef struct {
-    const char *engine, *device, *out;
-    size_t repeat;
-    bool small, json;
+    rs_bench_device_options on;
+    const char *out;
+    bool small;
 } grid_options;
 
 typedef struct {
@@ -261,9 +259,9 @@ static restride_status time_once(const laboratory *lab, const variant *v, const 
 static restride_status time_variants(laboratory *lab, variant *variants, int count,
                                      const size_t cells[3], double seconds[MOST_LAYOUTS])
 {
-    double times[MOST_LAYOUTS][MOST_REPEAT];
+    double times[MOST_LAYOUTS][RS_BENCH_MOST_REPEAT];
     restride_status status = RESTRIDE_OK;
-    size_t repeat = lab->options->repeat;
+    size_t repeat = lab->options->on.repeat;
     for (size_t r = 0; r < repeat; r++)
         for (int v = 0; v < count && status == RESTRIDE_OK; v++) {
             extents n = make_extents(variants[v].layout, cells);
@@ -447,7 +445,7 @@ static restride_status open_laboratory(laboratory *lab)
 {
     restride_engine *engine = NULL;
     const grid_options *options = lab->options;
-    restride_status status = rs_cli_open_engine(&engine, options->engine, options->device, 0);
+    restride_status status = rs_cli_open_engine(&engine, options->on.engine, options->on.device, 0);
     lab->engine = (rs_device_engine *)engine;
     if (status != RESTRIDE_OK)
         return status;
@@ -491,7 +489,7 @@ static restride_status measure_program(laboratory *lab, const grid_program *prog
         status = measure_figure(lab, &f, variants);
         if (status == RESTRIDE_OK && lab->options->out != NULL)
             status = write_figure(lab, &f);
-        if (status == RESTRIDE_OK && !lab->options->json)
+        if (status == RESTRIDE_OK && !lab->options->on.json)
             print_figure(&f);
         if (status == RESTRIDE_OK)
             json_array_append_new(all, figure_json(&f));
@@ -503,43 +501,30 @@ static restride_status measure_program(laboratory *lab, const grid_program *prog
 
 /* ---- options ---- */
 
-static bool take_option(void *target, int option, const char *value)
+static bool take_option(void *target, int code, const char *value)
 {
     grid_options *options = target;
-    switch (option) {
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_device_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
+    switch (code) {
     case 'o':
         options->out = value;
         return true;
-    case 'r':
-        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
-               options->repeat <= MOST_REPEAT;
     case 's':
         options->small = true;
         return true;
     default:
-        options->json = true;
-        return true;
+        return rs_bench_take_device_option(&options->on, code, value);
     }
 }
 
 int rs_bench_grids(int argc, char **argv)
 {
-    static const struct option names[] = {{"engine", required_argument, NULL, 'e'},
-                                          {"device", required_argument, NULL, 'd'},
+    static const struct option names[] = {RS_BENCH_DEVICE_OPTIONS,
                                           {"out", required_argument, NULL, 'o'},
-                                          {"repeat", required_argument, NULL, 'r'},
                                           {"small", no_argument, NULL, 's'},
-                                          {"json", no_argument, NULL, 'j'},
                                           {NULL, 0, NULL, 0}};
     if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    grid_options options = {.engine = "opencl", .repeat = 5};
+    grid_options options = {.on = RS_BENCH_DEVICE_DEFAULTS};
     int exit_status = rs_cli_read_options("bench grids", argc, argv, names, take_option, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
@@ -553,10 +538,10 @@ int rs_bench_grids(int argc, char **argv)
         status = measure_program(&lab, &programs[p], all);
     if (status != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench grids");
-    else if (options.json)
-        exit_status =
-            rs_cli_print_json("bench grids", json_pack("{s:s, s:s, s:O}", "device", lab.name,
-                                                       "engine", options.engine, "figures", all));
+    else if (options.on.json)
+        exit_status = rs_cli_print_json("bench grids",
+                                        json_pack("{s:s, s:s, s:O}", "device", lab.name, "engine",
+                                                  options.on.engine, "figures", all));
     json_decref(all);
     close_laboratory(&lab);
     return exit_status;

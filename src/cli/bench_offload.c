@@ -39,20 +39,17 @@ static const char usage[] =
     "Example:\n"
     "  restride bench offload --shape 7200x1800 --parts 2,4,8\n";
 
-enum { DEFAULT_REPEAT = 5, MOST_REPEAT = 1000, MOST_SHAPES = 32, MOST_PARTS = 16 };
+enum { BUS_RUNS = 5, MOST_SHAPES = 32, MOST_PARTS = 16 };
 
 typedef struct {
-    const char *engine;
-    const char *device;
+    rs_bench_device_options on;
     size_t shapes[MOST_SHAPES][2];
     size_t shape_count;
     const char *type;
     size_t unit;
     size_t parts[MOST_PARTS];
     int parts_count;
-    size_t repeat;
     bool pageable;
-    bool json;
 } offload_options;
 
 static bool read_shape(offload_options *options, const char *text)
@@ -71,12 +68,6 @@ static bool take_option(void *context, int code, const char *value)
 {
     offload_options *options = context;
     switch (code) {
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_device_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
     case 's':
         return read_shape(options, value);
     case 't':
@@ -84,33 +75,26 @@ static bool take_option(void *context, int code, const char *value)
         return rs_cli_read_type(value, &options->unit) && options->unit > 0;
     case 'q':
         return rs_cli_read_list(value, ',', MOST_PARTS, options->parts, &options->parts_count);
-    case 'n':
-        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
-               options->repeat <= MOST_REPEAT;
     case 'p':
         options->pageable = true;
         return true;
     default:
-        options->json = true;
-        return true;
+        return rs_bench_take_device_option(&options->on, code, value);
     }
 }
 
 static int read_options(int argc, char **argv, offload_options *options)
 {
     static const struct option names[] = {
-        {"engine", required_argument, NULL, 'e'},
-        {"device", required_argument, NULL, 'd'},
+        RS_BENCH_DEVICE_OPTIONS,
         {"shape", required_argument, NULL, 's'},
         {"type", required_argument, NULL, 't'},
         {"parts", required_argument, NULL, 'q'},
-        {"repeat", required_argument, NULL, 'n'},
         {"pageable", no_argument, NULL, 'p'},
-        {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
     *options = (offload_options){
-        .engine = "opencl", .type = "f32", .unit = 4, .parts_count = 1, .repeat = DEFAULT_REPEAT};
+        .on = RS_BENCH_DEVICE_DEFAULTS, .type = "f32", .unit = 4, .parts_count = 1};
     int exit_status =
         rs_cli_read_only_options("bench offload", argc, argv, names, take_option, options);
     if (exit_status != RS_EXIT_DONE)
@@ -142,13 +126,13 @@ static restride_status time_bus(shape_bench *b)
 {
     rs_transfer *transfer;
     void *buffer = NULL;
-    double up[DEFAULT_REPEAT];
-    double down[DEFAULT_REPEAT];
+    double up[BUS_RUNS];
+    double down[BUS_RUNS];
     restride_status status = rs_transfer_open(b->engine, &transfer);
     if (status != RESTRIDE_OK)
         return status;
     status = transfer->operations->allocate(transfer, b->bytes, &buffer);
-    for (int i = -1; i < DEFAULT_REPEAT && status == RESTRIDE_OK; i++) {
+    for (int i = -1; i < BUS_RUNS && status == RESTRIDE_OK; i++) {
         int place = i < 0 ? 0 : i; /* the first warms up */
         double start = rs_cli_now();
         status = rs_bench_upload(transfer, buffer, b->matrix, b->bytes);
@@ -158,8 +142,8 @@ static restride_status time_bus(shape_bench *b)
         up[place] = middle - start;
         down[place] = rs_cli_now() - middle;
     }
-    b->up_seconds = rs_bench_median(up, DEFAULT_REPEAT);
-    b->down_seconds = rs_bench_median(down, DEFAULT_REPEAT);
+    b->up_seconds = rs_bench_median(up, BUS_RUNS);
+    b->down_seconds = rs_bench_median(down, BUS_RUNS);
     transfer->operations->release(transfer, buffer);
     transfer->operations->close(transfer);
     return status;
@@ -169,19 +153,19 @@ static restride_status time_offload(const shape_bench *b, restride_offload *offl
                                     double *seconds)
 {
     size_t unit = b->options->unit;
-    double *times = calloc(b->options->repeat, sizeof *times);
+    double *times = calloc(b->options->on.repeat, sizeof *times);
     if (times == NULL)
         return rs_fail_memory("the times of a benchmark");
     rs_bench_fill(b->matrix, b->rows * b->cols, unit);
     restride_status status = restride_offload_run(offload, b->matrix);
     if (status == RESTRIDE_OK)
         status = rs_bench_verify(b->matrix, b->rows, b->cols, unit, 1);
-    for (size_t i = 0; i < b->options->repeat && status == RESTRIDE_OK; i++) {
+    for (size_t i = 0; i < b->options->on.repeat && status == RESTRIDE_OK; i++) {
         double start = rs_cli_now();
         status = restride_offload_run(offload, b->matrix);
         times[i] = rs_cli_now() - start;
     }
-    *seconds = rs_bench_median(times, b->options->repeat);
+    *seconds = rs_bench_median(times, b->options->on.repeat);
     free(times);
     return status;
 }
@@ -198,7 +182,7 @@ static void report(const shape_bench *b, const restride_offload *offload, double
     double bytes = (double)b->bytes;
     double rate = gigabytes_a_second(2 * bytes, seconds);
     double speedup = b->none_seconds / seconds;
-    if (b->options->json) {
+    if (b->options->on.json) {
         json_array_append_new(
             b->results,
             json_pack("{s:I, s:I, s:s, s:I, s:b, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "rows",
@@ -286,10 +270,10 @@ int rs_bench_offload(int argc, char **argv)
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     restride_engine *engine;
-    if (rs_cli_open_engine(&engine, options.engine, options.device, 0) != RESTRIDE_OK)
+    if (rs_cli_open_engine(&engine, options.on.engine, options.on.device, 0) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     json_t *results = json_array();
-    if (!options.json)
+    if (!options.on.json)
         printf("%23s %5s %8s %6s %9s %9s %9s %9s %8s\n", "shape", "type", "overlap", "parts", "ms",
                "GB/s", "up GB/s", "down GB/s", "speed-up");
     restride_status status = RESTRIDE_OK;
@@ -297,11 +281,11 @@ int rs_bench_offload(int argc, char **argv)
         status = measure_shape(&options, engine, options.shapes[i], results);
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    } else if (options.json) {
+    } else if (options.on.json) {
         exit_status = rs_cli_print_json(
-            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
+            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.on.engine, "device",
                                engine->operations->describe_device(engine), "repeat",
-                               (json_int_t)options.repeat, "results", results));
+                               (json_int_t)options.on.repeat, "results", results));
     }
     json_decref(results);
     restride_engine_destroy(engine);

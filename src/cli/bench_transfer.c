@@ -37,19 +37,16 @@ static const char usage[] =
     "Example:\n"
     "  restride bench transfer --engine cuda --bytes 4G --words 8,16,19\n";
 
-enum { DEFAULT_REPEAT = 5, MOST_REPEAT = 1000, MOST_WORDS = 32, WORD_BYTES = 4 };
+enum { MOST_WORDS = 32, WORD_BYTES = 4 };
 
 typedef struct {
-    const char *engine;
-    const char *device;
+    rs_bench_device_options on;
     size_t words[MOST_WORDS];
     int word_count;
     size_t tile;
     size_t bytes;
     size_t chunk;
-    size_t repeat;
     bool pageable;
-    bool json;
 } transfer_options;
 
 static bool read_words(transfer_options *options, const char *value)
@@ -66,12 +63,6 @@ static bool take_option(void *context, int code, const char *value)
 {
     transfer_options *options = context;
     switch (code) {
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_device_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
     case 'w':
         return read_words(options, value);
     case 't':
@@ -80,33 +71,30 @@ static bool take_option(void *context, int code, const char *value)
         return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
     case 'c':
         return rs_cli_read_bytes(value, &options->chunk);
-    case 'n':
-        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
-               options->repeat <= MOST_REPEAT;
     case 'p':
         options->pageable = true;
         return true;
     default:
-        options->json = true;
-        return true;
+        return rs_bench_take_device_option(&options->on, code, value);
     }
 }
 
 static int read_options(int argc, char **argv, transfer_options *options)
 {
     static const struct option names[] = {
-        {"engine", required_argument, NULL, 'e'}, {"device", required_argument, NULL, 'd'},
-        {"words", required_argument, NULL, 'w'},  {"tile", required_argument, NULL, 't'},
-        {"bytes", required_argument, NULL, 'b'},  {"chunk", required_argument, NULL, 'c'},
-        {"repeat", required_argument, NULL, 'n'}, {"pageable", no_argument, NULL, 'p'},
-        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0},
+        RS_BENCH_DEVICE_OPTIONS,
+        {"words", required_argument, NULL, 'w'},
+        {"tile", required_argument, NULL, 't'},
+        {"bytes", required_argument, NULL, 'b'},
+        {"chunk", required_argument, NULL, 'c'},
+        {"pageable", no_argument, NULL, 'p'},
+        {NULL, 0, NULL, 0},
     };
-    *options = (transfer_options){.engine = "opencl",
+    *options = (transfer_options){.on = RS_BENCH_DEVICE_DEFAULTS,
                                   .words = {8},
                                   .word_count = 1,
                                   .tile = 32,
-                                  .bytes = (size_t)64 << 20,
-                                  .repeat = DEFAULT_REPEAT};
+                                  .bytes = (size_t)64 << 20};
     return rs_cli_read_only_options("bench transfer", argc, argv, names, take_option, options);
 }
 
@@ -153,7 +141,7 @@ static restride_status verify(const words_bench *b)
 static restride_status time_ways(const words_bench *b, way_times ways[2])
 {
     restride_status status = RESTRIDE_OK;
-    for (size_t i = 0; i < b->options->repeat && status == RESTRIDE_OK; i++) {
+    for (size_t i = 0; i < b->options->on.repeat && status == RESTRIDE_OK; i++) {
         double times[5] = {rs_cli_now()};
         status = restride_transfer_upload(b->transfer, b->buffer, b->array);
         times[1] = rs_cli_now();
@@ -177,12 +165,12 @@ static restride_status time_ways(const words_bench *b, way_times ways[2])
 static void report(const words_bench *b, const way_times ways[2], json_t *results)
 {
     double rates[4];
-    size_t repeat = b->options->repeat;
+    size_t repeat = b->options->on.repeat;
     for (int w = 0; w < 2; w++) {
         rates[2 * w] = (double)b->bytes * 1e-9 / rs_bench_median(ways[w].seconds, repeat);
         rates[2 * w + 1] = (double)b->bytes * 1e-9 / rs_bench_median(ways[w].plain_seconds, repeat);
     }
-    if (b->options->json)
+    if (b->options->on.json)
         json_array_append_new(
             results,
             json_pack("{s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:b}", "words",
@@ -204,13 +192,13 @@ static restride_status verify_and_time(const words_bench *b, json_t *results)
     restride_status status = verify(b);
     if (status != RESTRIDE_OK)
         return status;
-    double *times = calloc(4 * b->options->repeat, sizeof *times);
+    double *times = calloc(4 * b->options->on.repeat, sizeof *times);
     if (times == NULL)
         return rs_fail_memory("the times of a benchmark");
     way_times ways[2];
     for (size_t w = 0; w < 2; w++)
-        ways[w] = (way_times){times + 2 * w * b->options->repeat,
-                              times + (2 * w + 1) * b->options->repeat};
+        ways[w] = (way_times){times + 2 * w * b->options->on.repeat,
+                              times + (2 * w + 1) * b->options->on.repeat};
     status = time_ways(b, ways);
     if (status == RESTRIDE_OK)
         report(b, ways, results);
@@ -296,10 +284,10 @@ int rs_bench_transfer(int argc, char **argv)
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     restride_engine *engine;
-    if (rs_cli_open_engine(&engine, options.engine, options.device, 0) != RESTRIDE_OK)
+    if (rs_cli_open_engine(&engine, options.on.engine, options.on.device, 0) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     json_t *results = json_array();
-    if (!options.json)
+    if (!options.on.json)
         printf("%5s %5s %12s %8s %8s %6s %8s %8s %6s\n", "words", "tile", "bytes", "up GB/s",
                "plain", "ratio", "down", "plain", "ratio");
     restride_status status = RESTRIDE_OK;
@@ -307,11 +295,11 @@ int rs_bench_transfer(int argc, char **argv)
         status = measure(&options, engine, options.words[i], results);
     if (status != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    } else if (options.json) {
+    } else if (options.on.json) {
         exit_status = rs_cli_print_json(
-            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
+            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.on.engine, "device",
                                engine->operations->describe_device(engine), "repeat",
-                               (json_int_t)options.repeat, "results", results));
+                               (json_int_t)options.on.repeat, "results", results));
     }
     json_decref(results);
     restride_engine_destroy(engine);

@@ -6,22 +6,13 @@
  *
  * usage: faults CASE RECORDS, a case of main(); exit status 0 when all is as it should be.
  */
-#include <CL/cl.h>
+#include "items.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOATS = 16, MOST_BUFFERS = 12, PART = 5 };
-
-typedef struct {
-    float f[FLOATS];
-} item;
-
-static const char source[] =
-    "typedef struct { float f[16]; } item;\n"
-    "__kernel void grow(__global item *items)\n"
-    "{ size_t i = get_global_id(0); for (int k = 0; k < 16; k++) items[i].f[k] += (float)k; }\n"
-    "__kernel void plain(__global float *all) { all[get_global_id(0) * 16] *= 0.5f; }\n";
+enum { MOST_BUFFERS = 12, PART = 5 };
 
 static const char no_memory[] = "buffer 1 1000000", no_room[] = "migrate 1 1000000",
                   first_kernel[] = "kernel 1 1", second_kernel[] = "kernel 2 2";
@@ -104,9 +95,8 @@ static cl_int launch(cl_kernel kernel, const array *a)
 {
     check(clSetKernelArg(kernel, 0, sizeof a->handle, &a->handle), "clSetKernelArg");
     cl_int error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &a->count, NULL, 0, NULL, NULL);
-    for (size_t i = 0; error == CL_SUCCESS && i < a->count; i++)
-        for (int k = 0; k < FLOATS; k++)
-            a->model[i].f[k] += (float)k;
+    if (error == CL_SUCCESS)
+        items_grow(a->model, a->count);
     return error;
 }
 
@@ -314,7 +304,7 @@ static void set_up(void)
     cl_device_id devices[2];
     cl_uint device_count;
     cl_int error;
-    const char *text = source;
+    const char *text = items_source;
     check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices, &device_count),
           "clGetDeviceIDs");

@@ -10,23 +10,12 @@
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected.
  */
-#include <CL/cl.h>
+#include "items.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { FLOATS = 16 };
-
-typedef struct {
-    float f[FLOATS];
-} item;
-
-static const char source[] =
-    "typedef struct { float f[16]; } item;\n"
-    "__kernel void grow(__global item *items)\n"
-    "{ size_t i = get_global_id(0); for (int k = 0; k < 16; k++) items[i].f[k] += (float)k; }\n"
-    "__kernel void plain(__global float *all) { all[get_global_id(0) * 16] *= 0.5f; }\n";
 
 static cl_context context;
 static cl_command_queue queue;
@@ -49,7 +38,7 @@ static void set_up(void)
     cl_platform_id platform;
     cl_device_id device;
     cl_int error;
-    const char *text = source;
+    const char *text = items_source;
     check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
@@ -76,10 +65,8 @@ static void launch(cl_kernel kernel)
 {
     check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL),
           "clEnqueueNDRangeKernel");
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < FLOATS; k++)
-            if (kernel == grow)
-                model[i].f[k] += (float)k;
+    if (kernel == grow)
+        items_grow(model, count);
     for (size_t i = 0; kernel == plain && i < count; i++)
         model[i].f[0] *= 0.5f;
 }
