@@ -48,18 +48,40 @@ void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_
                       const cl_event *wait_list)
 {
     rs_layer_lock();
-    *command = (rs_command){.wait_count = wait_count, .wait_list = wait_list};
+    *command = (rs_command){.handle = queue, .wait_count = wait_count, .wait_list = wait_list};
     /* A wait list that the driver is going to refuse is not for us to extend. */
     if ((wait_count == 0) == (wait_list == NULL))
         command->queue = rs_queue_of(queue);
+    command->is_profiled = command->queue != NULL && command->queue->profiling;
 }
 
-void rs_command_end(rs_command *command)
+static void forget_list(rs_command *command)
 {
     for (cl_uint i = 0; command->joined != NULL && i < command->wait_count; i++)
         rs_driver()->clReleaseEvent(command->joined[i]);
     free(command->joined);
+}
+
+void rs_command_end(rs_command *command)
+{
+    forget_list(command);
     rs_layer_unlock();
+}
+
+bool rs_command_divert(rs_command *command, cl_command_queue handle, cl_event event)
+{
+    rs_command diverted = *command;
+    diverted.handle = handle;
+    diverted.is_profiled = true;
+    diverted.wait_count = 0;
+    diverted.wait_list = diverted.joined = NULL;
+    diverted.joined_capacity = 0;
+    rs_command_wait(&diverted, event);
+    if (diverted.error != CL_SUCCESS)
+        return false;
+    forget_list(command);
+    *command = diverted;
+    return true;
 }
 
 /* ---- users of a buffer ---- */
@@ -254,7 +276,7 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     rs_conversion made;
     const size_t record = residence->relayout.record.size, count = buffer->size / record;
     const rs_route *route = direction == RS_THERE ? &buffer->reserved : &buffer->route;
-    if (rs_converter_enqueue(residence->converter, route, command->queue->handle, buffer->handle,
+    if (rs_converter_enqueue(residence->converter, route, command->handle, buffer->handle,
                              buffer->size, direction, command->wait_count, command->wait_list,
                              &made) != RESTRIDE_OK)
         return fail_conversion(command, buffer, made.is_torn);
@@ -268,6 +290,7 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
                                .began = made.began,
                                .back = direction == RS_BACK,
                                .bytes = count * record,
+                               .is_profiled = command->is_profiled,
                                .device = command->queue->device});
     return CL_SUCCESS;
 }
@@ -280,7 +303,7 @@ static cl_int bring_back_elsewhere(rs_buffer *buffer)
     own.handle = rs_driver()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
     if (own.handle == NULL)
         return error;
-    rs_command command = {.queue = &own};
+    rs_command command = {.queue = &own, .handle = own.handle};
     rs_layer_lock();
     rs_command_own(&command, buffer);
     error = command.error;

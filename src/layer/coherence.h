@@ -28,8 +28,10 @@
 #include "layer/residences.h"
 
 typedef struct {
-    rs_queue *queue; /* NULL: unknown; the command goes through as it is */
-    cl_int error;    /* of a conversion that failed: the command must not be enqueued */
+    rs_queue *queue;         /* NULL: unknown; the command goes through as it is */
+    cl_command_queue handle; /* where it is enqueued: that queue, or its own (detour.h) */
+    bool is_profiled;        /* has times there */
+    cl_int error;            /* of a conversion that failed: the command must not be enqueued */
     cl_uint wait_count;
     const cl_event *wait_list; /* the program's, or `joined` */
     cl_event *joined;
@@ -64,6 +66,10 @@ void rs_command_end(rs_command *command);
 
 /* Lets the command wait for an event as well. */
 void rs_command_wait(rs_command *command, cl_event event);
+
+/* The command goes by another queue of the same device, which has profiling, and waits for that
+ * event alone; false when memory is short. */
+bool rs_command_divert(rs_command *command, cl_command_queue handle, cl_event event);
 
 /* Before a command that changes a buffer's bytes behind other queues' backs, as a conversion does:
  * it waits for everything that may still use them. After it: who comes later waits for `event`,

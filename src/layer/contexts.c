@@ -3,6 +3,7 @@
  * profiling that the report needs and the program did not ask for (hidden from it).
  */
 #include "layer/coherence.h"
+#include "layer/detour.h"
 #include "layer/report.h"
 #include "layer/timing.h"
 
@@ -77,6 +78,7 @@ static cl_int CL_API_CALL release_context(cl_context handle)
 {
     rs_layer_lock();
     rs_timing_harvest();
+    rs_detour_trim();
     rs_context *context = rs_context_find(handle);
     if (context != NULL && context->references > 0 && --context->references == 0)
         rs_context_trim(context);
@@ -157,7 +159,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_i
                                                  cl_int *error)
 {
     cl_command_queue_properties given =
-        properties | (rs_timing_wanted() ? CL_QUEUE_PROFILING_ENABLE : 0);
+        properties | (rs_report_times() ? CL_QUEUE_PROFILING_ENABLE : 0);
     cl_command_queue handle = rs_driver()->clCreateCommandQueue(context, device, given, error);
     return keep_queue(handle, context, device, NULL, properties, given);
 }
@@ -187,7 +189,7 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context cont
     }
     cl_command_queue_properties given = wanted;
     /* A queue on the device has no profiling events of ours; one with an odd list is left alone. */
-    if (fits && rs_timing_wanted() && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
+    if (fits && rs_report_times() && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
         given |= CL_QUEUE_PROFILING_ENABLE;
         if (flags_at == QUEUE_LIST_LIMIT) {
             extended[count++] = CL_QUEUE_PROPERTIES;
@@ -218,6 +220,7 @@ static cl_int CL_API_CALL release_queue(cl_command_queue handle)
     rs_queue *queue = rs_queue_find(handle);
     if (queue != NULL && --queue->references == 0) {
         rs_queue_retire(queue);
+        rs_detour_close(queue);
         /* Without memory for it, the times that the program did not ask for are seen: harmless. */
         if (queue->profiling_added)
             rs_map_set(&rs_the_layer.released, handle, &rs_the_layer.released);
@@ -226,6 +229,7 @@ static cl_int CL_API_CALL release_queue(cl_command_queue handle)
         free(queue);
     }
     rs_timing_harvest();
+    rs_detour_trim();
     rs_layer_unlock();
     return rs_driver()->clReleaseCommandQueue(handle);
 }
@@ -280,18 +284,20 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
     return rs_driver()->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
 }
 
-/* The report holds a reference to events whose times it still waits for; the program must not see
- * it. */
+/* The layer holds a reference to events whose times it still waits for, and some stand for others:
+ * the program must not see it. */
 static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, size_t value_size,
                                          void *value, size_t *value_size_ret)
 {
     cl_int error = rs_driver()->clGetEventInfo(event, name, value_size, value, value_size_ret);
-    if (name == CL_EVENT_REFERENCE_COUNT && error == CL_SUCCESS && value != NULL) {
-        rs_layer_lock();
-        if (rs_timing_holds(event))
-            --*(cl_uint *)value;
-        rs_layer_unlock();
-    }
+    if (error != CL_SUCCESS || value == NULL ||
+        (name != CL_EVENT_REFERENCE_COUNT && name != CL_EVENT_COMMAND_TYPE))
+        return error;
+    rs_layer_lock();
+    if (name == CL_EVENT_REFERENCE_COUNT && rs_timing_holds(event))
+        --*(cl_uint *)value;
+    rs_detour_correct(event, name, value);
+    rs_layer_unlock();
     return error;
 }
 

@@ -4,7 +4,7 @@
  * policy wants it; otherwise all buffers are brought to AoS and the program's own kernel runs.
  */
 #include "base/log.h"
-#include "layer/coherence.h"
+#include "layer/detour.h"
 #include "layer/knowledge.h"
 #include "layer/report.h"
 #include "layer/timing.h"
@@ -253,7 +253,7 @@ static void count_plans(const launch *choice, cl_device_id device)
 
 static const char being_built[] = "its conversions are being built";
 
-static bool policy_wants(launch *choice, const rs_queue *queue)
+static bool policy_wants(launch *choice, rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
     if (kernel->policy != RS_POLICY_AUTO)
@@ -271,6 +271,8 @@ static bool policy_wants(launch *choice, const rs_queue *queue)
         decision.trial_seconds > 0 && begin_conversions(kernel, queue->device);
     if (choice->known->awaits_build)
         decision = (rs_policy_decision){false, being_built, 0};
+    if (decision.trial_seconds > 0 && !rs_detour_is_possible(queue))
+        decision = (rs_policy_decision){false, "launches on this queue cannot be timed", 0};
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
@@ -321,7 +323,7 @@ static bool find_residences(launch *choice, rs_command *command)
 static void choose(launch *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
-    const rs_queue *queue = command->queue;
+    rs_queue *queue = command->queue;
     choice->is_pending = false;
     if (kernel == NULL || kernel->rewritten[RS_FORM_ANY] == NULL || kernel->facts == NULL ||
         queue == NULL || has_obstacle(kernel, queue, choice->range))
@@ -331,13 +333,23 @@ static void choose(launch *choice, rs_command *command)
 
 /* ---- waiting for the time of the launch before ---- */
 
-enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
+enum {
+    MOST_WAITS = 8,
+    LAUNCHES_BETWEEN_LOOKS = 16,
+    SHORTEST_SLEEP = 10000,
+    LONGEST_SLEEP = 1000000
+};
 
-static const double longest_wait = 2;
 static const double longest_build = 30;
 
-/* For conversions that are being built: of the program's time so far. */
+/* Of the program's time so far, for all that is waited for: another might have used it. */
 static const double affordable_wait = 0.04;
+
+/* What is left of that now. */
+static double affordable_seconds(double now)
+{
+    return affordable_wait * (now - rs_the_layer.loaded_at) - rs_the_layer.waited;
+}
 
 /* A thread that sleeps wakes up late: short launches are waited for without. */
 static const double longest_spin = 1e-4;
@@ -350,31 +362,35 @@ static bool is_complete(cl_event event)
     return status <= CL_COMPLETE;
 }
 
-/* Waits until the event is complete; false after a while, for it may depend on something that the
- * program does later. */
-static bool wait_a_while(cl_event event)
+/* Waits until the event is complete, for `longest` seconds: it may depend on something that the
+ * program does later. Returns the seconds that it took. */
+static double wait_a_while(cl_event event, double longest)
 {
     const double start = rs_layer_clock();
+    double waited = 0;
     long sleep = SHORTEST_SLEEP;
-    while (!is_complete(event)) {
+    while (waited < longest && !is_complete(event)) {
         const struct timespec pause = {0, sleep};
-        const double waited = rs_layer_clock() - start;
-        if (waited < longest_spin)
-            continue;
-        if (waited > longest_wait)
-            return false;
-        nanosleep(&pause, NULL);
-        sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
+        if (waited >= longest_spin) {
+            nanosleep(&pause, NULL);
+            sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
+        }
+        waited = rs_layer_clock() - start;
     }
-    return true;
+    return waited;
 }
 
 static bool is_undecided(const rs_known_kernel *known)
 {
     const rs_policy_knowledge *k = &known->knowledge;
     return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
-           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1) &&
-           rs_policy_wants_time(k, known->last_rewritten);
+           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1);
+}
+
+/* What is not waited for is looked at now and then. */
+static bool is_to_be_looked_at(const rs_kernel *kernel)
+{
+    return kernel->facts->launches % LAUNCHES_BETWEEN_LOOKS == 0;
 }
 
 /* Whether a build is worth waiting for, and a little of the program's time so far is left for it.
@@ -385,11 +401,10 @@ static bool still_builds(cl_kernel handle, double since)
     const rs_kernel *kernel = rs_kernel_find(handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     double now = rs_layer_clock();
-    bool wanted =
-        known != NULL && known->awaits_build &&
-        rs_policy_is_long(&known->knowledge, known->work_items) &&
-        rs_the_layer.waited + now - since < affordable_wait * (since - rs_the_layer.loaded_at) &&
-        is_pending(kernel, kernel->known_device);
+    bool wanted = known != NULL && known->awaits_build &&
+                  rs_policy_is_long(&known->knowledge, known->work_items) &&
+                  now - since < affordable_seconds(since) &&
+                  is_pending(kernel, kernel->known_device);
     rs_layer_unlock();
     return wanted;
 }
@@ -419,18 +434,22 @@ static void await_times(cl_command_queue queue, cl_kernel handle)
     rs_kernel *kernel = rs_kernel_find(handle);
     rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     cl_event event = NULL;
-    if (known != NULL && is_undecided(known)) {
-        event = rs_timing_open_launch(known);
-        known->waits++;
+    double longest = 0;
+    if (known != NULL && rs_policy_awaits_time(&known->knowledge)) {
+        if (is_undecided(known))
+            event = rs_timing_open_launch(known);
+        else if (is_to_be_looked_at(kernel))
+            rs_timing_harvest();
+        longest = event != NULL ? affordable_seconds(rs_layer_clock()) : 0;
     }
     rs_layer_unlock();
     if (event == NULL)
         return;
-    bool complete = rs_driver()->clFlush(queue) == CL_SUCCESS && wait_a_while(event);
+    double waited = rs_driver()->clFlush(queue) == CL_SUCCESS ? wait_a_while(event, longest) : 0;
     rs_driver()->clReleaseEvent(event);
     rs_layer_lock();
-    if (!complete)
-        known->waits = MOST_WAITS;
+    rs_the_layer.waited += waited;
+    known->waits = waited < longest ? known->waits + 1 : MOST_WAITS;
     rs_timing_harvest();
     rs_layer_unlock();
 }
@@ -488,8 +507,7 @@ static cl_int set_counts(rs_kernel *kernel)
     return CL_SUCCESS;
 }
 
-static cl_int enqueue(rs_command *command, const launch *choice, cl_command_queue queue,
-                      cl_kernel handle, cl_event *event)
+static cl_int enqueue(rs_command *command, const launch *choice, cl_kernel handle, cl_event *event)
 {
     const range *r = choice->range;
     place_buffers(choice, command);
@@ -500,9 +518,9 @@ static cl_int enqueue(rs_command *command, const launch *choice, cl_command_queu
         return error;
     if (choice->rewritten)
         handle = choice->kernel->rewritten[form_of_launch(choice->kernel)];
-    return rs_driver()->clEnqueueNDRangeKernel(queue, handle, r->dimensions, r->offset, r->global,
-                                               r->local, command->wait_count, command->wait_list,
-                                               event);
+    return rs_driver()->clEnqueueNDRangeKernel(command->handle, handle, r->dimensions, r->offset,
+                                               r->global, r->local, command->wait_count,
+                                               command->wait_list, event);
 }
 
 static void note_launch(const launch *choice)
@@ -512,8 +530,10 @@ static void note_launch(const launch *choice)
         return;
     kernel->facts->launches++;
     kernel->facts->transformed_launches += choice->rewritten;
-    if (choice->known != NULL && !choice->rewritten)
-        choice->known->knowledge.own_work_items += choice->work_items;
+    if (choice->known != NULL) {
+        rs_policy_knowledge *k = &choice->known->knowledge;
+        *(choice->rewritten ? &k->moved_work_items : &k->own_work_items) += choice->work_items;
+    }
     for (size_t i = 0; (choice->rewritten || choice->by_policy) && i < kernel->target_count; i++) {
         rs_buffer *buffer = target_buffer(kernel, i);
         if (buffer == NULL || seen_before(kernel, i))
@@ -531,15 +551,35 @@ static double count_work_items(cl_uint dimensions, const size_t *global)
     return count;
 }
 
-/* Whether this launch needs an event of ours. */
+/* What it takes to time a launch. */
+static double timing_seconds(const rs_queue *queue)
+{
+    return queue->profiling ? 0 : rs_detour_seconds;
+}
+
+/* Whether this launch is to be timed. */
 static bool is_timed(const launch *choice, const rs_queue *queue)
 {
-    if (choice->kernel == NULL || choice->kernel->facts == NULL || queue == NULL ||
-        !queue->profiling)
+    if (choice->kernel == NULL || choice->kernel->facts == NULL || queue == NULL)
         return false;
-    return rs_report_times() ||
+    return (rs_report_times() && queue->profiling) ||
            (choice->known != NULL &&
-            rs_policy_wants_time(&choice->known->knowledge, choice->rewritten));
+            rs_policy_wants_time(&choice->known->knowledge, choice->rewritten,
+                                 timing_seconds(queue)));
+}
+
+/* The launch has an event of ours from now on. */
+static void take_time(const launch *choice, const rs_queue *queue, cl_event event)
+{
+    if (choice->known != NULL)
+        rs_policy_take_time(&choice->known->knowledge, choice->rewritten, timing_seconds(queue));
+    rs_timing_take(&(rs_timed){.event = event,
+                               .facts = choice->kernel->facts,
+                               .known = choice->known,
+                               .rewritten = choice->rewritten,
+                               .work_items = choice->work_items,
+                               .is_profiled = true,
+                               .device = queue->device});
 }
 
 /* Begins the command and chooses. What is being built and is needed at once is waited for without
@@ -593,25 +633,24 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
     await_build(handle);
     begin_launch(&command, &choice, queue, handle, wait_count, wait_list);
     bool timed = is_timed(&choice, command.queue);
+    const bool by_detour = timed && !command.queue->profiling;
+    if (by_detour)
+        timed = rs_detour_begin(&command);
     cl_event *out = timed ? &mine : event;
 
-    cl_int error = enqueue(&command, &choice, queue, handle, out);
+    cl_int error = enqueue(&command, &choice, handle, out);
     if (error != CL_SUCCESS && choice.rewritten && fall_back(&command, &choice, error))
-        error = enqueue(&command, &choice, queue, handle, out);
+        error = enqueue(&command, &choice, handle, out);
     if (error == CL_SUCCESS)
         note_launch(&choice);
-    if (error == CL_SUCCESS && timed) {
-        if (event != NULL) {
-            *event = mine;
-            rs_driver()->clRetainEvent(mine);
-        }
-        rs_timing_take(&(rs_timed){.event = mine,
-                                   .facts = choice.kernel->facts,
-                                   .known = choice.known,
-                                   .rewritten = choice.rewritten,
-                                   .work_items = choice.work_items,
-                                   .device = command.queue->device});
+    if (by_detour && timed)
+        rs_detour_end(&command, mine, error == CL_SUCCESS ? event : NULL);
+    else if (error == CL_SUCCESS && timed && event != NULL) {
+        *event = mine;
+        rs_driver()->clRetainEvent(mine);
     }
+    if (error == CL_SUCCESS && timed)
+        take_time(&choice, command.queue, mine);
     rs_command_end(&command);
     return error;
 }

@@ -9,7 +9,7 @@ enum {
     SMALL_RECORD = 16,   /* one access */
     CACHE_LINE = 64,     /* of a CPU */
     TRIALS_TO_TRUST = 2, /* the first run of a kernel may be slow for reasons of its own */
-    LEAST_OWN_SAMPLES = 1
+    OWN_TO_TRY = 2       /* what more would cost is left for the trial */
 };
 
 static const double ratio_of_changed = 1.5;
@@ -52,12 +52,6 @@ double rs_policy_time(const rs_policy_times *times)
     memcpy(sorted, times->seconds, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare);
     return sorted[(count - 1) / 2];
-}
-
-bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten)
-{
-    return known->predicted_ratio >= worthwhile_ratio &&
-           (rewritten ? known->moved.count : known->own.count) < RS_POLICY_SAMPLES;
 }
 
 /* ---- prediction ---- */
@@ -142,13 +136,54 @@ static double cost_of_trial(const rs_policy_knowledge *known, const rs_policy_la
     return 2 * launch->there_seconds + launch->plan_seconds + longer + fixed_trial_seconds;
 }
 
+/* Whether the kernel can bear a cost beside what it has taken, and `more` seconds besides. */
+static bool can_bear(const rs_policy_knowledge *known, double cost, double more)
+{
+    double before = rs_policy_time(&known->own) * known->own_work_items +
+                    rs_policy_time(&known->moved) * known->moved_work_items + more;
+    return known->trial_seconds + known->timing_seconds + cost <= affordable_part * before;
+}
+
 static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
                           double cost)
 {
-    double before = rs_policy_time(&known->own) * known->own_work_items;
-    before += is_trusted(known, launch) ? launch->start_seconds
-                                        : fmin(known->earlier_seconds, launch->start_seconds);
-    return known->trial_seconds + cost <= affordable_part * before;
+    return can_bear(known, cost,
+                    is_trusted(known, launch)
+                        ? launch->start_seconds
+                        : fmin(known->earlier_seconds, launch->start_seconds));
+}
+
+/* The times of the first launches of a trial are a part of its cost. */
+static bool belongs_to_trial(const rs_policy_knowledge *known, bool rewritten)
+{
+    return rewritten && known->trial_seconds > 0 && known->moved_taken < TRIALS_TO_TRUST;
+}
+
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds)
+{
+    const size_t count = rewritten ? known->moved.count : known->own.count;
+    const size_t taken = rewritten ? known->moved_taken : known->own_taken;
+    if (known->predicted_ratio < worthwhile_ratio || count >= RS_POLICY_SAMPLES ||
+        taken >= RS_POLICY_SAMPLES)
+        return false;
+    if (seconds <= 0 || known->own_taken + known->moved_taken == 0 ||
+        belongs_to_trial(known, rewritten))
+        return true;
+    return (known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) && can_bear(known, seconds, 0);
+}
+
+bool rs_policy_awaits_time(const rs_policy_knowledge *known)
+{
+    return known->predicted_ratio >= worthwhile_ratio &&
+           ((known->own.count < RS_POLICY_SAMPLES && known->own.count < known->own_taken) ||
+            (known->moved.count < RS_POLICY_SAMPLES && known->moved.count < known->moved_taken));
+}
+
+void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds)
+{
+    if (!belongs_to_trial(known, rewritten))
+        known->timing_seconds += seconds;
+    *(rewritten ? &known->moved_taken : &known->own_taken) += 1;
 }
 
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
@@ -160,7 +195,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     "by its structures and this device, nothing is to be "
                                     "gained from another layout",
                                     0};
-    if (known->own.count < LEAST_OWN_SAMPLES)
+    if (known->own.count < (rs_policy_is_long(known, launch->work_items) ? 1 : OWN_TO_TRY))
         return in_place ? (rs_policy_decision){true, "the buffers are in this layout already", 0}
                         : (rs_policy_decision){false,
                                                "its time in the program's own layout is not "

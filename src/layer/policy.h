@@ -18,8 +18,13 @@
  * from the program's start to the kernel's first launch counts too, and they are expected to take
  * no longer. What the kernel took in earlier runs of programs, while it was not tried, counts as
  * far as this run took so long to start: so kernels with few launches are tried at last, and no run
- * is slower by more than a twentieth either. Not in this bound is what profiling of the
- * program's queues takes, some microseconds a launch (docs/performance.md).
+ * is slower by more than a twentieth either.
+ *
+ * To time a launch of a queue without profiling costs something too (detour.h). The first launch of
+ * a kernel that may gain is timed; others, outside of trials, as long as all trials and times
+ * together stay within that twenty-fifth. So a kernel loses at most a twenty-fifth of its time, or
+ * what one timed launch costs, if that is more; and kernels' times add up to no more than the
+ * program's.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -50,8 +55,11 @@ typedef struct {
     bool is_unsure;         /* most accesses are irregular: a trial may well fail */
     size_t usual_run;      /* launches until something else needed the buffers in AoS; 0: unknown */
     double own_work_items; /* of all launches in the program's own form */
-    double trial_seconds;  /* that trials may have cost so far */
-    double earlier_seconds; /* that it took in earlier runs, without having been tried */
+    double moved_work_items;
+    size_t own_taken, moved_taken; /* launches that were given out to be timed */
+    double timing_seconds;         /* that this may have cost, outside of trials */
+    double trial_seconds;          /* that trials may have cost so far */
+    double earlier_seconds;        /* that it took in earlier runs, without having been tried */
 } rs_policy_knowledge;
 
 /* One launch to be decided. */
@@ -73,6 +81,9 @@ typedef struct {
 
 void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items);
 
+/* Whether a launch has been given out whose time is not known yet, and would be of use. */
+bool rs_policy_awaits_time(const rs_policy_knowledge *known);
+
 /* The median of the last samples; 0 when there is none. */
 double rs_policy_time(const rs_policy_times *times);
 
@@ -80,8 +91,9 @@ double rs_policy_time(const rs_policy_times *times);
  * perhaps changes them, if they lie in tiles. 1 where nothing is gained. */
 double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bool changes);
 
-/* Whether the next launch is of use as a measurement. */
-bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten);
+/* Whether to time the next launch, and that it is timed. It costs `seconds`. */
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds);
+void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds);
 
 /* Whether a launch is so long that the fixed costs of a trial do not count. */
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items);

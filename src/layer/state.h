@@ -62,6 +62,8 @@ typedef struct {
     bool out_of_order;
     bool profiling_added; /* by the layer, for the report; the program did not ask for it */
     bool profiling;
+    cl_command_queue own; /* the layer's, with profiling (detour.h); NULL: not made yet, or */
+    bool has_no_own;      /* it cannot be made */
     cl_command_queue_properties program_properties; /* what the program asked for */
     cl_queue_properties *program_list; /* its property list, zero-terminated, or NULL */
     size_t program_list_count;         /* entries with the zero */
@@ -190,7 +192,7 @@ typedef struct {
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;   /* rs_layer_clock() */
-    double waited;      /* seconds, for builds of conversions, all launches together */
+    double waited;      /* seconds, for builds and for times, all launches together */
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     rs_map released;    /* queues that hid their profiling, whose events may live on */

@@ -130,7 +130,7 @@ void rs_timing_take(const rs_timed *timed)
         timing.conversions.count++;
         timing.conversions.bytes += timed->bytes;
     }
-    if (rs_timing_wanted())
+    if (timed->is_profiled && rs_timing_wanted())
         keep_open(timed);
     else
         release(timed);

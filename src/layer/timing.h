@@ -18,10 +18,11 @@ typedef struct {
     bool back;              /* the conversion: to AoS */
     double work_items;      /* of the launch */
     size_t bytes;           /* of the conversion */
+    bool is_profiled;       /* its queue has times */
     cl_device_id device;
 } rs_timed;
 
-/* Whether any times are wanted, so that queues need profiling. */
+/* Whether any times are wanted. */
 bool rs_timing_wanted(void);
 
 /* Takes over one reference to the event, and one to that of its beginning. */

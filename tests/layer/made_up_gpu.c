@@ -13,7 +13,11 @@
  *     MADE_UP_FAULT="kernel 2 3"
  *
  * makes the second and third call of a kind fail that come after it was set; the program may set
- * and unset it as it runs. The kinds are buffer (clCreateBuffer), migrate and kernel.
+ * and unset it as it runs. The kinds are buffer (clCreateBuffer), queue (clCreateCommandQueue),
+ * migrate, kernel, marker and barrier.
+ *
+ * Into the file that MADE_UP_TALLY names it writes at the end how many launches went to queues
+ * with profiling, and how many to others.
  *
  * Rectangles must lie in lines and slices that are all in the buffer. Everything else goes through.
  */
@@ -124,6 +128,53 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
                                                                 wait_count, wait_list, event);
 }
 
+static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                                 cl_command_queue_properties properties,
+                                                 cl_int *error)
+{
+    if (!fails("queue"))
+        return below->clCreateCommandQueue(context, device, properties, error);
+    if (error != NULL)
+        *error = CL_OUT_OF_RESOURCES;
+    return NULL;
+}
+
+static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint wait_count,
+                                         const cl_event *wait_list, cl_event *event)
+{
+    return fails("marker")
+               ? CL_OUT_OF_RESOURCES
+               : below->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, event);
+}
+
+static cl_int CL_API_CALL enqueue_barrier(cl_command_queue queue, cl_uint wait_count,
+                                          const cl_event *wait_list, cl_event *event)
+{
+    return fails("barrier")
+               ? CL_OUT_OF_RESOURCES
+               : below->clEnqueueBarrierWithWaitList(queue, wait_count, wait_list, event);
+}
+
+/* ---- launches are counted ---- */
+
+static atomic_size_t launches[2]; /* in queues without profiling and with it */
+
+static void write_tally(void)
+{
+    FILE *file = fopen(getenv("MADE_UP_TALLY"), "w");
+    if (file == NULL)
+        return;
+    fprintf(file, "%zu %zu\n", atomic_load(&launches[true]), atomic_load(&launches[false]));
+    fclose(file);
+}
+
+static void count_launch(cl_command_queue queue)
+{
+    cl_command_queue_properties properties = 0;
+    below->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    atomic_fetch_add(&launches[(properties & CL_QUEUE_PROFILING_ENABLE) != 0], 1);
+}
+
 /* ---- rectangles ---- */
 
 typedef struct {
@@ -226,6 +277,7 @@ static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_u
 {
     if (fails("kernel"))
         return CL_OUT_OF_RESOURCES;
+    count_launch(queue);
     cl_int error = below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                  wait_count, wait_list, event);
     if (error == CL_SUCCESS && event != NULL)
@@ -344,9 +396,14 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     size_t given = entry_count * sizeof(void *);
     below = target;
     memcpy(&ours, target, given < sizeof ours ? given : sizeof ours);
+    if (getenv("MADE_UP_TALLY") != NULL)
+        atexit(write_tally);
     ours.clCreateContext = create_context;
     ours.clCreateBuffer = create_buffer;
     ours.clEnqueueMigrateMemObjects = migrate;
+    ours.clCreateCommandQueue = create_queue;
+    ours.clEnqueueMarkerWithWaitList = enqueue_marker;
+    ours.clEnqueueBarrierWithWaitList = enqueue_barrier;
     ours.clEnqueueReadBufferRect = read_rectangle;
     ours.clEnqueueWriteBufferRect = write_rectangle;
     ours.clEnqueueCopyBufferRect = copy_rectangle;

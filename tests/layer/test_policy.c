@@ -77,11 +77,11 @@ static void test_own_form_is_timed_first(void **state)
     (void)state;
     rs_policy_knowledge known = {.predicted_ratio = 4};
     assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1e-9}));
-    assert_true(rs_policy_wants_time(&known, false));
+    assert_true(rs_policy_wants_time(&known, false, 1));
     /* Buffers that another kernel has had converted are used as they are. */
     assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
     known.predicted_ratio = 1;
-    assert_false(rs_policy_wants_time(&known, false));
+    assert_false(rs_policy_wants_time(&known, false, 0));
     assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
 }
 
@@ -172,6 +172,7 @@ static void test_trials_wait_until_they_cost_little(void **state)
     /* Short launches: of their own time. */
     known = (rs_policy_knowledge){.predicted_ratio = 4, .own_work_items = 1000};
     rs_policy_add_time(&known.own, 1e-5, 1);
+    rs_policy_add_time(&known.own, 1e-5, 1);
     const rs_policy_launch brief = {.there_seconds = 1e-5, .run = 1000, .start_seconds = 1000};
     assert_false(chooses(&known, brief));
     known.own_work_items = 1500;
@@ -191,8 +192,11 @@ typedef struct {
 
 typedef struct {
     double seconds, own_seconds; /* with the policy, and without it */
-    double worst;                /* the ratio of both, at any time */
+    double worst; /* the ratio of both, at any time, but for the first timed launch */
+    size_t timed;
 } simulated_times;
+
+static const double timing_seconds = 3e-5;
 
 static void bring_back(bool *is_moved, size_t *run, size_t *previous_run, double *seconds,
                        double conversion)
@@ -203,11 +207,12 @@ static void bring_back(bool *is_moved, size_t *run, size_t *previous_run, double
     *run = 0;
 }
 
-/* The clock is that of the device. A trial takes half a millisecond besides. */
+/* The clock is that of the device. A trial takes half a millisecond besides, and a launch longer if
+ * it is timed. */
 static simulated_times simulate(const simulated *p)
 {
     rs_policy_knowledge known = {.predicted_ratio = p->predicted_ratio, .is_unsure = p->is_unsure};
-    simulated_times t = {p->start, p->start, 1};
+    simulated_times t = {p->start, p->start, 1, 0};
     size_t run = 0, previous_run = 0;
     bool is_moved = false;
     for (int i = 0; i < p->launches; i++) {
@@ -225,12 +230,20 @@ static simulated_times simulate(const simulated *p)
         t.seconds += is_moved ? p->moved : p->own;
         t.own_seconds += p->own;
         known.own_work_items += is_moved ? 0 : 1;
-        rs_policy_add_time(is_moved ? &known.moved : &known.own, is_moved ? p->moved : p->own, 1);
+        known.moved_work_items += is_moved ? 1 : 0;
+        if (rs_policy_wants_time(&known, is_moved, timing_seconds)) {
+            rs_policy_take_time(&known, is_moved, timing_seconds);
+            rs_policy_add_time(is_moved ? &known.moved : &known.own, is_moved ? p->moved : p->own,
+                               1);
+            t.seconds += timing_seconds;
+            t.timed++;
+        }
         run++;
         if (p->launches_between_reads > 0 && (i + 1) % p->launches_between_reads == 0)
             bring_back(&is_moved, &run, &previous_run, &t.seconds, p->conversion);
-        if (t.seconds / t.own_seconds > t.worst)
-            t.worst = t.seconds / t.own_seconds;
+        double ratio = (t.seconds - timing_seconds) / t.own_seconds;
+        if (ratio > t.worst)
+            t.worst = ratio;
     }
     return t;
 }
@@ -268,6 +281,34 @@ static void test_regret_is_bounded(void **state)
             fail_msg("program %d with reads: %f times slower (own %g, moved %g, conversion %g)", i,
                      t.worst, p.own, p.moved, p.conversion);
     }
+}
+
+/* A kernel that is never tried pays for its timed launches: one, and others as long as they all
+ * together take a twenty-fifth of its time. */
+static void test_timing_is_bounded(void **state)
+{
+    (void)state;
+    for (int launches = 1; launches <= 3000; launches = launches * 5 / 4 + 1) {
+        const simulated p = {.own = 9e-6,
+                             .moved = 9e-6,
+                             .conversion = 1,
+                             .start = 0.1,
+                             .predicted_ratio = 8,
+                             .is_unsure = true,
+                             .launches = launches};
+        simulated_times t = simulate(&p);
+        double more = (t.seconds - t.own_seconds) / (t.own_seconds - p.start);
+        if (t.timed < 1 || (t.timed > 1 && more > 0.04))
+            fail_msg("%d launches: %zu timed, %f more", launches, t.timed, more);
+    }
+    /* Where that costs nothing, it is done. */
+    rs_policy_knowledge known = {.predicted_ratio = 4};
+    for (int i = 0; i < RS_POLICY_SAMPLES; i++) {
+        assert_true(rs_policy_wants_time(&known, false, 0));
+        rs_policy_take_time(&known, false, 0);
+    }
+    assert_false(rs_policy_wants_time(&known, false, 0));
+    assert_true(rs_policy_awaits_time(&known));
 }
 
 /* What is gained is not waited for too long. */
@@ -340,10 +381,27 @@ static void forget(void)
     unlink(path);
 }
 
+/* Without options: as most programs run, in queues without profiling and with no times in the
+ * report. */
+static int run_plainly(const char *times, const char *arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cd %s && mkdir facts && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' "
+             "OPENCL_LAYERS=%s:%s RESTRIDE_REWRITER=%s RESTRIDE_REPORT_FOLDER=facts %s %s 2>errors "
+             "&& mv facts/*.json report.json && rmdir facts",
+             folder, folder, times, MADE_UP_GPU, LAYER_PATH, REWRITER, SEQUENCE_PROGRAM, arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 static outcome run(const char *times, const char *options, const char *arguments)
 {
     outcome seen = {0};
-    assert_int_equal(run_program(times, "", options, arguments), 0);
+    if (times[0] != '\0' && options[0] == '\0')
+        assert_int_equal(run_plainly(times, arguments), 0);
+    else
+        assert_int_equal(run_program(times, "", options, arguments), 0);
     json_t *report = load_report();
     size_t i;
     json_t *kernel;
@@ -425,19 +483,19 @@ static void test_short_launches_are_not_tried_at_once(void **state)
     assert_non_null(strstr(seen.reason, "a trial would cost too much"));
 }
 
-/* Eight milliseconds a run: the second run has seen enough of them. */
+/* Ten milliseconds a run: the second run has seen enough of them. */
 static void test_short_launches_are_tried_in_later_runs(void **state)
 {
     (void)state;
-    char commands[1024] = "wzzzzzzzzzz";
+    char commands[1100] = "wzzzzzzzzzz";
     forget();
-    memset(commands + 11, 'l', 800);
-    strcpy(commands + 811, "r" LARGE);
+    memset(commands + 11, 'l', 1000);
+    strcpy(commands + 1011, "r" LARGE);
     assert_int_equal(run(BRIEF, "", commands).transformed, 0);
     outcome seen = run(BRIEF, "", commands);
-    assert_in_range(seen.transformed, 2, 790);
+    assert_in_range(seen.transformed, 2, 990);
     assert_non_null(strstr(seen.reason, "measured to be faster"));
-    assert_int_equal(run(BRIEF, "", commands).transformed, 800);
+    assert_int_equal(run(BRIEF, "", commands).transformed, 1000);
 }
 
 static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
@@ -526,11 +584,56 @@ static void test_plans_count(void **state)
     assert_in_range(seen.transformed, 1, 119); /* of 120; the own kernel is timed first */
 }
 
+/* ---- launches that are timed on a queue of the layer's own ---- */
+
+typedef struct {
+    long timed, untimed;
+} tally;
+
+static tally run_detour(const char *name)
+{
+    char command[4096];
+    tally seen = {-1, -1};
+    snprintf(command, sizeof command,
+             "cd %s && MADE_UP_TIMES='grow 300 60, aos_to_asta 50 50, asta_to_aos 50 50' "
+             "MADE_UP_TALLY=tally RESTRIDE_WISDOM= RESTRIDE_REWRITER=%s OPENCL_LAYERS=%s:%s %s %s "
+             "2>errors",
+             folder, REWRITER, MADE_UP_GPU, LAYER_PATH, DETOURS_PROGRAM, name);
+    int status = system(command);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("%s: status %d", name, status);
+    char path[64];
+    snprintf(path, sizeof path, "%s/tally", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &seen.timed, &seen.untimed), 2);
+    fclose(file);
+    return seen;
+}
+
+/* Conversions are launches too; with them, only few are timed. */
+static void test_timed_launches_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        long least, most;
+    } cases[] = {{"in-order", 2, 12},    {"out-of-order", 2, 12}, {"events", 2, 12},
+                 {"other-events", 1, 8}, {"threads", 1, 12},      {"no-queue", 0, 0},
+                 {"no-marker", 0, 0},    {"no-barrier", 2, 12},   {"no-kernel", 1, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tally seen = run_detour(cases[i].name);
+        if (seen.timed < cases[i].least || seen.timed > cases[i].most || seen.untimed < 2)
+            fail_msg("%s: %ld launches with times, %ld without", cases[i].name, seen.timed,
+                     seen.untimed);
+    }
+}
+
 static int clean_up(void **state)
 {
     (void)state;
-    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json", "errors",
-                                        "config.ini"};
+    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json",
+                                        "errors",      "config.ini",       "tally"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -555,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_measurement_goes_before_prediction),
         cmocka_unit_test(test_trials_wait_until_they_cost_little),
         cmocka_unit_test(test_regret_is_bounded),
+        cmocka_unit_test(test_timing_is_bounded),
         cmocka_unit_test(test_gains_are_found),
         cmocka_unit_test(test_times_count_by_work_item),
         cmocka_unit_test(test_cpu_stays_as_it_is),
@@ -566,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_uses_in_between_count),
         cmocka_unit_test(test_forced_policies),
         cmocka_unit_test(test_compilers_end_after_all_builds),
+        cmocka_unit_test(test_timed_launches_change_nothing),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_configuration),
         cmocka_unit_test(test_plans_count),
