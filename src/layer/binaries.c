@@ -43,6 +43,23 @@ static size_t size_of_binary(const rs_program *program)
     return one && executable && size <= MOST_BYTES ? size : 0;
 }
 
+/* Drivers tell options with other blanks than they were given. */
+static bool same_words(const char *a, const char *b)
+{
+    static const char blanks[] = " \t\n\r\f\v";
+    for (;;) {
+        a += strspn(a, blanks);
+        b += strspn(b, blanks);
+        size_t length = strcspn(a, blanks);
+        if (length != strcspn(b, blanks) || memcmp(a, b, length) != 0)
+            return false;
+        if (length == 0)
+            return true;
+        a += length;
+        b += length;
+    }
+}
+
 /* Whether the driver built the program with these options; a build that it refused leaves others.
  */
 static bool was_built_with(const rs_program *program, const char *options)
@@ -56,7 +73,7 @@ static bool was_built_with(const rs_program *program, const char *options)
                 rs_driver()->clGetProgramBuildInfo(program->handle, program->device,
                                                    CL_PROGRAM_BUILD_OPTIONS, size, found,
                                                    NULL) == CL_SUCCESS &&
-                strcmp(found, options) == 0;
+                same_words(found, options);
     free(found);
     return same;
 }
@@ -65,7 +82,7 @@ static void remember(const rs_program *program, const unsigned char *binary)
 {
     size_t size = size_of_binary(program);
     if (size == 0 || !is_complete(program->source) || !is_complete(program->options) ||
-        !was_built_with(program, program->options) || !rs_program_may_have_records(program))
+        !was_built_with(program, program->options))
         return;
     rs_text origin = RS_TEXT_EMPTY;
     rs_text_add(&origin, program->options, strlen(program->options) + 1);

@@ -214,7 +214,9 @@ static cl_int CL_API_CALL release_program(cl_program handle)
 
 /* ---- rewriting ---- */
 
-bool rs_program_may_have_records(const rs_program *program)
+/* Whether something in a program may be an array of records: a structure in its source, or a flat
+ * array that a comment or the configuration tells. */
+static bool may_have_records(const rs_program *program)
 {
     static const char *const signs[] = {"struct", "include", "DL:", "restride:"};
     bool found = strstr(program->options, "struct") != NULL ||
@@ -237,7 +239,7 @@ static const char *reason_to_leave(const rs_program *program)
         return "its source is not known";
     if (program->device == NULL)
         return "the program was built for several devices";
-    if (!rs_program_may_have_records(program))
+    if (!may_have_records(program))
         return "the program has no structures";
     return NULL;
 }

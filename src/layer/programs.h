@@ -11,10 +11,6 @@ void rs_program_prepare(rs_program *program);
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_program *program);
 
-/* Whether something in a program may be an array of records: a structure in its source, or a flat
- * array that a comment or the configuration tells. */
-bool rs_program_may_have_records(const rs_program *program);
-
 /* Whether a binary is known to come from a source, in this run or an earlier one, and then which
  * and with what options; the caller frees both. */
 bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options);

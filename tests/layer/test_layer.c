@@ -450,6 +450,9 @@ static void test_binaries(void **state)
     assert_int_equal(exit_status(run("%s binary-to-file", layered)), 0);
     assert_int_equal(exit_status(run("%s binary-from-file", layered)), 0);
     assert_int_equal(transformed_launches(), 1);
+    assert_int_equal(exit_status(run("env PLAIN= %s binary-to-file", layered)), 0);
+    assert_int_equal(exit_status(run("env PLAIN= %s binary-from-file", layered)), 0);
+    assert_null(strstr(errors(), "its source is not known"));
     rs_folder_remove(folder);
 }
 
