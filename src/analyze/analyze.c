@@ -239,16 +239,12 @@ static void choose_threads(const analysis *a, const rs_unit *unit, const rs_depe
     for (int i = 0; i < unit->loop_count; i++) {
         bool parallel = dependences[i].kind == RS_CARRIED_NOTHING && !unit->loops[i].leaves_early;
         int above = 0;
-        bool interrupted = false;
-        for (int up = unit->loops[i].parent; up >= 0; up = unit->loops[up].parent) {
+        for (int up = unit->loops[i].parent; up >= 0; up = unit->loops[up].parent)
             above += threads[up];
-            interrupted = interrupted || (above > 0 && !threads[up]);
-        }
         int parent = unit->loops[i].parent;
         bool continues = above == 0 || (parent >= 0 && threads[parent]);
         threads[i] = names != NULL ? is_named(names, name_of(unit, unit->loops[i].symbol))
                                    : parallel && above < 2 && continues && !unit->kernel;
-        (void)interrupted;
     }
 }
 

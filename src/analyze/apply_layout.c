@@ -96,6 +96,30 @@ static const char *requested(const application *a, int grid)
     return layout;
 }
 
+/* Every layout that the request has must be a grid's. */
+static restride_status check_names(const application *a)
+{
+    const char *wanted;
+    json_t *layout;
+    json_object_foreach(json_object_get(a->request, "layouts"), wanted, layout)
+    {
+        bool found = false;
+        for (int g = 0; g < a->program.grids.count && !found; g++) {
+            char *name = name_of(a, g);
+            if (name == NULL)
+                return rs_fail_memory("the name of a grid");
+            found = strcmp(name, wanted) == 0;
+            free(name);
+        }
+        if (!found)
+            return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                           "There is no grid %s to be given a layout: a grid is declared as "
+                           "A[n][m], or told by // restride: grid A[n][m].",
+                           wanted);
+    }
+    return RESTRIDE_OK;
+}
+
 /* A layout for a class: the first one of its grids, the request's before what was found. */
 static restride_status choose_one(application *a, int class)
 {
@@ -529,6 +553,8 @@ static restride_status work(void *context)
 {
     application *a = context;
     restride_status status = make_tables(a);
+    if (status == RESTRIDE_OK)
+        status = check_names(a);
     if (status == RESTRIDE_OK)
         status = note_members(a);
     if (status == RESTRIDE_OK)

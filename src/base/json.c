@@ -1,4 +1,4 @@
-/* JSON as text; see json.h. */
+/* See json.h. */
 #include "base/json.h"
 #include "base/text.h"
 
@@ -17,4 +17,20 @@ char *rs_json_text(const json_t *value)
         json_dump_callback(value, append, &text, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0)
         text.failed = true;
     return rs_text_take(&text);
+}
+
+json_t *rs_json_string(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string != NULL || text == NULL)
+        return string;
+    rs_text ascii = RS_TEXT_EMPTY;
+    for (const char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x80)
+            rs_text_add(&ascii, c, 1);
+        else
+            rs_text_add_string(&ascii, "\xEF\xBF\xBD"); /* U+FFFD */
+    string = ascii.failed ? NULL : json_string(ascii.data);
+    rs_text_free(&ascii);
+    return string;
 }

@@ -1,4 +1,4 @@
-/* JSON as text. */
+/* JSON as text, and text as JSON. */
 #ifndef RS_BASE_JSON_H
 #define RS_BASE_JSON_H
 
@@ -7,5 +7,9 @@
 /* Indented, members in the order they were added. NULL when memory is short or `value` is NULL; the
  * caller frees it. Unlike that of json_dumps(), the text is whole or not there. */
 char *rs_json_text(const json_t *value);
+
+/* A text of the user's or of the system's, such as a file name: where it is not UTF-8, everything
+ * but ASCII is replaced. NULL when memory is short or `text` is NULL. */
+json_t *rs_json_string(const char *text);
 
 #endif

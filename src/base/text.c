@@ -138,6 +138,26 @@ static bool write_and_rename(const char *path, const char *temporary, const char
     return false;
 }
 
+restride_status rs_text_try_file(const char *path)
+{
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_format(&name, "%s.%ld.tmp", path, (long)getpid());
+    if (name.failed)
+        return rs_fail_memory("a file name");
+    bool good = exists && !S_ISREG(found.st_mode)
+                    ? !S_ISDIR(found.st_mode) && access(path, W_OK) == 0
+                    : write_directly(name.data, "", 0) && unlink(name.data) == 0;
+    if (exists && S_ISDIR(found.st_mode))
+        errno = EISDIR;
+    restride_status status =
+        good ? RESTRIDE_OK
+             : rs_fail(RESTRIDE_IO, "%s could not be written: %s.", path, strerror(errno));
+    rs_text_free(&name);
+    return status;
+}
+
 restride_status rs_text_write_file(const char *path, const char *bytes, size_t count)
 {
     rs_text name = RS_TEXT_EMPTY;

@@ -36,4 +36,7 @@ restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const cha
  * it. What is there and is no regular file (a pipe, /dev/null) is written to and stays. */
 restride_status rs_text_write_file(const char *path, const char *bytes, size_t count);
 
+/* Whether a file could be written there, without a change to what is there now. */
+restride_status rs_text_try_file(const char *path);
+
 #endif

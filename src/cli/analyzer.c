@@ -51,9 +51,8 @@ static void print_usage(FILE *stream)
         "many memory transactions a warp needs; for each loop what it carries and how it can "
         "be made short\n"
         "vectors; for each array the memory space and the layout that suit it.\n\n"
-        "  --threads I,J    the loops whose iterations become threads (C; default: the "
-        "outermost one or\n"
-        "                   two that carry nothing)\n"
+        "  --threads I,J    the loops whose iterations become threads, or none (C; default: the\n"
+        "                   outermost one or two that carry nothing)\n"
         "  --warp N         threads that access memory together (32)\n"
         "  --burst BYTES    one memory transaction (32)\n"
         "  --constant BYTES constant memory (65536)\n"
@@ -97,7 +96,9 @@ static bool add_names(json_t *request, const char *names)
     json_t *list = json_array();
     for (const char *c = names; *c != '\0';) {
         size_t length = strcspn(c, ",");
-        json_array_append_new(list, json_stringn(c, length));
+        char *name = strndup(c, length);
+        json_array_append_new(list, rs_json_string(name));
+        free(name);
         c += length + (c[length] == ',');
     }
     return json_object_set_new(request, "threads", list) == 0;
@@ -112,6 +113,15 @@ static int read_number(const char *verb, json_t *request, const char *key, const
         return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
     json_object_set_new(request, key, json_integer(value));
     return RS_EXIT_DONE;
+}
+
+static int read_width(const char *verb, json_t *request, const char *text)
+{
+    static const char *const widths[] = {"2", "4", "8", "16"};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        if (strcmp(text, widths[i]) == 0)
+            return read_number(verb, request, "width", text);
+    return rs_cli_fail(RS_EXIT_USAGE, verb, "--width takes 2, 4, 8 or 16, not \"%s\".", text);
 }
 
 /* "X", "X,Y" or "X,Y,Z" */
@@ -190,7 +200,7 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         {"steering", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
         {"constant", required_argument, NULL, 'c'}, {"json", no_argument, NULL, 'j'},
         {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
-        {"apply", required_argument, NULL, 'a'},    {"width", required_argument, NULL, 'b'},
+        {"apply", required_argument, NULL, 'a'},    {"width", required_argument, NULL, 'W'},
         {"along", required_argument, NULL, 'l'},    {"layout", required_argument, NULL, 'L'},
         {"set", required_argument, NULL, 's'},      {"elements", required_argument, NULL, 's'},
         {"size", required_argument, NULL, 'S'},     {"memory", required_argument, NULL, 'S'},
@@ -201,6 +211,9 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         switch (option) {
         case 't':
             add_names(s->request, optarg);
+            break;
+        case 'W':
+            exit_status = read_width(argv[0], s->request, optarg);
             break;
         case 'w':
         case 'b':
@@ -221,7 +234,7 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
                     rs_cli_fail(RS_EXIT_USAGE, argv[0], "\"%s\" cannot be applied.", optarg);
             break;
         case 'l':
-            json_object_set_new(s->request, "along", json_string(optarg));
+            json_object_set_new(s->request, "along", rs_json_string(optarg));
             break;
         case 'L':
             exit_status = read_layout(argv[0], s->request, optarg);
@@ -246,6 +259,40 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
         }
     }
     return exit_status;
+}
+
+static bool has_loop(const json_t *reply, const char *name)
+{
+    size_t u, l;
+    json_t *unit, *loop;
+    json_array_foreach(json_object_get(reply, "units"), u, unit)
+    {
+        json_array_foreach(json_object_get(unit, "loops"), l, loop)
+        {
+            if (strcmp(json_string_value(json_object_get(loop, "name")), name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether each loop that --threads names is there, once the source has been read. */
+static int check_threads(const char *verb, const settings *s, const json_t *reply)
+{
+    size_t i;
+    json_t *name;
+    if (s->apply != NULL || !json_is_true(json_object_get(reply, "readable")))
+        return RS_EXIT_DONE;
+    json_array_foreach(json_object_get(s->request, "threads"), i, name)
+    {
+        const char *text = json_string_value(name);
+        if (text == NULL || (strcmp(text, "none") != 0 && !has_loop(reply, text)))
+            return rs_cli_fail(RS_EXIT_USAGE, verb,
+                               "--threads names the loops of C that become threads, and %s has no "
+                               "loop \"%s\".",
+                               s->file, text != NULL ? text : "");
+    }
+    return RS_EXIT_DONE;
 }
 
 static void print_notes(const json_t *reply)
@@ -282,7 +329,8 @@ static int write_json(const char *verb, const char *output, const json_t *reply)
     return exit_status;
 }
 
-/* With --output: the kernels there, and on standard output what was done. Otherwise one of both. */
+/* The kernels, and what was done: on standard output, or on standard error where that has the
+ * kernels. With --json, one of both. */
 static int write_application(const char *verb, const settings *s, const json_t *reply)
 {
     rs_text source = RS_TEXT_EMPTY, report = RS_TEXT_EMPTY;
@@ -295,6 +343,8 @@ static int write_application(const char *verb, const settings *s, const json_t *
         exit_status = write_json(verb, NULL, reply);
     else if (exit_status == RS_EXIT_DONE && s->output != NULL)
         exit_status = write_text(verb, NULL, &report);
+    else if (exit_status == RS_EXIT_DONE && !report.failed)
+        fputs(report.data, stderr);
     rs_text_free(&source);
     rs_text_free(&report);
     return exit_status;
@@ -347,8 +397,8 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     if (text == NULL)
         exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text.", s->file);
     json_object_set_new(s->request, "source", text);
-    json_object_set_new(s->request, "file", json_string(s->file));
-    json_object_set_new(s->request, "options", json_string(joined.data));
+    json_object_set_new(s->request, "file", rs_json_string(s->file));
+    json_object_set_new(s->request, "options", rs_json_string(joined.data));
     rs_text_free(&source);
     rs_text_free(&joined);
     if (exit_status == RS_EXIT_DONE) {
@@ -358,6 +408,9 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
             status = rs_advice_check(s->request, reply);
         if (status != RESTRIDE_OK)
             exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    }
+    if (exit_status == RS_EXIT_DONE) {
+        exit_status = check_threads(verb, s, reply);
     }
     if (exit_status == RS_EXIT_DONE) {
         print_notes(reply);

@@ -1,6 +1,7 @@
 /* Arrays in files, for the verbs that change them in place; see array.h. */
 #include "cli/array.h"
 #include "base/arithmetic.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/memory.h"
@@ -298,9 +299,10 @@ static double gigabytes_a_second(const rs_array_run *run, double seconds)
 
 static int print_json(const rs_array *array, const rs_array_run *run, json_t *plan, double seconds)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:b, s:O}", "file", array->file.path, "from",
-                               run->from, "to", run->to, "bytes", (json_int_t)run->bytes, "changed",
-                               !array->options->explain, "plan", plan);
+    json_t *object =
+        json_pack("{s:o, s:s, s:s, s:I, s:b, s:O}", "file", rs_json_string(array->file.path),
+                  "from", run->from, "to", run->to, "bytes", (json_int_t)run->bytes, "changed",
+                  !array->options->explain, "plan", plan);
     if (object != NULL && !array->options->explain) {
         json_object_set_new(object, "seconds", json_real(seconds));
         json_object_set_new(object, "gbps", json_real(gigabytes_a_second(run, seconds)));

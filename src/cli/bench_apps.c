@@ -516,6 +516,27 @@ static restride_status draw_net(const apps_options *options, const json_t *all)
 
 /* ---- the verb ---- */
 
+static bool read_tiles(apps_options *options, const char *value)
+{
+    bool right = rs_cli_read_list(value, ',', MOST_TILES, options->tiles, &options->tile_count);
+    for (int i = 0; right && i < options->tile_count; i++)
+        right = options->tiles[i] >= 1;
+    return right;
+}
+
+static bool is_wanted(const apps_options *options, const app_case *one)
+{
+    return options->only == NULL || strstr(one->name, options->only) != NULL;
+}
+
+static bool is_any_wanted(const apps_options *options)
+{
+    for (size_t i = 0; i < CASES; i++)
+        if (is_wanted(options, &cases[i]))
+            return true;
+    return false;
+}
+
 static bool take_option(void *context, int code, const char *value)
 {
     apps_options *options = context;
@@ -540,7 +561,7 @@ static bool take_option(void *context, int code, const char *value)
         return rs_cli_read_count(value, &options->runs) && options->runs >= 1 &&
                options->runs <= MOST_RUNS;
     case 't':
-        return rs_cli_read_list(value, ',', MOST_TILES, options->tiles, &options->tile_count);
+        return read_tiles(options, value);
     case 'g':
         options->svg = value;
         return true;
@@ -568,14 +589,23 @@ static int read_options(int argc, char **argv, apps_options *options)
     };
     *options = (apps_options){
         .device = "any", .iterations = "30", .runs = 5, .tiles = {32, 16, 64}, .tile_count = 3};
-    return rs_cli_read_only_options("bench apps", argc, argv, names, take_option, options);
+    int exit_status =
+        rs_cli_read_only_options("bench apps", argc, argv, names, take_option, options);
+    if (exit_status == RS_EXIT_DONE && !is_any_wanted(options))
+        return rs_cli_fail(
+            RS_EXIT_USAGE, "bench apps",
+            "No case has \"%s\" in its name; without --only the table lists them all.",
+            options->only);
+    if (exit_status == RS_EXIT_DONE && options->svg != NULL)
+        exit_status = rs_cli_make_folder("bench apps", options->svg);
+    return exit_status;
 }
 
 static json_t *measure_all(const apps_options *options, const char *restride)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < CASES; i++) {
-        if (options->only != NULL && strstr(cases[i].name, options->only) == NULL)
+        if (!is_wanted(options, &cases[i]))
             continue;
         json_t *measured = measure(&cases[i], options, restride);
         if (measured == NULL) {

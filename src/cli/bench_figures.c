@@ -8,14 +8,12 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char usage[] =
     "usage: restride bench figures [NAME...] [OPTIONS]...\n"
@@ -468,9 +466,8 @@ int rs_bench_figures(int argc, char **argv)
         list_figures();
         return RS_EXIT_DONE;
     }
-    if (mkdir(options.out, 0777) != 0 && errno != EEXIST)
-        return rs_cli_fail(RS_EXIT_FAILED, "bench", "The folder \"%s\" cannot be made: %s.",
-                           options.out, strerror(errno));
+    if (rs_cli_make_folder("bench figures", options.out) != RS_EXIT_DONE)
+        return RS_EXIT_FAILED;
     rs_figure_lab lab;
     if (rs_figure_lab_open(&lab, options.on.engine, options.on.device, options.full,
                            options.on.repeat) != RESTRIDE_OK)

@@ -531,6 +531,8 @@ int rs_bench_grids(int argc, char **argv)
     if (optind < argc)
         return rs_cli_fail(RS_EXIT_USAGE, "bench grids", "\"%s\" is one argument too many.",
                            argv[optind]);
+    if (options.out != NULL && rs_cli_make_folder("bench grids", options.out) != RS_EXIT_DONE)
+        return RS_EXIT_FAILED;
     laboratory lab = {.options = &options};
     json_t *all = json_array();
     restride_status status = open_laboratory(&lab);

@@ -3,8 +3,11 @@
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool rs_cli_helps(int argc, char **argv, const char *usage)
 {
@@ -53,4 +56,18 @@ int rs_cli_read_only_options(const char *verb, int argc, char **argv, const stru
         exit_status =
             rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is one argument too many.", argv[optind]);
     return exit_status;
+}
+
+int rs_cli_make_folder(const char *verb, const char *path)
+{
+    struct stat found;
+    int reason = mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : errno;
+    if (reason == 0 && stat(path, &found) == 0 && !S_ISDIR(found.st_mode))
+        reason = ENOTDIR;
+    if (reason == 0 && access(path, W_OK | X_OK) != 0)
+        reason = errno;
+    return reason == 0 ? RS_EXIT_DONE
+                       : rs_cli_fail(RS_EXIT_FAILED, verb,
+                                     "Files cannot be written into the folder \"%s\": %s.", path,
+                                     strerror(reason));
 }

@@ -26,4 +26,8 @@ int rs_cli_read_only_options(const char *verb, int argc, char **argv, const stru
                              bool (*take)(void *options, int code, const char *value),
                              void *options);
 
+/* Makes the folder that an option names, unless it is there; whatever is wrong with it is told
+ * before the work begins. RS_EXIT_DONE or RS_EXIT_FAILED. */
+int rs_cli_make_folder(const char *verb, const char *path);
+
 #endif

@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { DEFAULT_TILE = 32 };
+enum { DEFAULT_TILE = 32, MOST_TILE = 1 << 20 };
 
 static int print_libclang(void)
 {
@@ -151,7 +151,7 @@ static int read_arguments(int argc, char **argv, settings *s, bool *request, boo
             break;
         case 't':
             s->tile = strtol(optarg, &end, 10);
-            if (*end != '\0' || s->tile < 1)
+            if (*end != '\0' || s->tile < 1 || s->tile > MOST_TILE)
                 return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                                    "\"%s\" is not a tile size; give a number such as 32.", optarg);
             break;
@@ -174,9 +174,9 @@ static int read_arguments(int argc, char **argv, settings *s, bool *request, boo
     return RS_EXIT_DONE;
 }
 
-static void print_arguments(const json_t *reply)
+static void print_arguments(const char *file, const json_t *reply)
 {
-    size_t k, i;
+    size_t k, i, count = 0;
     json_t *kernel, *argument, *unused;
     json_array_foreach(json_object_get(reply, "unused"), i, unused)
     {
@@ -193,6 +193,7 @@ static void print_arguments(const json_t *reply)
                     (long long)json_integer_value(json_object_get(kernel, "line")), whole);
         json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
         {
+            count++;
             const char *name = json_string_value(json_object_get(argument, "name"));
             const char *reason = json_string_value(json_object_get(argument, "reason"));
             if (reason == NULL)
@@ -204,6 +205,8 @@ static void print_arguments(const json_t *reply)
                         (long long)json_integer_value(json_object_get(argument, "line")), reason);
         }
     }
+    if (count == 0)
+        fprintf(stderr, "%s: kept: no kernel here has an array of structures\n", file);
 }
 
 /* What --reorder made of each kernel. */
@@ -248,7 +251,10 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply,
                        const rs_text *original)
 {
     const char *text = json_string_value(json_object_get(reply, "source"));
+    const char *header = json_string_value(json_object_get(reply, "header"));
     char *dump = NULL;
+    if (header == NULL)
+        header = "/* Restride transformed nothing. */\n";
     if (s->json) {
         dump = rs_json_text(reply);
         if (dump == NULL)
@@ -258,7 +264,9 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply,
         text = original->data; /* nothing was transformed */
     }
     int exit_status = RS_EXIT_DONE;
-    if (s->output != NULL) {
+    if (s->header != NULL && rs_text_write_file(s->header, header, strlen(header)) != RESTRIDE_OK) {
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    } else if (s->output != NULL) {
         if (rs_text_write_file(s->output, text, strlen(text)) != RESTRIDE_OK)
             exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
     } else if (fputs(text, stdout) < 0 || (s->json && putchar('\n') == EOF) ||
@@ -266,12 +274,6 @@ static int write_reply(const char *verb, const settings *s, const json_t *reply,
         exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
     }
     free(dump);
-    const char *header = json_string_value(json_object_get(reply, "header"));
-    if (header == NULL)
-        header = "/* Restride transformed nothing. */\n";
-    if (exit_status == RS_EXIT_DONE && s->header != NULL &&
-        rs_text_write_file(s->header, header, strlen(header)) != RESTRIDE_OK)
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
     return exit_status;
 }
 
@@ -304,11 +306,11 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
-    json_t *request =
-        json_pack("{s:o, s:s, s:s, s:O, s:O, s:o, s:b, s:b, s:b}", "source", text, "file", s->file,
-                  "options", options, "layouts", s->layouts, "records", s->records, "macros",
-                  is_cuda(s->file) ? usual_cuda_macros() : usual_macros(), "assume_undefined", 1,
-                  "comments", 1, "soa", 1);
+    json_t *request = json_pack("{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b}", "source", text,
+                                "file", rs_json_string(s->file), "options", rs_json_string(options),
+                                "layouts", s->layouts, "records", s->records, "macros",
+                                is_cuda(s->file) ? usual_cuda_macros() : usual_macros(),
+                                "assume_undefined", 1, "comments", 1, "soa", 1);
     if (request != NULL && is_cuda(s->file))
         json_object_set_new(request, "language", json_string("cuda"));
     if (request != NULL && json_object_size(s->references) > 0)
@@ -321,9 +323,8 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     if (request != NULL && tile > 0)
         json_object_set_new(request, "tile", json_integer(tile));
     json_t *reply = NULL;
-    restride_status status = request == NULL
-                                 ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "An argument is not UTF-8.")
-                                 : rs_rewrite(request, &reply);
+    restride_status status =
+        request == NULL ? rs_fail_memory("the request") : rs_rewrite(request, &reply);
     json_decref(request);
     if (status != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
@@ -341,7 +342,7 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         if (json_object_size(s->references) > 0)
             print_references(reply);
         else
-            print_arguments(reply);
+            print_arguments(s->file, reply);
         exit_status = write_reply(verb, s, reply, source);
     }
     json_decref(reply);

@@ -2,6 +2,7 @@
  * three lines. */
 #include "cli/run_report.h"
 
+#include "base/json.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -47,7 +48,7 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
 {
     json_t *words = json_array();
     for (char **word = program; *word != NULL; word++)
-        json_array_append_new(words, json_string_nocheck(*word));
+        json_array_append_new(words, rs_json_string(*word));
     json_t *report =
         json_pack("{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
                   "s:[], s:[], s:i}",
@@ -93,13 +94,23 @@ static double kernel_seconds(const json_t *report, const char *name, double *lau
     return seconds;
 }
 
-restride_status rs_run_report_compare(json_t *report, const char *baseline_path)
+restride_status rs_run_report_read(json_t **report, const char *path)
 {
-    json_error_t error;
-    json_t *baseline = json_load_file(baseline_path, 0, &error);
-    if (baseline == NULL)
-        return rs_fail(RESTRIDE_IO, "The baseline %s could not be read: %s (line %d).",
-                       baseline_path, error.text, error.line);
+    rs_text text = RS_TEXT_EMPTY;
+    restride_status status = rs_text_read_file(&text, path);
+    if (status != RESTRIDE_OK)
+        return status;
+    *report = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
+    rs_text_free(&text);
+    if (json_is_array(json_object_get(*report, "kernels")))
+        return RESTRIDE_OK;
+    json_decref(*report);
+    *report = NULL;
+    return rs_fail(RESTRIDE_SYNTAX, "%s is no JSON report of restride run.", path);
+}
+
+void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path)
+{
     size_t i;
     json_t *kernel;
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
@@ -117,13 +128,11 @@ restride_status rs_run_report_compare(json_t *report, const char *baseline_path)
     double before = kernel_seconds(baseline, NULL, &baseline_launches);
     double marshal =
         json_number_value(json_object_get(json_object_get(report, "marshal"), "seconds"));
-    json_object_set_new(report, "baseline",
-                        json_pack("{s:s, s:f, s:f, s:f}", "file", baseline_path, "seconds",
-                                  json_number_value(json_object_get(baseline, "seconds")),
-                                  "kernel_seconds", before, "gained_seconds",
-                                  before - seconds - marshal));
-    json_decref(baseline);
-    return RESTRIDE_OK;
+    json_object_set_new(
+        report, "baseline",
+        json_pack("{s:o, s:f, s:f, s:f}", "file", rs_json_string(baseline_path), "seconds",
+                  json_number_value(json_object_get(baseline, "seconds")), "kernel_seconds", before,
+                  "gained_seconds", before - seconds - marshal));
 }
 
 /* ---- in a few lines ---- */

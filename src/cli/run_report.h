@@ -20,9 +20,12 @@
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);
 
+/* Reads the JSON report of an earlier run, which is the caller's. */
+restride_status rs_run_report_read(json_t **report, const char *path);
+
 /* Adds `baseline`: the times of an earlier run, kernel by kernel, and what this run gained against
  * it. */
-restride_status rs_run_report_compare(json_t *report, const char *baseline_path);
+void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path);
 
 /* What the transformed arguments are in: "ASTA", "SoA" or "ASTA or SoA". */
 const char *rs_run_report_layouts(const json_t *report);

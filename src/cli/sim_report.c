@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const char rs_report_style[];
 
@@ -37,6 +38,12 @@ restride_status rs_sim_read_device(rs_sim_device *device, const char *name)
     const char *text = rs_sim_device_text(name);
     if (text != NULL)
         return rs_sim_device_parse(device, text, name);
+    if (strpbrk(name, "./") == NULL && access(name, F_OK) != 0)
+        return rs_fail(
+            RESTRIDE_INVALID_ARGUMENT,
+            "There is no device \"%s\", and no file of that name; restride sim --devices "
+            "lists the devices.",
+            name);
     rs_text file = RS_TEXT_EMPTY;
     restride_status status = rs_text_read_file(&file, name);
     if (status == RESTRIDE_OK)

@@ -13,6 +13,7 @@
 #include "engine/device/device.h"
 #include "probe/measure.h"
 #ifdef RESTRIDE_HAVE_CONFIG
+#include "cli/sim_report.h"
 #include "probe/description.h"
 #include "probe/model.h"
 #endif
@@ -164,15 +165,7 @@ static int read_options(int argc, char **argv, probe_options *options)
 static restride_status open_model(probed *p)
 {
 #ifdef RESTRIDE_HAVE_CONFIG
-    const char *name = p->options->model;
-    const char *text = rs_sim_device_text(name);
-    rs_text file = RS_TEXT_EMPTY;
-    restride_status status = RESTRIDE_OK;
-    if (text == NULL)
-        status = rs_text_read_file(&file, name);
-    if (status == RESTRIDE_OK)
-        status = rs_sim_device_parse(&p->model, text != NULL ? text : file.data, name);
-    rs_text_free(&file);
+    restride_status status = rs_sim_read_device(&p->model, p->options->model);
     p->bytes = p->options->bytes > 0 ? p->options->bytes : gpu_bytes;
     p->name = strdup(p->model.name);
     return status;

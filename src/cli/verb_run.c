@@ -60,7 +60,8 @@ typedef struct {
     json_t *config; /* NULL: none */
     const char *reports[MAXIMUM_REPORTS];
     int report_count;
-    const char *baseline;
+    const char *baseline_path;
+    json_t *baseline; /* NULL: none */
     const char *device;
     bool quiet;
     bool cache_only;
@@ -169,7 +170,10 @@ static int read_options(int argc, char **argv, run_options *options)
             options->device = optarg;
             break;
         case 'b':
-            options->baseline = optarg;
+            json_decref(options->baseline);
+            options->baseline_path = optarg;
+            if (rs_run_report_read(&options->baseline, optarg) != RESTRIDE_OK)
+                return rs_cli_fail_last(RS_EXIT_USAGE, "run");
             break;
         case 'q':
             options->quiet = true;
@@ -243,17 +247,18 @@ static void prepare_environment(const run_options *options, const char *folder)
 
 /* ---- the report ---- */
 
-/* Whether every report can be written, tried before the program runs for hours. */
-static bool reports_writable(const run_options *options)
+/* Whether every report can be written, tried before the program runs for hours; forgets those that
+ * cannot. */
+static bool reports_writable(run_options *options)
 {
-    bool writable = true;
-    for (int i = 0; i < options->report_count; i++) {
-        if (rs_text_write_file(options->reports[i], "", 0) == RESTRIDE_OK)
-            continue;
-        writable = false;
-        rs_cli_fail_last(0, "run");
-    }
-    return writable;
+    int asked = options->report_count;
+    options->report_count = 0;
+    for (int i = 0; i < asked; i++)
+        if (rs_text_try_file(options->reports[i]) == RESTRIDE_OK)
+            options->reports[options->report_count++] = options->reports[i];
+        else
+            rs_cli_fail_last(0, "run");
+    return options->report_count == asked;
 }
 
 static bool write_reports(const run_options *options, json_t *report)
@@ -281,11 +286,8 @@ static bool tell(const run_options *options, const char *folder, const rs_proces
     bool told = report != NULL;
     if (report == NULL)
         rs_cli_fail(0, "run", "There was not enough memory for the report.");
-    if (report != NULL && options->baseline != NULL &&
-        rs_run_report_compare(report, options->baseline) != RESTRIDE_OK) {
-        rs_cli_fail_last(0, "run");
-        told = false;
-    }
+    if (report != NULL && options->baseline != NULL)
+        rs_run_report_compare(report, options->baseline, options->baseline_path);
     if (report != NULL && !options->quiet) {
         if (json_integer_value(json_object_get(report, "processes")) == 0)
             rs_cli_fail(0, "run",
@@ -302,7 +304,7 @@ static bool tell(const run_options *options, const char *folder, const rs_proces
     return told;
 }
 
-static int run(const run_options *options)
+static int run(run_options *options)
 {
     bool told = reports_writable(options);
     char *folder;
@@ -337,5 +339,6 @@ int rs_verb_run(int argc, char **argv)
     if (exit_status < 0)
         exit_status = run(&options);
     json_decref(options.config);
+    json_decref(options.baseline);
     return exit_status;
 }

@@ -35,10 +35,11 @@ static restride_status check_magic(const char *name, const unsigned char *bytes,
         if (available >= others[i].length && memcmp(bytes, others[i].begin, others[i].length) == 0)
             return rs_fail(RESTRIDE_SYNTAX, "%s %s.", name, others[i].advice);
     if (available < SHORT_PREFIX || memcmp(bytes, magic, MAGIC_BYTES) != 0)
-        return rs_fail(RESTRIDE_SYNTAX,
-                       "%s does not begin like a .npy file; for a file of bare numbers give "
-                       "--shape and --dtype.",
-                       name);
+        return rs_fail(
+            RESTRIDE_SYNTAX,
+            "%s does not begin like a .npy file; save the array with numpy.save, or give "
+            "bare numbers to restride transpose or convert, with --shape or --dims.",
+            name);
     return RESTRIDE_OK;
 }
 

@@ -143,6 +143,12 @@ static void widen(void *context, size_t begin, size_t end)
         accuse(w, offender);
 }
 
+/* The largest number that an index with a sign can hold. */
+static size_t most_signed(size_t bytes)
+{
+    return bytes == sizeof(int32_t) ? INT32_MAX : (size_t)INT64_MAX;
+}
+
 static restride_status take_reference(request *asked, size_t number)
 {
     const restride_reference *reference = &asked->references[number];
@@ -161,9 +167,13 @@ static restride_status take_reference(request *asked, size_t number)
     size_t offender = atomic_load(&widened.offender);
     if (offender != SIZE_MAX)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "Thread %zu of reference %zu reads object %zu, but there are only %zu; "
+                       "Thread %zu of reference %zu reads object %zu%s, but there are only %zu; "
                        "mend the index array.",
-                       offender, number, object[offender], reference->objects);
+                       offender, number, object[offender],
+                       object[offender] > most_signed(reference->index_bytes)
+                           ? " (a negative number, if the index has a sign)"
+                           : "",
+                       reference->objects);
     asked->before[number] = rs_count_transactions(&asked->reads[number], object);
     return RESTRIDE_OK;
 }

@@ -1,6 +1,7 @@
 /* Finds the reads A[P[i]] of kernels, says which threads may move, and writes the new source. */
 #include "rewrite/reorder.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "rewrite/render.h"
 #include "rewrite/reply.h"
@@ -490,9 +491,9 @@ static restride_status put_objection(const reordering *r, json_t *entry, const o
     const char *file;
     size_t line;
     rs_flat_locate(r->list->model->flat, o->offset, &file, &line);
-    restride_status status = rs_reply_put(entry, "reason", rs_reply_text(o->text));
+    restride_status status = rs_reply_put(entry, "reason", rs_json_string(o->text));
     if (status == RESTRIDE_OK)
-        status = rs_reply_put(entry, "file", rs_reply_text(file));
+        status = rs_reply_put(entry, "file", rs_json_string(file));
     if (status == RESTRIDE_OK)
         status = rs_reply_put(entry, "line", json_integer((json_int_t)line));
     return status;

@@ -1,6 +1,7 @@
 /* What the reply says of each kernel and argument: see rewrite.h. */
 #include "rewrite/reply.h"
 
+#include "base/json.h"
 #include "rewrite/pattern.h"
 #include "source/query.h"
 
@@ -9,12 +10,6 @@ restride_status rs_reply_put(json_t *object, const char *key, json_t *value)
     if (value == NULL || json_object_set_new(object, key, value) != 0)
         return rs_fail_memory("the rewriter's reply");
     return RESTRIDE_OK;
-}
-
-json_t *rs_reply_text(const char *text)
-{
-    json_t *string = json_string(text);
-    return string != NULL ? string : json_string("(text that is not UTF-8)");
 }
 
 static json_t *describe_record(const rs_structure *s)
@@ -74,9 +69,9 @@ static restride_status describe_argument(const rs_model *model, const rs_steps *
         const char *file;
         size_t line;
         rs_flat_locate(model->flat, argument->reason_offset, &file, &line);
-        status = rs_reply_put(entry, "reason", rs_reply_text(argument->reason));
+        status = rs_reply_put(entry, "reason", rs_json_string(argument->reason));
         if (status == RESTRIDE_OK)
-            status = rs_reply_put(entry, "file", rs_reply_text(file));
+            status = rs_reply_put(entry, "file", rs_json_string(file));
         if (status == RESTRIDE_OK)
             status = rs_reply_put(entry, "line", json_integer((json_int_t)line));
         return status;

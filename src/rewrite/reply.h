@@ -9,9 +9,6 @@
 /* Puts a member into an object; the object takes the reference over. */
 restride_status rs_reply_put(json_t *object, const char *key, json_t *value);
 
-/* A text of the user's, which may not be UTF-8. */
-json_t *rs_reply_text(const char *text);
-
 /* Adds an entry for each kernel of the source; `transformed`: some argument is. */
 restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels);
 

@@ -1,6 +1,7 @@
 /* The contract of rewrite.h: the steps from a request to its reply. */
 #include "rewrite/rewrite.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "rewrite/header.h"
 #include "rewrite/reorder.h"
@@ -13,7 +14,7 @@
 /* "Nothing could be done": the reply is this sentence, and whether the request itself is wrong. */
 restride_status rs_reply_error(rs_rewriting *r, const char *sentence, bool bad_request)
 {
-    restride_status status = rs_reply_put(r->reply, "error", rs_reply_text(sentence));
+    restride_status status = rs_reply_put(r->reply, "error", rs_json_string(sentence));
     return status == RESTRIDE_OK ? rs_reply_put(r->reply, "bad_request", json_boolean(bad_request))
                                  : status;
 }
@@ -21,9 +22,9 @@ restride_status rs_reply_error(rs_rewriting *r, const char *sentence, bool bad_r
 /* Why the whole source stays as it is. */
 restride_status rs_keep_source(rs_rewriting *r, const char *reason, const char *file, size_t line)
 {
-    restride_status status = rs_reply_put(r->reply, "reason", rs_reply_text(reason));
+    restride_status status = rs_reply_put(r->reply, "reason", rs_json_string(reason));
     if (status == RESTRIDE_OK)
-        status = rs_reply_put(r->reply, "file", rs_reply_text(file));
+        status = rs_reply_put(r->reply, "file", rs_json_string(file));
     if (status == RESTRIDE_OK)
         status = rs_reply_put(r->reply, "line", json_integer((json_int_t)line));
     return status;
@@ -62,7 +63,7 @@ static restride_status put_header(rs_rewriting *r)
     rs_text header = RS_TEXT_EMPTY;
     restride_status status = rs_header_write(&r->model, r->file, &header);
     if (status == RESTRIDE_OK)
-        status = rs_reply_put(r->reply, "header", rs_reply_text(header.data));
+        status = rs_reply_put(r->reply, "header", rs_json_string(header.data));
     rs_text_free(&header);
     return status;
 }
@@ -73,8 +74,9 @@ static restride_status put_source(rs_rewriting *r, const char *source)
     if (text == NULL)
         return rs_reply_error(r, "A header is not a text in UTF-8.", false);
     restride_status status = rs_reply_put(r->reply, "source", text);
-    return status == RESTRIDE_OK ? rs_reply_put(r->reply, "options", rs_reply_text(r->options.rest))
-                                 : status;
+    return status == RESTRIDE_OK
+               ? rs_reply_put(r->reply, "options", rs_json_string(r->options.rest))
+               : status;
 }
 
 /* References take the place of layouts: a request is about one or the other. */

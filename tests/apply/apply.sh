@@ -122,7 +122,7 @@ says err 'kernel.cl:2: twice is a kernel'
 # ---- usage ----
 expect 2 "$restride" analyze matmul.c --apply speed
 expect 2 "$restride" analyze matmul.c --check
-expect 1 "$restride" analyze matmul.c --apply vector --width 3
+expect 2 "$restride" analyze matmul.c --apply vector --width 3
 expect 2 "$restride" analyze matmul.c --apply vector --check --size none
 expect 2 "$restride" analyze matmul.c --apply vector --set n
 expect 2 "$restride" analyze matmul.c --apply vector --size 0

@@ -172,8 +172,8 @@ static void test_other_files(void **state)
     (void)state;
     assert_not_npy("PK\003\004abcdefgh", 12, RESTRIDE_SYNTAX, ".npz archive");
     assert_not_npy("\037\213abcdefghij", 12, RESTRIDE_SYNTAX, "gzip");
-    assert_not_npy("hello, world", 12, RESTRIDE_SYNTAX, "--shape and --dtype");
-    assert_not_npy("", 0, RESTRIDE_SYNTAX, "--shape and --dtype");
+    assert_not_npy("hello, world", 12, RESTRIDE_SYNTAX, "numpy.save");
+    assert_not_npy("", 0, RESTRIDE_SYNTAX, "numpy.save");
     assert_not_npy("\223NUMPY\001\000\020", 9, RESTRIDE_SYNTAX, "--shape");
     assert_not_npy("\223NUMPY\001\000\020\000", 10, RESTRIDE_IO, "header has 26 bytes");
     assert_not_npy("\223NUMPY\002\000\020\000", 10, RESTRIDE_IO, "ends inside");

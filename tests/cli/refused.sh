@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# refused.sh RESTRIDE: what is wrong with a command is told in one sentence, before the work, and nothing is written.
+restride=$1
+source "$(dirname "$0")/expect.sh"
+
+# refuses STATUS PATTERN VERB ARGUMENTS...
+refuses() {
+    local status=$1 pattern=$2
+    shift 2
+    expect "$status" "$restride" "$@"
+    says err "^restride $1[^:]*: .*$pattern"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || complain "not one sentence: $*"
+    [ ! -s "$work/out" ] || complain "writes to standard output: $*"
+}
+
+cd "$work" || exit 1
+mkdir folder files
+cd files || exit 1
+: >empty
+printf 'typedef struct { float x, y; } P;\n__kernel void f(__global P *a) { a[0].x = 1; }\n' >k.cl
+printf 'void f(float A[64][64]) { for (int i = 0; i < 64; i++) A[i][0] = 1; }\n' >l.c
+printf 'kept\n' >kept.html
+touch --date='2001-01-01' -- *
+ls -l --time-style=full-iso >"$work/before"
+rewrites=$("$restride" rewrite --help >"$work/out" 2>&1 && echo yes)
+analyzes=$("$restride" analyze --help >"$work/out" 2>&1 && echo yes)
+
+refuses 2 'missing could not be opened' run --baseline missing -- true
+refuses 2 'empty is no JSON report' run --baseline empty -- true
+refuses 2 'l.c is no JSON report' run --baseline l.c -- true
+refuses 127 'missing could not be started' run --report kept.html -- ./missing
+# The program runs all the same, and each report that cannot be written is told once.
+expect 1 "$restride" run --quiet --report /nonexistent/x.html -- echo ran
+says out '^ran$'
+[ "$(wc -l <"$work/err")" -eq 1 ] || complain "an unwritable report is told more than once"
+if [ -n "$rewrites" ]; then
+    refuses 2 'not a tile size' rewrite k.cl --tile 99999999999999999999
+    expect 1 "$restride" rewrite k.cl --header ../folder
+    [ ! -s "$work/out" ] || complain "the kernel is written though its header cannot be"
+    expect 0 "$restride" rewrite empty
+    says err 'no kernel here has an array of structures'
+fi
+if [ -n "$analyzes" ]; then
+    refuses 2 'l.c has no loop "z"' analyze l.c --threads i,z
+    refuses 2 '2, 4, 8 or 16' analyze l.c --width 3
+    refuses 1 'no grid q' analyze l.c --apply layout --layout 'q: j i'
+    expect 0 "$restride" analyze l.c --apply vector # the kernels on standard output, what was done beside them
+    says err '^f, line 1: '
+    name=$(printf '\377.cl')
+    cp k.cl "../folder/$name"
+    expect 0 "$restride" analyze "../folder/$name" # a name that is not UTF-8
+    says out '\(OpenCL C\)$'
+fi
+if "$restride" sim --devices >"$work/out" 2>&1; then
+    refuses 1 'no device "nosuch", and no file' sim --dims 'i:9 f:2' --layout 'i f' --device nosuch
+    refuses 1 'no device "nosuch", and no file' bench sim --device nosuch
+fi
+refuses 1 'save the array with numpy.save' reorder empty --objects 5 --type f32
+refuses 1 'Not a directory' bench figures --out empty
+printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }" >../index.npy
+printf '\376\377\377\377' >>../index.npy
+refuses 1 'a negative number' reorder ../index.npy --objects 3 --type f32
+if "$restride" bench apps --help >"$work/out" 2>&1; then
+    refuses 2 'No case has "nosuch"' bench apps --only nosuch
+    refuses 2 'tile cannot be "0"' bench apps --tile 0
+    refuses 1 'Not a directory' bench apps --svg empty
+fi
+ls -l --time-style=full-iso | cmp - "$work/before" || complain "something was written or changed"
+finish
