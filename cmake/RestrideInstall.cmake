@@ -4,6 +4,7 @@
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
 #   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
 #   lib/restride/librestride_recorder.so  what Oclgrind loads for restride sim
+#   share/man/man1/, share/bash-completion/
 include(CMakePackageConfigHelpers)
 
 install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -29,6 +30,21 @@ if(NOT RESTRIDE_CUDA)
 endif()
 install(DIRECTORY include/restride DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${HEADER_FILTER})
 install(FILES docs/restride.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# A page for each verb, of what its --help says; the programs behind two of the verbs must be there to be asked.
+set(MAN_PAGES ${PROJECT_BINARY_DIR}/man)
+set(MAN_PROGRAMS restride_cli)
+foreach(PROGRAM restride_rewriter restride_analyzer)
+  if(TARGET ${PROGRAM})
+    list(APPEND MAN_PROGRAMS ${PROGRAM})
+  endif()
+endforeach()
+add_custom_command(
+  OUTPUT ${MAN_PAGES}/restride-doctor.1
+  COMMAND ${PROJECT_SOURCE_DIR}/tools/man_pages.sh $<TARGET_FILE:restride_cli> ${MAN_PAGES}
+  DEPENDS ${MAN_PROGRAMS} tools/man_pages.sh)
+add_custom_target(man_pages ALL DEPENDS ${MAN_PAGES}/restride-doctor.1)
+install(DIRECTORY ${MAN_PAGES}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME restride)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md PATTERN *.svg)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -17,7 +17,8 @@ prefix=$work/moved
     exit 1
 }
 grep -q "lib/restride/librestride_layer.so is loaded" "$work/doctor.txt"
-for file in include/restride/restride.h share/man/man1/restride.1; do
+for file in include/restride/restride.h share/man/man1/{restride,restride-run,restride-tune}.1 \
+    share/bash-completion/completions/restride; do
     [ -f "$prefix/$file" ] || { echo "$file was not installed." >&2; exit 1; }
 done
 
