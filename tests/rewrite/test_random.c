@@ -245,10 +245,12 @@ static void write_statement(rs_text *out, const record *r, int number);
 
 static void write_control_flow(rs_text *out, const record *r, int number)
 {
-    static const char *const forms[][2] = {{"for (int j%d = 0; j%d < 1 + (", " & 3); j%d++) {\n"},
-                                           {"switch (", " & 1) {\n  case 0:\n"},
-                                           {"{ int j%d = 1 + (", " & 1); do {\n"},
-                                           {"{ int j%d = 1 + (", " & 3); while (j%d-- > 0) {\n"}};
+    /* LLVM 14 and 15 read another byte where a count takes only two bits of a vector's lane. */
+    static const char *const forms[][2] = {
+        {"for (int j%d = 0; j%d < 1 + (", " * 3 >> 10); j%d++) {\n"},
+        {"switch (", " & 1) {\n  case 0:\n"},
+        {"{ int j%d = 1 + (", " * 3 >> 10); do {\n"},
+        {"{ int j%d = 1 + (", " * 3 >> 10); while (j%d-- > 0) {\n"}};
     static int depth, names;
     int form = pick(4), name = names++;
     if (depth == 2)
