@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED]
 # Random sequences of every kind of call on buffers of structures, each also carried out on plain arrays, without the layer
-# and with it, under each policy and with random tiles, until the time is over. Under policy auto, half of the runs are on
-# a made-up GPU whose times change from run to run, so that layouts come and go. Ends at the first difference, and
-# says how to repeat it.
+# and with it, under each policy and with random tiles, a quarter of them on two devices, until the time is over. Under
+# policy auto, half of the runs are on a made-up GPU whose times change from run to run, so that layouts come and go. Ends
+# at the first difference, and says how to repeat it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=build
@@ -40,8 +40,13 @@ while [ "$SECONDS" -lt "$end" ]; do
         done
         times="${times}aos_to_asta $((1 + RANDOM % 300)) 1, asta_to_aos $((1 + RANDOM % 300)) 1"
     fi
+    # Two devices of PoCL share the buffers; other platforms have those that they have.
+    devices=1
+    [ $((RANDOM % 4)) -ne 0 ] || devices=2
+    pocl=
+    [ $devices -eq 1 ] || pocl="POCL_DEVICES=pthread pthread"
     seed=$((seed + 1))
-    command=("$programs/layer_calls" tests/layer/calls.cl "$seed" "$steps" "$cells")
+    command=(env ${pocl:+"$pocl"} "$programs/layer_calls" tests/layer/calls.cl "$seed" "$steps" "$cells" $devices)
     # Without the layer a failure would be the program's own, or the driver's.
     for run in plain layer; do
         if [ $run = layer ]; then
@@ -51,6 +56,7 @@ while [ "$SECONDS" -lt "$end" ]; do
             timeout 300 "${command[@]}" >/dev/null 2>"$errors"
         fi
         status=$?
+        [ $status -ne 77 ] || break # no second device
         if [ $status -ne 0 ]; then
             echo "run $runs, $run: status $status: $(head -c 2000 "$errors")"
             echo "repeat: OPENCL_LAYERS=$layers MADE_UP_TIMES='$times' $build/bin/restride run --policy $policy --tile $tile -- ${command[*]}"

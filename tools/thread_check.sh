@@ -28,6 +28,7 @@ for name in threads user-event released-queue leak views; do
     check "$layer" asta "$programs/layer_cases" $name
 done
 POCL_DEVICES='pthread pthread' check "$layer" asta "$programs/layer_cases" several-devices
+POCL_DEVICES='pthread pthread' check "$layer" asta "$programs/layer_calls" tests/layer/calls.cl 2 200 1007 2
 for name in held-back shared callback; do
     check "$layer" asta "$programs/layer_waits" $name
 done

@@ -36,10 +36,10 @@ static size_t size_of_binary(const rs_program *program)
     bool one = rs_driver()->clGetProgramInfo(program->handle, CL_PROGRAM_BINARY_SIZES, sizeof size,
                                              &size, &written) == CL_SUCCESS &&
                written == sizeof size;
-    bool executable =
-        rs_driver()->clGetProgramBuildInfo(program->handle, program->device, CL_PROGRAM_BINARY_TYPE,
-                                           sizeof type, &type, NULL) == CL_SUCCESS &&
-        type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    bool executable = rs_driver()->clGetProgramBuildInfo(program->handle, program->devices[0],
+                                                         CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
+                                                         NULL) == CL_SUCCESS &&
+                      type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     return one && executable && size <= MOST_BYTES ? size : 0;
 }
 
@@ -65,12 +65,12 @@ static bool same_words(const char *a, const char *b)
 static bool was_built_with(const rs_program *program, const char *options)
 {
     size_t size = 0;
-    if (rs_driver()->clGetProgramBuildInfo(program->handle, program->device,
+    if (rs_driver()->clGetProgramBuildInfo(program->handle, program->devices[0],
                                            CL_PROGRAM_BUILD_OPTIONS, 0, NULL, &size) != CL_SUCCESS)
         return false;
     char *found = calloc(1, size + 1);
     bool same = found != NULL &&
-                rs_driver()->clGetProgramBuildInfo(program->handle, program->device,
+                rs_driver()->clGetProgramBuildInfo(program->handle, program->devices[0],
                                                    CL_PROGRAM_BUILD_OPTIONS, size, found,
                                                    NULL) == CL_SUCCESS &&
                 same_words(found, options);
@@ -102,7 +102,7 @@ static cl_int CL_API_CALL get_program_info(cl_program handle, cl_program_info na
     rs_layer_lock();
     const rs_program *program = rs_program_find(handle);
     if (binary != NULL && program != NULL && program->unknown == NULL && program->source != NULL &&
-        program->options != NULL && program->device != NULL &&
+        program->options != NULL && program->device_count == 1 &&
         rs_the_layer.settings.policy != RS_POLICY_OFF)
         remember(program, binary);
     rs_layer_unlock();

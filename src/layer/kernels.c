@@ -93,12 +93,12 @@ static void begin_conversions(const rs_kernel *kernel)
     if (kernel->rewritten[RS_FORM_ANY] == NULL || context == NULL ||
         kernel->policy != RS_POLICY_AUTO || rs_the_layer.settings.policy != RS_POLICY_AUTO)
         return;
-    cl_device_id device = program->device;
-    for (size_t i = 0; i < kernel->target_count; i++) {
-        const rs_target *target = &kernel->targets[i];
-        if (rs_knowledge_predict(target, device) > 1)
-            rs_residence_begin(context, device, &target->relayout, 0);
-    }
+    for (cl_uint d = 0; d < program->device_count; d++)
+        for (size_t i = 0; i < kernel->target_count; i++) {
+            const rs_target *target = &kernel->targets[i];
+            if (rs_knowledge_predict(target, program->devices[d]) > 1)
+                rs_residence_begin(context, program->devices[d], &target->relayout, 0);
+        }
 }
 
 /* Makes the record of a new kernel. A kernel that cannot be followed must not exist, for its

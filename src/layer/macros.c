@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Builds the text for the program's device and returns its kernel names separated by ';'; NULL when
- * it fails. */
-static char *kernel_names(const rs_program *program, rs_text *text)
+/* Builds the text for a device and returns its kernel names separated by ';'; NULL when it fails.
+ */
+static char *kernel_names(const rs_program *program, cl_device_id device, rs_text *text)
 {
     char *source = rs_text_take(text);
     if (source == NULL)
@@ -33,7 +33,7 @@ static char *kernel_names(const rs_program *program, rs_text *text)
     cl_program probe =
         rs_driver()->clCreateProgramWithSource(program->context, 1, strings, NULL, &error);
     if (probe != NULL &&
-        rs_driver()->clBuildProgram(probe, 1, &program->device, program->options, NULL, NULL) ==
+        rs_driver()->clBuildProgram(probe, 1, &device, program->options, NULL, NULL) ==
             CL_SUCCESS &&
         rs_driver()->clGetProgramInfo(probe, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size) ==
             CL_SUCCESS &&
@@ -64,20 +64,21 @@ static char *rest_of_name(const char *names, const char *prefix)
 
 /* The value of one macro that is known to be defined; NULL when it is not made of one word or
  * number. */
-static char *value_of(const rs_program *program, const char *name)
+static char *value_of(const rs_program *program, cl_device_id device, const char *name)
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_add_string(&text, "#define RESTRIDE_PASTE_(a, b) a##b\n"
                               "#define RESTRIDE_PASTE(a, b) RESTRIDE_PASTE_(a, b)\n");
     rs_text_format(&text, "__kernel void RESTRIDE_PASTE(restride_value_, %s)(void) {}\n", name);
-    char *names = kernel_names(program, &text);
+    char *names = kernel_names(program, device, &text);
     char *value = names != NULL ? rest_of_name(names, "restride_value_") : NULL;
     free(names);
     return value;
 }
 
 /* Which of the macros are defined: true or null for each. */
-static bool ask_whether_defined(const rs_program *program, json_t *names, json_t *macros)
+static bool ask_whether_defined(const rs_program *program, cl_device_id device, json_t *names,
+                                json_t *macros)
 {
     rs_text text = RS_TEXT_EMPTY;
     size_t i;
@@ -88,7 +89,7 @@ static bool ask_whether_defined(const rs_program *program, json_t *names, json_t
         rs_text_format(&text, "#ifdef %s\n__kernel void restride_defined_%zu_(void) {}\n#endif\n",
                        json_string_value(name), i);
     }
-    char *answers = kernel_names(program, &text);
+    char *answers = kernel_names(program, device, &text);
     const bool known = answers != NULL;
     json_array_foreach(names, i, name)
     {
@@ -103,16 +104,17 @@ static bool ask_whether_defined(const rs_program *program, json_t *names, json_t
     return known;
 }
 
-bool rs_macros_ask(const rs_program *program, json_t *names, json_t *values, json_t *macros)
+bool rs_macros_ask(const rs_program *program, cl_device_id device, json_t *names, json_t *values,
+                   json_t *macros)
 {
     size_t i;
     json_t *name;
-    bool known = json_array_size(names) == 0 || ask_whether_defined(program, names, macros);
+    bool known = json_array_size(names) == 0 || ask_whether_defined(program, device, names, macros);
     json_array_foreach(values, i, name)
     {
         if (!known || !json_is_true(json_object_get(macros, json_string_value(name))))
             continue;
-        char *value = value_of(program, json_string_value(name));
+        char *value = value_of(program, device, json_string_value(name));
         known = value != NULL;
         if (known)
             json_object_set_new(macros, json_string_value(name), json_string(value));

@@ -58,22 +58,47 @@ void rs_program_trim(rs_program *program)
     free(program->source);
     free(program->options);
     free(program->origin_options);
+    free((void *)program->devices);
     free(program);
 }
 
-/* The one device of a build, or NULL when there are several. */
-static cl_device_id device_of_build(cl_program handle, cl_uint count, const cl_device_id *devices)
+/* ---- devices ---- */
+
+/* The devices of a build: those that are named, or all of the program. */
+static void set_devices(rs_program *program, cl_uint count, const cl_device_id *devices)
 {
-    cl_device_id all[2] = {NULL, NULL};
-    size_t size = 0;
+    size_t size = count * sizeof *devices;
+    free((void *)program->devices);
+    program->devices = NULL;
+    program->device_count = 0;
+    if (devices == NULL && rs_driver()->clGetProgramInfo(program->handle, CL_PROGRAM_DEVICES, 0,
+                                                         NULL, &size) != CL_SUCCESS)
+        return;
+    cl_device_id *list = malloc(size + sizeof *list);
+    if (list == NULL)
+        return;
     if (devices != NULL)
-        return count == 1 ? devices[0] : NULL;
-    if (rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
-        size != sizeof(cl_device_id) ||
-        rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_DEVICES, size, (void *)all, NULL) !=
-            CL_SUCCESS)
-        return NULL;
-    return all[0];
+        memcpy((void *)list, (const void *)devices, size);
+    else if (rs_driver()->clGetProgramInfo(program->handle, CL_PROGRAM_DEVICES, size, (void *)list,
+                                           NULL) != CL_SUCCESS)
+        size = 0;
+    program->devices = list;
+    program->device_count = (cl_uint)(size / sizeof *list);
+}
+
+static cl_uint address_bits(cl_device_id device)
+{
+    cl_uint bits = 64;
+    rs_driver()->clGetDeviceInfo(device, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
+    return bits;
+}
+
+static bool same_address_bits(const rs_program *program)
+{
+    for (cl_uint d = 1; d < program->device_count; d++)
+        if (address_bits(program->devices[d]) != address_bits(program->devices[0]))
+            return false;
+    return true;
 }
 
 /* ---- creation ---- */
@@ -151,7 +176,7 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
     if (program != NULL) {
         free(program->options);
         program->options = header_count == 0 ? strdup(options != NULL ? options : "") : NULL;
-        program->device = device_of_build(handle, device_count, devices);
+        set_devices(program, device_count, devices);
     }
     rs_layer_unlock();
     return rs_driver()->clCompileProgram(handle, device_count, devices, options, header_count,
@@ -164,7 +189,7 @@ static void take_over_source(rs_program *linked, const rs_program *compiled)
     linked->source = strdup(compiled->source);
     linked->options = strdup(compiled->options);
     linked->unknown = NULL;
-    linked->device = compiled->device;
+    set_devices(linked, compiled->device_count, compiled->devices);
     linked->hash = rs_knowledge_hash(linked->source, linked->options);
 }
 
@@ -237,8 +262,10 @@ static const char *reason_to_leave(const rs_program *program)
         return program->unknown;
     if (program->source == NULL || program->options == NULL)
         return "its source is not known";
-    if (program->device == NULL)
-        return "the program was built for several devices";
+    if (program->device_count == 0)
+        return "it is not known which devices the program was built for";
+    if (!same_address_bits(program))
+        return "the program was built for devices with addresses of different sizes";
     if (!may_have_records(program))
         return "the program has no structures";
     return NULL;
@@ -275,24 +302,39 @@ static bool changes_soa(void)
     return found;
 }
 
+/* Asks the compilers of all devices, which must agree. */
+static bool ask_compilers(const rs_program *program, json_t *names, json_t *values, json_t *macros,
+                          bool *differ)
+{
+    json_t *before = json_deep_copy(macros);
+    bool known = rs_macros_ask(program, program->devices[0], names, values, macros);
+    for (cl_uint d = 1; d < program->device_count && known; d++) {
+        json_t *other = json_deep_copy(before);
+        known = rs_macros_ask(program, program->devices[d], names, values, other);
+        *differ = known && !json_equal(macros, other);
+        json_decref(other);
+        known = known && !*differ;
+    }
+    json_decref(before);
+    return known;
+}
+
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
  * ones). */
 static json_t *ask_rewriter(const rs_program *program)
 {
     enum { ROUNDS = 8 };
-    cl_uint address_bits = 64;
-    rs_driver()->clGetDeviceInfo(program->device, CL_DEVICE_ADDRESS_BITS, sizeof address_bits,
-                                 &address_bits, NULL);
     json_t *source = json_string(program->source);
     if (source == NULL) {
         rs_report_note("Program %u was not rewritten: its source is not a text in UTF-8.",
                        program->number);
         return NULL;
     }
-    json_t *request = json_pack("{s:o, s:o, s:s, s:i, s:o, s:b, s:b, s:{}}", "source", source,
-                                "file", json_sprintf("program-%u.cl", program->number), "options",
-                                program->options, "address_bits", (int)address_bits, "defaults",
-                                default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
+    json_t *request =
+        json_pack("{s:o, s:o, s:s, s:i, s:o, s:b, s:b, s:{}}", "source", source, "file",
+                  json_sprintf("program-%u.cl", program->number), "options", program->options,
+                  "address_bits", (int)address_bits(program->devices[0]), "defaults",
+                  default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
     if (rs_the_layer.settings.config != NULL)
         json_object_set(request, "config", rs_the_layer.settings.config);
     json_t *reply = NULL;
@@ -308,11 +350,15 @@ static json_t *ask_rewriter(const rs_program *program)
         json_t *values = json_object_get(reply, "unknown_values");
         if (json_array_size(unknown) == 0 && json_array_size(values) == 0)
             break;
-        bool known = rs_macros_ask(program, unknown, values, json_object_get(request, "macros"));
+        bool differ = false;
+        bool known =
+            ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
         if (!known || round == ROUNDS - 1) {
-            rs_report_note("Program %u was not rewritten: the device's compiler could not be asked "
-                           "about the macros that its source tests.",
-                           program->number);
+            rs_report_note("Program %u was not rewritten: %s.", program->number,
+                           differ ? "the compilers of its devices define the macros that its "
+                                    "source tests differently"
+                                  : "the device's compiler could not be asked about the macros "
+                                    "that its source tests");
             json_decref(reply);
             reply = NULL;
             break;
@@ -403,9 +449,10 @@ static cl_int build_silently(const rs_program *program, cl_program rewritten, co
 {
     rs_text silent = RS_TEXT_EMPTY;
     rs_text_format(&silent, "%s -w", options);
-    cl_int error = silent.failed ? CL_OUT_OF_HOST_MEMORY
-                                 : rs_driver()->clBuildProgram(rewritten, 1, &program->device,
-                                                               silent.data, NULL, NULL);
+    cl_int error = silent.failed
+                       ? CL_OUT_OF_HOST_MEMORY
+                       : rs_driver()->clBuildProgram(rewritten, program->device_count,
+                                                     program->devices, silent.data, NULL, NULL);
     rs_text_free(&silent);
     return error;
 }
@@ -422,8 +469,9 @@ static cl_program build_rewritten(const rs_program *program, const char *source,
     if (error == CL_SUCCESS)
         return rewritten;
     char log[1024] = "";
-    rs_driver()->clGetProgramBuildInfo(rewritten, program->device, CL_PROGRAM_BUILD_LOG,
-                                       sizeof log - 1, log, NULL);
+    for (cl_uint d = 0; d < program->device_count && log[0] == '\0'; d++)
+        rs_driver()->clGetProgramBuildInfo(rewritten, program->devices[d], CL_PROGRAM_BUILD_LOG,
+                                           sizeof log - 1, log, NULL);
     rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s", program->number,
            log);
     rs_driver()->clReleaseProgram(rewritten);
@@ -480,7 +528,7 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
             options_of_source = program->origin_options;
         program->options = strdup(options_of_source != NULL ? options_of_source : "");
         program->hash = rs_knowledge_hash(program->source, program->options);
-        program->device = device_of_build(handle, device_count, devices);
+        set_devices(program, device_count, devices);
         /* Headers must be read as they are now, and from the present folder; all else can wait for
          * a kernel. */
         if (program->source != NULL && program->options != NULL &&

@@ -23,10 +23,11 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
 restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply);
 
 /*
- * Asks the device's compiler which of the macros `names` it predefines, and as what those of
+ * Asks a device's compiler which of the macros `names` it predefines, and as what those of
  * `values`, by building kernels whose names tell, and adds the answers to the object `macros`: a
  * value, true for one that was not asked for, null for not defined. False when it cannot be known.
  */
-bool rs_macros_ask(const rs_program *program, json_t *names, json_t *values, json_t *macros);
+bool rs_macros_ask(const rs_program *program, cl_device_id device, json_t *names, json_t *values,
+                   json_t *macros);
 
 #endif

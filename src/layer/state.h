@@ -134,8 +134,9 @@ typedef struct {
     bool prepared;       /* rewriting was tried since the last build */
     char *left;          /* why the whole program stays as it is, or NULL */
     char *options;
-    char *origin_options;    /* from a binary whose source is known: those it was built with */
-    cl_device_id device;     /* the one it was built for; NULL when several */
+    char *origin_options;  /* from a binary whose source is known: those it was built with */
+    cl_device_id *devices; /* of the last build */
+    cl_uint device_count;
     unsigned long long hash; /* of source and options */
     cl_program rewritten;
     json_t *kernels; /* of the rewriter's reply */

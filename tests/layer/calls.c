@@ -4,7 +4,8 @@
  * plain arrays. Every read is compared with the arrays, so a buffer that is in another layout at
  * the wrong moment shows at once.
  *
- * usage: calls KERNELS.cl SEED STEPS [cells]; exit status 0 when every comparison held.
+ * usage: calls KERNELS.cl SEED STEPS [cells [devices]]; exit status 0 when every comparison held,
+ * 77 when the platform has fewer devices. The queues are those of the devices in turn.
  */
 #include <CL/cl.h>
 #include <stdbool.h>
@@ -29,6 +30,8 @@ enum {
 
 static size_t cell_count = 1007;
 static cl_context context;
+static cl_device_id devices[QUEUES];
+static cl_uint device_count = 1;
 static cl_command_queue queues[QUEUES];
 static cl_mem buffers[BUFFERS], out;
 static cell *model[BUFFERS];
@@ -496,12 +499,11 @@ static void do_new_buffer(int b)
 
 static void make_queue(int i)
 {
-    cl_device_id device;
     cl_int error;
     cl_command_queue_properties properties = i == 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
     cl_command_queue_properties seen;
-    check(clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof device, &device, NULL));
-    queues[i] = clCreateCommandQueue(context, device, properties, &error);
+    queues[i] =
+        clCreateCommandQueue(context, devices[(cl_uint)i % device_count], properties, &error);
     check(error);
     check(clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES, sizeof seen, &seen, NULL));
     if (seen != properties)
@@ -586,7 +588,7 @@ static cl_kernel make_kernel(cl_program program, const char *name, cl_uint argum
 int main(int argc, char **argv)
 {
     cl_platform_id platform;
-    cl_device_id device;
+    cl_uint present;
     cl_int error;
     if (argc < 4)
         return 2;
@@ -595,14 +597,20 @@ int main(int argc, char **argv)
     long steps = strtol(argv[3], NULL, 10);
     if (argc > 4)
         cell_count = strtoul(argv[4], NULL, 10);
+    if (argc > 5)
+        device_count = (cl_uint)strtoul(argv[5], NULL, 10);
+    if (device_count < 1 || device_count > QUEUES)
+        return 2;
     check(clGetPlatformIDs(1, &platform, NULL));
-    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, QUEUES, devices, &present));
+    if (present < device_count)
+        return 77;
+    context = clCreateContext(NULL, device_count, devices, NULL, NULL, &error);
     check(error);
     const char *source = read_source(argv[1]);
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
     check(error);
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL));
+    check(clBuildProgram(program, device_count, devices, "", NULL, NULL));
     bump = make_kernel(program, "bump", 2);
     join = make_kernel(program, "join", 2);
     take = make_kernel(program, "take", 2);

@@ -391,8 +391,7 @@ static void compare_place(const place *p, int on)
         check(got[i].a == i + p->added && got[i].c[1] == i * 5, "bytes differ");
 }
 
-/* A context with two devices, whose program is built for both at once and stays as it is, and one
- * context for each of them. */
+/* A context with two devices, whose program is built for both at once, and one for each of them. */
 static void several_devices(void)
 {
     cl_device_id devices[2];
@@ -414,6 +413,37 @@ static void several_devices(void)
     compare_place(&both, 0);
     compare_place(&first, 0);
     compare_place(&second, 0);
+}
+
+/* Two devices whose compilers may predefine another macro each: what the program tests decides what
+ * it does, so no rewritten source serves both then. */
+static void unequal_devices(void)
+{
+    static const char *const text =
+        "typedef struct { int a; float b; int c[2]; } cell;\n"
+        "__kernel void add(__global cell *cells)\n"
+        "{\n#ifdef MADE_UP_MACRO\n    cells[get_global_id(0)].a += 1;\n#else\n"
+        "    cells[get_global_id(0)].a += 2;\n#endif\n}\n";
+    const size_t count = CELLS;
+    cl_device_id devices[2];
+    cl_uint present;
+    cl_int error;
+    done(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices, &present), "clGetDeviceIDs");
+    if (present < 2)
+        exit(LACKS);
+    context = clCreateContext(NULL, 2, devices, NULL, NULL, &error);
+    done(error, "clCreateContext");
+    queue = clCreateCommandQueueWithProperties(context, devices[1], NULL, &error);
+    done(error, "clCreateCommandQueueWithProperties");
+    cells = make_cells(CL_MEM_COPY_HOST_PTR, expected);
+    cl_program made = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 2, devices, "", NULL, NULL), "clBuildProgram");
+    cl_kernel add = make_kernel(made, "add", cells);
+    done(clEnqueueNDRangeKernel(queue, add, 1, NULL, &count, NULL, 0, NULL, NULL), "launch");
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a += getenv("MADE_UP_MACRO") != NULL ? 1 : 2;
+    compare(cells);
 }
 
 /* The program sees its own source, arguments and counts. */
@@ -772,6 +802,7 @@ int main(int argc, char **argv)
                  {"clone", clone},
                  {"queries", queries},
                  {"several-devices", several_devices},
+                 {"unequal-devices", unequal_devices},
                  {"views", views},
                  {"view-beside-parent", view_beside_parent},
                  {"compile-and-link", compile_and_link},

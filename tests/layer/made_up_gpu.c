@@ -19,6 +19,10 @@
  * Into the file that MADE_UP_TALLY names it writes at the end how many launches went to queues
  * with profiling, and how many to others.
  *
+ *     MADE_UP_MACRO=1
+ *
+ * lets the compiler predefine MADE_UP_MACRO, but not where it builds for a second device alone.
+ *
  * Rectangles must lie in lines and slices that are all in the buffer. Everything else goes through.
  */
 #include <CL/cl_icd.h>
@@ -357,11 +361,28 @@ static void end_compiler(void)
         _exit(3);
 }
 
+/* The options with the macro that the first device's compiler predefines. */
+static const char *add_macro(char *with, size_t room, const char *options, cl_uint count,
+                             const cl_device_id *devices)
+{
+    static cl_device_id first;
+    if (getenv("MADE_UP_MACRO") == NULL || count == 0)
+        return options;
+    if (first == NULL)
+        first = devices[0];
+    if (count == 1 && devices[0] != first)
+        return options;
+    snprintf(with, room, "%s -DMADE_UP_MACRO", options != NULL ? options : "");
+    return with;
+}
+
 static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
                                         const cl_device_id *devices, const char *options,
                                         void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     bool slow = getenv("MADE_UP_COMPILER") != NULL;
+    char with[4096];
+    options = add_macro(with, sizeof with, options, count, devices);
     if (slow) {
         atomic_fetch_add(&compiling, 1);
         atexit(end_compiler); /* as compilers that prepare themselves at their first work */

@@ -160,6 +160,42 @@ static void test_soa(void **state)
     }
 }
 
+/* Queues of two devices that share the buffers, and compilers that do not agree. */
+static void test_two_devices(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        int steps, cells;
+    } cases[] = {{"--policy asta", 500, 1007},
+                 {"--policy soa", 500, 1007},
+                 {"--policy soa", 60, 40009},
+                 {"--policy auto", 300, 1007}};
+    setenv("POCL_DEVICES", "pthread pthread", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int status =
+            run("%s run %s --report %s -- %s %s %zu %d %d 2", RESTRIDE_PROGRAM, cases[i].options,
+                report_path, CALLS_PROGRAM, CALLS_KERNELS, i + 1, cases[i].steps, cases[i].cells);
+        if (exit_status(status) == 77) {
+            unsetenv("POCL_DEVICES");
+            skip();
+        }
+        if (exit_status(status) != 0)
+            fail_msg("%s, %d cells: %s", cases[i].options, cases[i].cells, errors());
+        json_t *loaded = report(), *bump = kernel_of(loaded, "bump");
+        if (strstr(cases[i].options, "auto") == NULL) /* which may keep what it likes */
+            assert_int_equal(number_of(bump, "transformed_launches"), number_of(bump, "launches"));
+        json_decref(loaded);
+    }
+    assert_int_equal(
+        exit_status(run("env OPENCL_LAYERS=%s MADE_UP_MACRO=1 %s run --policy asta -- %s "
+                        "unequal-devices",
+                        MADE_UP_GPU, RESTRIDE_PROGRAM, CASES_PROGRAM)),
+        0);
+    assert_non_null(strstr(errors(), "the compilers of its devices define the macros"));
+    unsetenv("POCL_DEVICES");
+}
+
 /* A driver that takes fewer rectangles than PoCL, as NVIDIA's does. */
 static void test_narrow_rectangles(void **state)
 {
@@ -363,7 +399,8 @@ static void test_cases(void **state)
         {"clone", "", 2, 2},
         {"queries", "", 1, 1},
         {"views", "", 7, 7},
-        {"several-devices", "", 6, 6},
+        {"several-devices", "", 18, 18},
+        {"unequal-devices", "", 1, 1},
         {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
@@ -387,7 +424,7 @@ static void test_cases(void **state)
         const size_t i = n % count;
         const char *policy = policies[n / count];
         /* Two devices of PoCL; others take no notice. */
-        if (strcmp(cases[i].name, "several-devices") == 0)
+        if (strstr(cases[i].name, "-devices") != NULL)
             setenv("POCL_DEVICES", "pthread pthread", 1);
         else
             unsetenv("POCL_DEVICES");
@@ -588,6 +625,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_call),
         cmocka_unit_test(test_soa),
+        cmocka_unit_test(test_two_devices),
         cmocka_unit_test(test_narrow_rectangles),
         cmocka_unit_test(test_times_of_plans),
 #ifdef HAVE_CONFIG
