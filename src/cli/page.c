@@ -32,7 +32,9 @@ double rs_page_number(const json_t *object, const char *key)
 
 void rs_page_time(rs_text *page, double seconds)
 {
-    if (seconds >= 1)
+    if (seconds == 0)
+        rs_text_add_string(page, "0 s");
+    else if (seconds >= 1)
         rs_text_format(page, "%.2f s", seconds);
     else if (seconds >= 1e-3)
         rs_text_format(page, "%.2f ms", seconds * 1e3);

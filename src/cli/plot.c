@@ -7,7 +7,8 @@
 
 enum {
     WIDTH = 860,
-    HEIGHT = 440,
+    HEIGHT = 416,
+    SLANTED_HEIGHT = 440,
     LEFT = 70,
     TOP = 62,
     RIGHT = 650, /* the legend is beside it */
@@ -28,7 +29,7 @@ static const char style[] =
     ".c0 { --c: #0072b2; } .c1 { --c: #d55e00; } .c2 { --c: #009e73; } .c3 { --c: #cc79a7; }\n"
     ".c4 { --c: #e69f00; } .c5 { --c: #56b4e9; } .c6 { --c: #7a6ff0; } .c7 { --c: #888; }\n"
     ".line { stroke: var(--c); } .dot, .bar { fill: var(--c); }\n"
-    "@media (prefers-color-scheme: dark) { svg { background: #16181c; color: #ddd; } }\n"
+    "@media (prefers-color-scheme: dark) { svg { background: #12161c; color: #ddd; } }\n"
     "@media print { svg { background: #fff; color: #000; } }\n"
     "</style>\n";
 
@@ -163,16 +164,29 @@ static void draw_y_axis(const drawing *d)
     rs_text_add_string(d->svg, "</g>\n");
 }
 
-/* Names that would run into each other are slanted. */
-static void draw_categories(const drawing *d)
+/* Whether names would run into each other. */
+static bool is_slanted(const rs_plot *plot)
 {
     size_t longest = 0;
-    for (size_t i = 0; i < d->plot->category_count; i++) {
-        size_t length = strlen(d->plot->categories[i]);
+    if (plot->categories == NULL)
+        return false;
+    for (size_t i = 0; i < plot->category_count; i++) {
+        size_t length = strlen(plot->categories[i]);
         longest = length > longest ? length : longest;
     }
-    double room = (double)(RIGHT - LEFT) / (double)d->plot->category_count;
-    bool slanted = (double)longest * 7.5 > room;
+    double room = (double)(RIGHT - LEFT) / (double)plot->category_count;
+    return (double)longest * 7.5 > room;
+}
+
+/* Slanted names take more room below the axis. */
+static int plot_height(const rs_plot *plot)
+{
+    return is_slanted(plot) ? SLANTED_HEIGHT : HEIGHT;
+}
+
+static void draw_categories(const drawing *d)
+{
+    bool slanted = is_slanted(d->plot);
     for (size_t i = 0; i < d->plot->category_count; i++) {
         double x = place_x(d, (double)i);
         rs_text_format(d->svg, "<g transform=\"translate(%.1f %d)%s\">", x, BOTTOM + 16,
@@ -209,7 +223,7 @@ static void draw_axes(const drawing *d)
         draw_x_numbers(d);
     rs_text_format(d->svg, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>\n", LEFT,
                    RIGHT, BOTTOM, BOTTOM);
-    add_label(d->svg, (LEFT + RIGHT) / 2.0, HEIGHT - 12, "text-anchor=\"middle\"",
+    add_label(d->svg, (LEFT + RIGHT) / 2.0, plot_height(d->plot) - 12, "text-anchor=\"middle\"",
               d->plot->x_label);
 }
 
@@ -302,7 +316,8 @@ void rs_plot_write(rs_text *svg, const rs_plot *plot)
     drawing d = {.plot = plot, .svg = svg};
     find_axes(&d);
     double legend_end = TOP + 20 + LEGEND_STEP * (double)plot->series_count;
-    double height = legend_end > HEIGHT ? legend_end : HEIGHT;
+    double height = plot_height(plot);
+    height = legend_end > height ? legend_end : height;
     rs_text_format(svg,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
                    "width=\"%d\" height=\"%.0f\" role=\"img\">\n<title>",

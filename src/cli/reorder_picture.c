@@ -29,7 +29,7 @@ static const char style[] =
     ".soft { fill-opacity: .65; } .count { font-size: 9px; fill-opacity: .65; }\n"
     ".memory { fill: currentColor; fill-opacity: .06; }\n"
     ".before { fill: #d55e00; } .after { fill: #0072b2; }\n"
-    "@media (prefers-color-scheme: dark) { svg { background: #16181c; color: #ddd; }\n"
+    "@media (prefers-color-scheme: dark) { svg { background: #12161c; color: #ddd; }\n"
     "  .before { fill: #ff8a3d; } .after { fill: #56b4e9; } }\n"
     "@media print { svg { background: #fff; color: #000; } }\n"
     "</style>\n";

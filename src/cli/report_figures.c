@@ -15,6 +15,7 @@ enum {
     LANE = 26,
     BAR = 16,
     AXIS = 26,
+    MARGIN = 30, /* behind the last bar, for a tick's label */
     MOST_LANES = 16,
     TICKS = 5,
     MOST_NAME = 26 /* characters of a kernel's name */
@@ -54,7 +55,7 @@ static const char *kind_of(const json_t *bar)
 
 static double pixel(const time_line *line, double seconds)
 {
-    return LABELS + seconds / line->end * (WIDTH - LABELS - 10);
+    return LABELS + seconds / line->end * (WIDTH - LABELS - MARGIN);
 }
 
 /* Bars that nobody could tell apart are drawn as one. */
@@ -102,18 +103,30 @@ static void draw_lane(time_line *line, const json_t *bars, size_t lane)
     draw_pending(line, &last, lane);
 }
 
+/* The next longer step of 1, 2 or 5 times a power of ten. */
+static double round_step(double least)
+{
+    double power = pow(10, floor(log10(least)));
+    return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
+}
+
 static void draw_axis(const time_line *line)
 {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}};
     int bottom = (int)line->lanes * LANE + 2;
-    for (int tick = 0; tick <= TICKS; tick++) {
-        double seconds = line->end * tick / TICKS;
+    double step = round_step(line->end / TICKS);
+    int unit = step >= 0.1 ? 0 : step >= 1e-4 ? 1 : 2;
+    for (int tick = 0; tick * step <= line->end; tick++) {
+        double seconds = tick * step;
         rs_text_format(line->page,
                        "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n"
-                       "<text class=\"soft\" x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">",
+                       "<text class=\"soft\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g %s"
+                       "</text>\n",
                        pixel(line, seconds), pixel(line, seconds), bottom, pixel(line, seconds),
-                       bottom + 16, tick == TICKS ? "end" : "middle");
-        rs_page_time(line->page, seconds);
-        rs_text_add_string(line->page, "</text>\n");
+                       bottom + 16, seconds / units[unit].seconds, units[unit].name);
     }
 }
 
@@ -131,14 +144,15 @@ void rs_page_add_time_line(rs_text *page, const json_t *report)
     }
     if (line.end <= 0)
         return;
+    int height = (int)line.lanes * LANE + AXIS;
     rs_text_format(page,
                    "<h2>What ran when</h2>\n<p class=\"soft\">Launches in the program's own "
                    "layout <span class=\"kept\">■</span>, in the other <span "
                    "class=\"transformed\">■</span>, and conversions <span "
                    "class=\"converted\">■</span>; the first %zu of them.</p>\n"
                    "<div class=\"figure\"><svg id=\"time-line\" role=\"img\" aria-label=\"Time "
-                   "line\" width=\"%d\" height=\"%d\">\n",
-                   json_array_size(bars), WIDTH, (int)line.lanes * LANE + AXIS);
+                   "line\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+                   json_array_size(bars), WIDTH, height, WIDTH, height);
     draw_axis(&line);
     for (size_t lane = 0; lane < line.lanes; lane++)
         draw_lane(&line, bars, lane);
@@ -203,7 +217,7 @@ void rs_page_add_before_and_after(rs_text *page, const json_t *report)
     rs_text_add_string(page,
                        "<h2>Each kernel before and after</h2>\n<table id=\"before-and-after\">"
                        "<thead><tr><th>Kernel</th><th class=\"number\">own layout</th><th "
-                       "class=\"number\">the other</th><th class=\"number\">faster</th>"
+                       "class=\"number\">the other</th><th class=\"number\">speed-up</th>"
                        "<th>Choice</th></tr></thead>\n<tbody>");
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {

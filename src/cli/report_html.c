@@ -177,11 +177,12 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
     }
     if (drawing.longest <= 0)
         return;
+    int height = (int)bars * BAR_STEP + 8;
     rs_text_format(page,
                    "<h2>Where the time went</h2>\n<div class=\"figure\"><svg role=\"img\" "
                    "aria-label=\"Seconds of each kernel and of the conversions\" width=\"%d\" "
-                   "height=\"%d\">\n",
-                   CHART_WIDTH, (int)bars * BAR_STEP + 8);
+                   "height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+                   CHART_WIDTH, height, CHART_WIDTH, height);
     json_array_foreach((json_t *)kernels, i, kernel)
     {
         bool moved = rs_page_number(kernel, "transformed_launches") > 0;

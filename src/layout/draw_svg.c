@@ -13,6 +13,8 @@ enum {
     CELL_HEIGHT = 24,
     HEADER = 92,
     CHARACTER = 7,
+    LINE_CHARACTER = 8, /* what one takes at most */
+    LONGEST_LINE = 120,
     GROUP_HEIGHT = 22,
     GAP = 56,
     WIDEST_CELL = 150
@@ -68,6 +70,7 @@ typedef struct {
     size_t address_width;
     size_t memory_left;
     size_t memory_width;
+    size_t line_width; /* of the longest sentence */
 } drawing;
 
 /* Adds text with the characters that XML reserves written out. */
@@ -330,15 +333,25 @@ static void draw_legend(drawing *d, size_t y)
     }
 }
 
+/* A line of its own, cut where it is very long, and the width that it takes. */
+static void add_line(drawing *d, size_t y, const char *classes, rs_text *text)
+{
+    if (text->size > LONGEST_LINE)
+        memcpy(text->data + LONGEST_LINE - 3, "...", 4);
+    size_t length = text->size < LONGEST_LINE ? text->size : LONGEST_LINE;
+    d->line_width = larger(d->line_width, length * LINE_CHARACTER);
+    add_text(d, MARGIN, y, classes, text);
+}
+
 static void draw_title(drawing *d)
 {
     const restride_layout *layout = d->picture->layout;
     rs_text text = RS_TEXT_EMPTY;
     rs_text_add_string(&text, layout->expression_text);
-    add_text(d, MARGIN, 34, "title", &text);
+    add_line(d, 34, "title", &text);
     rs_text_format(&text, "%s: %zu %s", layout->dims_text, layout->size,
                    layout->record >= 0 ? "bytes" : "elements");
-    add_text(d, MARGIN, 54, "soft", &text);
+    add_line(d, 54, "soft", &text);
 }
 
 restride_status rs_draw_svg(const restride_layout *layout, char **result)
@@ -356,16 +369,14 @@ restride_status rs_draw_svg(const restride_layout *layout, char **result)
     draw_legend(&d, bottom);
     rs_text text = RS_TEXT_EMPTY;
     rs_picture_add_explanation(&picture, &text);
-    size_t width =
-        larger(d.memory_left + d.memory_width + MARGIN, 2 * MARGIN + text.size * CHARACTER);
-    add_text(&d, MARGIN, bottom + 36, "soft", &text);
+    add_line(&d, bottom + 36, "soft", &text);
     rs_picture_add_clipping(&picture, &text);
     size_t height = bottom + 36 + MARGIN;
     if (text.size > 0) {
-        width = larger(width, 2 * MARGIN + text.size * CHARACTER);
-        add_text(&d, MARGIN, bottom + 56, "", &text);
+        add_line(&d, bottom + 56, "", &text);
         height += 20;
     }
+    size_t width = MARGIN + larger(d.memory_left + d.memory_width, MARGIN + d.line_width);
     rs_text whole = RS_TEXT_EMPTY;
     rs_text_format(&whole,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
