@@ -14,7 +14,7 @@ enum {
     HEADER = 92,
     CHARACTER = 7,
     LINE_CHARACTER = 8, /* what one takes at most */
-    LONGEST_LINE = 120,
+    LONGEST_LINE = 180,
     GROUP_HEIGHT = 22,
     GAP = 56,
     WIDEST_CELL = 150
