@@ -33,7 +33,8 @@ int rs_array_take_option(rs_array_options *options, int code, const char *value)
     switch (code) {
     case 't':
         if (!rs_cli_read_type(value, &options->unit))
-            return fail_option(options, "dtype", value, "a type (f32) or a number of bytes");
+            return fail_option(options, "dtype", value,
+                               "a type (f32 or float32) or a number of bytes");
         return RS_EXIT_DONE;
     case 'o':
         options->offset_given = true;

@@ -43,13 +43,17 @@ bool rs_cli_read_type(const char *text, size_t *bytes)
 {
     static const struct {
         const char *name;
+        const char *numpy_name;
         size_t bytes;
     } types[] = {
-        {"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"f16", 2}, {"u32", 4},   {"i32", 4},
-        {"f32", 4}, {"u64", 8}, {"i64", 8}, {"f64", 8}, {"c64", 8}, {"c128", 16},
+        {"u8", "uint8", 1},         {"i8", "int8", 1},     {"u16", "uint16", 2},
+        {"i16", "int16", 2},        {"f16", "float16", 2}, {"u32", "uint32", 4},
+        {"i32", "int32", 4},        {"f32", "float32", 4}, {"u64", "uint64", 8},
+        {"i64", "int64", 8},        {"f64", "float64", 8}, {"c64", "complex64", 8},
+        {"c128", "complex128", 16},
     };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i].name, text) == 0) {
+        if (strcmp(types[i].name, text) == 0 || strcmp(types[i].numpy_name, text) == 0) {
             *bytes = types[i].bytes;
             return true;
         }

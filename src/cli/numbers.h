@@ -10,7 +10,8 @@ bool rs_cli_read_count(const char *text, size_t *count);
 /* 4096, 64K, 256M, 2G: powers of 1024. */
 bool rs_cli_read_bytes(const char *text, size_t *bytes);
 
-/* The bytes of an element: a type (u8, f32, c128, ...) or a number. */
+/* The bytes of an element: a type (u8, f32, c128, ..., or float32 and the like as in
+ * NumPy) or a number. */
 bool rs_cli_read_type(const char *text, size_t *bytes);
 
 /* Between 1 and `most` counts with a separator between them. */

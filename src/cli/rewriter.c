@@ -336,8 +336,10 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
     } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
         exit_status = rs_cli_fail(
-            RS_EXIT_FAILED, verb, "%s:%lld: %s", json_string_value(json_object_get(reply, "file")),
-            (long long)json_integer_value(json_object_get(reply, "line")), reason);
+            RS_EXIT_FAILED, verb, "%s:%lld: %s%s",
+            json_string_value(json_object_get(reply, "file")),
+            (long long)json_integer_value(json_object_get(reply, "line")), reason,
+            is_cuda(s->file) ? " (kernels of CUDA C++ are read without the host's code)" : "");
     } else {
         if (json_object_size(s->references) > 0)
             print_references(reply);

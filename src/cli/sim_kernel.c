@@ -528,6 +528,11 @@ int rs_sim_kernel_verb(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
+    const char *dot = strrchr(options.file, '.');
+    if (dot != NULL && strncmp(dot, ".cu", 3) == 0)
+        return rs_cli_fail(RS_EXIT_FAILED, "sim",
+                           "%s is CUDA C++, and only kernels of OpenCL C are run here.",
+                           options.file);
     comparison *c = calloc(1, sizeof *c);
     if (c == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, "sim", "There is not enough memory.");

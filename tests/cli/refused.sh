@@ -19,6 +19,7 @@ cd files || exit 1
 : >empty
 printf 'typedef struct { float x, y; } P;\n__kernel void f(__global P *a) { a[0].x = 1; }\n' >k.cl
 printf 'void f(float A[64][64]) { for (int i = 0; i < 64; i++) A[i][0] = 1; }\n' >l.c
+printf 'struct P { float x, y; };\nint main() { cudaMalloc(0, 1); }\n' >host.cu
 printf 'kept\n' >kept.html
 touch --date='2001-01-01' -- *
 ls -l --time-style=full-iso >"$work/before"
@@ -37,6 +38,7 @@ if [ -n "$rewrites" ]; then
     refuses 2 'not a tile size' rewrite k.cl --tile 99999999999999999999
     expect 1 "$restride" rewrite k.cl --header ../folder
     [ ! -s "$work/out" ] || complain "the kernel is written though its header cannot be"
+    refuses 1 'cudaMalloc.*without the host' rewrite host.cu
     expect 0 "$restride" rewrite empty
     says err 'no kernel here has an array of structures'
 fi
@@ -54,7 +56,10 @@ fi
 if "$restride" sim --devices >"$work/out" 2>&1; then
     refuses 1 'no device "nosuch", and no file' sim --dims 'i:9 f:2' --layout 'i f' --device nosuch
     refuses 1 'no device "nosuch", and no file' bench sim --device nosuch
+    refuses 1 'host.cu is CUDA C\+\+' sim host.cu --global 64
 fi
+refuses 2 'f32 or float32' transpose empty --shape 2x3 --dtype float
+refuses 1 'would take 24' transpose empty --shape 2x3 --dtype float32
 refuses 1 'save the array with numpy.save' reorder empty --objects 5 --type f32
 refuses 1 'Not a directory' bench figures --out empty
 printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }" >../index.npy
