@@ -418,6 +418,28 @@ cl_int rs_buffer_pin(cl_mem handle, const char *why)
     return error != CL_SUCCESS ? error : finished;
 }
 
+static bool is_over(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                NULL);
+    return status <= CL_COMPLETE;
+}
+
+/* Nobody needs to wait for conversions that are over. */
+static void forget_conversions(void)
+{
+    rs_buffer *buffer;
+    rs_layer_lock();
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+        if (buffer->ready != NULL && is_over(buffer->ready)) {
+            rs_driver()->clReleaseEvent(buffer->ready);
+            buffer->ready = NULL;
+            buffer->ready_queue = NULL;
+        }
+    rs_layer_unlock();
+}
+
 /* Brings every buffer back; done on return. Called without the lock. */
 void rs_layer_restore(void)
 {
@@ -438,6 +460,7 @@ void rs_layer_restore(void)
     for (size_t i = 0; i < count; i++)
         finish_restoring(events[i]);
     free(events);
+    forget_conversions();
 }
 
 void rs_layer_freeze(const char *why)
@@ -449,10 +472,33 @@ void rs_layer_freeze(const char *why)
     rs_layer_restore();
 }
 
+/* ---- commands that were held back ---- */
+
+void rs_layer_follow_held(void)
+{
+    rs_queue *queue;
+    if (rs_the_layer.queues.count == 0)
+        return;
+    cl_event *more = realloc(rs_the_layer.held,
+                             (rs_the_layer.held_count + rs_the_layer.queues.count) * sizeof *more);
+    if (more == NULL)
+        return;
+    rs_the_layer.held = more;
+    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+        if (mark(queue, &more[rs_the_layer.held_count]) == CL_SUCCESS)
+            rs_the_layer.held_count++;
+}
+
+bool rs_layer_is_held(void)
+{
+    while (rs_the_layer.held_count > 0 && is_over(rs_the_layer.held[rs_the_layer.held_count - 1]))
+        rs_driver()->clReleaseEvent(rs_the_layer.held[--rs_the_layer.held_count]);
+    return rs_the_layer.user_events.count > 0 || rs_the_layer.held_count > 0;
+}
+
 const char *rs_layer_frozen(void)
 {
     if (rs_the_layer.frozen != NULL)
         return rs_the_layer.frozen;
-    return rs_the_layer.user_events.count > 0 ? "the program holds commands back with user events"
-                                              : NULL;
+    return rs_layer_is_held() ? "the program holds commands back with user events" : NULL;
 }

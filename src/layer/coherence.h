@@ -90,6 +90,13 @@ void rs_layer_freeze(const char *why);
 /* The same for every buffer, for now. */
 void rs_layer_restore(void);
 
+/* Before the last user event without a status is complete: what it has held back is still under way
+ * until every queue has come to here. */
+void rs_layer_follow_held(void);
+
+/* Whether it is; lets go of what is over. */
+bool rs_layer_is_held(void);
+
 /* Why nothing may be converted now, or NULL. */
 const char *rs_layer_frozen(void);
 

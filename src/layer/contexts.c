@@ -79,6 +79,7 @@ static cl_int CL_API_CALL release_context(cl_context handle)
     rs_layer_lock();
     rs_timing_harvest();
     rs_detour_trim();
+    rs_layer_is_held();
     rs_context *context = rs_context_find(handle);
     if (context != NULL && context->references > 0 && --context->references == 0)
         rs_context_trim(context);
@@ -304,8 +305,10 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
 /*
  * A command that waits for a user event can be abandoned, or held back for as long as the program
  * likes; a conversion in front of it would be too, and other queues' conversions would wait for it.
- * So all is in AoS while there is a user event without a status. Once it is complete, what waited
- * for it runs by itself. After a command was abandoned, nothing is converted any more.
+ * So all is in AoS while there is a user event without a status, and until what it has held back is
+ * over: NVIDIA's driver hands that to the device in a thread of its own, and crashes when
+ * conversions come meanwhile (docs/correctness.md). After a command was abandoned, nothing is
+ * converted any more.
  */
 static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 {
@@ -324,6 +327,11 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 
 static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
 {
+    rs_layer_lock();
+    if (status == CL_COMPLETE && rs_the_layer.user_events.count == 1 &&
+        rs_map_get(&rs_the_layer.user_events, event) != NULL)
+        rs_layer_follow_held();
+    rs_layer_unlock();
     cl_int error = rs_driver()->clSetUserEventStatus(event, status);
     rs_layer_lock();
     if (error == CL_SUCCESS && status < 0 && rs_the_layer.frozen == NULL)

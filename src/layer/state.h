@@ -196,7 +196,9 @@ typedef struct {
     double waited;      /* seconds, for builds and for times, all launches together */
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
-    rs_map released;    /* queues that hid their profiling, whose events may live on */
+    cl_event *held;     /* complete behind the commands that waited for such; as long */
+    size_t held_count;
+    rs_map released; /* queues that hid their profiling, whose events may live on */
     unsigned program_count;
     rs_kernel_facts *facts;
 } rs_layer;

@@ -119,7 +119,7 @@ static void compare(cl_mem buffer)
 
 /* ---- the cases ---- */
 
-/* A user event holds a launch back; after it, launches are as before. */
+/* A user event holds a launch back; when that is over, launches are as before. */
 static void user_event(void)
 {
     cl_int error;
@@ -131,7 +131,33 @@ static void user_event(void)
     done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
     for (int i = 0; i < CELLS; i++)
         expected[i].a++;
+    done(clFinish(queue), "clFinish");
     add_once(add);
+    add_once(add);
+    compare(cells);
+    done(clReleaseEvent(user), "clReleaseEvent");
+}
+
+/* What was held back is still under way when the next launch comes: nothing is converted then. */
+static void held_and_slow(void)
+{
+    static const char *const text =
+        "__kernel void work(__global int *out)\n"
+        "{ uint s = get_global_id(0); for (uint i = 0; i < (1u << 20); i++) s = s * 1664525u + i;\n"
+        "  out[get_global_id(0)] = (int)s; }\n";
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    cl_mem out = make_cells(CL_MEM_READ_WRITE, NULL);
+    cl_program slow = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(slow, 1, &device, "", NULL, NULL), "clBuildProgram");
+    cl_kernel work = make_kernel(slow, "work", out);
+    cl_event user = clCreateUserEvent(context, &error);
+    done(error, "clCreateUserEvent");
+    launch_on(queue, work, user, NULL);
+    done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    add_once(add);
+    done(clFinish(queue), "clFinish");
     add_once(add);
     compare(cells);
     done(clReleaseEvent(user), "clReleaseEvent");
@@ -796,6 +822,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {{"user-event", user_event},
+                 {"held-and-slow", held_and_slow},
                  {"released-queue", released_queue},
                  {"profiling", profiling},
                  {"kernels-in-program", kernels_in_program},

@@ -117,6 +117,13 @@ static void test_every_kind_of_call(void **state)
     }
 }
 
+/* Those that come while a user event, or what it has held back, is under way are as written. */
+static void assert_most_transformed(json_t *kernel)
+{
+    const long launches = number_of(kernel, "launches");
+    assert_in_range(number_of(kernel, "transformed_launches"), launches - launches / 2, launches);
+}
+
 static const char *driver = ""; /* what expect_calls() runs programs with */
 
 static void expect_calls(const char *options, int seed, int steps, int cells)
@@ -140,7 +147,7 @@ static void test_soa(void **state)
         json_t *loaded = report(), *bump = kernel_of(loaded, "bump");
         json_t *sweep = kernel_of(loaded, "sweep");
         assert_string_equal(argument_word(bump, 0, "layout"), "f i");
-        assert_int_equal(number_of(bump, "transformed_launches"), number_of(bump, "launches"));
+        assert_most_transformed(bump);
         assert_in_range(number_of(bump, "launches"), 3, 500);
         assert_in_range(number_of(json_object_get(loaded, "marshal"), "count"), 6, 2000);
         /* It is in SoA as the program has it. */
@@ -153,7 +160,7 @@ static void test_soa(void **state)
         loaded = report();
         sweep = kernel_of(loaded, "sweep");
         assert_in_range(number_of(sweep, "transformed_launches"), 2, 500);
-        assert_int_equal(number_of(sweep, "transformed_launches"), number_of(sweep, "launches"));
+        assert_most_transformed(sweep);
         assert_string_equal(argument_word(sweep, 0, "layout"), "i/32 f i%32");
         assert_string_equal(argument_word(sweep, 0, "source_layout"), "f i");
         json_decref(loaded);
@@ -184,7 +191,7 @@ static void test_two_devices(void **state)
             fail_msg("%s, %d cells: %s", cases[i].options, cases[i].cells, errors());
         json_t *loaded = report(), *bump = kernel_of(loaded, "bump");
         if (strstr(cases[i].options, "auto") == NULL) /* which may keep what it likes */
-            assert_int_equal(number_of(bump, "transformed_launches"), number_of(bump, "launches"));
+            assert_most_transformed(bump);
         json_decref(loaded);
     }
     assert_int_equal(
@@ -393,6 +400,7 @@ static void test_cases(void **state)
         long least, most;
     } cases[] = {
         {"user-event", "", 3, 3},
+        {"held-and-slow", "", 1, 1},
         {"released-queue", "", 1, 1},
         {"profiling", "", 1, 1},
         {"kernels-in-program", "", 2, 2},
