@@ -155,7 +155,7 @@ static bool single_access(rs_walk *walk, const char *name, int node, const rs_va
 
 /* ---- what is not followed ---- */
 
-void rs_walk_escape(rs_walk *walk, const rs_value *address, int node)
+static void escape(rs_walk *walk, const rs_value *address, int node)
 {
     rs_reference *r = rs_walk_refer(walk, address, node, rs_node_type(walk->tree, node));
     if (r == NULL)
@@ -188,7 +188,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *l
     for (int i = 0; i < list->count; i++) {
         int node = rs_node_inner(walk->tree, list->nodes[i]);
         if (values[i].kind == RS_VALUE_ADDRESS && !quiet && node >= 0)
-            rs_walk_escape(walk, &values[i], node);
+            escape(walk, &values[i], node);
         /* A variable whose address is handed over can become anything. */
         if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);

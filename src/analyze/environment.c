@@ -62,7 +62,7 @@ int rs_walk_find(const rs_walk *walk, uint64_t key)
     return binding == NULL ? -1 : binding->value;
 }
 
-void rs_walk_bind(rs_walk *walk, uint64_t key, int value)
+static void bind_key(rs_walk *walk, uint64_t key, int value)
 {
     rs_environment *variables = &walk->variables;
     rs_binding *binding = find(variables, key);
@@ -85,7 +85,7 @@ void rs_walk_bind(rs_walk *walk, uint64_t key, int value)
 
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value)
 {
-    rs_walk_bind(walk, key, rs_walk_keep(walk, value));
+    bind_key(walk, key, rs_walk_keep(walk, value));
 }
 
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from)
@@ -244,7 +244,7 @@ void rs_walk_merge(rs_walk *walk, const rs_environment *other)
         const rs_binding *binding = &other->bindings[i];
         int here = rs_walk_find(walk, binding->key);
         if (here < 0) {
-            rs_walk_bind(walk, binding->key, binding->value);
+            bind_key(walk, binding->key, binding->value);
         } else if (here != binding->value && here >= 0) {
             rs_value a = walk->values[binding->value], b = walk->values[here];
             rs_value merged = rs_value_merge(walk, &a, &b, "merged");

@@ -29,7 +29,7 @@ char *rs_walk_text(const rs_walk *walk, int node)
     return strdup(text);
 }
 
-char *rs_walk_operator(const rs_walk *walk, int left, int right)
+static char *operator_between(const rs_walk *walk, int left, int right)
 {
     char text[OPERATOR_ROOM];
     size_t length = 0;
@@ -188,7 +188,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
     int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
     if (right < 0)
         return evaluate_parts(walk, node);
-    char *symbol = rs_walk_operator(walk, left, right);
+    char *symbol = operator_between(walk, left, right);
     if (symbol == NULL) {
         walk->no_memory = true;
         return rs_value_unknown(0, false);
@@ -234,7 +234,7 @@ static int reduction_operand(rs_walk *walk, uint64_t key, int right, char *opera
     int a = rs_node_child(walk->tree, node, 0), b = rs_node_child(walk->tree, node, 1);
     if (b < 0)
         return -1;
-    char *symbol = rs_walk_operator(walk, a, b);
+    char *symbol = operator_between(walk, a, b);
     int operand = -1;
     if (symbol != NULL && symbol[0] != '\0' && symbol[1] == '\0') {
         *operation = symbol[0];
@@ -324,7 +324,7 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
     int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
     if (right < 0)
         return evaluate_parts(walk, node);
-    char *symbol = rs_walk_operator(walk, left, right);
+    char *symbol = operator_between(walk, left, right);
     rs_location place = rs_walk_locate(walk, left);
     rs_value result = rs_value_unknown(0, false);
     bool reduces = symbol != NULL && strchr("+-*&|^", symbol[0]) != NULL;

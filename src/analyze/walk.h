@@ -91,7 +91,6 @@ rs_value rs_value_number(rs_polynomial number);
 rs_value rs_value_constant(int64_t number);
 int rs_walk_keep(rs_walk *walk, const rs_value *value);
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value);
-void rs_walk_bind(rs_walk *walk, uint64_t key, int value);
 int rs_walk_find(const rs_walk *walk, uint64_t key); /* -1: not there */
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from);
 void rs_environment_free(rs_environment *environment);
@@ -115,7 +114,6 @@ rs_value rs_walk_evaluate(rs_walk *walk, int node);
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
 char *rs_walk_text(const rs_walk *walk,
                    int node); /* one line, at most 60 bytes; the caller frees */
-char *rs_walk_operator(const rs_walk *walk, int left, int right); /* between two nodes */
 
 /* places.c */
 rs_location rs_walk_locate(rs_walk *walk, int node);
@@ -136,7 +134,6 @@ bool rs_walk_is_component(const rs_walk *walk, int node);
 
 /* calls.c */
 rs_value rs_walk_call(rs_walk *walk, int node);
-void rs_walk_escape(rs_walk *walk, const rs_value *address, int node);
 
 /* threads.c: indices of work-items and threads. */
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);

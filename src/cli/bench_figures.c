@@ -34,7 +34,7 @@ static const char usage[] =
     "Example:\n"
     "  restride bench figures thesis-table-4.2 sung-6 --out figures\n";
 
-enum { MOST_CURVES = 16, MOST_STEPS = 256, MOST_TILES = 32, MOST_NAME_BYTES = 96 };
+enum { MOST_CURVES = 16, MOST_STEPS = 256, MOST_TILES = 32 };
 
 typedef struct {
     const char *out;

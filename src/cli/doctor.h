@@ -14,9 +14,6 @@ typedef enum {
     RS_DOCTOR_OPTIONAL /* not there, and not needed */
 } rs_doctor_status;
 
-/* The name of a status as it is printed. */
-const char *rs_doctor_status_name(rs_doctor_status status);
-
 /*
  * Adds one finding: what was looked at, what is so, and what to do about it (NULL: nothing).
  * Returns the new object for further members, a reference that belongs to the array; NULL when

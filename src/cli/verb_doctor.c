@@ -30,7 +30,8 @@ static const char usage[] =
     "  --json  print {version, works, findings: [{subject, status, detail, advice}]}; status is\n"
     "          works, fails, missing or optional\n";
 
-const char *rs_doctor_status_name(rs_doctor_status status)
+/* The name of a status as it is printed. */
+static const char *status_name(rs_doctor_status status)
 {
     static const char *const names[] = {[RS_DOCTOR_WORKS] = "works",
                                         [RS_DOCTOR_FAILS] = "fails",
@@ -46,9 +47,9 @@ json_t *rs_doctor_add(json_t *findings, const char *subject, rs_doctor_status st
     va_start(arguments, detail);
     json_t *sentence = json_vsprintf(detail, arguments);
     va_end(arguments);
-    json_t *finding = json_pack("{s:s, s:s, s:o, s:s?}", "subject", subject, "status",
-                                rs_doctor_status_name(status), "detail",
-                                sentence ? sentence : json_null(), "advice", advice);
+    json_t *finding =
+        json_pack("{s:s, s:s, s:o, s:s?}", "subject", subject, "status", status_name(status),
+                  "detail", sentence ? sentence : json_null(), "advice", advice);
     return json_array_append_new(findings, finding) == 0 ? finding : NULL;
 }
 
@@ -184,7 +185,7 @@ static void check_recorder(json_t *findings)
 static bool is_missing(const json_t *finding)
 {
     const char *status = json_string_value(json_object_get(finding, "status"));
-    return status && strcmp(status, rs_doctor_status_name(RS_DOCTOR_MISSING)) == 0;
+    return status && strcmp(status, status_name(RS_DOCTOR_MISSING)) == 0;
 }
 
 static bool everything_needed(const json_t *findings)

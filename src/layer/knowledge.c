@@ -126,7 +126,7 @@ static known_device *find_device(cl_device_id handle)
     return device;
 }
 
-bool rs_device_is_cpu(cl_device_id handle)
+static bool device_is_cpu(cl_device_id handle)
 {
     const known_device *device = find_device(handle);
     return device != NULL && device->is_cpu;
@@ -174,7 +174,7 @@ double rs_knowledge_predict(const rs_target *target, cl_device_id device)
 {
     if (target->relayout.from_soa)
         return 1; /* neighbours are neighbours there already */
-    return rs_policy_predict(rs_device_is_cpu(device), target->relayout.record.size,
+    return rs_policy_predict(device_is_cpu(device), target->relayout.record.size,
                              target->used_bytes, target->is_changed);
 }
 

@@ -46,8 +46,6 @@ void rs_knowledge_add_plan(cl_device_id device, double seconds);
 /* How many times faster a kernel's accesses to an argument are in its other layout. */
 double rs_knowledge_predict(const rs_target *target, cl_device_id device);
 
-bool rs_device_is_cpu(cl_device_id device);
-
 /* Adds what this process has learned to the wisdom; called at its end. */
 void rs_knowledge_save(void);
 

@@ -28,7 +28,7 @@ const char *rs_policy_name(rs_policy policy)
     return policy_names[policy];
 }
 
-bool rs_policy_of_name(rs_policy *policy, const char *name)
+static bool policy_of_name(rs_policy *policy, const char *name)
 {
     for (int i = 0; i < POLICIES; i++)
         if (strcmp(policy_names[i], name) == 0) {
@@ -55,7 +55,7 @@ rs_policy rs_policy_of_kernel(const char *kernel)
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         const json_t *section = json_object_get(kernels, sections[i]);
         const char *name = json_string_value(json_object_get(section, "policy"));
-        if (name != NULL && rs_policy_of_name(&policy, name))
+        if (name != NULL && policy_of_name(&policy, name))
             break;
     }
     return policy;
@@ -65,7 +65,7 @@ void rs_layer_read_settings(void)
 {
     rs_layer_settings *settings = &rs_the_layer.settings;
     const char *policy = getenv("RESTRIDE_POLICY");
-    if (policy == NULL || !rs_policy_of_name(&settings->policy, policy))
+    if (policy == NULL || !policy_of_name(&settings->policy, policy))
         settings->policy = RS_POLICY_AUTO;
     settings->tile = tile_of(getenv("RESTRIDE_TILE"));
     settings->rewriter = getenv("RESTRIDE_REWRITER");

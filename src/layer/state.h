@@ -211,9 +211,8 @@ static inline const cl_icd_dispatch *rs_driver(void)
     return &rs_the_layer.target;
 }
 
-/* "auto", "asta", "soa", "off"; the second is false for any other name. */
+/* "auto", "asta", "soa" or "off". */
 const char *rs_policy_name(rs_policy policy);
-bool rs_policy_of_name(rs_policy *policy, const char *name);
 
 rs_policy rs_policy_of_kernel(const char *kernel);
 

@@ -102,7 +102,8 @@ static bool add_product(rs_linear *sum, const rs_tree *tree, int node, bool nega
     return true;
 }
 
-void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length)
+/* Adds an index expression, or subtracts it. Every part of it ends up in exactly one term. */
+static void add_linear(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length)
 {
     long long value;
     if (sum->overflow)
@@ -119,8 +120,8 @@ void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative,
         bool minus = rs_node_is_binary(tree, node, "-");
         sum->can_wrap = sum->can_wrap || rs_node_type(tree, node).kind == CXType_ULong;
         if (minus || rs_node_is_binary(tree, node, "+")) {
-            rs_linear_add(sum, tree, first, negative, length);
-            rs_linear_add(sum, tree, tree->nodes[first].next, negative != minus, length);
+            add_linear(sum, tree, first, negative, length);
+            add_linear(sum, tree, tree->nodes[first].next, negative != minus, length);
             return;
         }
         if (rs_node_is_binary(tree, node, "*") && add_product(sum, tree, node, negative, length))
@@ -134,7 +135,7 @@ static void add_vectors(rs_linear *sum, const rs_tree *tree, int node, int lanes
 {
     rs_linear vectors = {.count = 0};
     bool whole = length % (size_t)lanes == 0 && length > (size_t)lanes;
-    rs_linear_add(&vectors, tree, node, false, whole ? length / (size_t)lanes : INT_MAX);
+    add_linear(&vectors, tree, node, false, whole ? length / (size_t)lanes : INT_MAX);
     sum->overflow = sum->overflow || vectors.overflow;
     sum->can_wrap = true; /* the number of a vector is without a sign */
     sum->constant += vectors.constant * lanes;
@@ -150,7 +151,7 @@ void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *a
 {
     *sum = (rs_linear){.count = 0};
     for (int i = 0; i < access->index_count; i++)
-        rs_linear_add(sum, tree, access->index[i], access->negative[i], length);
+        add_linear(sum, tree, access->index[i], access->negative[i], length);
     if (access->vector_index >= 0)
         add_vectors(sum, tree, access->vector_index, access->block.lanes, length);
 }

@@ -24,9 +24,6 @@ typedef struct {
     bool can_wrap;      /* parts of it are computed in unsigned numbers */
 } rs_linear;
 
-/* Adds an index expression, or subtracts it. Every part of it ends up in exactly one term. */
-void rs_linear_add(rs_linear *sum, const rs_tree *tree, int node, bool negative, size_t length);
-
 /* The whole index of a flat access: of a vector's first member. */
 void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *access,
                          size_t length);

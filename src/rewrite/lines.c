@@ -63,7 +63,8 @@ restride_status rs_source_lines_read(const rs_flat *flat, rs_source_lines *lines
     return status;
 }
 
-size_t rs_source_lines_after(const rs_source_lines *lines, size_t offset)
+/* The first line that starts behind `offset`. */
+static size_t lines_after(const rs_source_lines *lines, size_t offset)
 {
     size_t low = 0, high = lines->count;
     while (low < high) {
@@ -94,7 +95,7 @@ static void write_number(rs_numbered_text *out, size_t file, size_t number)
 
 void rs_numbered_add(rs_numbered_text *out, size_t begin, size_t end, bool numbered)
 {
-    size_t line = begin == 0 ? 0 : rs_source_lines_after(&out->lines, begin - 1);
+    size_t line = begin == 0 ? 0 : lines_after(&out->lines, begin - 1);
     while (numbered && line < out->lines.count && out->lines.items[line].offset < end) {
         const rs_source_line *l = &out->lines.items[line++];
         rs_text_add(&out->text, out->flat->shown + begin, l->offset - begin);
@@ -109,7 +110,7 @@ void rs_numbered_add(rs_numbered_text *out, size_t begin, size_t end, bool numbe
 
 void rs_numbered_start_line(rs_numbered_text *out, size_t offset)
 {
-    size_t line = rs_source_lines_after(&out->lines, offset);
+    size_t line = lines_after(&out->lines, offset);
     if (out->text.size > 0 && out->text.data[out->text.size - 1] != '\n')
         rs_text_add_string(&out->text, "\n");
     if (line > 0)

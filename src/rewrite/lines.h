@@ -19,9 +19,6 @@ typedef struct {
 
 restride_status rs_source_lines_read(const rs_flat *flat, rs_source_lines *lines);
 
-/* The first line that starts behind `offset`. */
-size_t rs_source_lines_after(const rs_source_lines *lines, size_t offset);
-
 /* A text that grows, and the line of the user's files that a compiler takes its last line for. */
 typedef struct {
     const rs_flat *flat;

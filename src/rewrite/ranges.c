@@ -384,7 +384,7 @@ static rs_range find(search *s, int node)
     return range;
 }
 
-rs_range rs_range_of_node(rs_locals *locals, int node)
+static rs_range range_of_node(rs_locals *locals, int node)
 {
     search s = {locals, locals->model->tree, STEP_LIMIT, 0};
     return find(&s, node);
@@ -400,7 +400,7 @@ static rs_range sum_of_terms(rs_locals *locals, const rs_linear *sum, bool recor
         const rs_linear_term *term = &sum->terms[i];
         if (term->counts_records != records)
             continue;
-        rs_range value = rs_range_of_node(locals, term->node);
+        rs_range value = range_of_node(locals, term->node);
         if (value.is_known)
             value = product(value, between(term->factor, term->factor));
         total = value.is_known ? between(total.low + value.low, total.high + value.high) : unknown;

@@ -14,8 +14,6 @@ typedef struct {
     long long low, high; /* both included; when known */
 } rs_range;
 
-rs_range rs_range_of_node(rs_locals *locals, int node);
-
 /*
  * Whether an index into records of `length` members is proved to be member 0 to length - 1 of the
  * record that its terms count, `*carried` records further on. Then the record is the index's

@@ -358,11 +358,6 @@ static rs_step step_of(const rs_steps *s, int node, int depth)
     }
 }
 
-rs_step rs_steps_of(const rs_steps *steps, int node)
-{
-    return step_of(steps, node, 0);
-}
-
 rs_step rs_steps_of_access(const rs_steps *steps, const rs_access *a)
 {
     const rs_tree *tree = steps->model->tree;

@@ -34,9 +34,6 @@ typedef struct {
 /* Follows all assignments of a source. */
 restride_status rs_steps_find(rs_steps *steps, const rs_model *model);
 
-/* The step of an expression. */
-rs_step rs_steps_of(const rs_steps *steps, int node);
-
 /* The step of the address of an access, in bytes of the array as it was. */
 rs_step rs_steps_of_access(const rs_steps *steps, const rs_access *access);
 

@@ -52,7 +52,8 @@ void rs_sim_coalescer_destroy(rs_sim_coalescer *coalescer)
 
 /* ---- bits ---- */
 
-uint32_t rs_sim_word_bits(size_t begin, size_t end)
+/* Bits of the words [begin, end) of a line. */
+static uint32_t word_bits(size_t begin, size_t end)
 {
     uint64_t below_end = ((uint64_t)1 << end) - 1;
     return (uint32_t)(below_end & ~(((uint64_t)1 << begin) - 1));
@@ -65,7 +66,7 @@ uint32_t rs_sim_whole_units(uint32_t bits, size_t unit)
     if (bits == 0 || bits == UINT32_MAX)
         return bits;
     for (size_t w = 0; w < WORDS; w += words) {
-        uint32_t part = rs_sim_word_bits(w, w + words);
+        uint32_t part = word_bits(w, w + words);
         whole |= (bits & part) != 0 ? part : 0;
     }
     return whole;
@@ -105,11 +106,11 @@ static void find_lines(lines *found, const uint64_t addresses[], size_t lanes, s
             words = 0;
         }
         if (last / RS_SIM_LINE == number) {
-            words |= rs_sim_word_bits(begin_word, end_word);
+            words |= word_bits(begin_word, end_word);
         } else {
-            add_touch(found, number, words | rs_sim_word_bits(begin_word, WORDS));
+            add_touch(found, number, words | word_bits(begin_word, WORDS));
             present = number + 1;
-            words = rs_sim_word_bits(0, end_word);
+            words = word_bits(0, end_word);
         }
     }
     add_touch(found, present, words);

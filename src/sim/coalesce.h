@@ -37,9 +37,6 @@ void rs_sim_coalescer_destroy(rs_sim_coalescer *coalescer);
 rs_sim_touched rs_sim_coalesce(rs_sim_coalescer *coalescer, const uint64_t addresses[],
                                size_t lanes, size_t bytes);
 
-/* Bits of the words [begin, end) of a line. */
-uint32_t rs_sim_word_bits(size_t begin, size_t end);
-
 /* Widens bits to whole units of `unit` bytes. */
 uint32_t rs_sim_whole_units(uint32_t bits, size_t unit);
 

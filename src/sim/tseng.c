@@ -176,12 +176,6 @@ const char *rs_tseng_kernel_name(rs_tseng_kernel kernel)
     return kernels[kernel].name;
 }
 
-const char *rs_tseng_version_name(rs_tseng_version version)
-{
-    static const char *const names[RS_TSENG_VERSIONS] = {"AoS", "ASTA", "AoS with transformer"};
-    return names[version];
-}
-
 /* ---- the run ---- */
 
 typedef struct {

@@ -18,7 +18,7 @@ typedef enum {
     RS_TSENG_KERNELS
 } rs_tseng_kernel;
 
-typedef enum { RS_TSENG_AOS, RS_TSENG_ASTA, RS_TSENG_DLT, RS_TSENG_VERSIONS } rs_tseng_version;
+typedef enum { RS_TSENG_AOS, RS_TSENG_ASTA, RS_TSENG_DLT } rs_tseng_version;
 
 enum { RS_TSENG_DELAY = 75 }; /* cycles of a load and store unit (section 4.4) */
 
@@ -37,7 +37,6 @@ typedef struct {
 } rs_tseng_times;
 
 const char *rs_tseng_kernel_name(rs_tseng_kernel kernel);
-const char *rs_tseng_version_name(rs_tseng_version version);
 
 restride_status rs_tseng_simulate(const rs_tseng_run *run, rs_tseng_times *times);
 

@@ -18,8 +18,7 @@ typedef enum {
     RS_BASELINE_LOCAL_100,    /* a SIMD unit a super-element, in local memory */
     RS_BASELINE_REGISTER_100, /* the same in registers, where words fill SIMD units */
     RS_BASELINE_CYCLES_100,
-    RS_BASELINE_OUT_OF_PLACE,
-    RS_BASELINE_COUNT
+    RS_BASELINE_OUT_OF_PLACE
 } rs_baseline_kind;
 
 typedef struct {
