@@ -113,6 +113,34 @@ static void test_svg_shows_every_element_twice(void **state)
     free(drawing);
 }
 
+/* A line of text ends inside the picture; what is very long is cut. */
+static void test_svg_holds_its_lines(void **state)
+{
+    (void)state;
+    enum { LEFT = 24, CHARACTER = 8 };
+    static const char *const dims[] = {
+        "y:16 x:16 e:3",
+        "y:2 x:2 e{ float a_name_that_is_rather_long; float another_name_that_is_rather_long; }",
+    };
+    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
+        char *drawing = draw(dims[i], "y x e", true);
+        size_t width = strtoul(strstr(drawing, "width=\"") + 7, NULL, 10);
+        for (const char *c = drawing; (c = strstr(c, "<text x=\"24\"")) != NULL; c++) {
+            size_t length = strcspn(strchr(c, '>') + 1, "<");
+            if (LEFT + CHARACTER * length > width)
+                fail_msg("%zu characters in %zu pixels of %s", length, width, dims[i]);
+        }
+        free(drawing);
+    }
+    char long_dims[2000] = "i:2 f{ ";
+    for (int m = 0; m < 60; m++)
+        snprintf(long_dims + strlen(long_dims), 30, "float a_member_%d; ", m);
+    strcat(long_dims, "}");
+    char *drawing = draw(long_dims, "i f", true);
+    assert_contains(drawing, "...</text>");
+    free(drawing);
+}
+
 /* Every opened element is closed, in order. */
 static void assert_well_formed(const char *xml)
 {
@@ -182,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_ragged_and_padded_tiles_are_named),
         cmocka_unit_test(test_large_arrays_are_clipped_and_say_so),
         cmocka_unit_test(test_svg_shows_every_element_twice),
+        cmocka_unit_test(test_svg_holds_its_lines),
         cmocka_unit_test(test_random_layouts_can_be_drawn),
         cmocka_unit_test(test_arrays_without_elements),
         cmocka_unit_test(test_colours_only_when_asked),
