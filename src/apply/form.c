@@ -492,6 +492,15 @@ static void add_filling(rs_form *form, const rs_move *move)
     form->barriers += share * 2;
 }
 
+/* Whether all work-items of a group go to the same place: that is found once for them. */
+static bool is_the_same_for_all(const rs_form *form, const rs_move *move)
+{
+    for (int i = 0; i < form->loop_count; i++)
+        if (form->loops[i].dimension >= 0 && move->stride[i] != 0)
+            return false;
+    return !move->random;
+}
+
 static void add_work(maker *m)
 {
     rs_form *form = m->form;
@@ -517,8 +526,10 @@ static void add_work(maker *m)
         if (move->kind == RS_MOVE_TILE_FILL || move->depth + 1 < form->loop_count)
             continue;
         form->registers += words < 1 ? 1 : words;
-        work->integers +=
-            places[move->kind] * less * (move->apart == move->bytes ? 1 : move->pieces);
+        rs_move_kind kind = move->kind == RS_MOVE_GLOBAL && is_the_same_for_all(form, move)
+                                ? RS_MOVE_CONSTANT
+                                : move->kind;
+        work->integers += places[kind] * less * (move->apart == move->bytes ? 1 : move->pieces);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* An H100, beside what its description has: docs/analysis.md says where the numbers are from. */
-static const double clock_ghz = 1.755, sectors_a_ns = 180, launch_ns = 2500;
+static const double clock_ghz = 1.755, sectors_a_ns = 235, launch_ns = 1680, group_ns = 0.6;
 /* Cycles of a processor for an instruction of a warp: any; of double, float, integers. */
 static const double issue_cycles = 0.25, wide_cycles = 0.5, narrow_cycles = 0.25,
                     integer_cycles = 0.5;
@@ -17,10 +17,18 @@ static const double sharpness = 4; /* of the largest part */
 
 enum { UNROLLED = 4 };
 
-typedef enum { PART_MEMORY, PART_CACHE, PART_PIPELINE, PART_ARITHMETIC, PART_WAITING, PARTS } part;
+typedef enum {
+    PART_MEMORY,
+    PART_CACHE,
+    PART_PIPELINE,
+    PART_ARITHMETIC,
+    PART_WAITING,
+    PART_GROUPS,
+    PARTS
+} part;
 
-static const char *const part_names[PARTS] = {"memory", "cache", "memory pipeline", "arithmetic",
-                                              "waiting"};
+static const char *const part_names[PARTS] = {"memory",     "cache",   "memory pipeline",
+                                              "arithmetic", "waiting", "starting work-groups"};
 
 /* Instructions of a warp in a round. */
 static double count_instructions(const rs_form *form)
@@ -39,7 +47,7 @@ static double arithmetic_cycles(const rs_form *form)
 }
 
 /* How long a warp waits for data in a round: loads between two stores wait together. Where nothing
- * is stored compilers load for several rounds at once. */
+ * is stored, as while a tile is filled, compilers load for several rounds at once. */
 static double waiting_ns(const rs_form *form, const rs_traffic *traffic)
 {
     double sum = 0, longest = 0, fill = 0;
@@ -57,7 +65,7 @@ static double waiting_ns(const rs_form *form, const rs_traffic *traffic)
         }
     }
     sum += longest;
-    return (form->unrolled ? sum / UNROLLED : sum) + form->fills * fill +
+    return (form->unrolled ? sum / UNROLLED : sum) + form->fills * fill / UNROLLED +
            form->barriers * barrier_ns;
 }
 
@@ -66,16 +74,16 @@ static double find_parts(const rs_form *form, const rs_traffic *t, const rs_sim_
 {
     double warps = t->groups * t->warps, rounds = warps * t->rounds;
     double processors = fmin((double)device->processors, t->groups);
-    double rate = (double)(device->channels * device->fetch_bytes) / device->fetch_ns;
     double waves = fmax(1, t->groups / (processors * t->resident));
     double last = form->rest ? t->rounds / form->vector_rounds : 0;
-    parts[PART_MEMORY] = rounds * t->bytes / rate;
+    parts[PART_MEMORY] = rounds * t->channel_ns / (double)device->channels;
     parts[PART_CACHE] = rounds * t->sectors / sectors_a_ns;
     parts[PART_PIPELINE] = rounds * t->cycles / (processors * clock_ghz);
     parts[PART_ARITHMETIC] = rounds * arithmetic_cycles(form) / (processors * clock_ghz);
     parts[PART_WAITING] =
         (waves * t->rounds + last) *
         (waiting_ns(form, t) + count_instructions(form) * dependent_cycles / clock_ghz);
+    parts[PART_GROUPS] = t->groups * group_ns;
     double largest = 0, sum = 0;
     for (int i = 0; i < PARTS; i++)
         largest = fmax(largest, parts[i]);

@@ -171,26 +171,48 @@ static bool is_due(const explorer *e, const rs_move *move)
            e->form->loops[move->depth].dimension >= 0 || e->round[move->depth] % TILE_TRIPS == 0;
 }
 
-static void run_round(explorer *e, size_t first, size_t groups)
+static void run_group(explorer *e, size_t group, size_t warps, int first, int last)
 {
     const rs_launch *launch = &e->form->launch;
     size_t wide = launch->global[0] / launch->local[0], high = launch->global[1] / launch->local[1];
+    e->group[0] = group % wide;
+    e->group[1] = group / wide % high;
+    e->group[2] = group / wide / high;
+    rs_sim_resume_warp(e->memory, group % rs_sim_memory_device(e->memory)->processors);
+    for (size_t warp = 0; warp < warps; warp++)
+        for (int i = first; i < last; i++, e->moves++) {
+            if (!is_due(e, &e->form->moves[i]))
+                continue;
+            if (e->form->moves[i].kind == RS_MOVE_TILE_FILL)
+                fill_tile(e, i, warp);
+            else
+                move_data(e, i, warp);
+        }
+}
+
+/* The end of the moves from `first` on that a warp issues before another takes its turn: loads, up
+ * to the stores that wait for them, and these. */
+static int turn_end(const rs_form *form, int first)
+{
+    int i = first;
+    while (i < form->move_count && !form->moves[i].written)
+        i++;
+    while (i < form->move_count && form->moves[i].written)
+        i++;
+    return i;
+}
+
+static void run_round(explorer *e, size_t first, size_t groups)
+{
+    const rs_launch *launch = &e->form->launch;
     size_t warps = (launch->local[0] * launch->local[1] * launch->local[2] + WARP - 1) / WARP;
-    for (size_t group = first; group < first + groups; group++) {
-        e->group[0] = group % wide;
-        e->group[1] = group / wide % high;
-        e->group[2] = group / wide / high;
-        rs_sim_resume_warp(e->memory, group % rs_sim_memory_device(e->memory)->processors);
-        for (size_t warp = 0; warp < warps; warp++, e->warp_rounds++, e->moves++)
-            for (int i = 0; i < e->form->move_count; i++, e->moves++) {
-                if (!is_due(e, &e->form->moves[i]))
-                    continue;
-                if (e->form->moves[i].kind == RS_MOVE_TILE_FILL)
-                    fill_tile(e, i, warp);
-                else
-                    move_data(e, i, warp);
-            }
+    for (int i = 0, next; i < e->form->move_count; i = next) {
+        next = turn_end(e->form, i);
+        for (size_t group = first; group < first + groups; group++)
+            run_group(e, group, warps, i, next);
     }
+    e->warp_rounds += (double)(groups * warps);
+    e->moves += groups * warps;
 }
 
 /* To the next round; false after the last one. */
@@ -228,14 +250,14 @@ static double wait_of(const explorer *e, int number, bool cached)
            extra;
 }
 
-/* The device's processors, cache and memory, all smaller by the same factor. */
+/* The device's processors, cache and channels, all fewer by the same factor. */
 static rs_sim_device part_of(const rs_sim_device *device)
 {
     rs_sim_device part = *device;
     part.processors = (device->processors + PART - 1) / PART;
     part.l2.bytes =
         device->l2.bytes / PART / (device->l2.ways * RS_SIM_LINE) * (device->l2.ways * RS_SIM_LINE);
-    part.channels = 1;
+    part.channels = (device->channels + PART - 1) / PART;
     part.channel_masks = 0;
     part.bank_masks = 0;
     return part;
@@ -279,7 +301,9 @@ restride_status rs_traffic_find(rs_traffic *traffic, const rs_form *form,
     if (e.warp_rounds > 0) {
         traffic->cycles = e.cycles / e.warp_rounds;
         traffic->sectors = e.sectors / e.warp_rounds;
-        traffic->bytes = traffic->cached ? 0 : (double)counts.moved_bytes / e.warp_rounds;
+        double busy = (double)counts.requests * device->fetch_ns +
+                      (double)(counts.requests - counts.row_hits) * device->row_ns;
+        traffic->channel_ns = traffic->cached ? 0 : busy / e.warp_rounds;
     }
     for (int i = 0; i < form->move_count; i++)
         traffic->waits[i] = wait_of(&e, i, traffic->cached);

@@ -14,9 +14,9 @@ typedef struct {
     double resident;      /* groups that a processor runs at once */
     double rounds;        /* of a warp: iterations of the innermost loop */
     /* Of a warp and round, by mean: */
-    double cycles;  /* of the processor's memory pipeline */
-    double sectors; /* that its cache did not have, and written ones */
-    double bytes;   /* that memory moved */
+    double cycles;     /* of the processor's memory pipeline */
+    double sectors;    /* that its cache did not have, and written ones */
+    double channel_ns; /* of the memory's channels, all together */
     double
         waits[RS_FORM_LIMIT]; /* for each move of the form: nanoseconds until its data are there */
 } rs_traffic;

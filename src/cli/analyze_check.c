@@ -32,7 +32,9 @@ static const char usage[] =
     "                   nests are compared with their threads alone (67108864)\n"
     "  --device D       gpu, cpu, its number or a part of its name (default: the first GPU, else\n"
     "                   the first device)\n"
-    "  --repeat N       timed runs, of which the median is printed (3)\n"
+    "  --repeat N       times, of which the median is printed (3); a short kernel is launched "
+    "back to\n"
+    "                   back for two milliseconds, on what it left\n"
     "  --seed N         of the data (1)\n"
     "  --json           everything as JSON\n"
     "  -h, --help       this page\n\n"
@@ -189,12 +191,13 @@ static json_t *describe(const rs_check_result *result)
     for (int i = 0; i < result->values.count; i++)
         json_object_set_new(values, result->values.names[i],
                             json_integer((json_int_t)result->values.values[i]));
-    json_t *check = json_pack("{s:b, s:o, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "equal",
-                              result->array == NULL, "values", values, "with_original",
-                              result->ran_original, "elements", (json_int_t)result->elements,
-                              "different", (json_int_t)result->different, "largest",
-                              result->largest, "threads", result->threads, "pack", result->pack,
-                              "changed", result->changed, "unpack", result->unpack);
+    json_t *check =
+        json_pack("{s:b, s:o, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:i}", "equal",
+                  result->array == NULL, "values", values, "with_original", result->ran_original,
+                  "elements", (json_int_t)result->elements, "different",
+                  (json_int_t)result->different, "largest", result->largest, "threads",
+                  result->threads, "pack", result->pack, "changed", result->changed, "unpack",
+                  result->unpack, "again", result->again, "launches", result->launches);
     if (result->ran_original)
         json_object_set_new(check, "original", json_real(result->original));
     return check;
@@ -300,7 +303,16 @@ static int check_all(const char *verb, settings *s, json_t *reply)
         rs_check_close(device);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }
+    double launch, group;
     json_object_set_new(reply, "device", json_string(rs_check_device_name(device)));
+    if (s->json && s->run.repeat > 0) {
+        if (rs_check_time_launch(device, &launch, &group) != RESTRIDE_OK) {
+            rs_check_close(device);
+            return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+        }
+        json_object_set_new(reply, "launch", json_real(launch));
+        json_object_set_new(reply, "launch_group", json_real(group));
+    }
     if (!s->json)
         printf("on %s\n", rs_check_device_name(device));
     json_array_foreach(json_object_get(reply, "nests"), i, nest)

@@ -1,11 +1,10 @@
 /* The device's side of restride analyze --check. */
 #include "cli/check_run.h"
 
-#include "apply/launch.h"
 #include "base/arithmetic.h"
+#include "cli/check_train.h"
 #include "engine/open.h"
 #include "engine/opencl/error.h"
-#include "engine/opencl/opencl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@ struct rs_check_device {
     cl_context context;
     cl_device_id id;
     cl_program program;
+    rs_train_track track;
     char name[256];
 };
 
@@ -64,8 +64,9 @@ restride_status rs_check_open(rs_check_device **device, const char *name)
     opened->context = engine->context;
     opened->id = engine->device;
     memcpy(opened->name, engine->device_name, sizeof opened->name);
+    status = rs_train_open(&opened->track, opened->api, opened->context, opened->queue);
     *device = opened;
-    return RESTRIDE_OK;
+    return status;
 }
 
 void rs_check_close(rs_check_device *device)
@@ -74,6 +75,7 @@ void rs_check_close(rs_check_device *device)
         return;
     if (device->program != NULL)
         device->api->clReleaseProgram(device->program);
+    rs_train_close(&device->track);
     restride_engine_destroy(device->engine);
     free(device);
 }
@@ -83,12 +85,16 @@ const char *rs_check_device_name(const rs_check_device *device)
     return device->name;
 }
 
+/* A kernel that does nothing, behind those of the nests. */
+static const char empty_kernel[] = "\n__kernel void restride_empty(void)\n{\n}\n";
+
 restride_status rs_check_build(rs_check_device *device, const char *source)
 {
     cl_int code;
     char log[LOG_ROOM] = "";
+    const char *parts[] = {source, empty_kernel};
     device->program =
-        device->api->clCreateProgramWithSource(device->context, 1, &source, NULL, &code);
+        device->api->clCreateProgramWithSource(device->context, 2, parts, NULL, &code);
     if (code == CL_SUCCESS)
         code = device->api->clBuildProgram(device->program, 1, &device->id, "", NULL, NULL);
     if (code != CL_BUILD_PROGRAM_FAILURE)
@@ -291,47 +297,9 @@ static cl_int set_arguments(const run *r, cl_kernel kernel, int first, int last,
     return code;
 }
 
-static restride_status finish(const rs_check_device *d, cl_int code, cl_event event,
-                              const char *name, double *seconds)
-{
-    cl_ulong start = 0, end = 0;
-    if (code == CL_SUCCESS)
-        code = d->api->clWaitForEvents(1, &event);
-    if (code == CL_SUCCESS)
-        code = d->api->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start,
-                                               &start, NULL);
-    if (code == CL_SUCCESS)
-        code = d->api->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                               NULL);
-    if (event != NULL)
-        d->api->clReleaseEvent(event);
-    *seconds += (double)(end - start) * 1e-9;
-    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, name);
-}
-
 static const char *kernel_name(const run *r, const char *role)
 {
     return json_string_value(json_object_get(json_object_get(r->nest, "kernels"), role));
-}
-
-/* Runs a kernel with the copies from `first` to before `last`; adds its time. */
-static restride_status launch(const run *r, const char *name, const rs_launch *shape, int first,
-                              int last, double *seconds)
-{
-    const rs_check_device *d = r->device;
-    const bool changed = name == kernel_name(r, "changed");
-    cl_int code;
-    cl_event event = NULL;
-    cl_kernel kernel = d->api->clCreateKernel(d->program, name, &code);
-    if (code == CL_SUCCESS)
-        code = set_arguments(r, kernel, first, last, changed);
-    if (code == CL_SUCCESS)
-        code = d->api->clEnqueueNDRangeKernel(d->queue, kernel, 3, NULL, shape->global,
-                                              shape->local, 0, NULL, &event);
-    restride_status status = finish(d, code, event, name, seconds);
-    if (kernel != NULL)
-        d->api->clReleaseKernel(kernel);
-    return status;
 }
 
 static restride_status restore(const run *r)
@@ -363,7 +331,31 @@ static restride_status fetch(const run *r, bool expected)
     return RESTRIDE_OK;
 }
 
-static restride_status move_copies(const run *r, const char *direction, double *seconds)
+/* ---- forms ---- */
+
+/* What is timed by itself. `FORM_AGAIN` is the nest with threads a second time: by what its times
+ * differ is noise. */
+typedef enum { FORM_THREADS, FORM_PACK, FORM_CHANGED, FORM_UNPACK, FORM_AGAIN, FORMS } form_kind;
+
+typedef struct {
+    rs_train_kernel kernels[ARGUMENT_LIMIT];
+    int count;
+} form;
+
+/* With the copies from `first` to before `last`. */
+static restride_status add_kernel(const run *r, form *f, const char *name, const rs_launch *shape,
+                                  int first, int last)
+{
+    cl_int code;
+    cl_kernel kernel = r->device->api->clCreateKernel(r->device->program, name, &code);
+    if (kernel != NULL)
+        f->kernels[f->count++] = (rs_train_kernel){name, kernel, *shape};
+    if (code == CL_SUCCESS)
+        code = set_arguments(r, kernel, first, last, name == kernel_name(r, "changed"));
+    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, name);
+}
+
+static restride_status add_copies(const run *r, form *f, const char *direction)
 {
     size_t i;
     json_t *copy;
@@ -378,28 +370,56 @@ static restride_status move_copies(const run *r, const char *direction, double *
         const size_t items[3] = {row, row > 0 ? whole / row : 1, 1};
         const rs_launch shape = rs_launch_items(items);
         if (kernel != NULL && status == RESTRIDE_OK)
-            status = launch(r, kernel, &shape, (int)i, (int)i + 1, seconds);
+            status = add_kernel(r, f, kernel, &shape, (int)i, (int)i + 1);
     }
     return status;
 }
 
-static restride_status run_changed(const run *r, double *pack, double *changed, double *unpack)
+static restride_status make_form(const run *r, form_kind kind, form *f)
 {
-    const rs_launch shape = rs_launch_of(&r->result->values, r->nest, true, r->settings->width);
-    restride_status status = restore(r);
-    if (status == RESTRIDE_OK)
-        status = move_copies(r, "pack", pack);
-    if (status == RESTRIDE_OK)
-        status = launch(r, kernel_name(r, "changed"), &shape, 0, r->count, changed);
-    return status == RESTRIDE_OK ? move_copies(r, "unpack", unpack) : status;
+    bool changed = kind == FORM_CHANGED;
+    if (kind == FORM_PACK || kind == FORM_UNPACK)
+        return add_copies(r, f, kind == FORM_PACK ? "pack" : "unpack");
+    const rs_launch shape = rs_launch_of(&r->result->values, r->nest, changed, r->settings->width);
+    return add_kernel(r, f, kernel_name(r, changed ? "changed" : "threads"), &shape, 0,
+                      changed ? r->count : 0);
 }
 
-static restride_status run_threads(const run *r, double *seconds)
+static restride_status make_forms(const run *r, form forms[FORMS])
 {
-    const rs_launch shape = rs_launch_of(&r->result->values, r->nest, false, r->settings->width);
+    restride_status status = RESTRIDE_OK;
+    for (form_kind kind = 0; kind < FORMS && status == RESTRIDE_OK; kind++)
+        status = make_form(r, kind, &forms[kind]);
+    return status;
+}
+
+static void free_form(const run *r, form *f)
+{
+    for (int i = 0; i < f->count; i++)
+        r->device->api->clReleaseKernel(f->kernels[i].kernel);
+}
+
+/* The forms from `first` to `last`, each once, with the arrays as they were before. */
+static restride_status run_forms(const run *r, const form forms[FORMS], form_kind first,
+                                 form_kind last)
+{
     restride_status status = restore(r);
-    return status == RESTRIDE_OK ? launch(r, kernel_name(r, "threads"), &shape, 0, 0, seconds)
-                                 : status;
+    for (form_kind kind = first; kind <= last && status == RESTRIDE_OK; kind++)
+        status = rs_train_enqueue(&r->device->track, forms[kind].kernels, forms[kind].count, NULL);
+    return status;
+}
+
+static restride_status run_original(const run *r)
+{
+    static const rs_launch one = {{1, 1, 1}, {1, 1, 1}};
+    form f = {.count = 0};
+    restride_status status = restore(r);
+    if (status == RESTRIDE_OK)
+        status = add_kernel(r, &f, kernel_name(r, "original"), &one, 0, 0);
+    if (status == RESTRIDE_OK)
+        status = rs_train_run(&r->device->track, f.kernels, f.count, 1, &r->result->original);
+    free_form(r, &f);
+    return status;
 }
 
 /* ---- comparison ---- */
@@ -466,59 +486,140 @@ static double median(double *values, int count)
     return count % 2 != 0 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 
-/* Alternates both forms, so that neither finds a warmer device. */
-static restride_status measure(const run *r)
+static restride_status time_nothing(rs_check_device *device, const rs_train_kernel *empty,
+                                    double *seconds)
 {
-    enum { FORMS = 4 };
-    int repeat = r->settings->repeat;
-    double *seconds = calloc((size_t)repeat * FORMS, sizeof *seconds);
-    restride_status status = seconds == NULL ? rs_fail_memory("the times") : RESTRIDE_OK;
-    for (int i = 0; i < repeat && status == RESTRIDE_OK; i++) {
-        status = run_threads(r, &seconds[i]);
-        if (status == RESTRIDE_OK)
-            status = run_changed(r, &seconds[repeat + i], &seconds[2 * repeat + i],
-                                 &seconds[3 * repeat + i]);
+    enum { TIMES = 9, LAUNCHES = 64 };
+    double times[TIMES];
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < TIMES && status == RESTRIDE_OK; i++)
+        status = rs_train_run(&device->track, empty, 1, LAUNCHES, &times[i]);
+    if (status == RESTRIDE_OK)
+        *seconds = median(times, TIMES);
+    return status;
+}
+
+restride_status rs_check_time_launch(rs_check_device *device, double *launch, double *group)
+{
+    enum { GROUP = 128, GROUPS = 65536 };
+    cl_int code;
+    double many = 0;
+    rs_train_kernel empty = {"restride_empty", NULL, {{GROUP, 1, 1}, {GROUP, 1, 1}}};
+    empty.kernel = device->api->clCreateKernel(device->program, empty.name, &code);
+    restride_status status = code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, empty.name);
+    if (status == RESTRIDE_OK)
+        status = time_nothing(device, &empty, launch);
+    empty.shape.global[0] = (size_t)GROUP * GROUPS;
+    if (status == RESTRIDE_OK)
+        status = time_nothing(device, &empty, &many);
+    if (status == RESTRIDE_OK)
+        *group = fmax(0, many - *launch) / GROUPS;
+    if (empty.kernel != NULL)
+        device->api->clReleaseKernel(empty.kernel);
+    return status;
+}
+
+/* Whether a nest runs again and again on its own results: integers among them might be places. */
+static bool is_repeatable(const run *r)
+{
+    for (int i = 0; i < r->parameters; i++) {
+        const argument *a = &r->arguments[i];
+        bool number = strcmp(a->type, "double") == 0 || strcmp(a->type, "float") == 0;
+        if (a->array && a->written && !number)
+            return false;
     }
-    if (status == RESTRIDE_OK && repeat > 0) {
-        r->result->threads = median(seconds, repeat);
-        r->result->pack = median(seconds + repeat, repeat);
-        r->result->changed = median(seconds + 2 * repeat, repeat);
-        r->result->unpack = median(seconds + 3 * repeat, repeat);
+    return true;
+}
+
+/* How often each form is launched in a train. */
+static restride_status count_launches(const run *r, const form forms[FORMS], int launches[FORMS])
+{
+    bool repeatable = is_repeatable(r);
+    restride_status status = restore(r);
+    for (form_kind kind = 0; kind < FORMS && status == RESTRIDE_OK; kind++) {
+        double seconds;
+        status =
+            rs_train_run(&r->device->track, forms[kind].kernels, forms[kind].count, 1, &seconds);
+        launches[kind] = repeatable ? rs_train_launches(seconds) : 1;
     }
+    return status;
+}
+
+static restride_status time_form(const run *r, const form *f, int launches, double *seconds)
+{
+    restride_status status = restore(r);
+    return status == RESTRIDE_OK
+               ? rs_train_run(&r->device->track, f->kernels, f->count, launches, seconds)
+               : status;
+}
+
+/* Alternates the forms, so that none finds a warmer device. */
+static restride_status measure(const run *r, const form forms[FORMS])
+{
+    const size_t repeat = (size_t)r->settings->repeat;
+    int launches[FORMS];
+    double *const medians[FORMS] = {[FORM_THREADS] = &r->result->threads,
+                                    [FORM_PACK] = &r->result->pack,
+                                    [FORM_CHANGED] = &r->result->changed,
+                                    [FORM_UNPACK] = &r->result->unpack,
+                                    [FORM_AGAIN] = &r->result->again};
+    if (repeat == 0)
+        return RESTRIDE_OK;
+    double *seconds = calloc(repeat * FORMS, sizeof *seconds);
+    restride_status status =
+        seconds == NULL ? rs_fail_memory("the times") : count_launches(r, forms, launches);
+    for (size_t i = 0; i < repeat && status == RESTRIDE_OK; i++)
+        for (form_kind kind = 0; kind < FORMS && status == RESTRIDE_OK; kind++)
+            status = time_form(r, &forms[kind], launches[kind], &seconds[kind * repeat + i]);
+    for (form_kind kind = 0; kind < FORMS && status == RESTRIDE_OK; kind++)
+        *medians[kind] = median(seconds + kind * repeat, (int)repeat);
+    if (status == RESTRIDE_OK)
+        r->result->launches = launches[FORM_THREADS];
     free(seconds);
     return status;
 }
 
-static restride_status run_all(run *r)
+/* What the form left, as what is expected or beside it. */
+static restride_status look(const run *r, bool expected)
 {
-    static const rs_launch one = {{1, 1, 1}, {1, 1, 1}};
-    double ignored = 0;
+    restride_status status = fetch(r, expected);
+    if (status == RESTRIDE_OK && !expected)
+        compare(r);
+    return status;
+}
+
+static restride_status run_all(run *r, const form forms[FORMS])
+{
     size_t trips = rs_values_product(&r->result->values, json_object_get(r->nest, "trips"));
     r->result->ran_original = trips <= r->settings->most_trips;
     r->result->allowed = json_is_true(json_object_get(r->nest, "reduction")) ? (double)trips : 0;
-    restride_status status = restore(r);
-    if (status == RESTRIDE_OK && r->result->ran_original) {
-        status = launch(r, kernel_name(r, "original"), &one, 0, 0, &r->result->original);
+    restride_status status = RESTRIDE_OK;
+    if (r->result->ran_original) {
+        status = run_original(r);
         if (status == RESTRIDE_OK)
-            status = fetch(r, true);
-        if (status == RESTRIDE_OK)
-            status = run_threads(r, &ignored);
-        if (status == RESTRIDE_OK)
-            status = fetch(r, false);
-        if (status == RESTRIDE_OK)
-            compare(r);
-    } else if (status == RESTRIDE_OK) {
-        status = run_threads(r, &ignored);
-        if (status == RESTRIDE_OK)
-            status = fetch(r, true);
+            status = look(r, true);
     }
     if (status == RESTRIDE_OK)
-        status = run_changed(r, &ignored, &ignored, &ignored);
+        status = run_forms(r, forms, FORM_THREADS, FORM_THREADS);
     if (status == RESTRIDE_OK)
-        status = fetch(r, false);
+        status = look(r, !r->result->ran_original);
     if (status == RESTRIDE_OK)
-        compare(r);
-    return status == RESTRIDE_OK ? measure(r) : status;
+        status = run_forms(r, forms, FORM_PACK, FORM_UNPACK);
+    if (status == RESTRIDE_OK)
+        status = look(r, false);
+    return status == RESTRIDE_OK ? measure(r, forms) : status;
+}
+
+static restride_status make_and_run(run *r)
+{
+    form *forms = calloc(FORMS, sizeof *forms);
+    restride_status status = forms == NULL ? rs_fail_memory("the kernels") : make_forms(r, forms);
+    if (status == RESTRIDE_OK)
+        status = run_all(r, forms);
+    for (int i = 0; forms != NULL && i < FORMS; i++)
+        free_form(r, &forms[i]);
+    free(forms);
+    return status;
 }
 
 restride_status rs_check_run(rs_check_device *device, const json_t *nest,
@@ -537,7 +638,7 @@ restride_status rs_check_run(rs_check_device *device, const json_t *nest,
     r->random = settings->seed * 0x9e3779b97f4a7c15U + 1;
     restride_status status = read_arguments(r);
     if (status == RESTRIDE_OK)
-        status = run_all(r);
+        status = make_and_run(r);
     free_arguments(r);
     free(r);
     return status;

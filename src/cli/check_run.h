@@ -14,6 +14,10 @@ const char *rs_check_device_name(const rs_check_device *device);
 /* Builds the source of a reply of the application. */
 restride_status rs_check_build(rs_check_device *device, const char *source);
 
+/* Seconds from one launch of a kernel that does nothing to the next, and what each work-group of 128
+ * adds. After rs_check_build(). */
+restride_status rs_check_time_launch(rs_check_device *device, double *launch, double *group);
+
 typedef struct {
     bool ran_original; /* as one work-item; left out where that would take too long */
     size_t elements;   /* compared */
@@ -23,12 +27,14 @@ typedef struct {
     const char *array; /* in which it is; NULL: none does */
     double allowed;
     double original, threads, pack, changed, unpack; /* seconds, medians */
+    double again;                                    /* the nest with threads, timed once more */
+    int launches;                                    /* of it in each of its times */
     rs_values values;
 } rs_check_result;
 
 typedef struct {
     int width;
-    int repeat; /* timed runs */
+    int repeat; /* times of which the median counts; trains of launches where one is short */
     uint64_t seed;
     size_t most_trips; /* of the original as one work-item */
 } rs_check_settings;

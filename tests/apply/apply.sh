@@ -69,6 +69,23 @@ for program in livermore nas linpack mri particles grids; do
 done
 [ "$(tr '\n' ' ' <changed)" = "11 37 4 4 1 3 " ] || complain "as many nests as before are changed: $(tr '\n' ' ' <changed)"
 
+# ---- times: short kernels as trains, but for nests that write integers ----
+expect 0 "$restride" analyze livermore.c --apply vector --check --repeat 3 --size 203 --json
+python3 - out <<'END' || complain "the times of livermore.c are not what they should be"
+import json, sys
+reply = json.load(open(sys.argv[1]))
+assert 0 < reply["launch"] < 1e-3 and reply["launch_group"] >= 0, reply["launch"]
+launches = {}
+for nest in reply["nests"]:
+    if nest["applied"]:
+        check = nest["check"]
+        assert check["equal"] and check["launches"] >= 1, check
+        assert check["threads"] > 0 and check["again"] > 0 and check["changed"] > 0, check
+        assert (check["pack"] > 0) == bool(nest["copies"]), check
+        launches.setdefault(nest["function"], []).append(check["launches"])
+assert launches["kernel14"] == [1] and launches["kernel12"][0] > 1, launches
+END
+
 # ---- the report as JSON ----
 expect 0 "$restride" analyze matmul.c --apply vector --json
 python3 - out <<'END' || complain "the JSON of matmul.c is not what it should be"
