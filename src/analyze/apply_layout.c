@@ -354,7 +354,91 @@ static restride_status edit_all(application *a)
     return status;
 }
 
+/* ---- types of indices and extents ---- */
+
+/* Whether an int holds all values of a type. */
+static bool is_narrow(CXType type)
+{
+    switch (clang_getCanonicalType(type).kind) {
+    case CXType_Bool:
+    case CXType_Char_S:
+    case CXType_Char_U:
+    case CXType_SChar:
+    case CXType_UChar:
+    case CXType_Short:
+    case CXType_UShort:
+    case CXType_Int:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether all variables and parameters of a name, wherever they are declared, are narrow. */
+static bool is_narrow_name(const application *a, const char *name, size_t length)
+{
+    const rs_tree *tree = &a->program.tree;
+    bool found = false;
+    for (int node = 1; node < tree->node_count; node++) {
+        if (tree->nodes[node].kind != CXCursor_ParmDecl &&
+            tree->nodes[node].kind != CXCursor_VarDecl &&
+            tree->nodes[node].kind != CXCursor_EnumConstantDecl)
+            continue;
+        CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
+        const char *text = clang_getCString(spelling);
+        bool same = strlen(text) == length && memcmp(text, name, length) == 0;
+        clang_disposeString(spelling);
+        if (same && !is_narrow(rs_node_type(tree, node)))
+            return false;
+        found = found || same;
+    }
+    return found;
+}
+
+/* Whether an extent is made of ints alone: it is text, so its names are looked up. */
+static bool is_narrow_extent(const application *a, const char *extent)
+{
+    while (extent != NULL && *extent != '\0') {
+        size_t word = strspn(extent, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+                                     "0123456789");
+        bool digit = *extent >= '0' && *extent <= '9';
+        if (word == 0 && strchr("+-*/%() ", *extent) == NULL)
+            return false;
+        if (digit && (strspn(extent, "0123456789") != word || word > 9))
+            return false;
+        if (word > 0 && !digit && !is_narrow_name(a, extent, word))
+            return false;
+        extent += word > 0 ? word : 1;
+    }
+    return true;
+}
+
+static bool is_narrow_access(const application *a, const rs_grid_access *access)
+{
+    const rs_tree *tree = &a->program.tree;
+    const rs_grid *grid = &a->program.grids.grids[access->grid];
+    int node = access->node;
+    for (int d = 0; d < grid->rank; d++)
+        if (!is_narrow_extent(a, extent_of(a, access->grid, d)))
+            return false;
+    for (int d = rs_grid_subscripts(grid); d > 0; d--) {
+        if (!is_narrow(rs_node_type(tree, rs_node_child(tree, node, 1))))
+            return false;
+        node = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    }
+    return !grid->flat;
+}
+
 /* ---- output ---- */
+
+static bool is_narrow_class(const application *a, int class)
+{
+    for (int i = 0; i < a->found.access_count; i++)
+        if (rs_grid_class(&a->found, a->found.accesses[i].class) == class &&
+            is_changed(a, &a->found.accesses[i]) && !is_narrow_access(a, &a->found.accesses[i]))
+            return false;
+    return true;
+}
 
 static restride_status add_function(const application *a, int class, rs_text *out)
 {
@@ -364,9 +448,10 @@ static restride_status add_function(const application *a, int class, rs_text *ou
     add_prefix(&prefix, class);
     const rs_grid *grid = &a->program.grids.grids[class];
     restride_dialect dialect = dialects[a->program.language];
-    restride_status status = prefix.failed ? rs_fail_memory("an output")
-                                           : rs_flattening_write(out, dialect, grid->rank,
-                                                                 a->layouts[class], prefix.data);
+    restride_status status = prefix.failed
+                                 ? rs_fail_memory("an output")
+                                 : rs_flattening_write(out, dialect, grid->rank, a->layouts[class],
+                                                       prefix.data, is_narrow_class(a, class));
     if (status == RESTRIDE_OK && grid->flat)
         rs_flattening_write_rows(out, dialect, grid->rank, prefix.data);
     rs_text_free(&prefix);

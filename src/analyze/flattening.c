@@ -24,7 +24,7 @@ static bool is_padded(const restride_layout *layout)
 }
 
 restride_status rs_flattening_write(rs_text *out, restride_dialect dialect, int rank,
-                                    const char *expression, const char *prefix)
+                                    const char *expression, const char *prefix, bool narrow)
 {
     rs_text dims = RS_TEXT_EMPTY, rows = RS_TEXT_EMPTY;
     for (int d = 0; d < rank; d++)
@@ -42,7 +42,7 @@ restride_status rs_flattening_write(rs_text *out, restride_dialect dialect, int 
                          "leave out \":pad\".",
                          chosen);
     if (status == RESTRIDE_OK) {
-        rs_layout_write_offset(layout, dialect, prefix, out);
+        rs_layout_write_offset(layout, dialect, prefix, narrow, out);
         rs_text_add_string(out, "\n");
     }
     restride_layout_destroy(layout);

@@ -7,10 +7,11 @@
 
 /*
  * Adds PREFIX_offset(extents..., indices...) for a grid of `rank` dimensions, i, j, k, ... from the
- * slowest; `expression` NULL: rows. A layout that cannot be parsed gives its status.
+ * slowest; `expression` NULL: rows. `narrow`: all arguments are of type int, or of one that it
+ * holds. A layout that cannot be parsed gives its status.
  */
 restride_status rs_flattening_write(rs_text *out, restride_dialect dialect, int rank,
-                                    const char *expression, const char *prefix);
+                                    const char *expression, const char *prefix, bool narrow);
 
 /* Adds PREFIX_rows(extents..., offset): from an offset in rows to the one that PREFIX_offset gives.
  */

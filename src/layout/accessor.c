@@ -16,14 +16,17 @@
 typedef struct {
     const char *heading;    /* what the text needs before it */
     const char *word;       /* the unsigned 64-bit type */
+    const char *product;    /* the signed one, for products of 32-bit numbers */
     const char *qualifiers; /* of the functions */
     const char *wide;       /* the suffix of literals beyond 32 bits */
 } dialect;
 
 static const dialect dialects[] = {
-    [RESTRIDE_DIALECT_C] = {"#include <stdint.h>\n\n", "uint64_t", "static inline", "ull"},
-    [RESTRIDE_DIALECT_OPENCL_C] = {"", "ulong", "static inline __attribute__((unused))", "ul"},
-    [RESTRIDE_DIALECT_CUDA_C] = {"", "unsigned long long",
+    [RESTRIDE_DIALECT_C] = {"#include <stdint.h>\n\n", "uint64_t", "int64_t", "static inline",
+                            "ull"},
+    [RESTRIDE_DIALECT_OPENCL_C] = {"", "ulong", "long", "static inline __attribute__((unused))",
+                                   "ul"},
+    [RESTRIDE_DIALECT_CUDA_C] = {"", "unsigned long long", "long long",
                                  "static __host__ __device__ inline __attribute__((unused))",
                                  "ull"},
 };
@@ -45,6 +48,7 @@ typedef struct {
     const restride_layout *layout;
     const dialect *dialect;
     const char *prefix;
+    bool narrow; /* extents and indices are of 32 bits, with a sign; products still of 64 */
     dimension_state state[RS_LAYOUT_MAX_RANK];
     bool field_passed;
     bool field_size_used;
@@ -54,7 +58,14 @@ typedef struct {
 
 static void add_literal(const writer *w, rs_text *text, size_t value)
 {
-    rs_text_format(text, "%zu%s", value, value > UINT32_MAX ? w->dialect->wide : "u");
+    rs_text_format(text, "%zu%s", value,
+                   w->narrow ? "" : (value > UINT32_MAX ? w->dialect->wide : "u"));
+}
+
+/* The type of extents and indices. */
+static const char *index_word(const writer *w)
+{
+    return w->narrow ? "int" : w->dialect->word;
 }
 
 /* Writes the extent of a dimension, rounded up when it is padded; declares what that needs. */
@@ -89,7 +100,7 @@ static void declare_ragged_span(writer *w, int d)
     rs_text extent = RS_TEXT_EMPTY;
     add_extent(w, &extent, d);
     const char *text = extent.failed ? "" : extent.data;
-    rs_text_format(&w->lines, "    const %s span%d_%s = %s - start%d_%s < ", w->dialect->word,
+    rs_text_format(&w->lines, "    const %s span%d_%s = %s - start%d_%s < ", index_word(w),
                    state->level, name, text, state->level, name);
     add_literal(w, &w->lines, state->literal);
     rs_text_format(&w->lines, " ? %s - start%d_%s : ", text, state->level, name);
@@ -159,11 +170,18 @@ static void write_descending(writer *w, const rs_term *term)
     dimension_state *state = &w->state[d];
     const char *name = dimension->name;
     if (term->divisor > 1) {
-        rs_text_format(&w->lines, "    const %s start%d_%s = index_%s - index_%s %% ",
-                       w->dialect->word, state->level + 1, name, name, name);
-        add_literal(w, &w->lines, term->divisor);
-        rs_text_add_string(&w->lines, ";\n");
+        rs_text_format(&w->lines, "    const %s start%d_%s = index_%s ", index_word(w),
+                       state->level + 1, name, name);
+        if (w->narrow && (term->divisor & (term->divisor - 1)) == 0)
+            rs_text_format(&w->lines, "& ~%zu;\n", term->divisor - 1); /* % has to mind signs */
+        else {
+            rs_text_format(&w->lines, "- index_%s %% ", name);
+            add_literal(w, &w->lines, term->divisor);
+            rs_text_add_string(&w->lines, ";\n");
+        }
     }
+    if (w->narrow)
+        rs_text_format(&w->sum, "(%s)", w->dialect->product);
     rs_text_add_string(&w->sum, state->level > 0 ? "(" : "");
     if (term->divisor > 1)
         rs_text_format(&w->sum, "start%d_%s", state->level + 1, name);
@@ -253,15 +271,16 @@ static void write_offset(writer *w, rs_text *out)
 {
     const restride_layout *layout = w->layout;
     const char *word = w->dialect->word, *separator = "";
+    const char *index = index_word(w);
     rs_text parameter = RS_TEXT_EMPTY;
     rs_text_format(out, "/* Where the element lies, in %s from the start of the array. */\n",
                    layout->record >= 0 ? "bytes" : "elements");
     rs_text_format(out, "%s %s %s_offset(", w->dialect->qualifiers, word, w->prefix);
-    rs_text_format(&parameter, "%s extent_", word);
+    rs_text_format(&parameter, "%s extent_", index);
     list_names(w, out, parameter.failed ? "" : parameter.data, &separator);
     out->failed = out->failed || parameter.failed;
     rs_text_free(&parameter);
-    rs_text_format(&parameter, "%s index_", word);
+    rs_text_format(&parameter, "%s index_", index);
     list_names(w, out, parameter.failed ? "" : parameter.data, &separator);
     out->failed = out->failed || parameter.failed;
     rs_text_free(&parameter);
@@ -484,10 +503,27 @@ static bool is_identifier(const char *name)
     return name[0] != '\0' && !digit_first && name[strspn(name, allowed)] == '\0';
 }
 
-void rs_layout_write_offset(const restride_layout *layout, restride_dialect which,
-                            const char *prefix, rs_text *out)
+/* Digits are quotients of their own, and padding and records need none of this. */
+static bool can_be_narrow(const restride_layout *layout)
 {
-    writer w = {.layout = layout, .dialect = &dialects[which], .prefix = prefix};
+    if (layout->record >= 0)
+        return false;
+    for (int d = 0; d < layout->rank; d++)
+        if (!layout->dimensions[d].descending || layout->dimensions[d].pad != 1)
+            return false;
+    for (int t = 0; t < layout->term_count; t++)
+        if (layout->terms[t].divisor > INT32_MAX)
+            return false;
+    return true;
+}
+
+void rs_layout_write_offset(const restride_layout *layout, restride_dialect which,
+                            const char *prefix, bool narrow, rs_text *out)
+{
+    writer w = {.layout = layout,
+                .dialect = &dialects[which],
+                .prefix = prefix,
+                .narrow = narrow && can_be_narrow(layout)};
     rs_text_format(out, "/* Made by Restride: the layout \"%s\". */\n", layout->expression_text);
     write_offset(&w, out);
     rs_text_free(&w.lines);

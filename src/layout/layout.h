@@ -74,8 +74,10 @@ rs_layout_form rs_layout_classify(const restride_layout *layout, size_t *tile);
 restride_status rs_layout_of_record(restride_layout **layout, const rs_record *record, size_t count,
                                     const char *expression);
 
-/* Writes P_offset() of an accessor alone, for generated kernels; `prefix` is a C identifier. */
+/* Writes P_offset() of an accessor alone, for generated kernels; `prefix` is a C identifier.
+ * `narrow`: its arguments are of 32 bits with a sign, which saves instructions where the layout has
+ * no record, padding or digits; others are not changed by it. */
 void rs_layout_write_offset(const restride_layout *layout, restride_dialect which,
-                            const char *prefix, rs_text *out);
+                            const char *prefix, bool narrow, rs_text *out);
 
 #endif

@@ -422,7 +422,7 @@ static restride_status write_layout_offset(const rs_model *model, int number, rs
         rs_layout_write_offset(layout,
                                model->language == RS_CUDA_C ? RESTRIDE_DIALECT_CUDA_C
                                                             : RESTRIDE_DIALECT_OPENCL_C,
-                               prefix.data, out);
+                               prefix.data, false, out);
     restride_layout_destroy(layout);
     rs_text_free(&prefix);
     return status;

@@ -80,7 +80,7 @@ static restride_status write_argument(const rs_model *model, const rs_argument *
         rs_text_format(out, "\n/* Argument %u of %s: %s, %zu bytes each. */\n", argument->index,
                        model->functions[argument->function].name,
                        s->name != NULL ? s->name : "records", s->record.size);
-        rs_layout_write_offset(layout, RESTRIDE_DIALECT_C, name.data, out);
+        rs_layout_write_offset(layout, RESTRIDE_DIALECT_C, name.data, false, out);
         rs_text_format(out,
                        "static inline restride_status %s_marshal(restride_engine *engine, void "
                        "*buffer, size_t count, int back)\n{\n"

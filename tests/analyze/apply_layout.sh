@@ -195,6 +195,22 @@ for layout in 'now: i j/8 k/32 j%8 k%32' 'swap: k j i' 'last: i/2 j k/16 i%2 k%1
     program heat "$layout"
 done
 
+program large 'grid: i/2 j i%2'
+
+# Arguments of the flattening function are ints where all extents and indices fit into them, and of 64 bits otherwise.
+words() { # EXTENT INDEX EXPECTED
+    echo "__kernel void f($1 n, $1 m, __global float g[n][m], $2 i) { short j = 3; g[i][j + 1] = 2 * g[i + 1][j]; }" >words.cl
+    expect 0 "$restride" analyze --apply layout words.cl --layout 'g: i/4 j i%4' -o words.out.cl
+    grep -q "_offset($3 extent_i, $3 extent_j, $3 index_i, $3 index_j)" words.out.cl || complain "extents $1, index $2: no $3"
+}
+words int int int
+words short uchar int
+words int long ulong
+words int uint ulong
+words long int ulong
+words uint int ulong
+words size_t size_t ulong
+
 # What cannot be done is said.
 echo 'void f(float *a) { a[0] = 1; }' >none.c
 expect 0 "$restride" analyze --apply layout none.c -o none.out.c
