@@ -421,6 +421,58 @@ static void print_figure(const figure *f)
     }
 }
 
+/* ---- the discovered layout against those without tiles: AoS, SoA and rows ---- */
+
+static const double slower = 1.03;
+
+/* The discovered layout's time by that of the best without tiles, its own among them for Heat. */
+static double behind_plain(const json_t *series, size_t size)
+{
+    size_t v;
+    json_t *layout;
+    double best = INFINITY;
+    json_array_foreach(series, v, layout)
+    {
+        double seconds =
+            json_number_value(json_array_get(json_object_get(layout, "seconds"), size));
+        if (strchr(json_string_value(json_object_get(layout, "layout")), '/') == NULL)
+            best = fmin(best, seconds);
+    }
+    json_t *own = json_object_get(json_array_get(series, 0), "seconds");
+    return json_number_value(json_array_get(own, size)) / best;
+}
+
+static void print_verdict(const json_t *figures)
+{
+    size_t f, sizes = 0, faster = 0, late = 0;
+    double worst = 0;
+    json_t *figure_entry;
+    rs_text slow = RS_TEXT_EMPTY;
+    json_array_foreach(figures, f, figure_entry)
+    {
+        const json_t *series = json_object_get(figure_entry, "series");
+        json_t *x = json_object_get(json_array_get(series, 0), "x");
+        for (size_t i = 0; i < json_array_size(x); i++, sizes++) {
+            double behind = behind_plain(series, i);
+            worst = fmax(worst, behind);
+            faster += behind < 1;
+            if (behind <= slower)
+                continue;
+            late++;
+            rs_text_format(&slow, "    %s, %s = %.0f: %.3f\n",
+                           json_string_value(json_object_get(figure_entry, "figure")),
+                           json_string_value(json_object_get(figure_entry, "x")),
+                           json_number_value(json_array_get(x, i)), behind);
+        }
+    }
+    printf(
+        "The discovered layout's time by that of the best of AoS, SoA and rows, in %zu sizes: %.3f "
+        "at most,\nbelow 1 in %zu, above %.2f in %zu%s\n%s",
+        sizes, worst, faster, slower, late, late > 0 ? ":" : ".",
+        slow.data != NULL ? slow.data : "");
+    rs_text_free(&slow);
+}
+
 /* ---- all of them ---- */
 
 /* The largest padded grid of all figures. */
@@ -544,6 +596,8 @@ int rs_bench_grids(int argc, char **argv)
         exit_status = rs_cli_print_json("bench grids",
                                         json_pack("{s:s, s:s, s:O}", "device", lab.name, "engine",
                                                   options.on.engine, "figures", all));
+    else
+        print_verdict(all);
     json_decref(all);
     close_laboratory(&lab);
     return exit_status;

@@ -57,6 +57,9 @@ if a_device opencl; then
     check_figures opencl
     expect 0 "$restride" bench grids --small --repeat 1 --out figures
     says out '^figure 6.14: CFD, varying Z'
+    says out '^below 1 in [0-9]+, above 1.03 in [0-9]+[:.]$'
+    late=$(sed -n 's/^below 1 in .*, above 1.03 in \([0-9]*\)[:.]$/\1/p' out)
+    [ "$(grep -c '^    thesis-6.*, cells = ' out)" -eq "$late" ] || complain "$late sizes are not named"
     grep -q '"layout": "i j k/32 l k%32"' figures/thesis-6.6.json || complain "figures/thesis-6.6.json is no figure"
     grep -q '</svg>' figures/thesis-6.11.svg || complain "figures/thesis-6.11.svg is no picture"
     # Three kernels of the papers on one matrix, all of them right and none of them free.
