@@ -299,6 +299,16 @@ static bool is_cuda(const char *file)
     return dot != NULL && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
 }
 
+/* What helps where a source is read without the program around it. */
+static const char *advice_for(const char *file, const char *reason)
+{
+    if (is_cuda(file))
+        return " (kernels of CUDA C++ are read without the host's code)";
+    if (strstr(reason, "undeclared identifier") != NULL)
+        return " (what the program's build options define goes behind --, as in -- -DN=8)";
+    return "";
+}
+
 static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
                         const char *options)
 {
@@ -335,11 +345,10 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         bool usage = json_is_true(json_object_get(reply, "bad_request"));
         exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
     } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
-        exit_status = rs_cli_fail(
-            RS_EXIT_FAILED, verb, "%s:%lld: %s%s",
-            json_string_value(json_object_get(reply, "file")),
-            (long long)json_integer_value(json_object_get(reply, "line")), reason,
-            is_cuda(s->file) ? " (kernels of CUDA C++ are read without the host's code)" : "");
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s:%lld: %s%s",
+                                  json_string_value(json_object_get(reply, "file")),
+                                  (long long)json_integer_value(json_object_get(reply, "line")),
+                                  reason, advice_for(s->file, reason));
     } else {
         if (json_object_size(s->references) > 0)
             print_references(reply);
