@@ -49,7 +49,13 @@ static const char help[] =
     "\n"
     "The exit status is the program's own; 2 for bad usage, 126 or 127 when it cannot be started, "
     "and\n"
-    "1 when the program succeeded but a report could not be written.\n";
+    "1 when the program succeeded but a report could not be written.\n"
+    "\n"
+    "Examples:\n"
+    "  restride run --report report.html -- ./solver --size 64\n"
+    "  restride run --policy off --report before.json -- ./solver --size 64\n"
+    "  restride run --policy asta --baseline before.json --report after.html -- ./solver --size "
+    "64\n";
 
 enum { MAXIMUM_REPORTS = 4 };
 
