@@ -147,6 +147,7 @@ typedef struct {
     double (*cost)(const restride_engine *engine, const rs_transpose_task *task,
                    size_t scratch_limit);
     const restride_engine *engine; /* for `cost` */
+    double least_cost;             /* of a stage of such an engine; 0: it is not known */
 } rs_engine_traits;
 
 /* What RS_TRANSPOSE_PIPT, PTTWAC and their panels cost on a device whose groups hold `chip_bytes`,

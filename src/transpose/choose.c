@@ -154,6 +154,16 @@ static void thin_out(search *s)
         }
 }
 
+static size_t find_beaten(const search *s)
+{
+    size_t stages = 0;
+    while (stages <= RS_CHOICE_MOST_TASKS &&
+           rs_cost_least(&s->problem->traits, stages, s->problem->matrices->unit) <
+               s->best[s->count - 1].cost)
+        stages++;
+    return stages;
+}
+
 static void insert(search *s, const candidate *added)
 {
     size_t place = s->count;
@@ -166,6 +176,7 @@ static void insert(search *s, const candidate *added)
         thin_out(s);
     if (s->count > s->most)
         s->count = s->most;
+    s->offers.beaten = s->count == s->most ? find_beaten(s) : SIZE_MAX;
 }
 
 static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
@@ -186,14 +197,12 @@ static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
 /* Whether a method cannot be cheaper than what there is. */
 static bool is_beaten(const search *s, const rs_method *method)
 {
-    return s->count == s->most &&
-           rs_cost_least(&s->problem->traits, method->least_stages, s->problem->matrices->unit) >=
-               s->best[s->count - 1].cost;
+    return method->least_stages >= s->offers.beaten;
 }
 
 static void begin(search *s, const rs_problem *problem, size_t most)
 {
-    s->offers.take = take;
+    s->offers = (rs_offers){take, SIZE_MAX};
     s->problem = problem;
     s->considered = 0;
     s->least_scratch = SIZE_MAX;

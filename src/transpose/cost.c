@@ -357,11 +357,20 @@ static double least_inside(size_t unit)
     return unit > LARGEST_SQUARE_UNIT ? 0.95 : 0.9;
 }
 
+static double least_on_device(const rs_engine_traits *traits)
+{
+    if (traits->cost == NULL)
+        return RS_DEVICE_LEAST_COST;
+    return traits->least_cost > RS_COST_LEAST ? traits->least_cost : RS_COST_LEAST;
+}
+
 /* One of several stages on the host moves no elements among each other, and the others move two at
  * a time at least. */
 double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit)
 {
-    if (!is_host(traits) || count < 2)
+    if (!is_host(traits))
+        return least_on_device(traits) * (double)count;
+    if (count < 2)
         return RS_COST_LEAST * (double)count;
     double others = times(2, unit) > times(SHORT_LINES, traits->line_bytes) ? 0.95 : RS_COST_LEAST;
     return least_inside(unit) + others * (double)(count - 1);
@@ -370,7 +379,7 @@ double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit)
 double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit)
 {
     if (!is_host(traits))
-        return RS_COST_LEAST;
+        return least_on_device(traits);
     double chains = moves_cost(unit, traits);
     return chains < least_inside(unit) ? chains : least_inside(unit);
 }

@@ -5,7 +5,9 @@
 
 #include "transpose/methods.h"
 
-/* As rs_cost_of_transpose(). RS_COST_IMPOSSIBLE also for stages that devices do not have. */
+/* As rs_cost_of_transpose(). RS_COST_IMPOSSIBLE also for stages that devices do not have. None
+ * costs less than RS_DEVICE_LEAST_COST. */
+#define RS_DEVICE_LEAST_COST 1.02
 double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                       size_t scratch_limit);
 

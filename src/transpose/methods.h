@@ -22,6 +22,7 @@ typedef struct rs_method rs_method;
 /* Whoever compares the tile sizes that a method offers. */
 typedef struct rs_offers {
     void (*take)(struct rs_offers *offers, const rs_method *method, rs_tiles tiles);
+    size_t beaten; /* nothing of so many stages is cheaper than what there is; or SIZE_MAX */
 } rs_offers;
 
 struct rs_method {

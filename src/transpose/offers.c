@@ -41,19 +41,24 @@ static size_t largest_part(const rs_problem *problem, const cut_side *c)
     return least(most > 1 ? most : 1, c->along);
 }
 
-static void offer_part(const rs_method *method, rs_offers *offers, bool by_rows, size_t part)
+/* If it leaves something over, or does not, as wanted. There is a stage for the blocks, one to move
+ * them where there are several, and one for what is left over. */
+static void offer_part(const rs_method *method, rs_offers *offers, const cut_side *c, size_t part,
+                       bool rest)
 {
-    offers->take(offers, method, by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
+    size_t stages = 1U + (part <= c->along / 2) + rest;
+    if (stages < offers->beaten && (c->along % part != 0) == rest)
+        offers->take(offers, method, c->by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
 }
 
 /* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
 static void offer_all_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                            const cut_side *c)
+                            const cut_side *c, bool rest)
 {
     size_t most = largest_part(problem, c);
     size_t step = 1;
     for (size_t part = 2; part <= most; part += step) {
-        offer_part(method, offers, c->by_rows, part);
+        offer_part(method, offers, c, part, rest);
         if (part == most) /* the next step may go round */
             break;
         if (part >= DENSE_PARTS)
@@ -66,7 +71,7 @@ static void offer_all_parts(const rs_method *method, const rs_problem *problem, 
     for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c->along; blocks++) {
         size_t part = c->along / blocks;
         if (part <= most && part > DENSE_PARTS)
-            offer_part(method, offers, c->by_rows, part);
+            offer_part(method, offers, c, part, rest);
     }
 }
 
@@ -75,7 +80,7 @@ static void offer_all_parts(const rs_method *method, const rs_problem *problem, 
  * two thirds, and all of it; and factors, which leave nothing over.
  */
 static void offer_few_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                            const cut_side *c)
+                            const cut_side *c, bool rest)
 {
     size_t most = largest_part(problem, c);
     size_t unit = problem->matrices->unit;
@@ -83,18 +88,18 @@ static void offer_few_parts(const rs_method *method, const rs_problem *problem, 
     size_t third = problem->traits.chip_bytes / 3 / (c->across * unit);
     size_t longest = rs_size_multiply_capped(LONGEST_LINES, problem->traits.line_bytes) / unit;
     for (size_t lines = 1; lines <= SHORT_LINES && lines * line <= most; lines++)
-        offer_part(method, offers, c->by_rows, lines * line);
+        offer_part(method, offers, c, lines * line, rest);
     for (size_t thirds = 1; thirds <= 3; thirds++) {
         size_t part = thirds * third - thirds * third % line;
         if (part > SHORT_LINES * line && part <= most)
-            offer_part(method, offers, c->by_rows, part);
+            offer_part(method, offers, c, part, rest);
     }
     for (size_t part = 2; part <= least(most, least(DENSE_PARTS, longest)); part++)
         if (c->along % part == 0)
-            offer_part(method, offers, c->by_rows, part);
+            offer_part(method, offers, c, part, rest);
     for (size_t blocks = 2; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
         if (c->along % blocks == 0 && c->along / blocks <= most)
-            offer_part(method, offers, c->by_rows, c->along / blocks);
+            offer_part(method, offers, c, c->along / blocks, rest);
 }
 
 static void offer_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
@@ -102,10 +107,11 @@ static void offer_parts(const rs_method *method, const rs_problem *problem, rs_o
 {
     const rs_matrices *m = problem->matrices;
     const cut_side c = {by_rows, by_rows ? m->rows : m->cols, by_rows ? m->cols : m->rows};
-    if (problem->roughly)
-        offer_few_parts(method, problem, offers, &c);
-    else
-        offer_all_parts(method, problem, offers, &c);
+    for (int rest = 0; rest < 2; rest++)
+        if (problem->roughly)
+            offer_few_parts(method, problem, offers, &c, rest != 0);
+        else
+            offer_all_parts(method, problem, offers, &c, rest != 0);
 }
 
 void rs_offer_row_blocks(const rs_method *method, const rs_problem *problem, rs_offers *offers)

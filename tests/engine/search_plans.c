@@ -118,7 +118,7 @@ static bool search(size_t rows, size_t cols, size_t unit)
         free(l);
         return false;
     }
-    l->offers.take = take;
+    l->offers = (rs_offers){take, SIZE_MAX};
     l->matrices = (rs_matrices){rows, cols, unit, 1, 0};
     l->traits = engine->operations->traits(engine);
     find_offers(l);

@@ -103,7 +103,7 @@ static size_t try_method(const rs_method *method, const problem *p, uint64_t see
     const rs_problem offered = {&matrices, traits, (size_t)64 << 20, true, true, false};
     restride_engine *engine;
     assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
-    trial t = {.offers = {try_tiles},
+    trial t = {.offers = {try_tiles, SIZE_MAX},
                .problem = p,
                .matrices = &matrices,
                .traits = &traits,
@@ -566,6 +566,74 @@ static void test_cheapest(void **state)
     assert_true(stages[1] > 0 && stages[2] > 20 && stages[3] > 5);
 }
 
+/* The least of all offers of all methods. */
+typedef struct {
+    rs_offers offers;
+    const rs_matrices *matrices;
+    const rs_engine_traits *traits;
+    double least;
+} comparison;
+
+static void compare_offer(rs_offers *offers, const rs_method *method, rs_tiles tiles)
+{
+    comparison *c = (comparison *)offers;
+    const restride_plan_options options = {.method = method->name};
+    rs_choice choice;
+    if (rs_choose_exactly(&choice, c->matrices, c->traits, &options, tiles) != RESTRIDE_OK)
+        return;
+    assert_true(choice.cost >= rs_cost_least(c->traits, choice.count, c->matrices->unit));
+    assert_true(choice.count >= method->least_stages);
+    c->least = choice.cost < c->least ? choice.cost : c->least;
+}
+
+static double compare_all(const rs_matrices *m, const rs_engine_traits *traits)
+{
+    comparison c = {{compare_offer, SIZE_MAX}, m, traits, RS_COST_IMPOSSIBLE};
+    const rs_problem asked = {.matrices = m,
+                              .traits = *traits,
+                              .scratch_limit =
+                                  rs_choose_scratch_limit(m->rows * m->cols * m->unit, traits)};
+    for (size_t k = 0; k < rs_methods_count(); k++)
+        if (!rs_methods_at(k)->only_when_named)
+            rs_methods_at(k)->offer(rs_methods_at(k), &asked, &c.offers);
+    return c.least;
+}
+
+/* Nor do the offers that are left out on devices. */
+static void test_cheapest_on_devices(void **state)
+{
+    (void)state;
+    uint64_t seed = 32;
+    size_t stages[RS_CHOICE_MOST_TASKS + 1] = {0};
+    for (int i = 0; i < 120; i++) {
+        rs_matrices m = {2 + test_random(&seed, 9000), 2 + test_random(&seed, 9000),
+                         units[test_random(&seed, UNIT_COUNT)], 1, 0};
+        if (i % 2 == 0) {
+            m.rows = 48 * (1 + m.rows / 48);
+            m.cols = 60 * (1 + m.cols / 60);
+        }
+        if (i % 5 == 0)
+            m.cols = 2 + m.cols % 40;
+        const size_t local = (size_t)1024 << test_random(&seed, 8);
+        const rs_engine_traits traits = {.chip_bytes = local,
+                                         .group_bytes = local,
+                                         .line_bytes = 128,
+                                         .workers = 132,
+                                         .chip_only = true,
+                                         .scratch_parts = 458,
+                                         .scratch_bytes = 7 << 17};
+        rs_choice best;
+        if (rs_choose_transpose(&best, &m, &traits, NULL) != RESTRIDE_OK)
+            best = (rs_choice){.cost = RS_COST_IMPOSSIBLE};
+        double least = compare_all(&m, &traits);
+        if (best.cost != least)
+            fail_msg("%zu x %zu of %zu bytes: %f, and %f without bounds", m.rows, m.cols, m.unit,
+                     best.cost, least);
+        stages[best.count]++;
+    }
+    assert_true(stages[2] > 20 && stages[3] > 5);
+}
+
 /* ---- data in files ---- */
 
 /* Two passes, and no run shorter than a page. */
@@ -728,6 +796,7 @@ int main(void)
         cmocka_unit_test(test_longest_side),
         cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_cheapest),
+        cmocka_unit_test(test_cheapest_on_devices),
         cmocka_unit_test(test_order_of_costs),
         cmocka_unit_test(test_capped_needs),
         cmocka_unit_test(test_files),

@@ -121,7 +121,9 @@ restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit
 restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 
-/* Passes at the speed of a copy that a stage takes; see rs_engine_traits. */
+/* Passes at the speed of a copy that a stage takes; see rs_engine_traits. None takes less than
+ * RS_CUDA_LEAST_COST. */
+#define RS_CUDA_LEAST_COST 1.04
 double rs_cuda_cost(const restride_engine *engine, const rs_transpose_task *task,
                     size_t scratch_limit);
 

@@ -442,7 +442,8 @@ static rs_engine_traits traits(const restride_engine *base)
                               .scratch_parts = SCRATCH_PARTS,
                               .scratch_bytes = SCRATCH_BYTES,
                               .cost = rs_cuda_cost,
-                              .engine = base};
+                              .engine = base,
+                              .least_cost = RS_CUDA_LEAST_COST};
 }
 
 static void destroy_stage(rs_stage *base)

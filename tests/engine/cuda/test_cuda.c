@@ -8,9 +8,10 @@
 #include "../../transpose/reference.h"
 #include "cmocka_all.h"
 #include "device.h"
-#include "engine/stage.h"
+#include "engine/cuda/cuda.h"
 #include "restride/cuda.h"
 #include "restride/restride.h"
+#include "transpose/cost.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -435,6 +436,31 @@ static void test_buffers(void **state)
     restride_plan_destroy(plan);
 }
 
+/* The planner leaves methods out by what a stage costs at least. */
+static void test_least_cost(void **state)
+{
+    (void)state;
+    uint64_t seed = first_seed + 9;
+    size_t possible = 0;
+    for (int i = 0; i < 20000; i++) {
+        const rs_transpose_task task = {.method = test_random(&seed, RS_TRANSPOSE_METHOD_COUNT),
+                                        .outer = 1 + test_random(&seed, 4),
+                                        .count = 1 + test_random(&seed, 100),
+                                        .rows = 1 + test_random(&seed, 3000),
+                                        .cols = 1 + test_random(&seed, 3000),
+                                        .tail = 1 + test_random(&seed, 10),
+                                        .inner_rows = 1 + test_random(&seed, 100),
+                                        .inner_cols = 1 + test_random(&seed, 100),
+                                        .tile = 1 + test_random(&seed, 100),
+                                        .unit = (size_t)1 << test_random(&seed, 15)};
+        double cost = rs_cuda_cost(engine, &task, (size_t)1 << 30);
+        assert_true(cost >= RS_CUDA_LEAST_COST);
+        possible += cost < RS_COST_IMPOSSIBLE;
+    }
+    assert_true(possible > 2000);
+    assert_true(engine->operations->traits(engine).least_cost == RS_CUDA_LEAST_COST);
+}
+
 int main(int count, char **arguments)
 {
     if (!cuda_device_open()) {
@@ -454,7 +480,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_square),     cmocka_unit_test(test_tails),
         cmocka_unit_test(test_tiles),      cmocka_unit_test(test_shuffles),
         cmocka_unit_test(test_plans),      cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_one_kernel),
+        cmocka_unit_test(test_one_kernel), cmocka_unit_test(test_least_cost),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);
