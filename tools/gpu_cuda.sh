@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_cuda.sh [--build FOLDER] [--shapes N] [--seeds N] [STEP]...
+# usage: tools/gpu_cuda.sh [--build FOLDER] [--shapes N] [--seeds N] [--only TEXT] [STEP]...
 # Checks the CUDA engine on a GPU, from a built tree. STEP is any of
 #   stages     N random shapes of every stage, of plans, permutations and conversions for each of the seeds, byte by
 #              byte, with canaries
 #   sanitize   compute-sanitizer, memcheck and racecheck, on small shapes
 #   repeat     plans that follow cycles or whose blocks meet at gates, a thousand times each on the same input: never a
-#              wrong element
+#              wrong element; with TEXT those alone that have it in their method or shape
 #   huge       more than 2^32 elements and bytes
 #   table      in-place transposition of the shapes of docs/performance.md, verified, beside the copy
 #   tensors    permutations of axes, verified, beside the copy
@@ -17,15 +17,17 @@ cd "$(dirname "$0")/.."
 build=build
 shapes=60
 seeds=8
+only=
 steps=()
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=${2:?} && shift ;;
     --shapes) shapes=${2:?} && shift ;;
     --seeds) seeds=${2:?} && shift ;;
+    --only) only=${2:?} && shift ;;
     stages | sanitize | repeat | huge | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,14s/^# //p' "$0" >&2
+        sed -n '2,15s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
@@ -65,13 +67,19 @@ sanitize() {
     done
 }
 
+# Methods and their shapes.
+repeated=('direct=1800x450x64' 'tiles 210!=1800x7200x4' '2-stage 010! 100!=7200x1800x4' '2-stage 010! 100!=7201x1800x4'
+    '2-stage squares 100!=7200x1800x4' '4-stage fused=7200x1800x4' '3-stage PTTWAC=7200x1800x4'
+    '3-stage PTTWAC=1800x7200x8' '3-stage PTTWAC packed=7200x1800x4' '3-stage PTTWAC remapped=7200x1800x4'
+    '3-stage P-IPT=1800x720x4' 'PTTWAC=1800x450x64' 'P-IPT=180x450x64' 'C2R=7201x1800x4' 'R2C=7200x1801x4'
+    'pad-square-unpad=7193x7201x4' 'pad-square-unpad=7201x7193x1')
+
 repeat() {
-    "$tests/measure_cuda" --repeat 3 --again 1000 --method direct 1800x450x64 --method 'tiles 210!' 1800x7200x4 \
-        --method '2-stage 010! 100!' 7200x1800x4 7201x1800x4 --method '2-stage squares 100!' 7200x1800x4 \
-        --method '4-stage fused' 7200x1800x4 --method '3-stage PTTWAC' 7200x1800x4 1800x7200x8 \
-        --method '3-stage PTTWAC packed' 7200x1800x4 --method '3-stage PTTWAC remapped' 7200x1800x4 \
-        --method '3-stage P-IPT' 1800x720x4 --method PTTWAC 1800x450x64 --method P-IPT 180x450x64 \
-        --method C2R 7201x1800x4 --method R2C 7200x1801x4 --method pad-square-unpad 7193x7201x4 7201x7193x1
+    local plan plans=()
+    for plan in "${repeated[@]}"; do
+        [[ $plan == *"$only"* ]] && plans+=(--method "${plan%=*}" "${plan#*=}")
+    done
+    "$tests/measure_cuda" --repeat 3 --again 1000 "${plans[@]}"
 }
 
 huge() {

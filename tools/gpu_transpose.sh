@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_transpose.sh [--build FOLDER] [--device NAME] [--count N] [STEP]...
+# usage: tools/gpu_transpose.sh [--build FOLDER] [--device NAME] [--count N] [--only TEXT] [STEP]...
 # Checks and times in-place transposition on a GPU, from a built tree. STEP is any of
 #   tests   byte by byte against the definition, N generated shapes of each kind (2000); permutations and conversions
-#   repeat  plans that follow cycles, a thousand times each on the same input: never a wrong element
+#   repeat  plans that follow cycles, a thousand times each on the same input: never a wrong element; with TEXT those
+#           alone that have it in their method or shape
 #   huge    more than 2^32 elements, verified on the device
 #   tensors permutations of axes, verified, beside the copy
 #   search  the planner's choice against a search: within 10 % of the best
@@ -14,15 +15,17 @@ cd "$(dirname "$0")/.."
 build=build
 device=NVIDIA
 count=2000
+only=
 steps=()
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=${2:?} && shift ;;
     --device) device=${2:?} && shift ;;
     --count) count=${2:?} && shift ;;
+    --only) only=${2:?} && shift ;;
     tests | repeat | huge | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,10s/^# //p' "$0" >&2
+        sed -n '2,11s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
@@ -54,17 +57,22 @@ tensors=(600x500x400:0x2x1:4 600x500x400:1x0x2:4 600x500x400:1x2x0:4 600x500x400
     40x40x40x40x40:4x3x2x1x0:4 40x40x40x40x40:2x4x1x3x0:4 101x103x107x97:3x0x2x1:4 600x500x200:2x1x0:8
     16x24x20x18x22x25:5x3x1x0x2x4:4)
 
+# Methods and their shapes.
+repeated=('direct=1800x450:64' 'direct=1800x7200:4' 'tiles 210!=1800x7200:4'
+    '2-stage 010! 100!=7200x1800:4' '2-stage 010! 100!=7201x1800:4'
+    '2-stage 100! 010!=1800x7200:4' '2-stage 100! 010!=1800x7201:4' '2-stage squares 100!=7200x1800:4'
+    '2-stage 100! squares=1800x7200:4' '3-stage 100! 0010! 0100!=7200x1800:4' '3-stage 0100! 0010! 100!=7200x1800:4'
+    '4-stage 0100! 0010! 1000! 0100!=7200x1800:4' '4-stage fused=7200x1800:4' '3-stage PTTWAC=7200x1800:4'
+    '3-stage PTTWAC=1800x7200:8' '3-stage PTTWAC packed=7200x1800:4' '3-stage PTTWAC remapped=7200x1800:4'
+    '3-stage P-IPT=1800x720:4' 'PTTWAC=1800x450:64' 'P-IPT=180x450:64' 'C2R in panels=7201x1800:4'
+    'R2C in panels=7200x1801:4' 'pad-square-unpad=2003x2011:1' 'pad-square-unpad=2011x2003:4')
+
 repeat() {
-    "$build/tests/engine/time_transpose" --again 1000 --method direct 1800x450:64 1800x7200:4 \
-        --method 'tiles 210!' 1800x7200:4 --method '2-stage 010! 100!' 7200x1800:4 7201x1800:4 \
-        --method '2-stage 100! 010!' 1800x7200:4 1800x7201:4 --method '2-stage squares 100!' 7200x1800:4 \
-        --method '2-stage 100! squares' 1800x7200:4 \
-        --method '3-stage 100! 0010! 0100!' 7200x1800:4 --method '3-stage 0100! 0010! 100!' 7200x1800:4 \
-        --method '4-stage 0100! 0010! 1000! 0100!' 7200x1800:4 \
-        --method '4-stage fused' 7200x1800:4 --method '3-stage PTTWAC' 7200x1800:4 1800x7200:8 \
-        --method '3-stage PTTWAC packed' 7200x1800:4 --method '3-stage PTTWAC remapped' 7200x1800:4 \
-        --method '3-stage P-IPT' 1800x720:4 --method PTTWAC 1800x450:64 --method P-IPT 180x450:64 \
-        --method 'C2R in panels' 7201x1800:4 --method 'R2C in panels' 7200x1801:4
+    local plan plans=()
+    for plan in "${repeated[@]}"; do
+        [[ $plan == *"$only"* ]] && plans+=(--method "${plan%=*}" "${plan#*=}")
+    done
+    "$build/tests/engine/time_transpose" --again 1000 "${plans[@]}"
 }
 
 for step in "${steps[@]}"; do
