@@ -6,9 +6,9 @@
 extern const char rs_cuda_tails_kernel[];
 
 enum {
-    THREADS = 512,
-    BLOCKS = 2, /* a multiprocessor: while one waits the other stores */
-    SEGMENTS = 2,
+    THREADS = 256,
+    BLOCKS = 2,   /* a multiprocessor: while one waits the other stores */
+    SEGMENTS = 3, /* that move_rows() has on chip */
     WORD_BYTES = 16,
     LEAST_BYTES = 4096,
     RESERVED_BYTES = 1024,

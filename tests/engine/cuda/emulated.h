@@ -76,10 +76,22 @@ FUNCTION void drain(void)
 {
 }
 
-FUNCTION void gate(ulong *counter, uint members)
+/* Without the barrier of the block that it has, so that a kernel that does not wait fails. */
+FUNCTION ulong arrive(ulong *counter, uint members)
 {
     (void)counter;
-    emulated->wait(members);
+    return members;
+}
+
+FUNCTION void await(ulong *counter, ulong goal)
+{
+    (void)counter;
+    emulated->wait((uint)goal);
+}
+
+FUNCTION void gate(ulong *counter, uint members)
+{
+    await(counter, arrive(counter, members));
 }
 
 /* The dialect of the kernels of all devices (src/engine/kernels/prelude.cl). */

@@ -66,13 +66,16 @@ FUNCTION void drain(void)
 }
 
 /*
- * Waits until all threads of `members` blocks have come. The blocks must be resident together,
- * which a cooperative launch guarantees. The counter only grows, so no launch has to reset it: each
- * arrival finds its own goal in the ticket that it draws. What was read before the gate cannot see
- * what is written behind it: release and acquire at the scope of the device order both.
+ * A gate is where all threads of `members` blocks meet: each block arrives and then waits for its
+ * goal. The blocks must be resident together, which a cooperative launch guarantees. The counter
+ * only grows, so no launch has to reset it: each arrival finds its own goal in the ticket that it
+ * draws, if no block arrives at the next gate before it has passed this one. What was read before a
+ * block arrived cannot see what others write behind the gate: release and acquire at the scope of
+ * the device order both.
  */
-FUNCTION void gate(ulong *counter, uint members)
+FUNCTION ulong arrive(ulong *counter, uint members)
 {
+    ulong goal = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
         ulong ticket;
@@ -80,7 +83,14 @@ FUNCTION void gate(ulong *counter, uint members)
                      : "=l"(ticket)
                      : "l"(counter)
                      : "memory");
-        ulong goal = (ticket / members + 1) * members;
+        goal = (ticket / members + 1) * members;
+    }
+    return goal;
+}
+
+FUNCTION void await(ulong *counter, ulong goal)
+{
+    if (threadIdx.x == 0) {
         ulong arrived;
         do {
             asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
@@ -90,6 +100,11 @@ FUNCTION void gate(ulong *counter, uint members)
         } while (arrived < goal);
     }
     __syncthreads();
+}
+
+FUNCTION void gate(ulong *counter, uint members)
+{
+    await(counter, arrive(counter, members));
 }
 
 /* The dialect of the kernels of all devices (engine/kernels/prelude.cl). */

@@ -5,7 +5,8 @@
  * The tails wait in scratch memory. Everything else but the first row, which stays, moves in
  * chunks, of which each block has a segment on chip: from the end on when rows move apart, from the
  * beginning when they move together. So the targets of a chunk touch no source of those that come
- * later, and the next chunk is on its way while this one waits for all of its segments at the gate.
+ * later, which are fetched meanwhile, and it is stored when all of its segments are on chip, which
+ * the blocks tell each other at a gate.
  *
  * All is counted in bytes, whatever the elements are: segments begin at multiples of a word, and
  * the part of a row that one has goes to its target four bytes at once.
@@ -134,22 +135,31 @@ FUNCTION place base_of(const shape *s, place segments, place chunk)
     return s->origin + (JOIN ? segments - 1 - number : number) * s->segment;
 }
 
+/* Three segments are on chip: of the chunk that is stored, of the next one, with which this block has
+ * arrived by then, and of the one behind, on its way. A block arrives when nothing of its own is
+ * under way but stores of a chunk ago: the arrival waits for all that was begun before it. */
 FUNCTION void move_rows(word *cells, const shape *s, ulong *counter)
 {
     place segments = (s->end - s->origin) / s->segment + 1;
     place chunks = (segments - 1) / gridDim.x + 1;
-    word *other = cells + s->segment / sizeof(word);
+    word *next = cells + s->segment / sizeof(word);
+    word *last = next + s->segment / sizeof(word);
     fetch_segment(cells, s, base_of(s, segments, 0));
     drain();
+    ulong goal = arrive(counter, gridDim.x);
+    fetch_segment(next, s, base_of(s, segments, 1));
     for (place chunk = 0; chunk < chunks; chunk++) {
-        fetch_segment(other, s, base_of(s, segments, chunk + 1));
-        gate(counter, gridDim.x);
-        store_segment(cells, s, base_of(s, segments, chunk));
+        await(counter, goal);
         drain();
+        if (chunk + 1 < chunks)
+            goal = arrive(counter, gridDim.x);
+        fetch_segment(last, s, base_of(s, segments, chunk + 2));
+        store_segment(cells, s, base_of(s, segments, chunk));
         __syncthreads();
-        word *fetched = other;
-        other = cells;
-        cells = fetched;
+        word *stored = cells;
+        cells = next;
+        next = last;
+        last = stored;
     }
 }
 
