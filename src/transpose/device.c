@@ -88,6 +88,13 @@ static double tiles_cost(const rs_transpose_task *task, const rs_engine_traits *
     return (aligned ? 1.02 : 1.08) + 0.15 * bytes / chip;
 }
 
+/* Shuffles and rotations move elements one by one, which takes longer than the memory when they are
+ * short. */
+static double short_elements(size_t unit)
+{
+    return unit == 1 ? 6.5 : unit == 2 ? 0.4 : 0;
+}
+
 static bool is_word(size_t unit)
 {
     return unit <= 16 && (unit & (unit - 1)) == 0;
@@ -101,7 +108,8 @@ static double rows_cost(const rs_transpose_task *task, const rs_engine_traits *t
     values = values < REGISTER_VALUES ? values : REGISTER_VALUES;
     if (!is_word(task->unit) || task->cols > values * MOST_ITEMS)
         return RS_COST_IMPOSSIBLE;
-    return task->cols * task->unit <= traits->chip_bytes ? 1.05 : 1.25;
+    double cost = task->cols * task->unit <= traits->chip_bytes ? 1.05 : 1.25;
+    return cost + short_elements(task->unit);
 }
 
 static double rotation_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -109,15 +117,16 @@ static double rotation_cost(const rs_transpose_task *task, const rs_engine_trait
 {
     size_t window = (task->tile + LEAST_PANEL) * (task->tile + 1) * task->unit;
     bool fits = task->tile * (task->tile - 1) / 2 * task->unit * task->outer <= scratch_limit;
-    return fits && window <= traits->chip_bytes && task->rows >= task->tile ? 1.3
-                                                                            : RS_COST_IMPOSSIBLE;
+    if (!fits || window > traits->chip_bytes || task->rows < task->tile)
+        return RS_COST_IMPOSSIBLE;
+    return 1.3 + short_elements(task->unit);
 }
 
 static double columns_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                            size_t scratch_limit)
 {
     (void)scratch_limit;
-    return runs_cost(task->tile * task->unit + 1, traits);
+    return runs_cost(task->tile * task->unit + 1, traits) + short_elements(task->unit);
 }
 
 /* Two tiles at least are under way in local memory, with rows an odd distance apart. */
