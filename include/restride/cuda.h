@@ -28,8 +28,9 @@ extern "C" {
  * converted buffer; the host waits with cuStreamSynchronize(). A device that fails in the middle is
  * reported by the driver at a later call, and the buffer is undefined then. A plan's device memory
  * is allocated when it is made (restride_plan_scratch_bytes() says how much), and its runs follow
- * each other on the stream; destroying a plan waits for them. The buffer is device memory of that
- * context at a multiple of 16 bytes; managed memory works too.
+ * each other on the stream; destroying a plan waits for them. The engine itself keeps a few bytes
+ * of device memory, and with them a block of the driver's (2 MiB), for plans to come. The buffer is
+ * device memory of that context at a multiple of 16 bytes; managed memory works too.
  *
  * The stream may not be CU_STREAM_PER_THREAD, which is another stream in each thread
  * (RESTRIDE_INVALID_ARGUMENT). RESTRIDE_UNSUPPORTED when there is no driver or the device is older.

@@ -198,13 +198,6 @@ static restride_status create_variant(const laboratory *lab, variant *v,
     return rs_device_create_kernels(lab->engine, RS_KERNELS_GRIDS, defines, names, 3, v->kernels);
 }
 
-static void destroy_variant(const laboratory *lab, variant *v)
-{
-    for (int k = 0; k < 3; k++)
-        if (v->kernels[k] != NULL)
-            lab->engine->device->destroy_kernel(lab->engine, v->kernels[k]);
-}
-
 /* ---- one value of a figure ---- */
 
 /* A few sweeps from known numbers, in rows: what every layout has to give. */
@@ -546,8 +539,6 @@ static restride_status measure_program(laboratory *lab, const grid_program *prog
         if (status == RESTRIDE_OK)
             json_array_append_new(all, figure_json(&f));
     }
-    for (int v = 0; v < count; v++)
-        destroy_variant(lab, &variants[v]);
     return status;
 }
 

@@ -109,9 +109,6 @@ static void finish_making(making *m)
     for (size_t i = 0; i < m->memory_count; i++)
         if (m->memories[i] != NULL)
             m->engine->device->release(m->engine, m->memories[i]);
-    for (int i = 0; i < KERNELS; i++)
-        if (m->kernels[i] != NULL)
-            m->engine->device->destroy_kernel(m->engine, m->kernels[i]);
     rs_sorter_destroy(&m->sorter);
 }
 

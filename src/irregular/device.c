@@ -98,9 +98,6 @@ static void free_plan(restride_irregular_device *plan)
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++)
         if (memories[i] != NULL)
             device->release(plan->engine, memories[i]);
-    for (size_t i = 0; i < RS_APPLY_KERNELS; i++)
-        if (plan->kernels[i] != NULL)
-            device->destroy_kernel(plan->engine, plan->kernels[i]);
     free(plan);
 }
 

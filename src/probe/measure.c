@@ -118,9 +118,6 @@ void rs_probe_device_close(rs_probe_device *device)
     if (device == NULL)
         return;
     const rs_device_operations *operations = device->engine->device;
-    for (int i = 0; i < KERNELS; i++)
-        if (device->kernels[i] != NULL)
-            operations->destroy_kernel(device->engine, device->kernels[i]);
     if (device->memory != NULL)
         operations->release(device->engine, device->memory);
     if (device->result != NULL)

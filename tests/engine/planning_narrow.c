@@ -21,16 +21,14 @@
 
 void planning_walk_marks(const rs_device_argument *list)
 {
-    walk_marks(VALUE(ulong *, 0), VALUE(uint, 1), VALUE(ulong, 2), VALUE(uint, 3), VALUE(uint, 4),
-               VALUE(uint, 5), VALUE(uint *, 6), VALUE(uint *, 7), VALUE(uint, 8), VALUE(uint, 9),
-               VALUE(ulong, 10), VALUE(ulong, 11), VALUE(ulong, 12), VALUE(ulong, 13),
-               VALUE(ulong, 14), VALUE(ulong, 15));
+    walk_marks(VALUE(uint *, 0), VALUE(uint, 1), VALUE(uint, 2), VALUE(ulong, 3), VALUE(ulong, 4),
+               VALUE(ulong, 5), VALUE(ulong, 6), VALUE(ulong, 7), VALUE(ulong, 8));
 }
 
 void planning_join_marks(const rs_device_argument *list)
 {
-    join_marks(VALUE(ulong *, 0), VALUE(uint, 1), VALUE(uint, 2), VALUE(uint, 3), VALUE(uint, 4),
-               VALUE(uint, 5), VALUE(uint *, 6), VALUE(uint *, 7), VALUE(uint, 8), VALUE(uint, 9),
+    join_marks(VALUE(uint *, 0), VALUE(uint *, 1), VALUE(uint, 2), VALUE(uint, 3), VALUE(uint, 4),
+               VALUE(ulong, 5), VALUE(uint, 6), VALUE(uint, 7), VALUE(uint, 8), VALUE(uint, 9),
                VALUE(ulong, 10), VALUE(ulong, 11), VALUE(ulong, 12), VALUE(ulong, 13),
                VALUE(ulong, 14), VALUE(ulong, 15));
 }

@@ -42,12 +42,6 @@ static restride_status create_kernels(rs_device_engine *engine, rs_device_source
     return RESTRIDE_OK;
 }
 
-static void destroy_kernel(rs_device_engine *engine, rs_device_kernel kernel)
-{
-    (void)engine;
-    (void)kernel;
-}
-
 static restride_status allocate(rs_device_engine *engine, size_t bytes, rs_device_memory *memory)
 {
     (void)engine;
@@ -99,7 +93,6 @@ static restride_status finish(rs_device_sequence *sequence, const char *doing)
 
 static const rs_device_operations operations = {
     .create_kernels = create_kernels,
-    .destroy_kernel = destroy_kernel,
     .allocate = allocate,
     .release = release,
     .read = read_memory,

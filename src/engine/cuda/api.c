@@ -40,7 +40,7 @@ static const entry driver_entries[] = {
     DRIVER(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel"),
     DRIVER(cuMemAlloc, "cuMemAlloc_v2"),
     DRIVER(cuMemFree, "cuMemFree_v2"),
-    DRIVER(cuMemcpyHtoD, "cuMemcpyHtoD_v2"),
+    DRIVER(cuMemsetD8Async, "cuMemsetD8Async"),
     DRIVER(cuMemHostAlloc, "cuMemHostAlloc"),
     DRIVER(cuMemFreeHost, "cuMemFreeHost"),
     DRIVER(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2"),

@@ -96,7 +96,8 @@ typedef struct {
                                                 void **arguments);
     rs_cuda_result (*cuMemAlloc)(rs_cuda_pointer *pointer, size_t bytes);
     rs_cuda_result (*cuMemFree)(rs_cuda_pointer pointer);
-    rs_cuda_result (*cuMemcpyHtoD)(rs_cuda_pointer target, const void *source, size_t bytes);
+    rs_cuda_result (*cuMemsetD8Async)(rs_cuda_pointer target, unsigned char value, size_t bytes,
+                                      rs_cuda_stream stream);
     rs_cuda_result (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);
     rs_cuda_result (*cuMemFreeHost)(void *pointer);
     rs_cuda_result (*cuMemcpyHtoDAsync)(rs_cuda_pointer target, const void *source, size_t bytes,

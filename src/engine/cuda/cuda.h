@@ -37,6 +37,10 @@ typedef struct {
     size_t shared_bytes; /* of a multiprocessor */
     size_t shared_bytes_a_block;
     rs_cuda_shared *shared;
+    /* A few bytes, as long as the engine lives. When the last small piece is freed, the driver
+     * gives a block of its memory back, and to get one for the next plan takes longer than the
+     * rest. */
+    rs_cuda_pointer anchor;
 } rs_cuda_engine;
 
 /* Building programs, memory and launches for the stages of all devices. A sequence has no `last`:
@@ -52,6 +56,12 @@ typedef struct {
     const char *text; /* its value, or NULL: */
     size_t value;
 } rs_cuda_define;
+
+/* What is compiled behind the common part, one after the other; NULL: nothing. Programs are told
+ * apart by these addresses, so what is there never changes. */
+typedef struct {
+    const char *parts[2];
+} rs_cuda_source;
 
 typedef struct {
     rs_cuda_function function;
@@ -71,7 +81,7 @@ restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engi
                                       size_t threads, size_t shared_bytes);
 
 /* The module of a source behind the common part; the engine owns it. */
-restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, const char *source,
+restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, rs_cuda_source source,
                              const rs_cuda_define *defines, size_t define_count,
                              rs_cuda_module *module);
 void rs_cuda_forget_programs(const rs_cuda_engine *engine);

@@ -15,6 +15,7 @@ enum {
     RESERVED_SHARED_BYTES = 1024, /* of each block, for the driver */
     LEAST_ARCHITECTURE = 80,      /* copies into shared memory that pass no register */
     BUFFER_ALIGNMENT = 16,
+    ANCHOR_BYTES = 16,
     STREAM_PER_THREAD = 2,
     /* 7/8 of 0.25 % of the matrix and a MiB: stages keep tables besides what a run takes. */
     SCRATCH_PARTS = 458,
@@ -69,11 +70,9 @@ restride_status rs_cuda_keep(rs_cuda_launch *launch, const rs_cuda_engine *engin
         return rs_cuda_fail(code, "allocating the tables of a plan");
     }
     launch->table_bytes = bytes;
-    void *zeros = content == NULL ? calloc(1, bytes) : NULL;
-    if (content == NULL && zeros == NULL)
-        return rs_fail_memory("the tables of a plan");
-    code = engine->api->cuMemcpyHtoD(launch->table, content != NULL ? content : zeros, bytes);
-    free(zeros);
+    code = content == NULL
+               ? engine->api->cuMemsetD8Async(launch->table, 0, bytes, engine->stream)
+               : engine->api->cuMemcpyHtoDAsync(launch->table, content, bytes, engine->stream);
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "copying the tables of a plan");
 }
 
@@ -466,6 +465,7 @@ static void destroy(restride_engine *base)
         rs_cuda_forget_programs(engine);
         if (engine->shared->scratch != 0)
             engine->api->cuMemFree(engine->shared->scratch);
+        engine->api->cuMemFree(engine->anchor);
         leave(engine);
     }
     pthread_mutex_destroy(&engine->shared->mutex);
@@ -592,6 +592,11 @@ restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_s
     created->shared = shared;
     created->stream = stream;
     restride_status status = read_device(created);
+    if (status == RESTRIDE_OK) {
+        code = api->cuMemAlloc(&created->anchor, ANCHOR_BYTES);
+        if (code != 0)
+            status = rs_cuda_fail(code, "allocating the engine's memory");
+    }
     if (status != RESTRIDE_OK) {
         pthread_mutex_destroy(&shared->mutex);
         free(shared);

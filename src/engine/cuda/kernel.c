@@ -12,16 +12,26 @@ extern const char rs_cuda_common_kernel[];
 
 enum { MOST_MESSAGE_BYTES = 300, DEFAULT_SHARED_BYTES = 48 << 10 };
 
-static char *assemble(const char *source, const rs_cuda_define *defines, size_t define_count)
+static char *write_defines(const rs_cuda_define *defines, size_t count)
 {
     rs_text text = RS_TEXT_EMPTY;
-    for (size_t i = 0; i < define_count; i++)
+    for (size_t i = 0; i < count; i++)
         if (defines[i].text != NULL)
             rs_text_format(&text, "#define %s %s\n", defines[i].name, defines[i].text);
         else
             rs_text_format(&text, "#define %s %zu\n", defines[i].name, defines[i].value);
+    return rs_text_take(&text);
+}
+
+/* NULL when memory is short. */
+static char *assemble(const rs_cuda_source *source, const char *defines)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_add_string(&text, defines);
     rs_text_add_string(&text, rs_cuda_common_kernel);
-    rs_text_add_string(&text, source);
+    for (size_t i = 0; i < sizeof source->parts / sizeof source->parts[0]; i++)
+        if (source->parts[i] != NULL)
+            rs_text_add_string(&text, source->parts[i]);
     return rs_text_take(&text);
 }
 
@@ -122,44 +132,67 @@ static restride_status load_new(const rs_cuda_engine *engine, const char *name, 
 
 struct rs_cuda_program {
     rs_cuda_program *next;
-    char *text;
+    rs_cuda_source source;
+    char *defines;
     rs_cuda_module module;
 };
 
-/* The caller holds the mutex. Takes `text` over. */
-static restride_status find_program(const rs_cuda_engine *engine, const char *name, char *text,
+static bool is_same(const rs_cuda_program *program, const rs_cuda_source *source,
+                    const char *defines)
+{
+    return memcmp(&program->source, source, sizeof *source) == 0 &&
+           strcmp(program->defines, defines) == 0;
+}
+
+static restride_status load_program(rs_cuda_program *program, const rs_cuda_engine *engine,
+                                    const char *name)
+{
+    char *text = assemble(&program->source, program->defines);
+    if (text == NULL)
+        return rs_fail_memory("a kernel's source");
+    restride_status status = load_new(engine, name, text, &program->module);
+    free(text);
+    return status;
+}
+
+/* The caller holds the mutex. Takes `defines` over. */
+static restride_status find_program(const rs_cuda_engine *engine, const char *name,
+                                    const rs_cuda_source *source, char *defines,
                                     rs_cuda_module *module)
 {
     for (rs_cuda_program *p = engine->shared->programs; p != NULL; p = p->next)
-        if (strcmp(p->text, text) == 0) {
+        if (is_same(p, source, defines)) {
             *module = p->module;
-            free(text);
+            free(defines);
             return RESTRIDE_OK;
         }
     rs_cuda_program *made = calloc(1, sizeof *made);
-    restride_status status = made == NULL ? rs_fail_memory("a compiled kernel")
-                                          : load_new(engine, name, text, &made->module);
+    restride_status status = RESTRIDE_OK;
+    if (made != NULL) {
+        *made = (rs_cuda_program){engine->shared->programs, *source, defines, NULL};
+        status = load_program(made, engine, name);
+    } else {
+        status = rs_fail_memory("a compiled kernel");
+    }
     if (status != RESTRIDE_OK) {
         free(made);
-        free(text);
+        free(defines);
         return status;
     }
-    made->text = text;
-    made->next = engine->shared->programs;
     engine->shared->programs = made;
     *module = made->module;
     return RESTRIDE_OK;
 }
 
-restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, const char *source,
+restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, rs_cuda_source source,
                              const rs_cuda_define *defines, size_t define_count,
                              rs_cuda_module *module)
 {
-    char *text = assemble(source, defines, define_count);
+    char *text = write_defines(defines, define_count);
     if (text == NULL)
         return rs_fail_memory("a kernel's source");
     pthread_mutex_lock(&engine->shared->mutex);
-    restride_status status = find_program(engine, name, text, module);
+    restride_status status = find_program(engine, name, &source, text, module);
     pthread_mutex_unlock(&engine->shared->mutex);
     return status;
 }
@@ -170,7 +203,7 @@ void rs_cuda_forget_programs(const rs_cuda_engine *engine)
         rs_cuda_program *first = engine->shared->programs;
         engine->shared->programs = first->next;
         engine->api->cuModuleUnload(first->module);
-        free(first->text);
+        free(first->defines);
         free(first);
     }
 }
@@ -206,6 +239,7 @@ restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engi
 {
     *kernel = (rs_cuda_kernel){.threads = threads, .shared_bytes = shared_bytes};
     rs_cuda_module module;
-    restride_status status = rs_cuda_load(engine, name, source, defines, define_count, &module);
+    restride_status status =
+        rs_cuda_load(engine, name, (rs_cuda_source){{source}}, defines, define_count, &module);
     return status == RESTRIDE_OK ? prepare(kernel, engine, module, name) : status;
 }

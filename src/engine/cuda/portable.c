@@ -1,13 +1,16 @@
 /* What a CUDA device is to the stages of all devices: their kernels are compiled behind the common
  * part, which knows their dialect too (kernels/common.cu). The engine's context is current in every
  * call. */
-#include "base/text.h"
 #include "engine/cuda/cuda.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEFINES = 12, MOST_ARGUMENTS = 24, DEFAULT_SHARED_BYTES = 48 << 10 };
+enum {
+    MOST_DEFINES = 12,
+    MOST_OPTION_BYTES = 400,
+    MOST_ARGUMENTS = 24,
+    DEFAULT_SHARED_BYTES = 48 << 10
+};
 
 static rs_cuda_engine *cuda_engine(rs_device_engine *engine)
 {
@@ -36,22 +39,14 @@ static size_t split_options(char *options, rs_cuda_define *defines)
 static restride_status load(rs_cuda_engine *engine, rs_device_source source, const char *options,
                             const char *name, rs_cuda_module *module)
 {
-    rs_text text = RS_TEXT_EMPTY;
-    rs_text own_options = RS_TEXT_EMPTY;
-    rs_text_add_string(&text, rs_device_division_functions);
-    rs_text_add_string(&text, rs_device_sources[source]);
-    rs_text_add_string(&own_options, options);
-    restride_status status = RESTRIDE_OK;
-    if (text.failed || own_options.failed) {
-        status = rs_fail_memory("a kernel's source");
-    } else {
-        rs_cuda_define defines[MOST_DEFINES];
-        size_t count = split_options(own_options.data, defines);
-        status = rs_cuda_load(engine, name, text.data, defines, count, module);
-    }
-    rs_text_free(&text);
-    rs_text_free(&own_options);
-    return status;
+    char own_options[MOST_OPTION_BYTES];
+    if (strlen(options) >= sizeof own_options)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "The options of the kernel %s are too long.", name);
+    strcpy(own_options, options);
+    rs_cuda_define defines[MOST_DEFINES];
+    size_t count = split_options(own_options, defines);
+    const rs_cuda_source texts = {{rs_device_division_functions, rs_device_sources[source]}};
+    return rs_cuda_load(engine, name, texts, defines, count, module);
 }
 
 static restride_status create_kernels(rs_device_engine *base, rs_device_source source,
@@ -72,13 +67,6 @@ static restride_status create_kernels(rs_device_engine *base, rs_device_source s
             kernels[i] = function;
     }
     return code == 0 ? status : rs_cuda_fail(code, "preparing a kernel");
-}
-
-/* They belong to their module, and that to the engine. */
-static void destroy_kernel(rs_device_engine *engine, rs_device_kernel kernel)
-{
-    (void)engine;
-    (void)kernel;
 }
 
 /* ---- memory ---- */
@@ -103,13 +91,14 @@ static restride_status wait(const rs_cuda_engine *engine, rs_cuda_result code, c
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, doing);
 }
 
+/* Pageable memory is copied elsewhere before the call returns; the stream orders the rest. */
 static restride_status write_memory(rs_device_engine *base, rs_device_memory to, const void *from,
                                     size_t bytes, const char *doing)
 {
     const rs_cuda_engine *engine = cuda_engine(base);
-    return wait(engine,
-                engine->api->cuMemcpyHtoDAsync((rs_cuda_pointer)to, from, bytes, engine->stream),
-                doing);
+    rs_cuda_result code =
+        engine->api->cuMemcpyHtoDAsync((rs_cuda_pointer)to, from, bytes, engine->stream);
+    return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, doing);
 }
 
 static restride_status read_memory(rs_device_engine *base, void *to, rs_device_memory from,
@@ -151,7 +140,6 @@ static restride_status finish(rs_device_sequence *sequence, const char *doing)
 
 const rs_device_operations rs_cuda_device_operations = {
     .create_kernels = create_kernels,
-    .destroy_kernel = destroy_kernel,
     .allocate = allocate,
     .release = release,
     .write = write_memory,

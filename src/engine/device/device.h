@@ -58,17 +58,18 @@ extern const char *const rs_device_sources[];
 extern const char rs_device_division_functions[]; /* before each of them */
 
 struct rs_device_operations {
-    /* Creates kernels of a source built with `options`, "-D NAME=VALUE -D NAME"; the program is
-     * built at its first use and kept. Those created are in `kernels` even after an error. */
+    /* Finds kernels of a source built with `options`, "-D NAME=VALUE -D NAME". Programs are built
+     * and kernels created at their first use, and they live as long as the engine. The names are
+     * literals. */
     restride_status (*create_kernels)(rs_device_engine *engine, rs_device_source source,
                                       const char *options, const char *const names[], size_t count,
                                       rs_device_kernel kernels[]);
-    void (*destroy_kernel)(rs_device_engine *engine, rs_device_kernel kernel);
 
     restride_status (*allocate)(rs_device_engine *engine, size_t bytes, rs_device_memory *memory);
     void (*release)(rs_device_engine *engine, rs_device_memory memory);
 
-    /* Each waits until it is done. `doing` is for the sentence. */
+    /* Each waits until the host's memory, which is pageable, may be changed or read. `doing` is for
+     * the sentence. */
     restride_status (*write)(rs_device_engine *engine, rs_device_memory to, const void *from,
                              size_t bytes, const char *doing);
     restride_status (*read)(rs_device_engine *engine, void *to, rs_device_memory from, size_t bytes,

@@ -57,9 +57,6 @@ restride_status rs_sorter_create(rs_sorter *sorter, rs_device_engine *engine, si
 
 void rs_sorter_destroy(rs_sorter *sorter)
 {
-    for (int i = 0; i < RS_SORTER_KERNELS; i++)
-        if (sorter->kernels[i] != NULL)
-            sorter->engine->device->destroy_kernel(sorter->engine, sorter->kernels[i]);
     if (sorter->counts != NULL)
         sorter->engine->device->release(sorter->engine, sorter->counts);
     for (int i = 0; i < RS_SORTER_LEVELS; i++)

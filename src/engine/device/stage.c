@@ -130,9 +130,5 @@ void rs_device_destroy_stage(rs_device_stage *stage)
 {
     if (stage->method->forget != NULL)
         stage->method->forget(stage);
-    for (int i = 0; i < RS_DEVICE_MOST_KERNELS; i++)
-        if (stage->kernels[i] != NULL)
-            rs_device_engine_of(stage)->device->destroy_kernel(rs_device_engine_of(stage),
-                                                               stage->kernels[i]);
     free(stage);
 }

@@ -17,9 +17,8 @@ enum {
 typedef struct {
     const rs_chains_planning *common;
     uint32_t mark_count;
-    rs_device_memory links;
-    rs_device_memory counts;
-    uint32_t found[2]; /* pieces, leaders */
+    rs_device_memory links; /* behind two counts */
+    uint32_t found[2];      /* pieces, leaders */
 } walking;
 
 /* How many of the numbers below 2^bits are one in `each`. */
@@ -75,24 +74,25 @@ static restride_status take_tables(walking *w, size_t room)
     release(w, &w->links);
     release(w, &plan->positions);
     plan->piece_room = (uint32_t)room;
-    restride_status status = rs_chains_allocate(p, w->mark_count, sizeof(uint64_t), &w->links);
+    restride_status status = rs_chains_allocate(p, w->mark_count + 1, sizeof(uint64_t), &w->links);
     if (status == RESTRIDE_OK)
         status = rs_chains_allocate(p, rs_chains_room(room, plan->leader_room), position,
                                     &plan->positions);
     return status;
 }
 
-/* The arguments point to what they are made of. */
-static void add_tables(rs_chains_arguments *list, const walking *w)
+static void walk_marks(const walking *w, rs_device_sequence *sequence)
 {
     const rs_chains_plan *plan = w->common->plan;
-    rs_chains_add(list, RS_ARGUMENT(w->counts));
-    rs_chains_add(list, RS_ARGUMENT(plan->positions));
-    rs_chains_add(list, RS_ARGUMENT(plan->piece_room));
-    rs_chains_add(list, RS_ARGUMENT(plan->leader_room));
+    rs_chains_arguments list = {.count = 0};
+    rs_chains_add(&list, RS_ARGUMENT(w->links));
+    rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
+    rs_chains_add(&list, RS_ARGUMENT(plan->bits));
+    rs_chains_add_shape(&list, plan);
+    rs_chains_launch(w->common, sequence, RS_CHAINS_WALK_MARKS, &list, (size_t)w->mark_count + 1);
 }
 
-static void walk_marks(const walking *w, rs_device_sequence *sequence)
+static void join_marks(const walking *w, rs_device_sequence *sequence)
 {
     const rs_chains_planning *p = w->common;
     const rs_chains_plan *plan = p->plan;
@@ -100,47 +100,29 @@ static void walk_marks(const walking *w, rs_device_sequence *sequence)
     uint64_t mark_items = rs_chains_round_items(p, w->mark_count);
     rs_chains_arguments list = {.count = 0};
     rs_chains_add(&list, RS_ARGUMENT(w->links));
+    rs_chains_add(&list, RS_ARGUMENT(plan->positions));
+    rs_chains_add(&list, RS_ARGUMENT(plan->piece_room));
+    rs_chains_add(&list, RS_ARGUMENT(plan->leader_room));
     rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
     rs_chains_add(&list, RS_ARGUMENT(mark_items));
-    rs_chains_add(&list, RS_ARGUMENT(plan->bits));
-    rs_chains_add(&list, RS_ARGUMENT(plan->short_length));
-    rs_chains_add(&list, RS_ARGUMENT(piece_length));
-    add_tables(&list, w);
-    rs_chains_add_shape(&list, plan);
-    rs_chains_launch(p, sequence, RS_CHAINS_WALK_MARKS, &list,
-                     (size_t)(mark_items + plan->shape[0]));
-}
-
-static void join_marks(const walking *w, rs_device_sequence *sequence)
-{
-    const rs_chains_plan *plan = w->common->plan;
-    uint32_t piece_length = (uint32_t)plan->piece_length;
-    rs_chains_arguments list = {.count = 0};
-    rs_chains_add(&list, RS_ARGUMENT(w->links));
-    rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
     rs_chains_add(&list, RS_ARGUMENT(plan->cut_count));
     rs_chains_add(&list, RS_ARGUMENT(plan->bits));
     rs_chains_add(&list, RS_ARGUMENT(plan->short_length));
     rs_chains_add(&list, RS_ARGUMENT(piece_length));
-    add_tables(&list, w);
     rs_chains_add_shape(&list, plan);
-    rs_chains_launch(w->common, sequence, RS_CHAINS_JOIN_MARKS, &list, w->mark_count);
+    rs_chains_launch(p, sequence, RS_CHAINS_JOIN_MARKS, &list,
+                     (size_t)(mark_items + plan->shape[0]));
 }
 
 static restride_status walk(walking *w)
 {
-    static const uint32_t zeros[2] = {0, 0};
     rs_device_engine *engine = rs_device_engine_of(w->common->stage);
     rs_device_sequence sequence = {.engine = engine};
-    restride_status status = engine->device->write(engine, w->counts, zeros, sizeof zeros,
-                                                   "writing the cycles of a transposition");
-    if (status != RESTRIDE_OK)
-        return status;
     walk_marks(w, &sequence);
     join_marks(w, &sequence);
-    status = rs_device_finish(&sequence, "walking the cycles of a transposition");
+    restride_status status = rs_device_finish(&sequence, "walking the cycles of a transposition");
     if (status == RESTRIDE_OK)
-        status = engine->device->read(engine, w->found, w->counts, sizeof w->found,
+        status = engine->device->read(engine, w->found, w->links, sizeof w->found,
                                       "reading the cycles of a transposition");
     return status;
 }
@@ -172,13 +154,10 @@ restride_status rs_chains_by_walks(const rs_chains_planning *p)
     size_t leaders = rs_chains_most_leaders(p);
     size_t pairs = (size_t)plan->shape[0] / 2;
     plan->leader_room = (uint32_t)(leaders < pairs ? leaders : pairs);
-    restride_status status = rs_chains_allocate(p, 2, sizeof(uint32_t), &w.counts);
-    if (status == RESTRIDE_OK)
-        status = find_pieces(&w);
+    restride_status status = find_pieces(&w);
     plan->pieces = w.found[0];
     plan->listed = w.found[1] <= plan->leader_room;
     plan->leader_count = plan->listed ? w.found[1] : plan->shape[0];
     release(&w, &w.links);
-    release(&w, &w.counts);
     return status;
 }

@@ -151,7 +151,7 @@ FUNCTION POSITION place_of(POSITION number, uint bits)
 }
 
 /* counts[0] and counts[1] count pieces and leaders of short cycles; as many as there is room for
- * are kept. */
+ * are kept. The links of the marks are behind them. */
 #define TABLE_PARAMETERS                                                                           \
     GLOBAL uint *counts, GLOBAL POSITION *positions, uint piece_room, uint leader_room
 #define TABLES counts, positions, piece_room, leader_room
@@ -206,34 +206,35 @@ FUNCTION void walk_position(POSITION position, uint mark_count, uint bits, uint 
         add_cycle(position, piece_length, TABLES, SHAPE);
 }
 
-/* The number of the next mark, and how far away it is, in the upper half. */
+/* The number of the next mark, and how far away it is, in the upper half. Each position is found
+ * before it is known to be wanted, while the number of the one before is worked out: the longest
+ * walk is what all wait for. */
 FUNCTION ulong find_link(POSITION position, uint mark_count, uint bits, SHAPE_PARAMETERS)
 {
     POSITION next = source(position, SHAPE);
-    POSITION number = number_of(next, bits);
-    ulong length = 1;
-    while (number >= mark_count) {
-        next = source(next, SHAPE);
-        number = number_of(next, bits);
-        length++;
+    for (ulong length = 1;; length++) {
+        POSITION number = number_of(next, bits);
+        POSITION after = source(next, SHAPE);
+        if (number < mark_count)
+            return (length << 32) | (ulong)number;
+        next = after;
     }
-    return (length << 32) | (ulong)number;
 }
 
-/* The first `mark_items` work-items are for marks, the others for all positions. */
-KERNEL walk_marks(GLOBAL ulong *links, uint mark_count, ulong mark_items, uint bits,
-                  uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+#define LINKS ((GLOBAL const ulong *)counts + 1)
+
+KERNEL walk_marks(GLOBAL uint *counts, uint mark_count, uint bits, SHAPE_PARAMETERS)
 {
-    ulong id = GLOBAL_ID;
-    if (id >= mark_items) {
-        if (id - mark_items < total)
-            walk_position((POSITION)(id - mark_items), mark_count, bits, short_length, piece_length,
-                          TABLES, SHAPE);
-        return;
+    if (GLOBAL_ID == 0) {
+        counts[0] = 0;
+        counts[1] = 0;
     }
-    POSITION position = place_of((POSITION)id, bits);
-    if (id < mark_count && position < total)
-        links[id] = find_link(position, mark_count, bits, SHAPE);
+    if (GLOBAL_ID >= mark_count)
+        return;
+    GLOBAL ulong *links = (GLOBAL ulong *)counts + 1;
+    POSITION position = place_of((POSITION)GLOBAL_ID, bits);
+    if (position < total)
+        links[GLOBAL_ID] = find_link(position, mark_count, bits, SHAPE);
 }
 
 /* Whether a mark that does not cut is the first of its cycle, before which all that cut would come;
@@ -272,12 +273,9 @@ FUNCTION void cut_from(GLOBAL const ulong *links, uint mark, uint cut_count, uin
     add_piece(start, position, TABLES);
 }
 
-KERNEL join_marks(GLOBAL const ulong *links, uint mark_count, uint cut_count, uint bits,
-                  uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+FUNCTION void join_mark(GLOBAL const ulong *links, uint mark, uint cut_count, uint bits,
+                        uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
 {
-    if (GLOBAL_ID >= mark_count)
-        return;
-    uint mark = (uint)GLOBAL_ID;
     POSITION position = place_of((POSITION)mark, bits);
     if (position >= total || source(position, SHAPE) == position)
         return;
@@ -288,6 +286,18 @@ KERNEL join_marks(GLOBAL const ulong *links, uint mark_count, uint cut_count, ui
         add_leader(position, TABLES);
     else
         cut_from(links, mark, cut_count, bits, piece_length, TABLES, SHAPE);
+}
+
+/* The first `mark_items` work-items are for marks, the others for all positions. */
+KERNEL join_marks(TABLE_PARAMETERS, uint mark_count, ulong mark_items, uint cut_count, uint bits,
+                  uint short_length, uint piece_length, SHAPE_PARAMETERS)
+{
+    ulong id = GLOBAL_ID;
+    if (id < mark_count)
+        join_mark(LINKS, (uint)id, cut_count, bits, short_length, piece_length, TABLES, SHAPE);
+    else if (id >= mark_items && id - mark_items < total)
+        walk_position((POSITION)(id - mark_items), mark_count, bits, short_length, piece_length,
+                      TABLES, SHAPE);
 }
 #endif
 

@@ -10,11 +10,19 @@
 
 extern const char rs_opencl_prelude[];
 
+typedef struct made_kernel {
+    struct made_kernel *next;
+    const char *name;
+    cl_kernel kernel;
+} made_kernel;
+
+/* Its kernels are made once: every launch sets all arguments anew. */
 struct rs_opencl_program {
     rs_opencl_program *next;
     rs_device_source source;
     char *options;
     cl_program program;
+    made_kernel *kernels;
 };
 
 static restride_status fail_build(const rs_opencl_engine *engine, cl_program program, cl_int code)
@@ -48,6 +56,12 @@ static restride_status build(rs_opencl_engine *engine, rs_opencl_program *made)
 
 static void forget_program(const rs_opencl_engine *engine, rs_opencl_program *program)
 {
+    while (program->kernels != NULL) {
+        made_kernel *first = program->kernels;
+        program->kernels = first->next;
+        engine->api->clReleaseKernel(first->kernel);
+        free(first);
+    }
     if (program->program != NULL)
         engine->api->clReleaseProgram(program->program);
     free(program->options);
@@ -56,11 +70,11 @@ static void forget_program(const rs_opencl_engine *engine, rs_opencl_program *pr
 
 /* The caller holds the mutex of builds. */
 static restride_status find_program(rs_opencl_engine *engine, rs_device_source source,
-                                    const char *options, cl_program *program)
+                                    const char *options, rs_opencl_program **program)
 {
     for (rs_opencl_program *p = engine->programs; p != NULL; p = p->next)
         if (p->source == source && strcmp(p->options, options) == 0) {
-            *program = p->program;
+            *program = p;
             return RESTRIDE_OK;
         }
     rs_opencl_program *made = calloc(1, sizeof *made);
@@ -70,14 +84,38 @@ static restride_status find_program(rs_opencl_engine *engine, rs_device_source s
         free(copy);
         return rs_fail_memory("a program of transposition");
     }
-    *made = (rs_opencl_program){engine->programs, source, strcpy(copy, options), NULL};
+    *made = (rs_opencl_program){engine->programs, source, strcpy(copy, options), NULL, NULL};
     restride_status status = build(engine, made);
     if (status != RESTRIDE_OK) {
         forget_program(engine, made);
         return status;
     }
     engine->programs = made;
-    *program = made->program;
+    *program = made;
+    return RESTRIDE_OK;
+}
+
+/* The same. */
+static restride_status find_kernel(const rs_opencl_engine *engine, rs_opencl_program *program,
+                                   const char *name, rs_device_kernel *kernel)
+{
+    for (made_kernel *k = program->kernels; k != NULL; k = k->next)
+        if (strcmp(k->name, name) == 0) {
+            *kernel = k->kernel;
+            return RESTRIDE_OK;
+        }
+    made_kernel *made = malloc(sizeof *made);
+    if (made == NULL)
+        return rs_fail_memory("a kernel of transposition");
+    cl_int code;
+    *made = (made_kernel){program->kernels, name,
+                          engine->api->clCreateKernel(program->program, name, &code)};
+    if (code != CL_SUCCESS) {
+        free(made);
+        return rs_opencl_fail(code, "creating a kernel of transposition");
+    }
+    program->kernels = made;
+    *kernel = made->kernel;
     return RESTRIDE_OK;
 }
 
@@ -86,22 +124,13 @@ static restride_status create_kernels(rs_device_engine *base, rs_device_source s
                                       rs_device_kernel kernels[])
 {
     rs_opencl_engine *engine = (rs_opencl_engine *)base;
-    cl_program program = NULL;
+    rs_opencl_program *program = NULL;
     pthread_mutex_lock(&engine->building);
     restride_status status = find_program(engine, source, options, &program);
+    for (size_t i = 0; i < count && status == RESTRIDE_OK; i++)
+        status = find_kernel(engine, program, names[i], &kernels[i]);
     pthread_mutex_unlock(&engine->building);
-    for (size_t i = 0; i < count && status == RESTRIDE_OK; i++) {
-        cl_int code;
-        kernels[i] = engine->api->clCreateKernel(program, names[i], &code);
-        if (code != CL_SUCCESS)
-            status = rs_opencl_fail(code, "creating a kernel of transposition");
-    }
     return status;
-}
-
-static void destroy_kernel(rs_device_engine *base, rs_device_kernel kernel)
-{
-    ((rs_opencl_engine *)base)->api->clReleaseKernel((cl_kernel)kernel);
 }
 
 void rs_opencl_forget_programs(rs_opencl_engine *engine)
@@ -205,7 +234,6 @@ static restride_status finish(rs_device_sequence *sequence, const char *doing)
 
 const rs_device_operations rs_opencl_device_operations = {
     .create_kernels = create_kernels,
-    .destroy_kernel = destroy_kernel,
     .allocate = allocate,
     .release = release,
     .write = write_memory,

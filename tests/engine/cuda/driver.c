@@ -85,6 +85,7 @@ EXPORT cuMemFreeHost(void *pointer);
 EXPORT cuMemcpyHtoDAsync_v2(uintptr_t target, const void *source, size_t bytes, void *stream);
 EXPORT cuMemcpyDtoHAsync_v2(void *target, uintptr_t source, size_t bytes, void *stream);
 EXPORT cuMemcpyDtoDAsync_v2(uintptr_t target, uintptr_t source, size_t bytes, void *stream);
+EXPORT cuMemsetD8Async(uintptr_t target, unsigned char value, size_t bytes, void *stream);
 EXPORT cuMemcpy2DAsync_v2(const void *copy, void *stream);
 EXPORT cuStreamCreate(void **stream, unsigned flags);
 EXPORT cuStreamDestroy_v2(void *stream);
@@ -297,6 +298,14 @@ result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 result cuMemFreeHost(void *pointer)
 {
     free(pointer);
+    return SUCCESS;
+}
+
+result cuMemsetD8Async(uintptr_t target, unsigned char value, size_t bytes, void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    memset((void *)target, value, bytes);
     return SUCCESS;
 }
 

@@ -183,7 +183,7 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
         printf("%zux%zux%zu: %s\n", rows, cols, unit, restride_last_error());
         return false;
     }
-    engine->api->cuMemcpyHtoD(wrong, &wrong_count, 8);
+    engine->api->cuMemcpyHtoDAsync(wrong, &wrong_count, 8, NULL);
     restride_plan *plan = NULL;
     float times[PLANS] = {0}; /* of making the plan, ms */
     size_t before = 0;

@@ -436,6 +436,23 @@ static void test_buffers(void **state)
     restride_plan_destroy(plan);
 }
 
+/* Programs with the same definitions are told apart by their sources, and are made once. */
+static void test_two_sources(void **state)
+{
+    (void)state;
+    static const char first[] = "KERNEL same(word *data) { data[0] = 1; }\n";
+    static const char second[] = "KERNEL same(word *data) { data[0] = 2; }\n";
+    static const char *const sources[] = {first, second, first};
+    const rs_cuda_define defines[] = {{"WORD_BYTES", NULL, 4}};
+    rs_cuda_kernel kernels[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rs_cuda_kernel_create(&kernels[i], (const rs_cuda_engine *)engine, "same",
+                                               sources[i], defines, 1, 32, 0),
+                         RESTRIDE_OK);
+    assert_ptr_not_equal(kernels[0].function, kernels[1].function);
+    assert_ptr_equal(kernels[0].function, kernels[2].function);
+}
+
 /* The planner leaves methods out by what a stage costs at least. */
 static void test_least_cost(void **state)
 {
@@ -476,11 +493,12 @@ int main(int count, char **arguments)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_panels),     cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_square),     cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_shuffles),
-        cmocka_unit_test(test_plans),      cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_one_kernel), cmocka_unit_test(test_least_cost),
+        cmocka_unit_test(test_panels),      cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_square),      cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_tiles),       cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_plans),       cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_one_kernel),  cmocka_unit_test(test_least_cost),
+        cmocka_unit_test(test_two_sources),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);
