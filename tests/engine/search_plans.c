@@ -13,6 +13,7 @@
 #include "transpose/methods.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
