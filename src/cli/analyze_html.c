@@ -124,6 +124,7 @@ typedef struct {
     int threads[WINDOW_ROWS][WINDOW_COLUMNS]; /* one bit a thread */
     int step[WINDOW_ROWS][WINDOW_COLUMNS];
     int rows, columns;
+    int first[2]; /* row and column of the element whose last two subscripts are 0 */
 } picture;
 
 static bool column_moves(const json_t *matrix, size_t column)
@@ -205,6 +206,8 @@ static void draw(picture *p, const json_t *reference)
                 }
                 if (pass == 1)
                     mark(p, at[1] - least[1], at[0] - least[0], thread, step);
+                p->first[0] = random ? WINDOW_ROWS : -least[1];
+                p->first[1] = -least[0];
             }
 }
 
@@ -239,6 +242,9 @@ static void add_picture(rs_text *page, const json_t *reference)
                                class, x + 1, y + 1, CELL - 2, CELL - 2, x + CELL / 2,
                                y + CELL / 2 + 4, p.step[row][column]);
         }
+    if (p.first[0] < p.rows && p.first[1] < p.columns)
+        rs_text_format(page, "<rect class=\"first\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
+                       p.first[1] * CELL + 1, p.first[0] * CELL + 1, CELL, CELL);
     rs_text_add_string(page, "</svg>");
 }
 
@@ -371,11 +377,57 @@ static void add_group(rs_text *page, const json_t *unit, const json_t *group)
     rs_text_add_string(page, "</table>\n");
 }
 
-static void add_unit(rs_text *page, const json_t *unit)
+static void add_verdicts(rs_text *page, const json_t *groups)
+{
+    size_t i;
+    json_t *group;
+    json_array_foreach(groups, i, group)
+    {
+        rs_text_format(page, "%sline %lld: %s", i > 0 ? "<br>" : "", integer_of(group, "line"),
+                       string_of(group, "verdict"));
+    }
+}
+
+/* All functions with what becomes of them, for sources with several. */
+static void add_overview(rs_text *page, const json_t *units)
+{
+    size_t u, i;
+    json_t *unit, *r;
+    if (json_array_size(units) < 2)
+        return;
+    rs_text_add_string(page,
+                       "<table><tr><th>function</th><th class=\"number\">line</th>"
+                       "<th class=\"number\">references</th><th class=\"number\">transactions "
+                       "a warp</th><th>short vectors</th></tr>\n");
+    json_array_foreach(units, u, unit)
+    {
+        const json_t *references = json_object_get(unit, "references");
+        long long transactions = 0;
+        bool exact = true;
+        json_array_foreach(references, i, r)
+        {
+            transactions += integer_of(r, "transactions");
+            exact = exact && is_true(r, "exact");
+        }
+        rs_text_format(page, "<tr><td class=\"mono\"><a href=\"#unit-%zu\">", u);
+        add_escaped(page, string_of(unit, "name"));
+        rs_text_format(page,
+                       "</a></td><td class=\"number\">%lld</td><td class=\"number\">%zu</td>"
+                       "<td class=\"number\">%s%lld</td><td>",
+                       integer_of(unit, "line"), json_array_size(references), exact ? "" : "up to ",
+                       transactions);
+        add_verdicts(page, json_object_get(unit, "groups"));
+        rs_text_add_string(page, "</td></tr>\n");
+    }
+    rs_text_add_string(page, "</table>\n");
+}
+
+static void add_unit(rs_text *page, const json_t *unit, size_t number)
 {
     size_t i;
     json_t *value;
-    rs_text_format(page, "<h2>%s <code>", is_true(unit, "kernel") ? "Kernel" : "Function");
+    rs_text_format(page, "<h2 id=\"unit-%zu\">%s <code>", number,
+                   is_true(unit, "kernel") ? "Kernel" : "Function");
     add_escaped(page, string_of(unit, "name"));
     rs_text_format(page, "</code> <span class=\"soft\">line %lld</span></h2>\n",
                    integer_of(unit, "line"));
@@ -426,11 +478,13 @@ void rs_analysis_html(rs_text *page, const json_t *reply)
         "style=\"background:#c2571a\"></span>1<span style=\"background:#5b62b5\"></span>2"
         "<span style=\"background:#a3467a\"></span>3<span "
         "style=\"background:#5b6676\"></span>several</span>; the number is the step "
-        "within the thread. Parameters and strides above %d are drawn as %d.</p>\n",
+        "within the thread. Where the last two subscripts are 0 is a frame. Parameters and "
+        "strides above %d are drawn as %d.</p>\n",
         string_of(reply, "language"), LARGEST, LARGEST);
     if (json_array_size(json_object_get(reply, "units")) == 0)
         rs_text_add_string(page, "<p>No kernel and no loop that touches an array was found.</p>\n");
-    json_array_foreach(json_object_get(reply, "units"), i, value) add_unit(page, value);
+    add_overview(page, json_object_get(reply, "units"));
+    json_array_foreach(json_object_get(reply, "units"), i, value) add_unit(page, value, i);
     add_notes(page, json_object_get(reply, "notes"));
     rs_text_add_string(page, "</body></html>\n");
 }

@@ -22,6 +22,11 @@ assert (write["matrix"], write["write"], write["columns"][0]["between"]) == ([["
 END
 expect 0 "$restride" analyze good.c --html -o page.html
 grep -q '<svg class="pattern"' page.html || complain "the page has no picture"
+printf 'void a(int n, float x[]) { for (int i = 1; i < n; i++) x[i - 1] = 1; }\nvoid b(int n, float x[]) { for (int i = 0; i < n; i++) x[i] = 1; }\n' >two.c
+expect 0 "$restride" analyze two.c --html -o two.html
+for part in '<a href="#unit-1">b</a>' '<h2 id="unit-1">' '<rect class="first" x="19"'; do
+    grep -qF "$part" two.html || complain "the page of two functions has no $part"
+done
 if grep -qE '(src|href)="?http' page.html; then complain "the page needs the network"; fi
 expect 0 "$restride" analyze good.c --threads none
 says out 'carries nothing$'
