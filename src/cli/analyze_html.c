@@ -312,11 +312,14 @@ static void add_arrays(rs_text *page, const json_t *arrays)
         add_escaped(page, string_of(array, "name"));
         rs_text_add_string(page, "</td><td class=\"mono\">");
         add_escaped(page, string_of(array, "type"));
-        rs_text_format(page, "</td><td>%s%s%s%s</td><td>",
+        if (json_is_integer(json_object_get(array, "bytes")))
+            rs_text_format(page, ", %lld bytes", integer_of(array, "bytes"));
+        rs_text_format(page, "</td><td>%s%s%s%s%s</td><td>",
                        is_true(array, "written") ? "written" : "read-only",
-                       is_true(array, "reused") ? ", reused" : "",
+                       is_true(array, "reused") ? ", reused" : ", not reused",
+                       is_true(array, "chunkable") ? ", chunkable" : "",
                        is_true(array, "same_address") ? ", same address" : "",
-                       is_true(array, "coalesced") ? ", coalesced" : "");
+                       is_true(array, "coalesced") ? ", coalesced" : ", not coalesced");
         bool placed = json_object_get(array, "memory") != NULL;
         add_escaped(page, string_of(array, placed ? "memory" : "space"));
         rs_text_add_string(page, placed ? "</td><td>" : " (as in the source)</td><td>");

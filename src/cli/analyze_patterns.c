@@ -306,6 +306,13 @@ static void print_tables(const json_t *tables)
             printf(" %s: %s;", array, json_string_value(space));
         printf("\n");
     }
+    printf(
+        "\nSung's thesis, figures 6.4 and 6.6 to 6.14, need a device:\n"
+        "    restride probe --svg FILE         bandwidth against stride\n"
+        "    restride bench grids --out FOLDER  layouts of LBM, Heat and CFD\n"
+        "On a Tesla T10 the discovered layouts were, on average, 1.52 times as fast as SoA and 7.2 "
+        "times that\nas fast as AoS for LBM, and 2.74 (Heat) and 1.16 times (CFD) as fast as "
+        "rows.\n");
 }
 
 int rs_analysis_patterns(const char *verb, bool json)
