@@ -24,7 +24,11 @@ typedef struct {
     rs_record record;
     bool from_soa; /* the program keeps the array in "f i", not in "i f" */
     size_t tile;   /* the kernels want "i/T f i%T"; 0: "f i" */
+    size_t number; /* equal ones have the same; 0: not numbered */
 } rs_relayout;
+
+/* Gives it its number, for launches compare relayouts many times, and records can be long. */
+void rs_relayout_give_number(rs_relayout *relayout);
 
 /* Whether an array that is in one of them is in the other too. */
 bool rs_relayout_equal(const rs_relayout *a, const rs_relayout *b);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-const double rs_detour_seconds = 3e-5;
+const double rs_detour_seconds = 4e-5;
 
 /* Events that the program has instead of those of launches. They are held until it has let go of
  * them, so that none of them can become another's handle. */
@@ -27,6 +27,14 @@ bool rs_detour_is_possible(rs_queue *queue)
             rs_log(RS_LOG_INFO, "launches of a queue cannot be timed (error %d)", error);
     }
     return queue->own != NULL;
+}
+
+void rs_detour_prepare(cl_context context, cl_device_id device)
+{
+    rs_queue *queue;
+    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+        if (queue->context == context && queue->device == device)
+            rs_detour_is_possible(queue);
 }
 
 bool rs_detour_begin(rs_command *command)

@@ -1,6 +1,6 @@
 /* Kernels: their rewritten forms, and their arguments, which are remembered as they are set. What
  * is done with them at a launch is in launches.c. */
-#include "layer/coherence.h"
+#include "layer/detour.h"
 #include "layer/knowledge.h"
 #include "layer/programs.h"
 #include "layer/report.h"
@@ -59,6 +59,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
             rs_record_from_json(&found->relayout.record, json_object_get(argument, "record")) !=
                 RESTRIDE_OK)
             return false;
+        rs_relayout_give_number(&found->relayout);
     }
     return kernel->target_count > 0;
 }
@@ -96,8 +97,10 @@ static void begin_conversions(const rs_kernel *kernel)
     for (cl_uint d = 0; d < program->device_count; d++)
         for (size_t i = 0; i < kernel->target_count; i++) {
             const rs_target *target = &kernel->targets[i];
-            if (rs_knowledge_predict(target, program->devices[d]) > 1)
-                rs_residence_begin(context, program->devices[d], &target->relayout, 0);
+            if (rs_knowledge_predict(target, program->devices[d]) <= 1)
+                continue;
+            rs_detour_prepare(program->context, program->devices[d]);
+            rs_residence_prepare(context, program->devices[d], &target->relayout);
         }
 }
 

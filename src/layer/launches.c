@@ -27,7 +27,7 @@ typedef struct {
     const range *range;
     rs_known_kernel *known; /* NULL: no policy to ask */
     double work_items;
-    const rs_residence *residences[MAXIMUM_TARGETS]; /* of each target, when `rewritten` */
+    const rs_residence **residences; /* of each target, when `rewritten` */
     bool rewritten;
     bool by_policy;  /* the program's own kernel by choice: its buffers could be had otherwise */
     bool is_pending; /* it would be rewritten if its conversions were built */
@@ -39,12 +39,15 @@ typedef struct {
 static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, cl_mem buffer)
 {
     for (size_t i = 0; i < kernel->argument_count; i++) {
-        const rs_target *other = rs_kernel_target(kernel, i);
-        const rs_view *view = rs_view_find(kernel->arguments[i].buffer);
-        if (view != NULL && view->parent->handle == buffer)
-            return true;
-        if (kernel->arguments[i].buffer != buffer || other == wanted)
+        if (i == wanted->index || kernel->arguments[i].buffer == NULL)
             continue;
+        if (kernel->arguments[i].buffer != buffer) {
+            const rs_view *view = rs_view_find(kernel->arguments[i].buffer);
+            if (view != NULL && view->parent->handle == buffer)
+                return true;
+            continue;
+        }
+        const rs_target *other = rs_kernel_target(kernel, i);
         if (other == NULL || !rs_relayout_equal(&other->relayout, &wanted->relayout))
             return true;
     }
@@ -114,8 +117,9 @@ static rs_buffer *target_buffer(const rs_kernel *kernel, size_t target)
 /* Whether an earlier argument has the same buffer. */
 static bool seen_before(const rs_kernel *kernel, size_t target)
 {
+    cl_mem handle = kernel->arguments[kernel->targets[target].index].buffer;
     for (size_t i = 0; i < target; i++)
-        if (target_buffer(kernel, i) == target_buffer(kernel, target))
+        if (kernel->arguments[kernel->targets[i].index].buffer == handle)
             return true;
     return false;
 }
@@ -258,6 +262,7 @@ static bool policy_wants(launch *choice, rs_queue *queue)
     rs_kernel *kernel = choice->kernel;
     if (kernel->policy != RS_POLICY_AUTO)
         return true;
+    rs_residences_hold_off();
     choice->known = known_on(kernel, queue->device);
     if (choice->known == NULL)
         return false;
@@ -293,11 +298,26 @@ static void unreserve(const rs_kernel *kernel)
     }
 }
 
+/* Whether all buffers are where the launch wants them. */
+static bool are_in_place(launch *choice, cl_device_id device)
+{
+    const rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = target_buffer(kernel, i);
+        if (!in_layout(buffer, &kernel->targets[i]) || buffer->residence->device != device)
+            return false;
+        choice->residences[i] = buffer->residence;
+    }
+    return true;
+}
+
 /* Finds the residences, and all that the buffers need on the way. */
 static bool find_residences(launch *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
     cl_device_id device = command->queue->device;
+    if (are_in_place(choice, device))
+        return true;
     choice->is_pending = begin_conversions(kernel, device);
     if (choice->is_pending) {
         rs_report_hold(kernel->facts, kernel->targets[0].index, being_built);
@@ -454,6 +474,13 @@ static void await_times(cl_command_queue queue, cl_kernel handle)
     rs_layer_unlock();
 }
 
+/* Whether there may be something to wait for. */
+static bool awaits(const rs_kernel *kernel)
+{
+    const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
+    return known != NULL && (known->awaits_build || rs_policy_awaits_time(&known->knowledge));
+}
+
 /* ---- launching ---- */
 
 /* Brings every buffer of the launch into place. */
@@ -590,8 +617,14 @@ static void begin_launch(rs_command *command, launch *choice, cl_command_queue q
 {
     static const struct timespec pause = {0, SHORTEST_SLEEP * 10};
     double end = 0;
-    for (;;) {
+    rs_command_begin(command, queue, wait_count, wait_list);
+    if (awaits(rs_kernel_find(handle))) {
+        rs_command_end(command);
+        await_times(queue, handle);
+        await_build(handle);
         rs_command_begin(command, queue, wait_count, wait_list);
+    }
+    for (;;) {
         choice->kernel = rs_kernel_find(handle);
         choose(choice, command);
         if (!choice->is_pending || (end > 0 && rs_layer_clock() > end))
@@ -600,6 +633,7 @@ static void begin_launch(rs_command *command, launch *choice, cl_command_queue q
         if (end <= 0)
             end = rs_layer_clock() + longest_build;
         nanosleep(&pause, NULL);
+        rs_command_begin(command, queue, wait_count, wait_list);
     }
 }
 
@@ -627,10 +661,11 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
 {
     const range parameters = {dimensions, offset, global, local};
     rs_command command;
-    launch choice = {.range = &parameters, .work_items = count_work_items(dimensions, global)};
+    const rs_residence *residences[MAXIMUM_TARGETS];
+    launch choice = {.range = &parameters,
+                     .work_items = count_work_items(dimensions, global),
+                     .residences = residences};
     cl_event mine = NULL;
-    await_times(queue, handle);
-    await_build(handle);
     begin_launch(&command, &choice, queue, handle, wait_count, wait_list);
     bool timed = is_timed(&choice, command.queue);
     const bool by_detour = timed && !command.queue->profiling;

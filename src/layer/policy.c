@@ -29,29 +29,28 @@ static const double long_launch_seconds = 2.5e-4;
 
 /* ---- times ---- */
 
-void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items)
-{
-    if (seconds <= 0 || work_items <= 0)
-        return;
-    times->seconds[times->count % RS_POLICY_SAMPLES] = seconds / work_items;
-    times->count++;
-}
-
 static int compare(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
 }
 
-double rs_policy_time(const rs_policy_times *times)
+static double median_of(const double *seconds, size_t count)
 {
     double sorted[RS_POLICY_SAMPLES];
-    size_t count = times->count < RS_POLICY_SAMPLES ? times->count : RS_POLICY_SAMPLES;
-    if (count == 0)
-        return 0;
-    memcpy(sorted, times->seconds, count * sizeof *sorted);
+    memcpy(sorted, seconds, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare);
     return sorted[(count - 1) / 2];
+}
+
+void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items)
+{
+    if (seconds <= 0 || work_items <= 0)
+        return;
+    times->seconds[times->count % RS_POLICY_SAMPLES] = seconds / work_items;
+    times->count++;
+    times->median = median_of(times->seconds,
+                              times->count < RS_POLICY_SAMPLES ? times->count : RS_POLICY_SAMPLES);
 }
 
 /* ---- prediction ---- */

@@ -44,7 +44,8 @@ enum { RS_POLICY_SAMPLES = 5 };
 /* Seconds a work-item, of the last few launches. */
 typedef struct {
     double seconds[RS_POLICY_SAMPLES];
-    size_t count; /* of all launches that were timed */
+    double median; /* of them; 0: there is none */
+    size_t count;  /* of all launches that were timed */
 } rs_policy_times;
 
 /* What is known of one kernel on one device. */
@@ -85,7 +86,10 @@ void rs_policy_add_time(rs_policy_times *times, double seconds, double work_item
 bool rs_policy_awaits_time(const rs_policy_knowledge *known);
 
 /* The median of the last samples; 0 when there is none. */
-double rs_policy_time(const rs_policy_times *times);
+static inline double rs_policy_time(const rs_policy_times *times)
+{
+    return times->median;
+}
 
 /* How many times faster a kernel is that uses `used_bytes` of each record of `record_bytes`, and
  * perhaps changes them, if they lie in tiles. 1 where nothing is gained. */

@@ -36,6 +36,7 @@ static rs_residence *add(rs_context *context, cl_device_id device, const rs_rela
     residence->device = device;
     residence->relayout.from_soa = relayout->from_soa;
     residence->relayout.tile = relayout->tile;
+    residence->relayout.number = relayout->number;
     residence->context = context->handle;
     residence->next = context->residences;
     context->residences = residence;
@@ -74,10 +75,30 @@ static void build(rs_residence *residence)
 
 static _Thread_local bool is_builder; /* this thread builds conversions */
 
-static void *build_beside(void *residence)
+/* Launches have come since the last kernel was made. */
+static atomic_bool is_held_off;
+
+/* Whether to build after all. */
+static bool pause_before(rs_residence *residence)
 {
+    enum { PAUSES = 20 };
+    static const struct timespec pause = {0, 1000000};
+    for (int i = 0; i < PAUSES && !atomic_load(&residence->is_urgent); i++) {
+        if (atomic_load(&is_held_off))
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+static void *build_beside(void *data)
+{
+    rs_residence *residence = data;
     is_builder = true;
-    build(residence);
+    if (pause_before(residence))
+        build(residence);
+    else
+        atomic_store(&residence->state, RS_RESIDENCE_NEW);
     return NULL;
 }
 
@@ -184,8 +205,8 @@ static bool is_wanting(const rs_residence *residence, size_t bytes)
             rs_converter_lacks_plans(residence->converter, bytes));
 }
 
-bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
-                        size_t bytes)
+static bool begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
+                  size_t bytes, bool is_urgent)
 {
     join_finished();
     rs_residence *residence = look_up(context, device, relayout);
@@ -193,6 +214,8 @@ bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relay
         residence = add(context, device, relayout);
     if (residence == NULL)
         return false;
+    if (is_urgent)
+        atomic_store(&residence->is_urgent, true);
     if (residence->has_thread) /* or ended a moment ago: the next call joins it */
         return true;
     adopt_plans(residence);
@@ -209,6 +232,24 @@ bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relay
     with_thread = residence;
     await_at_exit();
     return true;
+}
+
+bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
+                        size_t bytes)
+{
+    return begin(context, device, relayout, bytes, true);
+}
+
+void rs_residence_prepare(rs_context *context, cl_device_id device, const rs_relayout *relayout)
+{
+    atomic_store(&is_held_off, false);
+    begin(context, device, relayout, 0, false);
+}
+
+void rs_residences_hold_off(void)
+{
+    if (!atomic_load_explicit(&is_held_off, memory_order_relaxed))
+        atomic_store(&is_held_off, true);
 }
 
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,

@@ -2,7 +2,7 @@
  * The layouts that buffers of a context can be in, with the kernels and plans that convert. A
  * device's compiler takes a quarter of a second for them when it sees them for the first time, and
  * longer for plans. So they are made by threads that take no lock of the layer; policy auto has the
- * kernels built beside the program.
+ * kernels built beside the program, before its first launch or when a trial is in sight.
  *
  * Such a thread is never waited for under the layer's lock: the driver may call the program from
  * it, by the function that the program gave to its context, and the program this layer.
@@ -18,6 +18,13 @@
  * Whether a thread is making it now. */
 bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relayout *relayout,
                         size_t bytes);
+
+/* Begins to make it if no launch comes soon: with NVIDIA's driver launches take longer while a
+ * compiler works beside them, and short ones may never want it. */
+void rs_residence_prepare(rs_context *context, cl_device_id device, const rs_relayout *relayout);
+
+/* A launch has come. */
+void rs_residences_hold_off(void);
 
 /* Whether a thread is still making something for it. */
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,

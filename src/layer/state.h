@@ -37,9 +37,10 @@ typedef struct rs_residence {
     /* What its thread does: it makes the converter, if there is none, and then plans for buffers of
      * so many bytes, if they need them (0: none). */
     size_t planned_bytes;
-    rs_plans *made;   /* not yet the converter's */
-    double seconds;   /* that plans have taken and policy auto has not counted yet */
-    atomic_int state; /* an rs_residence_state; BUILDING only while it has a thread */
+    rs_plans *made;        /* not yet the converter's */
+    double seconds;        /* that plans have taken and policy auto has not counted yet */
+    atomic_int state;      /* an rs_residence_state; BUILDING only while it has a thread */
+    atomic_bool is_urgent; /* it is wanted now; else the thread may give up when launches come */
     bool has_thread;
     bool is_orphan; /* its context's record is gone; it ends with its thread */
     pthread_t builder;

@@ -317,9 +317,18 @@ static void with_fault(const char *fault)
     tear_down(&s);
 }
 
+/* The first queue is the program's. */
 static void no_queue(void)
 {
-    with_fault("queue 1 9");
+    setting s;
+    setenv("MADE_UP_FAULT", "queue 2 9", 1);
+    set_up(&s, 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        turn(&s, 0, NULL, NULL);
+        grow(&s, 0, NULL, NULL);
+        compare(&s, 0, NULL);
+    }
+    tear_down(&s);
 }
 
 static void no_marker(void)

@@ -196,7 +196,7 @@ typedef struct {
     size_t timed;
 } simulated_times;
 
-static const double timing_seconds = 3e-5;
+static const double timing_seconds = 4e-5;
 
 static void bring_back(bool *is_moved, size_t *run, size_t *previous_run, double *seconds,
                        double conversion)
@@ -468,16 +468,17 @@ static void test_slower_form_is_left(void **state)
     assert_int_equal(seen.conversions, 0);
 }
 
-/* Two hundred launches take two milliseconds: a trial would take half of one. */
+/* Three hundred launches take three milliseconds: a trial would take half of one. */
 static void test_short_launches_are_not_tried_at_once(void **state)
 {
     (void)state;
-    char commands[256] = "wzzzzzzzzzz";
+    char commands[400] = "wzzzzzzzzzz";
     forget();
-    memset(commands + 11, 'l', 200);
-    strcpy(commands + 211, "r" LARGE);
+    memset(commands + 11, 'l', 301);
+    commands[11 + 250] = 'f';
+    strcpy(commands + 312, "r" LARGE);
     outcome seen = run(BRIEF, "", commands);
-    assert_int_equal(seen.launches, 200);
+    assert_int_equal(seen.launches, 300);
     assert_int_equal(seen.transformed, 0);
     assert_int_equal(seen.conversions, 0);
     assert_non_null(strstr(seen.reason, "a trial would cost too much"));
@@ -629,6 +630,47 @@ static void test_timed_launches_change_nothing(void **state)
     }
 }
 
+/* ---- what a launch costs the host ---- */
+
+#ifdef HAVE_TIMES
+typedef struct {
+    double launch, lock; /* nanoseconds */
+} cost;
+
+static cost run_cost(const char *times, const char *policy, const char *layers)
+{
+    char command[4096];
+    cost seen = {0, 0};
+    snprintf(command, sizeof command,
+             "MADE_UP_TIMES='%s' MADE_UP_LAUNCHES=none RESTRIDE_WISDOM= RESTRIDE_REWRITER=%s "
+             "RESTRIDE_POLICY=%s OPENCL_LAYERS=%s %s",
+             times, REWRITER, policy, layers, COST_PROGRAM);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    assert_int_equal(fscanf(output, "%lf %lf", &seen.launch, &seen.lock), 2);
+    assert_int_equal(pclose(output), 0);
+    return seen;
+}
+
+/* In units of a mutex locked and unlocked, whose nanoseconds go up and down with a machine's speed
+ * as the layer's do. Measured were 23 and 26 of them. */
+static void test_launches_cost_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *times, *policy;
+    } cases[] = {{"grow 10 12", "auto"}, {"grow 10 9", "auto"}, {"grow 10 9", "asta"}};
+    const double most = 60;
+    const cost driver = run_cost("grow 10 12", "off", MADE_UP_GPU);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const cost seen = run_cost(cases[i].times, cases[i].policy, MADE_UP_GPU ":" LAYER_PATH);
+        if (seen.launch - driver.launch > most * seen.lock)
+            fail_msg("%s, %s: %f ns a launch, %f of the driver, %f to lock", cases[i].policy,
+                     cases[i].times, seen.launch, driver.launch, seen.lock);
+    }
+}
+#endif
+
 static int clean_up(void **state)
 {
     (void)state;
@@ -671,6 +713,9 @@ int main(void)
         cmocka_unit_test(test_forced_policies),
         cmocka_unit_test(test_compilers_end_after_all_builds),
         cmocka_unit_test(test_timed_launches_change_nothing),
+#ifdef HAVE_TIMES
+        cmocka_unit_test(test_launches_cost_little),
+#endif
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_configuration),
         cmocka_unit_test(test_plans_count),
