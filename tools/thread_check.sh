@@ -34,7 +34,7 @@ for name in held-back shared callback; do
 done
 check "$layer" asta "$programs/layer_calls" tests/layer/calls.cl 1 200
 check "$layer" soa "$programs/layer_calls" tests/layer/calls.cl 1 40 40009
-for name in notified-at-end notified-at-release; do
+for name in notified-at-end notified-at-release notified-at-kernel; do
     MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" auto "$programs/layer_waits" $name
 done
 MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" soa "$programs/layer_waits" notified-at-plans

@@ -127,7 +127,6 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
     }
     kernel->program = rs_program_find(program_handle);
     if (kernel->program != NULL) {
-        rs_program_prepare(kernel->program);
         kernel->program->live_kernels++;
         kernel->facts = rs_report_kernel(kernel->program->number, name);
         kernel->policy = rs_policy_of_kernel(name);
@@ -143,6 +142,7 @@ static cl_kernel adopt(cl_kernel handle, cl_program program, cl_int *error)
 {
     if (handle == NULL)
         return NULL;
+    rs_program_prepare(program);
     rs_layer_lock();
     cl_int failed = new_kernel(handle, program);
     rs_layer_unlock();

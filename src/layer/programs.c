@@ -10,10 +10,12 @@
 #include "base/text.h"
 #include "layer/knowledge.h"
 #include "layer/report.h"
+#include "layer/residences.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- records ---- */
 
@@ -47,7 +49,7 @@ static void forget_rewriting(rs_program *program)
     program->left = NULL;
     program->rewritten = NULL;
     program->kernels = NULL;
-    program->prepared = false;
+    program->preparation = RS_UNPREPARED;
 }
 
 void rs_program_trim(rs_program *program)
@@ -173,7 +175,7 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
 {
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
-    if (program != NULL) {
+    if (program != NULL && program->live_kernels == 0) {
         free(program->options);
         program->options = header_count == 0 ? strdup(options != NULL ? options : "") : NULL;
         set_devices(program, device_count, devices);
@@ -319,6 +321,13 @@ static bool ask_compilers(const rs_program *program, json_t *names, json_t *valu
     return known;
 }
 
+static void tell(const rs_program *program, const char *why)
+{
+    rs_layer_lock();
+    rs_report_note("Program %u was not rewritten: %s", program->number, why);
+    rs_layer_unlock();
+}
+
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
  * ones). */
 static json_t *ask_rewriter(const rs_program *program)
@@ -326,8 +335,7 @@ static json_t *ask_rewriter(const rs_program *program)
     enum { ROUNDS = 8 };
     json_t *source = json_string(program->source);
     if (source == NULL) {
-        rs_report_note("Program %u was not rewritten: its source is not a text in UTF-8.",
-                       program->number);
+        tell(program, "its source is not a text in UTF-8.");
         return NULL;
     }
     json_t *request =
@@ -342,8 +350,7 @@ static json_t *ask_rewriter(const rs_program *program)
         json_decref(reply);
         reply = NULL;
         if (rs_rewriter_ask(rs_the_layer.settings.rewriter, request, &reply) != RESTRIDE_OK) {
-            rs_report_note("Program %u was not rewritten: %s", program->number,
-                           restride_last_error());
+            tell(program, restride_last_error());
             break;
         }
         json_t *unknown = json_object_get(reply, "unknown_macros");
@@ -354,11 +361,10 @@ static json_t *ask_rewriter(const rs_program *program)
         bool known =
             ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
         if (!known || round == ROUNDS - 1) {
-            rs_report_note("Program %u was not rewritten: %s.", program->number,
-                           differ ? "the compilers of its devices define the macros that its "
-                                    "source tests differently"
-                                  : "the device's compiler could not be asked about the macros "
-                                    "that its source tests");
+            tell(program, differ ? "the compilers of its devices define the macros that its "
+                                   "source tests differently."
+                                 : "the device's compiler could not be asked about the macros "
+                                   "that its source tests.");
             json_decref(reply);
             reply = NULL;
             break;
@@ -367,7 +373,7 @@ static json_t *ask_rewriter(const rs_program *program)
     json_decref(request);
     const char *refused = json_string_value(json_object_get(reply, "error"));
     if (refused != NULL)
-        rs_report_note("Program %u was not rewritten: %s", program->number, refused);
+        tell(program, refused);
     return reply;
 }
 
@@ -424,13 +430,13 @@ static json_t *source_line(const char *source, json_int_t line)
 }
 
 /* Shows the line that is the reason beside the reason; lines of headers are not at hand. */
-static void add_source_lines(const rs_program *program)
+static void add_source_lines(const rs_program *program, json_t *kernels)
 {
     size_t i, j;
     json_t *kernel, *argument;
     char own_file[32];
     snprintf(own_file, sizeof own_file, "program-%u.cl", program->number);
-    json_array_foreach(program->kernels, i, kernel)
+    json_array_foreach(kernels, i, kernel)
     {
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
@@ -478,30 +484,36 @@ static cl_program build_rewritten(const rs_program *program, const char *source,
     return NULL;
 }
 
-void rs_program_prepare(rs_program *program)
+/* What came of rewriting a program. */
+typedef struct {
+    char *left;
+    json_t *kernels;
+    cl_program program;
+} rewriting;
+
+static rewriting rewrite(const rs_program *program)
 {
-    if (program->prepared)
-        return;
-    program->prepared = true;
-    const char *reason = reason_to_leave(program);
-    if (reason != NULL) {
-        program->left = strdup(reason);
-        return;
-    }
     json_t *reply = ask_rewriter(program);
-    program->left = reason_of_reply(reply);
-    program->kernels = json_incref(json_object_get(reply, "kernels"));
-    add_source_lines(program);
+    rewriting made = {.left = reason_of_reply(reply),
+                      .kernels = json_incref(json_object_get(reply, "kernels"))};
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));
-    if (source != NULL) {
-        program->rewritten = build_rewritten(program, source, options);
-        if (program->rewritten == NULL)
-            keep_all(program->kernels, "the device's compiler refused the rewritten source");
-    }
+    add_source_lines(program, made.kernels);
+    if (source != NULL)
+        made.program = build_rewritten(program, source, options);
+    if (source != NULL && made.program == NULL)
+        keep_all(made.kernels, "the device's compiler refused the rewritten source");
     json_decref(reply);
+    return made;
+}
+
+static void take_over(rs_program *program, const rewriting *made)
+{
     size_t i;
     json_t *kernel;
+    program->left = made->left;
+    program->kernels = made->kernels;
+    program->rewritten = made->program;
     json_array_foreach(program->kernels, i, kernel)
     {
         const char *name = json_string_value(json_object_get(kernel, "name"));
@@ -512,6 +524,49 @@ void rs_program_prepare(rs_program *program)
     rs_report_write();
 }
 
+/* Waits, not for ever, while another thread prepares the program: it may be the one that this call
+ * keeps from going on. Returns the record with the lock, NULL when there is nothing to prepare. */
+static rs_program *lock_unprepared(cl_program handle)
+{
+    static const struct timespec pause = {0, 100000};
+    const double longest = 30, end = rs_layer_clock() + longest;
+    for (;;) {
+        rs_layer_lock();
+        rs_program *program = rs_program_find(handle);
+        if (program != NULL && program->preparation == RS_UNPREPARED)
+            return program;
+        if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
+            rs_layer_clock() > end)
+            return NULL;
+        rs_layer_unlock();
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* The compiler is not called under the lock: the driver may call the program from there, by the
+ * function that the program gave to its context. */
+void rs_program_prepare(cl_program handle)
+{
+    rs_program *program = lock_unprepared(handle);
+    const char *reason = program != NULL ? reason_to_leave(program) : NULL;
+    if (reason != NULL) {
+        program->left = strdup(reason);
+        program->preparation = RS_PREPARED;
+    } else if (program != NULL && rs_build_begin()) {
+        program->preparation = RS_BEING_PREPARED;
+        program->live_kernels++;
+        rs_layer_unlock();
+        const rewriting made = rewrite(program);
+        rs_layer_lock();
+        rs_build_end();
+        take_over(program, &made);
+        program->preparation = RS_PREPARED;
+        program->live_kernels--;
+        rs_program_trim(program);
+    }
+    rs_layer_unlock();
+}
+
 /* ---- building ---- */
 
 static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
@@ -519,6 +574,7 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
                                         void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     const char *options_of_source = options;
+    bool has_headers = false;
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
     if (program != NULL && program->live_kernels == 0) {
@@ -529,13 +585,14 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
         program->options = strdup(options_of_source != NULL ? options_of_source : "");
         program->hash = rs_knowledge_hash(program->source, program->options);
         set_devices(program, device_count, devices);
-        /* Headers must be read as they are now, and from the present folder; all else can wait for
-         * a kernel. */
-        if (program->source != NULL && program->options != NULL &&
-            strstr(program->source, "include") != NULL)
-            rs_program_prepare(program);
+        has_headers = program->source != NULL && program->options != NULL &&
+                      strstr(program->source, "include") != NULL;
     }
     rs_layer_unlock();
+    /* Headers must be read as they are now, and from the present folder; all else can wait for a
+     * kernel. */
+    if (has_headers)
+        rs_program_prepare(handle);
     return rs_driver()->clBuildProgram(handle, device_count, devices, options, notify, data);
 }
 

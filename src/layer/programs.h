@@ -4,9 +4,9 @@
 
 #include "layer/state.h"
 
-/* Rewrites a program once after each build: sets program->rewritten and program->kernels, or notes
- * why not. */
-void rs_program_prepare(rs_program *program);
+/* Rewrites a program once after each build: sets its record's `rewritten` and `kernels`, or notes
+ * why not. Called without the lock; others may call it meanwhile. */
+void rs_program_prepare(cl_program handle);
 
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_program *program);

@@ -10,6 +10,9 @@
 /* Those that have a thread, which was not joined yet. */
 static rs_residence *with_thread;
 
+/* Builds of the program's own threads. */
+static size_t own_builds;
+
 static bool is_building(const rs_residence *residence)
 {
     return atomic_load(&residence->state) == RS_RESIDENCE_BUILDING;
@@ -144,7 +147,7 @@ void rs_residences_await(void)
     static const struct timespec pause = {0, 100000};
     const double longest = 60, end = rs_layer_clock() + longest;
     rs_layer_lock();
-    while (!is_builder && !join_finished() && rs_layer_clock() < end) {
+    while (!is_builder && !(join_finished() && own_builds == 0) && rs_layer_clock() < end) {
         rs_layer_unlock();
         nanosleep(&pause, NULL);
         rs_layer_lock();
@@ -182,6 +185,27 @@ static void await_at_exit(void)
     atexit(await_threads);
     if (!is_noted && __cxa_thread_atexit_impl != NULL)
         is_noted = __cxa_thread_atexit_impl(await_threads_of, NULL, &__dso_handle) == 0;
+}
+
+bool rs_build_is_inside(void)
+{
+    return is_builder;
+}
+
+bool rs_build_begin(void)
+{
+    if (is_builder)
+        return false;
+    is_builder = true;
+    own_builds++;
+    await_at_exit();
+    return true;
+}
+
+void rs_build_end(void)
+{
+    own_builds--;
+    is_builder = false;
 }
 
 /* ---- making ---- */

@@ -7,7 +7,8 @@
  * Such a thread is never waited for under the layer's lock: the driver may call the program from
  * it, by the function that the program gave to its context, and the program this layer.
  *
- * All functions but the last are called with the layer's lock.
+ * All functions but the last are called with the layer's lock. The program's own thread can build
+ * without it, too.
  */
 #ifndef RS_LAYER_RESIDENCES_H
 #define RS_LAYER_RESIDENCES_H
@@ -45,6 +46,15 @@ double rs_residence_take_seconds(rs_context *context, cl_device_id device,
 
 /* Frees all residences of a context; those that are being built, when they are. */
 void rs_residences_free(rs_context *context);
+
+/* Around what the program's own thread builds without the lock: the end of the process and forks
+ * wait for it as well. False when the thread is inside such a build already: the driver has called
+ * the program from there. Called with the lock. */
+bool rs_build_begin(void);
+void rs_build_end(void);
+
+/* Whether this thread is inside a build. */
+bool rs_build_is_inside(void);
 
 /* Waits until no thread builds. Called without the lock, and returns with it. */
 void rs_residences_await(void);

@@ -124,16 +124,19 @@ typedef struct rs_kernel_facts {
     struct rs_kernel_facts *next;
 } rs_kernel_facts;
 
+/* Whether rewriting was tried. */
+typedef enum { RS_UNPREPARED, RS_BEING_PREPARED, RS_PREPARED } rs_preparation;
+
 typedef struct {
     cl_program handle;
     unsigned references;
-    unsigned live_kernels;
-    unsigned number; /* in order of creation, for the report */
+    unsigned live_kernels; /* and one while it is being prepared: what is read then stays */
+    unsigned number;       /* in order of creation, for the report */
     cl_context context;
-    char *source;        /* NULL when not made from source */
-    const char *unknown; /* why it cannot be rewritten, or NULL */
-    bool prepared;       /* rewriting was tried since the last build */
-    char *left;          /* why the whole program stays as it is, or NULL */
+    char *source;               /* NULL when not made from source */
+    const char *unknown;        /* why it cannot be rewritten, or NULL */
+    rs_preparation preparation; /* since the last build */
+    char *left;                 /* why the whole program stays as it is, or NULL */
     char *options;
     char *origin_options;  /* from a binary whose source is known: those it was built with */
     cl_device_id *devices; /* of the last build */

@@ -297,9 +297,9 @@ static void test_builds_beside(void **state)
         long transformed; /* launches of grow_at_once */
     } cases[] = {
         {"notified-at-end", "auto", -1},   {"notified-at-release", "auto", -1},
-        {"notified-at-launch", "auto", 1}, {"notified-at-plans", "soa", 1},
-        {"notified-at-plans", "asta", 1},  {"fork-beside-build", "auto", -1},
-        {"fork-beside-call", "auto", -1},
+        {"notified-at-kernel", "asta", 1}, {"notified-at-launch", "auto", 1},
+        {"notified-at-plans", "soa", 1},   {"notified-at-plans", "asta", 1},
+        {"fork-beside-build", "auto", -1}, {"fork-beside-call", "auto", -1},
     };
     char config[96] = "";
 #ifdef HAVE_CONFIG

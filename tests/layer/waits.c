@@ -284,6 +284,18 @@ static void notified_at_release(void)
     clReleaseContext(context);
 }
 
+/* The second program is built. */
+static void notified_at_kernel(void)
+{
+    cl_int error;
+    cl_program program = build(wide_source, "");
+    notified = queues[0];
+    cl_kernel kernel = clCreateKernel(program, "grow_at_once", &error);
+    check(error == CL_SUCCESS, "no kernel");
+    notified = NULL;
+    launch_wide(kernel);
+}
+
 /* A kernel of another policy needs them at once. */
 static void notified_at_launch(void)
 {
@@ -381,6 +393,7 @@ int main(int argc, char **argv)
                  {"header", header},
                  {"notified-at-end", notified_at_end},
                  {"notified-at-release", notified_at_release},
+                 {"notified-at-kernel", notified_at_kernel},
                  {"notified-at-launch", notified_at_launch},
                  {"notified-at-plans", notified_at_plans},
                  {"fork-beside-build", fork_beside_build},
