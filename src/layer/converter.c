@@ -30,8 +30,8 @@ struct rs_converter {
     const rs_relayout *relayout;
     cl_context context;
     cl_device_id device;
-    rs_opencl_marshal *marshal; /* NULL: plans */
-    rs_opencl_window *window;   /* NULL: no parts */
+    rs_opencl_marshal *marshal; /* NULL: a window, or plans */
+    rs_opencl_window *window;   /* NULL, beside a marshaling kernel alone: no parts */
     restride_engine *engine;    /* of the plans; NULL before the first */
     rs_plans *plans;
 };
@@ -66,9 +66,15 @@ bool rs_relayout_equal(const rs_relayout *a, const rs_relayout *b)
            rs_record_equal(&a->record, &b->record);
 }
 
+/* From AoS to ASTA, a kernel converts buffers of any length in place. */
+static bool has_kernel(const rs_relayout *relayout)
+{
+    return relayout->tile != 0 && !relayout->from_soa;
+}
+
 bool rs_relayout_needs_plans(const rs_relayout *relayout, size_t bytes)
 {
-    return (relayout->tile == 0 || relayout->from_soa) && bytes > SMALL_BYTES;
+    return !has_kernel(relayout) && bytes > SMALL_BYTES;
 }
 
 static size_t count_records(const rs_converter *converter, size_t bytes)
@@ -78,14 +84,18 @@ static size_t count_records(const rs_converter *converter, size_t bytes)
 
 /* ---- the life of a converter ---- */
 
-/* Without a window all else works: parts are then converted as a whole. */
-static void add_window(rs_converter *converter)
+/* Small arrays are converted by a window where no kernel does it; parts are converted as a whole
+ * without one. */
+static restride_status make_window(rs_converter *converter)
 {
     const rs_relayout *r = converter->relayout;
     const rs_window_shape shape = {&r->record, r->from_soa, r->tile};
-    if (rs_opencl_window_create(&converter->window, rs_driver(), converter->context,
-                                converter->device, &shape) != RESTRIDE_OK)
-        rs_log(RS_LOG_INFO, "%s", restride_last_error());
+    restride_status status = rs_opencl_window_create(&converter->window, rs_driver(),
+                                                     converter->context, converter->device, &shape);
+    if (status == RESTRIDE_OK || !has_kernel(r))
+        return status;
+    rs_log(RS_LOG_INFO, "%s", restride_last_error());
+    return RESTRIDE_OK;
 }
 
 restride_status rs_converter_create(rs_converter **converter, cl_context context,
@@ -97,16 +107,16 @@ restride_status rs_converter_create(rs_converter **converter, cl_context context
         return rs_fail_memory("a conversion");
     *created = (rs_converter){.relayout = relayout, .context = context, .device = device};
     restride_status status = RESTRIDE_OK;
-    if (relayout->tile != 0 && !relayout->from_soa) /* what needs no plans of any length */
+    if (has_kernel(relayout))
         status = rs_opencl_marshal_create(&created->marshal, rs_driver(), context, device,
                                           &relayout->record, relayout->tile);
-    if (status != RESTRIDE_OK) {
-        free(created);
-        return status;
-    }
-    add_window(created);
-    *converter = created;
-    return RESTRIDE_OK;
+    if (status == RESTRIDE_OK)
+        status = make_window(created);
+    if (status == RESTRIDE_OK)
+        *converter = created;
+    else
+        rs_converter_destroy(created);
+    return status;
 }
 
 void rs_plans_destroy(rs_plans *plans)
@@ -196,11 +206,6 @@ rs_plans *rs_plans_make(rs_converter *converter, size_t bytes)
     return made;
 }
 
-static bool is_small(const rs_converter *converter, size_t bytes)
-{
-    return converter->window != NULL && bytes <= SMALL_BYTES;
-}
-
 static rs_plans *find_plans(const rs_converter *converter, size_t bytes)
 {
     rs_plans *plans = converter->plans;
@@ -212,7 +217,7 @@ static rs_plans *find_plans(const rs_converter *converter, size_t bytes)
 /* What could not be planned is not tried again. */
 bool rs_converter_lacks_plans(const rs_converter *converter, size_t bytes)
 {
-    return converter->marshal == NULL && !is_small(converter, bytes) &&
+    return rs_relayout_needs_plans(converter->relayout, bytes) &&
            find_plans(converter, bytes) == NULL;
 }
 
@@ -268,8 +273,9 @@ restride_status rs_route_take(rs_converter *converter, cl_command_queue queue, s
     if (converter->marshal != NULL)
         return RESTRIDE_OK;
     size_t scratch_bytes = count_records(converter, bytes) * converter->relayout->record.size;
-    rs_plans *plans = is_small(converter, bytes) ? NULL : find_plans(converter, bytes);
-    if (plans == NULL && !is_small(converter, bytes))
+    const bool by_plans = rs_relayout_needs_plans(converter->relayout, bytes);
+    rs_plans *plans = by_plans ? find_plans(converter, bytes) : NULL;
+    if (plans == NULL && by_plans)
         return rs_fail(RESTRIDE_UNSUPPORTED, "There is no plan for arrays of %zu bytes.", bytes);
     if (plans != NULL && plans->status != RESTRIDE_OK)
         return rs_fail(plans->status, "%s", plans->why != NULL ? plans->why : "There is no plan.");
