@@ -12,12 +12,9 @@
 #include <stdlib.h>
 
 enum { GROUP_ITEMS = 256, LEAST_BUFFER_BYTES = 4096 };
-enum { SAVE_TAILS, RESTORE_TAILS, COPY_ROWS, KERNELS };
-static const char *const kernel_names[KERNELS] = {"save_tails", "restore_tails", "copy_rows"};
-
-/* Where rows are; the kernel's own numbers. */
-enum { COMPACT, APART, IN_BUFFER };
-enum { PACK_BYTES = 16 };
+enum { SAVE_TAILS, RESTORE_TAILS, MOVE_ROWS, LIFT_ROWS, DROP_ROWS, KERNELS };
+static const char *const kernel_names[KERNELS] = {"save_tails", "restore_tails", "move_rows",
+                                                  "lift_rows", "drop_rows"};
 
 /* In words. */
 typedef struct {
@@ -56,8 +53,8 @@ static restride_status prepare(rs_device_stage *stage, size_t scratch_limit)
     stage->items = engine->work_items < GROUP_ITEMS ? engine->work_items : GROUP_ITEMS;
     stage->scratch_bytes = plan->at_once * (tails + (size_t)plan->buffer * stage->word);
     char options[96];
-    snprintf(options, sizeof options, "-D WORD=%s -D WORD_BYTES=%zu -D ELEMENT_WORDS=%zu",
-             rs_device_word_type(stage->word), stage->word, words);
+    snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu",
+             rs_device_word_type(stage->word), words);
     return rs_device_create_kernels(engine, RS_KERNELS_MOVES, options, kernel_names, KERNELS,
                                     stage->kernels);
 }
@@ -72,7 +69,7 @@ typedef struct {
     size_t matrices;
 } passage;
 
-enum { COMMON = 8, MOST = COMMON + 4 };
+enum { COMMON = 8, MOST = COMMON + 3 };
 
 /* `own` has `count` numbers; the kernel has `work` work-items a matrix. */
 static void launch(const passage *p, int kernel, const uint64_t *own, size_t count, uint64_t work)
@@ -93,31 +90,15 @@ static void launch(const passage *p, int kernel, const uint64_t *own, size_t cou
                      rs_device_groups((size_t)work, stage->items), p->matrices, stage->items);
 }
 
-/* The place of a word of the compact rows when they are apart. */
-static uint64_t apart(const join_plan *plan, uint64_t compact)
+/* Moves places [begin, end) of the compact rows, whose targets are free already, or not. */
+static void move(const passage *p, bool apart, uint64_t begin, uint64_t end, bool is_free)
 {
-    return compact + compact / plan->narrow * plan->tail;
-}
-
-/* Words [begin, end) of the compact rows; a work-item has a pack of the target, which the first one
- * may begin before. */
-static void copy(const passage *p, uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
-{
-    const join_plan *plan = p->stage->plan;
-    const uint64_t own[] = {begin, end, from, to};
-    uint64_t words = to == APART ? apart(plan, end - 1) + 1 - apart(plan, begin) : end - begin;
-    launch(p, COPY_ROWS, own, 4, words / (PACK_BYTES / p->stage->word) + 2);
-}
-
-/* Moves them where their targets are free already, or not. */
-static void move(const passage *p, uint64_t to, uint64_t begin, uint64_t end, bool is_free)
-{
-    uint64_t from = to == APART ? COMPACT : APART;
+    const uint64_t own[] = {apart, begin, end};
     if (is_free) {
-        copy(p, begin, end, from, to);
+        launch(p, MOVE_ROWS, own, 3, end - begin);
     } else {
-        copy(p, begin, end, from, IN_BUFFER);
-        copy(p, begin, end, IN_BUFFER, to);
+        launch(p, LIFT_ROWS, own, 3, end - begin);
+        launch(p, DROP_ROWS, own, 3, end - begin);
     }
 }
 
@@ -137,7 +118,7 @@ static void move_apart(const passage *p, const join_plan *plan)
         bool is_free = end - begin >= plan->buffer;
         if (!is_free)
             begin = end - plan->narrow > plan->buffer ? end - plan->buffer : plan->narrow;
-        move(p, APART, begin, end, is_free);
+        move(p, true, begin, end, is_free);
         end = begin;
     }
 }
@@ -151,7 +132,7 @@ static void move_together(const passage *p, const join_plan *plan)
         bool is_free = gap >= plan->buffer;
         uint64_t most = is_free ? gap : plan->buffer;
         uint64_t end = most < all - begin ? begin + most : all;
-        move(p, COMPACT, begin, end, is_free);
+        move(p, false, begin, end, is_free);
         begin = end;
     }
 }

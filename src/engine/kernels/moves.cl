@@ -4,7 +4,7 @@
  *
  * The host defines WORD, what a work-item moves at once, and for UNZIP and ZIP GRANULE, the largest
  * type that divides all members of a row, and GRANULES, how many a WORD holds; for JOIN and SPLIT
- * ELEMENT_WORDS and WORD_BYTES.
+ * ELEMENT_WORDS.
  */
 enum { BATCH = 8 }; /* loads of a work-item that are under way at once */
 
@@ -178,82 +178,29 @@ KERNEL restore_tails(ROWS_PARAMETERS, ulong among)
         MATRIX[tail_place(GLOBAL_ID, among, rows, narrow, tail)] = SCRATCH[GLOBAL_ID];
 }
 
-/* Where the compact rows are: one after the other, apart, or in the buffer. */
-enum { COMPACT, APART, IN_BUFFER };
-
-FUNCTION ulong place_at(ulong compact, ulong where, ulong begin, ulong narrow, ulong tail)
+/* Moves places `begin` to `end` of the compact rows apart, or together. */
+KERNEL move_rows(ROWS_PARAMETERS, ulong apart, ulong begin, ulong end)
 {
-    return where == APART       ? compact + compact / narrow * tail
-           : where == IN_BUFFER ? compact - begin
-                                : compact;
+    ulong compact = begin + GLOBAL_ID;
+    ulong spread = compact + compact / narrow * tail;
+    if (compact < end)
+        MATRIX[apart ? spread : compact] = MATRIX[apart ? compact : spread];
 }
 
-/* As many words as 16 bytes have, which begin at a multiple of 16 bytes where they go. Narrow ones
- * come from between two of four bytes, and up to three bytes on either side are read with them. */
-#if WORD_BYTES < 16
-enum { PACK = 16 / WORD_BYTES, MARGIN = WORD_BYTES < 4 ? 3 / WORD_BYTES : 0 };
-
-FUNCTION void copy_pack(GLOBAL WORD *to, GLOBAL const WORD *from)
+/* The same in two steps, for places whose targets are still to be read. */
+KERNEL lift_rows(ROWS_PARAMETERS, ulong apart, ulong begin, ulong end)
 {
-    uint inside = (uint)((size_t)from % 4);
-    GLOBAL const uint *words = (GLOBAL const uint *)((GLOBAL const uchar *)from - inside);
-    uint shift = 8 * inside;
-    uint4 values;
-    values.x = words[0];
-    values.y = words[1];
-    values.z = words[2];
-    values.w = words[3];
-    if (shift != 0) {
-        uint last = words[4];
-        values.x = values.x >> shift | values.y << (32 - shift);
-        values.y = values.y >> shift | values.z << (32 - shift);
-        values.z = values.z >> shift | values.w << (32 - shift);
-        values.w = values.w >> shift | last << (32 - shift);
-    }
-    *(GLOBAL uint4 *)to = values;
+    ulong compact = begin + GLOBAL_ID;
+    ulong spread = compact + compact / narrow * tail;
+    if (compact < end)
+        SCRATCH[rows * tail + GLOBAL_ID] = MATRIX[apart ? compact : spread];
 }
-#else
-enum { PACK = 1, MARGIN = 0 };
 
-FUNCTION void copy_pack(GLOBAL WORD *to, GLOBAL const WORD *from)
+KERNEL drop_rows(ROWS_PARAMETERS, ulong apart, ulong begin, ulong end)
 {
-    *to = *from;
-}
-#endif
-
-/*
- * Copies the words `begin` to `end` of the compact rows from where they are to where they are to
- * be; no target is a source of the same launch. A work-item has a pack of the target. Inside a row
- * its words follow each other on both sides, and so do those that are read with them.
- */
-KERNEL copy_rows(ROWS_PARAMETERS, ulong begin, ulong end, ulong from_where, ulong to_where)
-{
-    GLOBAL WORD *buffer = SCRATCH + rows * tail;
-    GLOBAL const WORD *from = from_where == IN_BUFFER ? buffer : MATRIX;
-    GLOBAL WORD *to = to_where == IN_BUFFER ? buffer : MATRIX;
-    ulong low = place_at(begin, to_where, begin, narrow, tail);
-    uint before = (uint)((size_t)(to + low) % 16 / sizeof(WORD)); /* in the first pack */
-    ulong wide = to_where == APART ? narrow + tail : narrow;
-    ulong origin = to_where == IN_BUFFER ? begin : 0; /* of what is counted from `to` */
-    /* The first pack may begin before the matrix does. */
-    bool whole = GLOBAL_ID != 0 || before == 0;
-    ulong start = GLOBAL_ID * PACK + low + origin - before;
-    ulong row = whole ? start / wide : 0;
-    ulong inside = start - row * wide;
-    ulong left = row * narrow > begin ? row * narrow : begin;
-    ulong right = (row + 1) * narrow < end ? (row + 1) * narrow : end;
-    ulong compact = row * narrow + inside;
-    if (whole && inside < narrow && compact >= left + MARGIN && compact + PACK + MARGIN <= right) {
-        copy_pack(to + (start - origin), from + place_at(compact, from_where, begin, narrow, tail));
-        return;
-    }
-    for (uint k = whole ? 0 : before; k < PACK; k++) {
-        ulong place = start + k;
-        row = place / wide;
-        inside = place - row * wide;
-        compact = row * narrow + inside;
-        if (inside < narrow && compact >= begin && compact < end)
-            to[place - origin] = from[place_at(compact, from_where, begin, narrow, tail)];
-    }
+    ulong compact = begin + GLOBAL_ID;
+    ulong spread = compact + compact / narrow * tail;
+    if (compact < end)
+        MATRIX[apart ? spread : compact] = SCRATCH[rows * tail + GLOBAL_ID];
 }
 #endif
