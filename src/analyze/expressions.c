@@ -8,25 +8,34 @@
 
 enum { TEXT_ROOM = 60, STEP_LIMIT = 400000, OPERATOR_ROOM = 8 };
 
-char *rs_walk_text(const rs_walk *walk, int node)
+char *rs_walk_source(const rs_walk *walk, int node)
 {
-    const rs_tree *tree = walk->tree;
-    char text[TEXT_ROOM + 1];
-    int length = 0;
+    const rs_node *n = &walk->tree->nodes[node];
+    char *text = malloc(n->end - n->begin + 1);
+    size_t length = 0;
     bool blank = false;
-    for (size_t i = tree->nodes[node].begin; i < tree->nodes[node].end && length < TEXT_ROOM; i++) {
-        char c = tree->text[i];
+    for (size_t i = n->begin; text != NULL && i < n->end; i++) {
+        char c = walk->tree->text[i];
         if (isspace((unsigned char)c)) {
-            blank = true;
+            blank = length > 0;
         } else {
-            if (blank && length > 0 && length + 1 < TEXT_ROOM)
+            if (blank)
                 text[length++] = ' ';
             blank = false;
             text[length++] = c;
         }
     }
-    text[length] = '\0';
-    return strdup(text);
+    if (text != NULL)
+        text[length] = '\0';
+    return text;
+}
+
+char *rs_walk_text(const rs_walk *walk, int node)
+{
+    char *text = rs_walk_source(walk, node);
+    if (text != NULL && strlen(text) > TEXT_ROOM)
+        memcpy(text + TEXT_ROOM - 3, "...", 4);
+    return text;
 }
 
 static char *operator_between(const rs_walk *walk, int left, int right)
@@ -286,8 +295,8 @@ static int first_operand(rs_walk *walk, int node)
 static void pair_references(rs_walk *walk, int left, int right, int first)
 {
     int operand = first_operand(walk, right), last = walk->unit->reference_count - 1;
-    char *target = rs_walk_text(walk, left);
-    char *source = operand < 0 ? NULL : rs_walk_text(walk, operand);
+    char *target = rs_walk_source(walk, left);
+    char *source = operand < 0 ? NULL : rs_walk_source(walk, operand);
     if (target != NULL && source != NULL && strcmp(target, source) == 0 && operand != right)
         for (int i = first; i < last; i++) {
             rs_reference *r = &walk->unit->references[i];

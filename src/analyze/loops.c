@@ -214,7 +214,8 @@ static rs_polynomial step_of(rs_walk *walk, const change *c, const changes *all)
         rs_polynomial_has_data(&by.number, &walk->unit->symbols))
         return rs_polynomial_unknown();
     for (int i = 0; i < all->count; i++) {
-        char *text = rs_walk_text(walk, c->by), *other = rs_walk_text(walk, all->list[i].target);
+        char *text = rs_walk_source(walk, c->by),
+             *other = rs_walk_source(walk, all->list[i].target);
         bool varies = text == NULL || other == NULL || strstr(text, other) != NULL;
         free(text);
         free(other);
@@ -227,9 +228,9 @@ static rs_polynomial step_of(rs_walk *walk, const change *c, const changes *all)
 static void find_main(rs_walk *walk, int step, int condition, const changes *in_step, change *found)
 {
     found->key = 0;
-    char *text = condition < 0 ? NULL : rs_walk_text(walk, condition);
+    char *text = condition < 0 ? NULL : rs_walk_source(walk, condition);
     for (int i = 0; i < in_step->count && step >= 0; i++) {
-        char *name = rs_walk_text(walk, in_step->list[i].target);
+        char *name = rs_walk_source(walk, in_step->list[i].target);
         if (found->key == 0 || (text != NULL && name != NULL && strstr(text, name) == text))
             *found = in_step->list[i];
         free(name);

@@ -229,7 +229,7 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
-    int symbol = rs_symbols_find(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, -1);
+    int symbol = rs_symbols_find_variable(&walk->unit->symbols, name, key);
     return symbol < 0 ? rs_value_unknown(0, false) : rs_value_number(rs_polynomial_symbol(symbol));
 }
 
@@ -574,11 +574,11 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
         }
         if (known >= 0)
             return walk->values[known];
-        char *text = rs_walk_text(walk, node);
+        char *text = rs_walk_source(walk, node);
         bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
         int symbol = text == NULL || !integer
                          ? -1
-                         : rs_symbols_find(&walk->unit->symbols, text, RS_SYMBOL_PARAMETER, -1);
+                         : rs_symbols_find_variable(&walk->unit->symbols, text, place->key);
         free(text);
         return symbol < 0 ? rs_value_unknown(0, false)
                           : rs_value_number(rs_polynomial_symbol(symbol));

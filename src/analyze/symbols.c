@@ -1,6 +1,8 @@
 /* The table of symbols of one analyzed unit. */
 #include "analyze/symbols.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,9 +47,35 @@ int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, 
     if (copy == NULL)
         return -1;
     int added = symbols->count++;
-    symbols->symbols[added] = (rs_symbol){copy, kind, dimension, false, 0, false};
+    symbols->symbols[added] = (rs_symbol){.name = copy, .kind = kind, .dimension = dimension};
     if (is_iteration(kind))
         symbols->columns[symbols->column_count++] = added;
+    return added;
+}
+
+int rs_symbols_find_variable(rs_symbols *symbols, const char *name, uint64_t key)
+{
+    rs_text free_name = RS_TEXT_EMPTY;
+    rs_text_add_string(&free_name, name);
+    for (int i = 0, n = 2; i < symbols->count && !free_name.failed; i++) {
+        const rs_symbol *s = &symbols->symbols[i];
+        if (s->kind != RS_SYMBOL_PARAMETER)
+            continue;
+        if (s->key == key) {
+            rs_text_free(&free_name);
+            return i;
+        }
+        if (strcmp(s->name, free_name.data) == 0) { /* another's: all are looked at again */
+            rs_text_free(&free_name);
+            rs_text_format(&free_name, "%s.%d", name, n++);
+            i = -1;
+        }
+    }
+    int added =
+        free_name.failed ? -1 : rs_symbols_find(symbols, free_name.data, RS_SYMBOL_PARAMETER, -1);
+    rs_text_free(&free_name);
+    if (added >= 0)
+        symbols->symbols[added].key = key;
     return added;
 }
 

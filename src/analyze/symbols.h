@@ -24,6 +24,7 @@ typedef struct {
     rs_symbol_kind kind;
     int dimension; /* of thread indices: 0, 1, 2 for x, y, z; -1 otherwise */
     bool size;     /* a parameter that is the extent of a work-group */
+    uint64_t key;  /* of the variable that a parameter is; 0: none */
     /* Of auxiliary symbols: */
     uint64_t depends; /* the iteration symbols it varies with, one bit a column */
     bool data;        /* it comes from a loaded value */
@@ -38,6 +39,9 @@ typedef struct {
 
 /* Finds a symbol or adds it; -1 when memory is short or there are too many iteration symbols. */
 int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, int dimension);
+
+/* The same for a variable that does not change, by its key: those that share a name get numbers. */
+int rs_symbols_find_variable(rs_symbols *symbols, const char *name, uint64_t key);
 
 /* The bit of an iteration symbol, what an auxiliary symbol varies with, 0 for parameters. */
 uint64_t rs_symbol_depends(const rs_symbols *symbols, int symbol);

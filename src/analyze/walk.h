@@ -112,8 +112,9 @@ rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
 /* expressions.c */
 rs_value rs_walk_evaluate(rs_walk *walk, int node);
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
-char *rs_walk_text(const rs_walk *walk,
-                   int node); /* one line, at most 60 bytes; the caller frees */
+/* A node's text as one line, to be compared; and cut at 60 bytes, to be shown. The caller frees. */
+char *rs_walk_source(const rs_walk *walk, int node);
+char *rs_walk_text(const rs_walk *walk, int node);
 
 /* places.c */
 rs_location rs_walk_locate(rs_walk *walk, int node);

@@ -93,6 +93,30 @@ says out "--layout 'p: i/32 f i%32'"
 says out 'keeps it: kept.cl:3: it is not an argument of the kernel'
 says out '"i/32 f i%32" would need 4 transactions instead of 20, but the rewriter keeps it: kept.cl:6: the pointer is cast'
 
+# Texts that differ behind their first 60 bytes, and variables that share a name, are not taken for the same.
+cat >names.c <<'END'
+int m;
+static void put(float x[4096], int i) { x[i + m] = 1; }
+void longer(float x[4096])
+{
+    for (int a_rather_long_name_of_a_loop = 0; a_rather_long_name_of_a_loop < 1000; a_rather_long_name_of_a_loop++)
+        x[a_rather_long_name_of_a_loop + a_rather_long_name_of_a_loop + 2] =
+            x[a_rather_long_name_of_a_loop + a_rather_long_name_of_a_loop + 0] + 1;
+}
+void shadowed(float x[4096], float y[4096], int m)
+{
+    for (int i = 0; i < 1000; i++) {
+        y[i] = x[i + m];
+        put(x, i);
+    }
+}
+END
+expect 0 "$restride" analyze names.c
+says out 'loop a_rather_long_name_of_a_loop: carries a value through x \(lines 6 and 7\)'
+says out 'loop i: carries a value through x \(lines 12 and 2\)'
+says out 'x\[a_rather_long_name_of_a_loop \+ a_rather_long_name_of_a_\.\.\.$'
+says out 'o \[m\.2\]'
+
 expect 0 "$restride" analyze bursts.cl --burst 128 --json
 python3 - out <<'END' || complain "the size of a burst has no effect"
 import json, sys
