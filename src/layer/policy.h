@@ -24,7 +24,8 @@
  * a kernel that may gain is timed; others, outside of trials, as long as all trials and times
  * together stay within that twenty-fifth. So a kernel loses at most a twenty-fifth of its time, or
  * what one timed launch costs, if that is more; and kernels' times add up to no more than the
- * program's.
+ * program's. What is waited for, times and conversions that are being built, is at most a
+ * twenty-fifth of the program's time so far, all kernels together.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
