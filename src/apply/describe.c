@@ -328,6 +328,15 @@ static void add_vectors(const rs_kernels *kernels, json_t *entry)
     json_object_set_new(entry, "references", describe_references(kernels));
 }
 
+/* Whether a subscript is data, which another run of the nest may find changed. */
+static bool has_random(const rs_nest *nest)
+{
+    for (int i = 0; i < nest->unit->reference_count; i++)
+        if (rs_nest_has(nest, i) && rs_access_is_random(&nest->accesses->accesses[i]))
+            return true;
+    return false;
+}
+
 json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces)
 {
     const rs_nest *nest = kernels->nest;
@@ -345,6 +354,7 @@ json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces)
     add_threads(kernels, entry);
     json_object_set_new(entry, "parameters", describe_parameters(kernels));
     json_object_set_new(entry, "constraints", describe_constraints(nest));
+    json_object_set_new(entry, "random", json_boolean(has_random(nest)));
     if (spaces != NULL)
         rs_spaces_describe(spaces, kernels, entry);
     else

@@ -50,15 +50,16 @@ static restride_status copy_plug(const rs_train_track *track, cl_event *event)
     return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "copying an array");
 }
 
-restride_status rs_train_open(rs_train_track *track, const cl_icd_dispatch *api, cl_context context,
-                              cl_command_queue queue)
+/* Makes the plug when it is first wanted; a device without memory for it does without. */
+static restride_status make_plug(rs_train_track *track)
 {
     cl_int code;
     cl_event event = NULL;
-    *track = (rs_train_track){.api = api, .queue = queue};
-    track->plug = api->clCreateBuffer(context, CL_MEM_READ_WRITE, PLUG_BYTES, NULL, &code);
+    track->plug_wanted = true;
+    track->plug =
+        track->api->clCreateBuffer(track->context, CL_MEM_READ_WRITE, PLUG_BYTES, NULL, &code);
     if (code != CL_SUCCESS)
-        return rs_opencl_fail(code, "creating an array");
+        return RESTRIDE_OK;
     restride_status status = copy_plug(track, NULL); /* the first one may make the memory */
     if (status == RESTRIDE_OK)
         status = copy_plug(track, &event);
@@ -98,10 +99,10 @@ int rs_train_launches(double seconds)
 
 /* Work for the device until the train is enqueued, without which the host's calls may be what is
  * timed. */
-static restride_status enqueue_plug(const rs_train_track *track, int launches)
+static restride_status enqueue_plug(rs_train_track *track, int launches)
 {
-    restride_status status = RESTRIDE_OK;
-    double rest = launches > 1 ? launches * host_seconds : 0;
+    restride_status status = track->plug_wanted ? RESTRIDE_OK : make_plug(track);
+    double rest = track->plug != NULL ? launches * host_seconds : 0;
     for (; rest > 0 && status == RESTRIDE_OK; rest -= fmax(track->plug_seconds, host_seconds))
         status = copy_plug(track, NULL);
     return status;
@@ -123,8 +124,8 @@ static restride_status run_once(const rs_train_track *track, const rs_train_kern
     return status;
 }
 
-static restride_status run_train(const rs_train_track *track, const rs_train_kernel *kernels,
-                                 int count, int launches, double *seconds)
+static restride_status run_train(rs_train_track *track, const rs_train_kernel *kernels, int count,
+                                 int launches, double *seconds)
 {
     cl_event first = NULL, last = NULL;
     restride_status status = enqueue_plug(track, launches);
@@ -140,7 +141,7 @@ static restride_status run_train(const rs_train_track *track, const rs_train_ker
     return status;
 }
 
-restride_status rs_train_run(const rs_train_track *track, const rs_train_kernel *kernels, int count,
+restride_status rs_train_run(rs_train_track *track, const rs_train_kernel *kernels, int count,
                              int launches, double *seconds)
 {
     *seconds = 0;

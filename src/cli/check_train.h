@@ -18,13 +18,13 @@ typedef struct {
 /* A queue in order, with times, and what keeps the device busy while a train is enqueued. */
 typedef struct {
     const cl_icd_dispatch *api;
+    cl_context context;
     cl_command_queue queue;
+    bool plug_wanted; /* it was, so it is there unless there was no memory for it */
     cl_mem plug;
     double plug_seconds; /* of copying one half of it to the other */
-} rs_train_track;
+} rs_train_track;        /* only the first three members have to be set */
 
-restride_status rs_train_open(rs_train_track *track, const cl_icd_dispatch *api, cl_context context,
-                              cl_command_queue queue);
 void rs_train_close(rs_train_track *track);
 
 /* Enqueues each kernel once; the event of the last one goes to `event` unless that is NULL. */
@@ -36,7 +36,7 @@ int rs_train_launches(double seconds);
 
 /* Runs all kernels one after another, `launches` times, and says how long they take once. One
  * launch counts from its begin; of several the first one only warms up. */
-restride_status rs_train_run(const rs_train_track *track, const rs_train_kernel *kernels, int count,
+restride_status rs_train_run(rs_train_track *track, const rs_train_kernel *kernels, int count,
                              int launches, double *seconds);
 
 #endif

@@ -69,7 +69,7 @@ for program in livermore nas linpack mri particles grids; do
 done
 [ "$(tr '\n' ' ' <changed)" = "11 37 4 4 1 3 " ] || complain "as many nests as before are changed: $(tr '\n' ' ' <changed)"
 
-# ---- times: short kernels as trains, but for nests that write integers ----
+# ---- times: short kernels as trains ----
 expect 0 "$restride" analyze livermore.c --apply vector --check --repeat 3 --size 203 --json
 python3 - out <<'END' || complain "the times of livermore.c are not what they should be"
 import json, sys
@@ -83,7 +83,7 @@ for nest in reply["nests"]:
         assert check["threads"] > 0 and check["again"] > 0 and check["changed"] > 0, check
         assert (check["pack"] > 0) == bool(nest["copies"]), check
         launches.setdefault(nest["function"], []).append(check["launches"])
-assert launches["kernel14"] == [1] and launches["kernel12"][0] > 1, launches
+assert launches["kernel12"][0] > 1, launches
 END
 
 # ---- the report as JSON ----

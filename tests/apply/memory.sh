@@ -34,6 +34,18 @@ sed 's/ex\[ix\[k\] - 1\]/ex[ix[k]]/' "$kernels/livermore.c" >livermore.c
 check livermore.c --elements ex=100 --elements dex=100
 check "$kernels/nas.c" --elements x=203 --elements y=203
 
+# Short kernels are timed as trains, but where subscripts are data.
+cat >gather.c <<'END'
+void scaled(int n, double x[], double y[]) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }
+void gather(int n, double x[], int at[], double y[]) { for (int i = 0; i < n; i++) y[i] = x[at[i]]; }
+END
+expect 0 "$restride" analyze gather.c --apply memory --check --repeat 3 --size 203 --elements x=203 --json
+python3 - out <<'END' || complain "the nests of gather.c are not timed as they should be"
+import json, sys
+scaled, gather = (nest["check"] for nest in json.load(open(sys.argv[1]))["nests"])
+assert scaled["equal"] and gather["equal"] and scaled["launches"] > 1 and gather["launches"] == 1, (scaled, gather)
+END
+
 placed matmul.c matmul A=shared B=shared C=global
 placed mri.c compute_q samples=constant x=global
 placed mri.c compute_fh kx=constant rhoR=constant outR=global
