@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_LIMIT = 20000 };
+enum { VALUE_LIMIT = 20000, MOST_NUMBERS = 1000 };
 
 rs_value rs_value_unknown(uint64_t depends, bool data)
 {
@@ -132,13 +132,17 @@ rs_polynomial rs_walk_auxiliary(rs_walk *walk, const char *name, uint64_t depend
     rs_text text = RS_TEXT_EMPTY;
     rs_text_format(&text, "%.100s", name);
     if (unique)
-        for (int n = 2; n < 1000; n++) {
+        for (int n = 2;; n++) {
             bool taken = false;
             for (int i = 0; i < symbols->count && !taken && text.data != NULL; i++)
                 taken = strcmp(symbols->symbols[i].name, text.data) == 0;
             if (!taken)
                 break;
             rs_text_free(&text);
+            if (n == MOST_NUMBERS) {
+                walk->exhausted = true;
+                return rs_polynomial_unknown();
+            }
             rs_text_format(&text, "%.100s.%d", name, n);
         }
     int symbol = text.failed ? -1 : rs_symbols_find(symbols, text.data, RS_SYMBOL_AUXILIARY, -1);

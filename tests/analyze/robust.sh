@@ -31,6 +31,16 @@ if grep -qE '(src|href)="?http' page.html; then complain "the page needs the net
 expect 0 "$restride" analyze good.c --threads none
 says out 'carries nothing$'
 
+# More values under one name than get numbers: nothing is said rather than two of them taken for one.
+{
+    printf 'int g(int);\nvoid f(float *x, int n)\n{\n    for (int i = 0; i < n; i++) {\n        int k = 0;\n'
+    yes '        k = g(k);' | head -n 1100
+    printf '        float t = x[k + i];\n        k = g(k);\n        x[k + i] = t;\n    }\n}\n'
+} >many.c
+expect 0 "$restride" analyze many.c
+says err 'f is too large; only its first part is analyzed'
+! grep -q 'carries nothing' out || complain "two values with one name are one"
+
 # Missing headers and names, and code that does not parse: a sentence each, and the rest is analyzed.
 cat >broken.c <<'END'
 #include "not_there.h"
