@@ -3,6 +3,7 @@
 #include "layer/coherence.h"
 
 #include "base/log.h"
+#include "engine/opencl/error.h"
 #include "layer/parts.h"
 #include "layer/report.h"
 #include "layer/timing.h"
@@ -259,6 +260,30 @@ static void lose(rs_buffer *buffer)
     buffer->is_lost = true;
 }
 
+/* A conversion may also fail while it runs. That is looked for where another would follow, and
+ * after a wait that failed. */
+static void look_for_failure(rs_buffer *buffer)
+{
+    cl_int status = CL_COMPLETE;
+    if (buffer->ready == NULL || buffer->is_lost)
+        return;
+    rs_driver()->clGetEventInfo(buffer->ready, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                &status, NULL);
+    if (status >= CL_COMPLETE)
+        return;
+    rs_opencl_fail(status, "running a conversion");
+    lose(buffer);
+}
+
+void rs_layer_look_for_failures(void)
+{
+    rs_buffer *buffer;
+    rs_layer_lock();
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+        look_for_failure(buffer);
+    rs_layer_unlock();
+}
+
 static cl_int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
 {
     rs_log(RS_LOG_ERROR, "%s", restride_last_error());
@@ -365,7 +390,10 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
     if (residence == NULL && !command->keeps_run)
         rs_buffer_end_run(buffer);
     if (!same_layout(buffer->residence, residence)) {
-        if (buffer->residence != NULL)
+        look_for_failure(buffer);
+        if (buffer->is_lost)
+            command->error = CL_OUT_OF_RESOURCES;
+        else if (buffer->residence != NULL)
             command->error = bring_back(command, buffer);
         if (command->error == CL_SUCCESS && residence != NULL)
             rs_command_own(command, buffer);
@@ -400,6 +428,8 @@ static cl_int finish_restoring(cl_event event)
         return CL_SUCCESS;
     cl_int error = rs_driver()->clWaitForEvents(1, &event);
     rs_driver()->clReleaseEvent(event);
+    if (error != CL_SUCCESS)
+        rs_layer_look_for_failures();
     return error;
 }
 
@@ -431,12 +461,14 @@ static void forget_conversions(void)
 {
     rs_buffer *buffer;
     rs_layer_lock();
-    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;) {
+        look_for_failure(buffer);
         if (buffer->ready != NULL && is_over(buffer->ready)) {
             rs_driver()->clReleaseEvent(buffer->ready);
             buffer->ready = NULL;
             buffer->ready_queue = NULL;
         }
+    }
     rs_layer_unlock();
 }
 

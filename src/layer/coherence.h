@@ -20,7 +20,9 @@
  * What may fail. Before a buffer leaves the program's layout it has all memory that the way back
  * takes, so that this fails by the driver alone. A conversion that fails before its first command
  * leaves the buffer as it was: a launch then takes the program's own kernel. One that fails midway
- * loses the bytes: every command on that buffer fails from then on, and the report says so.
+ * loses the bytes: every command on that buffer fails from then on, and the report says so. So does
+ * one that fails while it runs, once that is seen: at the buffer's next conversion, or when a wait
+ * of the program or the layer fails.
  */
 #ifndef RS_LAYER_COHERENCE_H
 #define RS_LAYER_COHERENCE_H
@@ -99,6 +101,9 @@ bool rs_layer_is_held(void);
 
 /* Why nothing may be converted now, or NULL. */
 const char *rs_layer_frozen(void);
+
+/* After a wait that failed: buffers whose conversion has failed are lost. */
+void rs_layer_look_for_failures(void);
 
 /* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
 void rs_buffer_end_run(rs_buffer *buffer);

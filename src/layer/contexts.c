@@ -342,8 +342,11 @@ static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
     return error;
 }
 
-static void harvest(void)
+/* After a wait of the program. */
+static void harvest(cl_int error)
 {
+    if (error != CL_SUCCESS)
+        rs_layer_look_for_failures();
     rs_layer_lock();
     rs_timing_harvest();
     rs_layer_unlock();
@@ -352,14 +355,14 @@ static void harvest(void)
 static cl_int CL_API_CALL finish(cl_command_queue handle)
 {
     cl_int error = rs_driver()->clFinish(handle);
-    harvest();
+    harvest(error);
     return error;
 }
 
 static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
 {
     cl_int error = rs_driver()->clWaitForEvents(count, events);
-    harvest();
+    harvest(error);
     return error;
 }
 

@@ -31,6 +31,8 @@ static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, c
     if (blocking)
         error = rs_driver()->clWaitForEvents(1, &mine);
     rs_driver()->clReleaseEvent(mine);
+    if (error != CL_SUCCESS)
+        rs_layer_look_for_failures();
     if (blocking) {
         rs_layer_lock();
         rs_timing_harvest();

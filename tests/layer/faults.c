@@ -15,7 +15,8 @@
 enum { MOST_BUFFERS = 12, PART = 5 };
 
 static const char no_memory[] = "buffer 1 1000000", no_room[] = "migrate 1 1000000",
-                  first_kernel[] = "kernel 1 1", second_kernel[] = "kernel 2 2";
+                  first_kernel[] = "kernel 1 1", second_kernel[] = "kernel 2 2",
+                  first_run[] = "run 1 1";
 
 static cl_context context;
 static cl_command_queue queue, other_queue; /* of another device, if there is one */
@@ -257,6 +258,30 @@ static void torn_back(void)
     expect_lost(&a);
 }
 
+/* A conversion fails while it runs, which the next one finds. */
+static void fails_there(void)
+{
+    array a = make_known_array();
+    fail_calls(first_run);
+    check(launch(grow, &a), "a launch whose conversion fails later");
+    fail_no_calls();
+    clFinish(queue);
+    expect(read_items(queue, &a, 0, a.count), CL_OUT_OF_RESOURCES, "reading all");
+    expect_lost(&a);
+}
+
+/* The command that waits for it tells. */
+static void fails_back(void)
+{
+    array a = make_array(count);
+    check(launch(grow, &a), "a launch");
+    fail_calls(first_run);
+    expect(read_items(queue, &a, 0, a.count), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+           "reading all");
+    fail_no_calls();
+    expect_lost(&a);
+}
+
 /* A copy takes the layout along if it can be brought back. */
 static void copied(void)
 {
@@ -338,6 +363,8 @@ int main(int argc, char **argv)
                  {"refused-back", refused_back},
                  {"torn-there", torn_there},
                  {"torn-back", torn_back},
+                 {"fails-there", fails_there},
+                 {"fails-back", fails_back},
                  {"copied", copied},
                  {"many", many}};
     if (argc != 3)

@@ -14,7 +14,8 @@
  *
  * makes the second and third call of a kind fail that come after it was set; the program may set
  * and unset it as it runs. The kinds are buffer (clCreateBuffer), queue (clCreateCommandQueue),
- * migrate, kernel, marker and barrier.
+ * migrate, kernel, marker, barrier, and run: a kernel that fails while it runs, and with it the
+ * copies, reads and kernels that wait for its event.
  *
  * With MADE_UP_LAUNCHES=none a launch without an event does nothing.
  *
@@ -279,6 +280,102 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
     return kernel;
 }
 
+/* ---- commands that fail while they run ---- */
+
+enum { MOST_FAILED = 256 };
+
+static struct {
+    cl_event events[MOST_FAILED]; /* held for good, so that none becomes another's handle */
+    cl_int statuses[MOST_FAILED];
+    int count;
+} failed;
+
+static void note_failure(cl_event event, cl_int status)
+{
+    pthread_mutex_lock(&mutex);
+    if (failed.count < MOST_FAILED) {
+        below->clRetainEvent(event);
+        failed.events[failed.count] = event;
+        failed.statuses[failed.count++] = status;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+/* CL_COMPLETE when the event is none of a command that fails. */
+static cl_int status_of(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < failed.count; i++)
+        if (failed.events[i] == event)
+            status = failed.statuses[i];
+    pthread_mutex_unlock(&mutex);
+    return status;
+}
+
+static bool has_failure(cl_uint count, const cl_event *events)
+{
+    for (cl_uint i = 0; events != NULL && i < count; i++)
+        if (status_of(events[i]) < 0)
+            return true;
+    return false;
+}
+
+/* What waits for such a command fails, too. */
+static cl_int pass_on(cl_int error, cl_uint wait_count, const cl_event *wait_list,
+                      const cl_event *event)
+{
+    if (error == CL_SUCCESS && event != NULL && has_failure(wait_count, wait_list))
+        note_failure(*event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    return error;
+}
+
+static cl_int CL_API_CALL read_all(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                   size_t offset, size_t size, void *data, cl_uint wait_count,
+                                   const cl_event *wait_list, cl_event *event)
+{
+    return pass_on(below->clEnqueueReadBuffer(queue, buffer, blocking, offset, size, data,
+                                              wait_count, wait_list, event),
+                   wait_count, wait_list, event);
+}
+
+static cl_int CL_API_CALL copy_all(cl_command_queue queue, cl_mem from, cl_mem to,
+                                   size_t from_offset, size_t to_offset, size_t size,
+                                   cl_uint wait_count, const cl_event *wait_list, cl_event *event)
+{
+    return pass_on(below->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size,
+                                              wait_count, wait_list, event),
+                   wait_count, wait_list, event);
+}
+
+static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
+{
+    cl_int error = below->clWaitForEvents(count, events);
+    return error == CL_SUCCESS && has_failure(count, events)
+               ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+               : error;
+}
+
+static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, size_t value_size,
+                                         void *value, size_t *value_size_ret)
+{
+    cl_int error = below->clGetEventInfo(event, name, value_size, value, value_size_ret);
+    if (error == CL_SUCCESS && name == CL_EVENT_COMMAND_EXECUTION_STATUS && value != NULL &&
+        *(cl_int *)value == CL_COMPLETE)
+        *(cl_int *)value = status_of(event);
+    return error;
+}
+
+/* In place of the kernel. */
+static cl_int enqueue_failure(cl_command_queue queue, cl_uint wait_count, const cl_event *wait_list,
+                              cl_event *event)
+{
+    cl_int error = below->clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, event);
+    if (error == CL_SUCCESS)
+        note_failure(*event, CL_OUT_OF_RESOURCES);
+    return error;
+}
+
 static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                   const size_t *offset, const size_t *global, const size_t *local,
                                   cl_uint wait_count, const cl_event *wait_list, cl_event *event)
@@ -288,11 +385,13 @@ static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_u
     if (launches_nothing && event == NULL)
         return CL_SUCCESS;
     count_launch(queue);
+    if (event != NULL && fails("run"))
+        return enqueue_failure(queue, wait_count, wait_list, event);
     cl_int error = below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                  wait_count, wait_list, event);
     if (error == CL_SUCCESS && event != NULL)
         note(*event, kernel);
-    return error;
+    return pass_on(error, wait_count, wait_list, event);
 }
 
 static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info name,
@@ -440,6 +539,10 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     ours.clEnqueueNDRangeKernel = enqueue;
     ours.clGetEventProfilingInfo = get_profiling_info;
     ours.clGetDeviceInfo = get_device_info;
+    ours.clEnqueueReadBuffer = read_all;
+    ours.clEnqueueCopyBuffer = copy_all;
+    ours.clWaitForEvents = wait_for_events;
+    ours.clGetEventInfo = get_event_info;
     *table = &ours;
     *entry_count_ret = (cl_uint)(sizeof ours / sizeof(void *));
     return CL_SUCCESS;
