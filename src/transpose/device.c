@@ -32,9 +32,10 @@ enum {
     REGISTER_BYTES = 160, /* of a row, in each of MOST_ITEMS work-items */
     REGISTER_VALUES = 64,
     MOST_ITEMS = 1024,
-    MOST_GRANULES = 65535, /* of a block */
-    MEMBER_BYTES = 8,      /* of a granule's entry in a table */
-    PART_BYTES = 48,       /* of a part's entries */
+    MOST_BYTES_OF_A_ROW = 32 << 10, /* that are shuffled one by one without taking far longer */
+    MOST_GRANULES = 65535,          /* of a block */
+    MEMBER_BYTES = 8,               /* of a granule's entry in a table */
+    PART_BYTES = 48,                /* of a part's entries */
     SIZE_WIDTH_BITS = 63,
     LAUNCH_BYTES = 6 << 20
 };
@@ -92,7 +93,7 @@ static double tiles_cost(const rs_transpose_task *task, const rs_engine_traits *
  * short. */
 static double short_elements(size_t unit)
 {
-    return unit == 1 ? 6.5 : unit == 2 ? 0.4 : 0;
+    return unit == 1 ? 1 : unit == 2 ? 0.4 : 0;
 }
 
 static bool is_word(size_t unit)
@@ -109,6 +110,8 @@ static double rows_cost(const rs_transpose_task *task, const rs_engine_traits *t
     if (!is_word(task->unit) || task->cols > values * MOST_ITEMS)
         return RS_COST_IMPOSSIBLE;
     double cost = task->cols * task->unit <= traits->chip_bytes ? 1.05 : 1.25;
+    if (task->unit == 1 && task->cols > MOST_BYTES_OF_A_ROW)
+        cost += 16; /* 124 GB/s in all with rows of 46351, where 10007 make 409 */
     return cost + short_elements(task->unit);
 }
 
