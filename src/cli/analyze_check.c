@@ -10,6 +10,7 @@
 #include "cli/json.h"
 #include "cli/parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,12 +231,16 @@ static void print_result(const json_t *nest, const rs_check_result *r)
         printf(": the same bit for bit");
     else
         printf(": within %.1e, a sum in another order", r->largest);
-    printf("\n    threads %.3f ms, changed %.3f ms: %.2f times as fast", 1e3 * r->threads,
-           1e3 * r->changed, r->changed > 0 ? r->threads / r->changed : 0);
+    if (r->launches > 0)
+        printf(
+            "\n    threads %.4g ms (%.1f %% apart when timed again), changed %.4g ms: %.2f times "
+            "as fast",
+            1e3 * r->threads, 100 * fabs(r->again / r->threads - 1), 1e3 * r->changed,
+            r->threads / r->changed);
     if (json_object_get(nest, "predicted") != NULL)
         printf(", predicted on an H100 %.2f", predicted_gain(nest));
     if (r->pack + r->unpack > 0)
-        printf(", packing %.3f ms", 1e3 * (r->pack + r->unpack));
+        printf(", packing %.4g ms", 1e3 * (r->pack + r->unpack));
     printf("\n");
 }
 
