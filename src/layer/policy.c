@@ -171,11 +171,22 @@ bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, doub
     return (known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) && can_bear(known, seconds, 0);
 }
 
+/* Whether a launch of a form is under way whose time is of use. */
+static bool is_awaited(const rs_policy_times *times, size_t taken, size_t lost)
+{
+    return times->count < RS_POLICY_SAMPLES && times->count + lost < taken;
+}
+
 bool rs_policy_awaits_time(const rs_policy_knowledge *known)
 {
     return known->predicted_ratio >= worthwhile_ratio &&
-           ((known->own.count < RS_POLICY_SAMPLES && known->own.count < known->own_taken) ||
-            (known->moved.count < RS_POLICY_SAMPLES && known->moved.count < known->moved_taken));
+           (is_awaited(&known->own, known->own_taken, known->own_lost) ||
+            is_awaited(&known->moved, known->moved_taken, known->moved_lost));
+}
+
+void rs_policy_lose_time(rs_policy_knowledge *known, bool rewritten)
+{
+    *(rewritten ? &known->moved_lost : &known->own_lost) += 1;
 }
 
 void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds)

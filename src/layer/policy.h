@@ -59,6 +59,7 @@ typedef struct {
     double own_work_items; /* of all launches in the program's own form */
     double moved_work_items;
     size_t own_taken, moved_taken; /* launches that were given out to be timed */
+    size_t own_lost, moved_lost;   /* of them, those that had no time in the end */
     double timing_seconds;         /* that this may have cost, outside of trials */
     double trial_seconds;          /* that trials may have cost so far */
     double earlier_seconds;        /* that it took in earlier runs, without having been tried */
@@ -99,6 +100,9 @@ double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bo
 /* Whether to time the next launch, and that it is timed. It costs `seconds`. */
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds);
 void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds);
+
+/* A launch that was to be timed has no time. */
+void rs_policy_lose_time(rs_policy_knowledge *known, bool rewritten);
 
 /* Whether a launch is so long that the fixed costs of a trial do not count. */
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items);

@@ -81,6 +81,12 @@ static _Thread_local bool is_builder; /* this thread builds conversions */
 /* Launches have come since the last kernel was made. */
 static atomic_bool is_held_off;
 
+void rs_residences_hold_off(void)
+{
+    if (!atomic_load_explicit(&is_held_off, memory_order_relaxed))
+        atomic_store(&is_held_off, true);
+}
+
 /* Whether to build after all. */
 static bool pause_before(rs_residence *residence)
 {
@@ -146,6 +152,7 @@ void rs_residences_await(void)
 {
     static const struct timespec pause = {0, 100000};
     const double longest = 60, end = rs_layer_clock() + longest;
+    rs_residences_hold_off();
     rs_layer_lock();
     while (!is_builder && !(join_finished() && own_builds == 0) && rs_layer_clock() < end) {
         rs_layer_unlock();
@@ -266,14 +273,10 @@ bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relay
 
 void rs_residence_prepare(rs_context *context, cl_device_id device, const rs_relayout *relayout)
 {
+    if (look_up(context, device, relayout) != NULL)
+        return; /* once: a program may make its kernel again and again */
     atomic_store(&is_held_off, false);
     begin(context, device, relayout, 0, false);
-}
-
-void rs_residences_hold_off(void)
-{
-    if (!atomic_load_explicit(&is_held_off, memory_order_relaxed))
-        atomic_store(&is_held_off, true);
 }
 
 bool rs_residence_is_pending(const rs_context *context, cl_device_id device,

@@ -24,7 +24,7 @@ bool rs_residence_begin(rs_context *context, cl_device_id device, const rs_relay
  * compiler works beside them, and short ones may never want it. */
 void rs_residence_prepare(rs_context *context, cl_device_id device, const rs_relayout *relayout);
 
-/* A launch has come. */
+/* A launch has come, or the end of the process. */
 void rs_residences_hold_off(void);
 
 /* Whether a thread is still making something for it. */

@@ -89,6 +89,8 @@ static bool close_event(const rs_timed *timed)
     if (status == CL_COMPLETE && read_times(timed, &start, &end)) {
         count_time(timed, (double)(end - start) * 1e-9);
         draw(timed, start, end);
+    } else if (timed->known != NULL) {
+        rs_policy_lose_time(&timed->known->knowledge, timed->rewritten);
     }
     release(timed);
     return true;
@@ -120,8 +122,11 @@ static void keep_open(const rs_timed *timed)
     }
     if (timing.open_count < timing.open_capacity)
         timing.open[timing.open_count++] = *timed;
-    else
-        release(timed); /* no memory: its time is lost */
+    else { /* no memory */
+        if (timed->known != NULL)
+            rs_policy_lose_time(&timed->known->knowledge, timed->rewritten);
+        release(timed);
+    }
 }
 
 void rs_timing_take(const rs_timed *timed)

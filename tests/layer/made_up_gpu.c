@@ -20,7 +20,7 @@
  * With MADE_UP_LAUNCHES=none a launch without an event does nothing.
  *
  * Into the file that MADE_UP_TALLY names it writes at the end how many launches went to queues
- * with profiling, and how many to others.
+ * with profiling, how many to others, and how many programs were built.
  *
  *     MADE_UP_MACRO=1
  *
@@ -166,6 +166,7 @@ static cl_int CL_API_CALL enqueue_barrier(cl_command_queue queue, cl_uint wait_c
 
 static atomic_size_t launches[2]; /* in queues without profiling and with it */
 
+static atomic_size_t builds;
 static bool launches_nothing;
 
 static void write_tally(void)
@@ -173,7 +174,8 @@ static void write_tally(void)
     FILE *file = fopen(getenv("MADE_UP_TALLY"), "w");
     if (file == NULL)
         return;
-    fprintf(file, "%zu %zu\n", atomic_load(&launches[true]), atomic_load(&launches[false]));
+    fprintf(file, "%zu %zu %zu\n", atomic_load(&launches[true]), atomic_load(&launches[false]),
+            atomic_load(&builds));
     fclose(file);
 }
 
@@ -486,6 +488,7 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
                                         void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     bool slow = getenv("MADE_UP_COMPILER") != NULL;
+    atomic_fetch_add(&builds, 1);
     char with[4096];
     options = add_macro(with, sizeof with, options, count, devices);
     if (slow) {
