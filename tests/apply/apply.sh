@@ -118,7 +118,15 @@ predicted livermore vector kernel07 '0.35 < gain < 0.6' --set n=4194304
 predicted livermore memory kernel09 'gain == 1' --set n=4194304
 cp "$kernels/grids.c" large_grids.c
 predicted large_grids memory heat 'gain < 0.8'
-predicted nas vector cholesky_update 'bound == "waiting"' 
+predicted nas vector cholesky_update 'bound == "waiting"'
+# Many groups with little work wait for their start; rows that are opened four times cost more than once; warps that take turns
+# push each other's records out of a processor's cache, and tiles keep them.
+sed 's/SAMPLES = 2048/SAMPLES = 4194304/' "$kernels/mri.c" >long_mri.c
+predicted long_mri vector compute_phi_magnitude 'bound == "starting work-groups" and gain > 1.05'
+sed 's/SIDE = 128/SIDE = 32/' nas.c >long_fft.c
+predicted long_fft vector cfft2d_first_exchange 'gain < 0.8' --set n=1048576
+sed 's/\[EDGE\]\[EDGE\]\[BLOCK\]/[131072][8][BLOCK]/g;s/\[BLOCK\]\[BLOCK\]\[EDGE\]/[BLOCK][BLOCK][131072]/g' nas.c >long_btrix.c
+predicted long_btrix memory btrix_decompose '1.1 < gain < 2' --set ls=0 --set le=131072 --set j=5
 
 # ---- unusual sources ----
 {
