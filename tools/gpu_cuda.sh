@@ -77,8 +77,9 @@ repeated=('direct=1800x450x64' 'tiles 210!=1800x7200x4' '2-stage 010! 100!=7200x
 repeat() {
     local plan plans=()
     for plan in "${repeated[@]}"; do
-        [[ $plan == *"$only"* ]] && plans+=(--method "${plan%=*}" "${plan#*=}")
+        [[ $plan != *"$only"* ]] || plans+=(--method "${plan%=*}" "${plan#*=}")
     done
+    [ ${#plans[@]} -gt 0 ] || { echo "no plan has \"$only\" in it" && return 1; }
     "$tests/measure_cuda" --repeat 3 --again 1000 "${plans[@]}"
 }
 

@@ -70,8 +70,9 @@ repeated=('direct=1800x450:64' 'direct=1800x7200:4' 'tiles 210!=1800x7200:4'
 repeat() {
     local plan plans=()
     for plan in "${repeated[@]}"; do
-        [[ $plan == *"$only"* ]] && plans+=(--method "${plan%=*}" "${plan#*=}")
+        [[ $plan != *"$only"* ]] || plans+=(--method "${plan%=*}" "${plan#*=}")
     done
+    [ ${#plans[@]} -gt 0 ] || { echo "no plan has \"$only\" in it" && return 1; }
     "$build/tests/engine/time_transpose" --again 1000 "${plans[@]}"
 }
 
