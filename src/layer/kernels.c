@@ -104,9 +104,9 @@ static void begin_conversions(const rs_kernel *kernel)
         }
 }
 
-/* Makes the record of a new kernel. A kernel that cannot be followed must not exist, for its
- * launches could find a buffer in another layout. */
-static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
+/* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
+ * followed must not exist, for its launches could find a buffer in another layout. */
+static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned build)
 {
     char name[1024] = "";
     cl_uint argument_count = 0;
@@ -130,21 +130,29 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle)
         kernel->program->live_kernels++;
         kernel->facts = rs_report_kernel(kernel->program->number, name);
         kernel->policy = rs_policy_of_kernel(name);
-        if (kernel->program->left != NULL)
-            rs_report_hold(kernel->facts, 0, kernel->program->left);
-        add_rewritten(kernel, name);
-        begin_conversions(kernel);
+        if (build == 0 || build != rs_program_build(program_handle)) {
+            rs_report_hold(
+                kernel->facts, 0,
+                "the driver refused the program's last build, or another build came between");
+        } else {
+            if (kernel->program->left != NULL)
+                rs_report_hold(kernel->facts, 0, kernel->program->left);
+            add_rewritten(kernel, name);
+            begin_conversions(kernel);
+        }
     }
     return CL_SUCCESS;
 }
 
-static cl_kernel adopt(cl_kernel handle, cl_program program, cl_int *error)
+/* `build`: rs_program_build() before the driver made the kernel. */
+static cl_kernel adopt(cl_kernel handle, cl_program program, unsigned build, cl_int *error)
 {
     if (handle == NULL)
         return NULL;
-    rs_program_prepare(program);
+    if (build != 0)
+        rs_program_prepare(program);
     rs_layer_lock();
-    cl_int failed = new_kernel(handle, program);
+    cl_int failed = new_kernel(handle, program, build);
     rs_layer_unlock();
     if (failed == CL_SUCCESS)
         return handle;
@@ -156,18 +164,20 @@ static cl_kernel adopt(cl_kernel handle, cl_program program, cl_int *error)
 
 static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *error)
 {
-    return adopt(rs_driver()->clCreateKernel(program, name, error), program, error);
+    const unsigned build = rs_program_build(program);
+    return adopt(rs_driver()->clCreateKernel(program, name, error), program, build, error);
 }
 
 static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel *kernels,
                                          cl_uint *count_ret)
 {
     cl_uint made = 0;
+    const unsigned build = rs_program_build(program);
     cl_int error = rs_driver()->clCreateKernelsInProgram(program, count, kernels, &made);
     if (error == CL_SUCCESS && count_ret != NULL)
         *count_ret = made;
     for (cl_uint i = 0; kernels != NULL && error == CL_SUCCESS && i < made; i++)
-        if (adopt(kernels[i], program, &error) == NULL)
+        if (adopt(kernels[i], program, build, &error) == NULL)
             kernels[i] = NULL;
     return error;
 }
@@ -189,7 +199,7 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
     if (handle != NULL)
         rs_driver()->clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, (void *)&program,
                                      NULL);
-    handle = adopt(handle, program, error);
+    handle = adopt(handle, program, rs_program_build(program), error);
     rs_layer_lock();
     rs_kernel *copy = rs_kernel_find(handle);
     rs_kernel *original = rs_kernel_find(source);
@@ -199,7 +209,7 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
         release_forms(copy);
         for (int form = 0; form < RS_FORMS; form++)
             copy->rewritten[form] =
-                original->rewritten[form] != NULL
+                original->rewritten[form] != NULL && copy->target_count == original->target_count
                     ? rs_driver()->clCloneKernel(original->rewritten[form], NULL)
                     : NULL;
     }

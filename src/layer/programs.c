@@ -35,6 +35,8 @@ static rs_program *new_program(cl_program handle, cl_context context, char *sour
         program->context = context;
         program->source = source;
         program->unknown = unknown;
+        program->builds = 1;
+        program->is_as_recorded = true;
     }
     rs_layer_unlock();
     return program;
@@ -167,22 +169,77 @@ static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint c
     return handle;
 }
 
+unsigned rs_program_build(cl_program handle)
+{
+    rs_layer_lock();
+    const rs_program *program = rs_program_find(handle);
+    unsigned number = program != NULL && program->is_as_recorded && program->builds_under_way == 0
+                          ? program->builds
+                          : 0;
+    rs_layer_unlock();
+    return number;
+}
+
+/* One call that builds or compiles. */
+typedef struct {
+    unsigned number;
+    bool is_recorded; /* the record has its options: no kernel in use, and no other build, needs it
+                       */
+} build;
+
+/* Puts the options into the record. The driver may still refuse them. */
+static build begin_build(rs_program *program, const char *options, cl_uint device_count,
+                         const cl_device_id *devices)
+{
+    build begun = {++program->builds, program->live_kernels == 0 && program->builds_under_way == 0};
+    program->builds_under_way++;
+    if (!begun.is_recorded)
+        return begun;
+    forget_rewriting(program);
+    free(program->options);
+    program->options = options != NULL ? strdup(options) : NULL;
+    program->hash = rs_knowledge_hash(program->source, program->options);
+    set_devices(program, device_count, devices);
+    return begun;
+}
+
+/* What the driver refuses because kernels are in use, or commands with them, changes nothing: but
+ * then the options in the record are not those of the program. */
+static cl_int end_build(cl_program handle, build begun, cl_int error)
+{
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && program->builds_under_way > 0) {
+        program->builds_under_way--;
+        if (begun.is_recorded)
+            program->is_as_recorded = error == CL_SUCCESS && program->builds == begun.number;
+        else if (error != CL_INVALID_OPERATION)
+            program->is_as_recorded = false;
+    }
+    rs_layer_unlock();
+    return error;
+}
+
 static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_count,
                                           const cl_device_id *devices, const char *options,
                                           cl_uint header_count, const cl_program *headers,
                                           const char **header_names,
                                           void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
+    build begun = {0};
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
-    if (program != NULL && program->live_kernels == 0) {
-        free(program->options);
-        program->options = header_count == 0 ? strdup(options != NULL ? options : "") : NULL;
-        set_devices(program, device_count, devices);
-    }
+    if (program != NULL)
+        begun = begin_build(program,
+                            header_count > 0  ? NULL
+                            : options != NULL ? options
+                                              : "",
+                            device_count, devices);
     rs_layer_unlock();
-    return rs_driver()->clCompileProgram(handle, device_count, devices, options, header_count,
-                                         headers, header_names, notify, data);
+    return end_build(handle, begun,
+                     rs_driver()->clCompileProgram(handle, device_count, devices, options,
+                                                   header_count, headers, header_names, notify,
+                                                   data));
 }
 
 /* A program linked from one compiled source alone is that source, built with those options. */
@@ -201,13 +258,16 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
                                            void(CL_CALLBACK *notify)(cl_program, void *),
                                            void *data, cl_int *error)
 {
+    const unsigned number = count == 1 && programs != NULL ? rs_program_build(programs[0]) : 0;
     cl_program handle = rs_driver()->clLinkProgram(context, device_count, devices, options, count,
                                                    programs, notify, data, error);
     if (handle == NULL)
         return NULL;
     rs_layer_lock();
     rs_program *linked = new_program(handle, context, NULL, "the program was linked from parts");
-    const rs_program *compiled = count == 1 ? rs_program_find(programs[0]) : NULL;
+    const rs_program *compiled = number != 0 && rs_program_build(programs[0]) == number
+                                     ? rs_program_find(programs[0])
+                                     : NULL;
     bool plain = options == NULL || options[0] == '\0';
     if (linked != NULL && plain && compiled != NULL && compiled->source != NULL &&
         compiled->options != NULL)
@@ -575,17 +635,15 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
 {
     const char *options_of_source = options;
     bool has_headers = false;
+    build begun = {0};
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
-    if (program != NULL && program->live_kernels == 0) {
-        forget_rewriting(program);
-        free(program->options);
+    if (program != NULL) {
         if (program->origin_options != NULL)
             options_of_source = program->origin_options;
-        program->options = strdup(options_of_source != NULL ? options_of_source : "");
-        program->hash = rs_knowledge_hash(program->source, program->options);
-        set_devices(program, device_count, devices);
-        has_headers = program->source != NULL && program->options != NULL &&
+        begun = begin_build(program, options_of_source != NULL ? options_of_source : "",
+                            device_count, devices);
+        has_headers = begun.is_recorded && program->source != NULL && program->options != NULL &&
                       strstr(program->source, "include") != NULL;
     }
     rs_layer_unlock();
@@ -593,7 +651,9 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
      * kernel. */
     if (has_headers)
         rs_program_prepare(handle);
-    return rs_driver()->clBuildProgram(handle, device_count, devices, options, notify, data);
+    return end_build(
+        handle, begun,
+        rs_driver()->clBuildProgram(handle, device_count, devices, options, notify, data));
 }
 
 void rs_layer_add_programs(cl_icd_dispatch *table)

@@ -8,6 +8,10 @@
  * why not. Called without the lock; others may call it meanwhile. */
 void rs_program_prepare(cl_program handle);
 
+/* The number of the build that the driver's kernels come from. 0: none that the record knows of. A
+ * kernel is what the record says if this was the same before the driver made it and is so still. */
+unsigned rs_program_build(cl_program handle);
+
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_program *program);
 

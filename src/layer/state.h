@@ -142,7 +142,10 @@ typedef struct {
     char *origin_options;  /* from a binary whose source is known: those it was built with */
     cl_device_id *devices; /* of the last build */
     cl_uint device_count;
-    unsigned long long hash; /* of source and options */
+    unsigned builds;           /* begun so far */
+    unsigned builds_under_way; /* of them */
+    bool is_as_recorded;       /* the last one succeeded, with these options and devices */
+    unsigned long long hash;   /* of source and options */
     cl_program rewritten;
     json_t *kernels; /* of the rewriter's reply */
 } rs_program;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct {
     int a;
@@ -556,6 +557,42 @@ static const char *const step_source =
     "typedef struct { int a; float b; int c[2]; } cell;\n"
     "__kernel void add(__global cell *cells) { cells[get_global_id(0)].a += STEP; }\n";
 
+/* A build that the driver refuses, for a command with a kernel of the program is not over yet,
+ * leaves the program what it was. */
+static void refused_build(void)
+{
+    cl_int error;
+    cl_program made =
+        clCreateProgramWithSource(context, 1, (const char **)&step_source, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "-DSTEP=1", NULL, NULL), "clBuildProgram");
+    cl_event user = clCreateUserEvent(context, &error);
+    cl_kernel add = make_kernel(made, "add", cells);
+    launch_on(queue, add, user, NULL);
+    clReleaseKernel(add);
+    error = clBuildProgram(made, 1, &device, "-DSTEP=3", NULL, NULL);
+    done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    clFinish(queue);
+    if (error == CL_SUCCESS)
+        exit(LACKS);
+    add = make_kernel(made, "add", cells);
+    launch_on(queue, add, NULL, NULL);
+    clReleaseKernel(add);
+    clFinish(queue);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a += 2;
+    compare(cells);
+    for (int i = 0; i < 100 && error != CL_SUCCESS; i++) { /* until the command has let go of it */
+        error = clBuildProgram(made, 1, &device, "-DSTEP=5", NULL, NULL);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    done(error, "clBuildProgram");
+    launch_on(queue, make_kernel(made, "add", cells), NULL, NULL);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a += 5;
+    compare(cells);
+}
+
 /* The same without a structure: nothing to rewrite, and nothing to complain of. */
 static const char *const plain_source =
     "__kernel void add(__global int *words) { words[4 * get_global_id(0)] += STEP; }\n";
@@ -834,6 +871,7 @@ int main(int argc, char **argv)
                  {"view-beside-parent", view_beside_parent},
                  {"compile-and-link", compile_and_link},
                  {"link-two", link_two},
+                 {"refused-build", refused_build},
                  {"binary", binary},
                  {"binary-to-file", binary_to_file},
                  {"binary-from-file", binary_from_file},

@@ -418,6 +418,7 @@ static void test_cases(void **state)
         {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
+        {"refused-build", "", 1, 1},
         {"binary", "", 3, 3},
         {"il", "", 1, 1},
         {"svm", "", 1, 1},
