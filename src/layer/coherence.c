@@ -506,10 +506,21 @@ void rs_layer_freeze(const char *why)
 
 /* ---- commands that were held back ---- */
 
+/* Whether a layout is known that buffers may be converted to. */
+static bool knows_a_layout(void)
+{
+    const rs_context *context;
+    for (size_t at = 0; (context = rs_map_next(&rs_the_layer.contexts, &at)) != NULL;)
+        if (context->residences != NULL)
+            return true;
+    return false;
+}
+
 void rs_layer_follow_held(void)
 {
     rs_queue *queue;
-    if (rs_the_layer.queues.count == 0)
+    rs_the_layer.follows_later = !knows_a_layout();
+    if (rs_the_layer.follows_later || rs_the_layer.queues.count == 0)
         return;
     cl_event *more = realloc(rs_the_layer.held,
                              (rs_the_layer.held_count + rs_the_layer.queues.count) * sizeof *more);

@@ -93,7 +93,8 @@ void rs_layer_freeze(const char *why);
 void rs_layer_restore(void);
 
 /* Before the last user event without a status is complete: what it has held back is still under way
- * until every queue has come to here. */
+ * until every queue has come to here. Where nothing is to be converted yet, the queues get their
+ * markers when the first layout to convert to is known. */
 void rs_layer_follow_held(void);
 
 /* Whether it is; lets go of what is over. */

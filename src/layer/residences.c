@@ -1,5 +1,5 @@
 /* Residences, and the threads that build them: see residences.h. */
-#include "layer/residences.h"
+#include "layer/coherence.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -43,6 +43,8 @@ static rs_residence *add(rs_context *context, cl_device_id device, const rs_rela
     residence->context = context->handle;
     residence->next = context->residences;
     context->residences = residence;
+    if (rs_the_layer.follows_later)
+        rs_layer_follow_held();
     return residence;
 }
 

@@ -206,7 +206,8 @@ typedef struct {
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     cl_event *held;     /* complete behind the commands that waited for such; as long */
     size_t held_count;
-    rs_map released; /* queues that hid their profiling, whose events may live on */
+    bool follows_later; /* what was held back: nothing was to be converted then */
+    rs_map released;    /* queues that hid their profiling, whose events may live on */
     unsigned program_count;
     rs_kernel_facts *facts;
 } rs_layer;
