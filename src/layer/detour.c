@@ -14,30 +14,16 @@ static struct {
     size_t count, capacity;
 } standing_in;
 
-static cl_int make_own(rs_queue *queue)
-{
-    cl_int error = CL_SUCCESS;
-    cl_command_queue_properties properties = CL_QUEUE_PROFILING_ENABLE;
-    if (queue->out_of_order)
-        properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    queue->own =
-        rs_driver()->clCreateCommandQueue(queue->context, queue->device, properties, &error);
-    if (queue->own == NULL || !queue->out_of_order)
-        return error;
-    error = rs_driver()->clEnqueueMarkerWithWaitList(queue->own, 0, NULL, &queue->own_start);
-    if (error == CL_SUCCESS)
-        error = rs_driver()->clFinish(queue->own);
-    if (error != CL_SUCCESS)
-        rs_detour_close(queue);
-    return error;
-}
-
 bool rs_detour_is_possible(rs_queue *queue)
 {
+    cl_int error = CL_SUCCESS;
     if (queue->profiling)
         return true;
+    if (queue->out_of_order)
+        return false;
     if (queue->own == NULL && !queue->has_no_own) {
-        const cl_int error = make_own(queue);
+        queue->own = rs_driver()->clCreateCommandQueue(queue->context, queue->device,
+                                                       CL_QUEUE_PROFILING_ENABLE, &error);
         queue->has_no_own = queue->own == NULL;
         if (queue->has_no_own)
             rs_log(RS_LOG_INFO, "launches of a queue cannot be timed (error %d)", error);
@@ -59,10 +45,8 @@ bool rs_detour_begin(rs_command *command)
     if (!rs_detour_is_possible(command->queue))
         return false;
     cl_command_queue queue = command->queue->handle;
-    const bool starts_at_once = command->queue->out_of_order && command->wait_count == 0;
-    const cl_event *list = starts_at_once ? &command->queue->own_start : command->wait_list;
-    if (rs_driver()->clEnqueueMarkerWithWaitList(queue, starts_at_once ? 1 : command->wait_count,
-                                                 list, &marker) != CL_SUCCESS)
+    if (rs_driver()->clEnqueueMarkerWithWaitList(queue, command->wait_count, command->wait_list,
+                                                 &marker) != CL_SUCCESS)
         return false;
     bool begun = rs_driver()->clFlush(queue) == CL_SUCCESS &&
                  rs_command_divert(command, command->queue->own, marker);
@@ -124,13 +108,6 @@ void rs_detour_correct(cl_event event, cl_event_info name, void *value)
 
 /* ---- the way back ---- */
 
-static cl_int join(const rs_queue *queue, cl_event last, cl_event *event)
-{
-    return queue->out_of_order
-               ? rs_driver()->clEnqueueMarkerWithWaitList(queue->handle, 1, &last, event)
-               : rs_driver()->clEnqueueBarrierWithWaitList(queue->handle, 1, &last, event);
-}
-
 void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event)
 {
     cl_event last = launched;
@@ -139,7 +116,7 @@ void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event
         error = rs_driver()->clEnqueueMarkerWithWaitList(command->handle, 0, NULL, &last);
     rs_driver()->clFlush(command->handle);
     if (error == CL_SUCCESS)
-        error = join(command->queue, last, event);
+        error = rs_driver()->clEnqueueBarrierWithWaitList(command->queue->handle, 1, &last, event);
     if (error != CL_SUCCESS)
         rs_driver()->clFinish(command->handle); /* then there is nothing to wait for */
     if (launched == NULL && last != NULL)
@@ -156,10 +133,7 @@ void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event
 
 void rs_detour_close(rs_queue *queue)
 {
-    if (queue->own_start != NULL)
-        rs_driver()->clReleaseEvent(queue->own_start);
     if (queue->own != NULL)
         rs_driver()->clReleaseCommandQueue(queue->own);
-    queue->own_start = NULL;
     queue->own = NULL;
 }

@@ -5,14 +5,14 @@
  *
  *     the program's queue   ... marker .......................... barrier ...
  *                                     \                          /
- *     the own queue                    conversions, kernel ------
+ *     the own queue, in order          conversions, kernel ------
  *
  * The marker has the launch's wait list and completes when the launch might begin. What follows in
- * the program's queue waits for the barrier, and the program gets the barrier's event. In an
- * out-of-order queue it is a marker, which holds up nobody but those who wait for its event, for a
- * later barrier or for the whole queue, as the launch itself would; the own queue keeps no order
- * then either, and the first marker, which without a wait list would wait for the whole queue, gets
- * an event that is complete. (PoCL's markers there wait for all before them, whatever their list.)
+ * the program's queue waits for the barrier, and the program gets the barrier's event.
+ *
+ * There is no such way for out-of-order queues: a launch there may be needed before others that
+ * were enqueued before it can begin, and PoCL's markers wait for all of those, whatever their wait
+ * list says. So their launches are not timed, unless they have profiling anyhow.
  *
  * So an own queue is empty of anything that the program's queue does not know of, and the records
  * of buffers never name it.

@@ -65,7 +65,6 @@ typedef struct {
     bool profiling;
     cl_command_queue own; /* the layer's, with profiling (detour.h); NULL: not made yet, or */
     bool has_no_own;      /* it cannot be made */
-    cl_event own_start;   /* of an out-of-order one, complete */
     cl_command_queue_properties program_properties; /* what the program asked for */
     cl_queue_properties *program_list; /* its property list, zero-terminated, or NULL */
     size_t program_list_count;         /* entries with the zero */
