@@ -109,14 +109,24 @@ static bool add_user(rs_users *users, rs_queue *queue)
     return true;
 }
 
+/* What a queue is to do may wait for what the program has not flushed yet, in another queue, and
+ * would flush only after the command at hand. */
+static cl_int flush_all(cl_context context)
+{
+    cl_int error = CL_SUCCESS;
+    const rs_queue *queue;
+    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+        if (queue->context == context && error == CL_SUCCESS)
+            error = rs_driver()->clFlush(queue->handle);
+    return error;
+}
+
 /* An event that completes after everything given to the queue so far; flushed, so that others may
  * wait for it. */
 static cl_int mark(const rs_queue *queue, cl_event *event)
 {
     cl_int error = rs_driver()->clEnqueueMarkerWithWaitList(queue->handle, 0, NULL, event);
-    if (error == CL_SUCCESS)
-        error = rs_driver()->clFlush(queue->handle);
-    return error;
+    return error == CL_SUCCESS ? flush_all(queue->context) : error;
 }
 
 void rs_queue_retire(rs_queue *queue)
@@ -174,6 +184,14 @@ void rs_buffer_forget(rs_buffer *buffer)
 
 /* ---- conversions ---- */
 
+static bool is_over(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                NULL);
+    return status <= CL_COMPLETE;
+}
+
 /* The conversion of another queue may wait there for a flush, which the program, knowing nothing of
  * it, need not make before it waits for this command. */
 static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
@@ -181,8 +199,8 @@ static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
     const bool elsewhere = buffer->ready_queue != command->queue;
     if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
         return;
-    if (elsewhere && buffer->ready_queue != NULL)
-        rs_driver()->clFlush(buffer->ready_queue->handle);
+    if (elsewhere && buffer->ready_queue != NULL && !is_over(buffer->ready))
+        flush_all(command->queue->context);
     rs_command_wait(command, buffer->ready);
 }
 
@@ -446,14 +464,6 @@ cl_int rs_buffer_pin(cl_mem handle, const char *why)
     rs_layer_unlock();
     cl_int finished = finish_restoring(event);
     return error != CL_SUCCESS ? error : finished;
-}
-
-static bool is_over(cl_event event)
-{
-    cl_int status = CL_COMPLETE;
-    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                NULL);
-    return status <= CL_COMPLETE;
 }
 
 /* Nobody needs to wait for conversions that are over. */

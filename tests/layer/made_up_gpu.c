@@ -17,6 +17,8 @@
  * migrate, kernel, marker, barrier, and run: a kernel that fails while it runs, and with it the
  * copies, reads and kernels that wait for its event.
  *
+ * With MADE_UP_LAZY=1 the second queue begins when it is flushed for the first time, as any may.
+ *
  * With MADE_UP_LAUNCHES=none a launch without an event does nothing.
  *
  * Into the file that MADE_UP_TALLY names it writes at the end how many launches went to queues
@@ -135,12 +137,37 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
                                                                 wait_count, wait_list, event);
 }
 
+static struct {
+    cl_command_queue queue;
+    cl_event gate; /* before its first command */
+} lazy;
+
+static void make_lazy(cl_command_queue queue, cl_context context)
+{
+    static atomic_int queues;
+    if (getenv("MADE_UP_LAZY") == NULL || atomic_fetch_add(&queues, 1) != 1)
+        return;
+    lazy.gate = below->clCreateUserEvent(context, NULL);
+    lazy.queue = queue;
+    below->clEnqueueBarrierWithWaitList(queue, 1, &lazy.gate, NULL);
+}
+
+static cl_int CL_API_CALL flush(cl_command_queue queue)
+{
+    if (queue == lazy.queue)
+        below->clSetUserEventStatus(lazy.gate, CL_COMPLETE);
+    return below->clFlush(queue);
+}
+
 static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
                                                  cl_command_queue_properties properties,
                                                  cl_int *error)
 {
-    if (!fails("queue"))
-        return below->clCreateCommandQueue(context, device, properties, error);
+    if (!fails("queue")) {
+        cl_command_queue queue = below->clCreateCommandQueue(context, device, properties, error);
+        make_lazy(queue, context);
+        return queue;
+    }
     if (error != NULL)
         *error = CL_OUT_OF_RESOURCES;
     return NULL;
@@ -532,6 +559,7 @@ EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispat
     ours.clCreateBuffer = create_buffer;
     ours.clEnqueueMigrateMemObjects = migrate;
     ours.clCreateCommandQueue = create_queue;
+    ours.clFlush = flush;
     ours.clEnqueueMarkerWithWaitList = enqueue_marker;
     ours.clEnqueueBarrierWithWaitList = enqueue_barrier;
     ours.clEnqueueReadBufferRect = read_rectangle;

@@ -284,6 +284,14 @@ static void test_commands_that_wait(void **state)
             fail_msg("%s, %s: status %d: %s", policies[i % 2], cases[i / 2], exit_status(status),
                      errors());
     }
+    for (int i = 0; i < 2; i++) {
+        int status = run("env OPENCL_LAYERS=%s MADE_UP_LAZY=1 %s run --policy %s --report %s -- "
+                         "timeout 20 %s flushed-later",
+                         MADE_UP_GPU, RESTRIDE_PROGRAM, policies[i], report_path, WAITS_PROGRAM);
+        if (exit_status(status) != 0)
+            fail_msg("flushed-later, %s: status %d: %s", policies[i], exit_status(status),
+                     errors());
+    }
 }
 
 /* The driver calls the program, or the program forks, while conversions are being built: nothing

@@ -132,6 +132,28 @@ static void compare(cl_command_queue queue)
               "a cell differs");
 }
 
+/* A queue's launch waits for what the program flushes only after a read by another queue, of what
+ * was only read before: nothing that a layer adds between the two may wait for that launch. */
+static void flushed_later(void)
+{
+    cl_int error;
+    cl_event event;
+    const int zero = 0;
+    cl_command_queue third = clCreateCommandQueue(context, device, 0, &error);
+    cl_mem other = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof expected, NULL, &error);
+    cl_mem more = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof expected, NULL, &error);
+    check(error == CL_SUCCESS, "no buffer");
+    launch(queues[0], sum, NULL, NULL);
+    check(clEnqueueFillBuffer(queues[1], other, &zero, sizeof zero, 0, sizeof expected, 0, NULL,
+                              &event) == CL_SUCCESS,
+          "a fill was refused");
+    check(clSetKernelArg(sum, 0, sizeof more, &more) == CL_SUCCESS, "an argument was refused");
+    launch(queues[0], sum, event, NULL);
+    compare(third);
+    clFlush(queues[1]);
+    clFinish(queues[0]);
+}
+
 /* A launch whose wait list fails never runs, and the bytes stay. */
 static void abandoned(void)
 {
@@ -388,6 +410,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } cases[] = {{"abandoned", abandoned},
                  {"held-back", held_back},
+                 {"flushed-later", flushed_later},
                  {"shared", shared},
                  {"callback", callback},
                  {"header", header},
