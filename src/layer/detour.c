@@ -35,8 +35,10 @@ void rs_detour_prepare(cl_context context, cl_device_id device)
 {
     rs_queue *queue;
     for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
-        if (queue->context == context && queue->device == device)
+        if (queue->context == context && queue->device == device) {
             rs_detour_is_possible(queue);
+            return;
+        }
 }
 
 bool rs_detour_begin(rs_command *command)

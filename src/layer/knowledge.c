@@ -81,9 +81,10 @@ static const json_t *remembered(const json_t *problem)
  */
 static json_t *problem_of_kernel(const rs_known_kernel *kernel, const char *engine)
 {
-    return json_pack("{s:s, s:o, s:s, s:s, s:I}", "engine", engine, "source",
+    return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I}", "engine", engine, "source",
                      json_sprintf("%016llx", kernel->source), "kernel", kernel->name, "device",
-                     kernel->device, "tile", (json_int_t)kernel->tile);
+                     kernel->device, "tile", (json_int_t)kernel->tile, "work_items",
+                     (json_int_t)kernel->least_items);
 }
 
 static json_t *problem_of_device(const known_device *device)
@@ -180,15 +181,28 @@ double rs_knowledge_predict(const rs_target *target, cl_device_id device)
 
 /* ---- kernels ---- */
 
+bool rs_knowledge_covers(const rs_known_kernel *kernel, double work_items)
+{
+    const double items = fmax(work_items, 1);
+    return items >= kernel->least_items && items < 2 * kernel->least_items;
+}
+
+/* The power of two that is no larger. */
+static double least_items_of(double work_items)
+{
+    return exp2(floor(log2(fmax(work_items, 1))));
+}
+
 rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name,
-                                      cl_device_id handle, size_t tile)
+                                      cl_device_id handle, size_t tile, double work_items)
 {
     const known_device *device = find_device(handle);
     rs_known_kernel *kernel = known.kernels;
     if (device == NULL)
         return NULL;
     while (kernel != NULL &&
-           !(kernel->source == source && kernel->tile == tile && strcmp(kernel->name, name) == 0 &&
+           !(kernel->source == source && kernel->tile == tile &&
+             rs_knowledge_covers(kernel, work_items) && strcmp(kernel->name, name) == 0 &&
              strcmp(kernel->device, device->name) == 0))
         kernel = kernel->next;
     if (kernel != NULL)
@@ -200,6 +214,7 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
                                 .name = strdup(name),
                                 .device = strdup(device->name),
                                 .tile = tile,
+                                .least_items = least_items_of(work_items),
                                 .knowledge = {.predicted_ratio = 1}};
     json_t *problem = problem_of_kernel(kernel, "layer");
     json_t *waiting = problem_of_kernel(kernel, "layer waiting");

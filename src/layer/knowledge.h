@@ -1,7 +1,8 @@
 /*
  * What the layer has learned of kernels on devices: the times that policy auto decides by, kept in
  * the file of wisdom (transpose/wisdom_file.h) from run to run. A kernel is known by its name, a
- * hash of its source and options, its device and the layout; conversions by their device.
+ * hash of its source and options, its device, the layout and the size of its launches; conversions
+ * by their device.
  */
 #ifndef RS_LAYER_KNOWLEDGE_H
 #define RS_LAYER_KNOWLEDGE_H
@@ -16,6 +17,8 @@ typedef struct rs_known_kernel {
     char *name;
     char *device;
     size_t tile;
+    double least_items; /* launches of so many work-items up to twice as many: others take their own
+                           time for each work-item */
     rs_policy_knowledge knowledge;
     const char *reason; /* of the last decision; NULL: there was none */
     bool last_rewritten;
@@ -29,7 +32,10 @@ typedef struct rs_known_kernel {
 } rs_known_kernel;
 
 rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name,
-                                      cl_device_id device, size_t tile);
+                                      cl_device_id device, size_t tile, double work_items);
+
+/* Whether a launch of so many work-items is one of those that it is of. */
+bool rs_knowledge_covers(const rs_known_kernel *known, double work_items);
 
 unsigned long long rs_knowledge_hash(const char *source, const char *options);
 

@@ -29,7 +29,8 @@ typedef struct {
     double work_items;
     const rs_residence **residences; /* of each target, when `rewritten` */
     bool rewritten;
-    bool by_policy;  /* the program's own kernel by choice: its buffers could be had otherwise */
+    bool by_policy;  /* the program's own kernel for now: the other layout would be of use */
+    bool is_trial;   /* it is to be timed */
     bool is_pending; /* it would be rewritten if its conversions were built */
 } launch;
 
@@ -143,13 +144,14 @@ static void predict(const rs_kernel *kernel, cl_device_id device, rs_policy_know
     knowledge->is_unsure = irregular > regular;
 }
 
-static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device)
+static rs_known_kernel *known_on(rs_kernel *kernel, cl_device_id device, double work_items)
 {
-    if (kernel->known != NULL && kernel->known_device == device)
+    if (kernel->known != NULL && kernel->known_device == device &&
+        rs_knowledge_covers(kernel->known, work_items))
         return kernel->known;
     kernel->known_device = device;
     kernel->known = rs_known_kernel_find(kernel->program->hash, kernel->facts->name, device,
-                                         kernel->targets[0].relayout.tile);
+                                         kernel->targets[0].relayout.tile, work_items);
     if (kernel->known != NULL)
         predict(kernel, device, &kernel->known->knowledge);
     return kernel->known;
@@ -263,7 +265,7 @@ static bool policy_wants(launch *choice, rs_queue *queue)
     if (kernel->policy != RS_POLICY_AUTO)
         return true;
     rs_residences_hold_off();
-    choice->known = known_on(kernel, queue->device);
+    choice->known = known_on(kernel, queue->device, choice->work_items);
     if (choice->known == NULL)
         return false;
     if (choice->known->first_launch <= 0)
@@ -272,17 +274,19 @@ static bool policy_wants(launch *choice, rs_queue *queue)
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
     /* A trial can wait until its conversions are built. */
-    choice->known->awaits_build =
-        decision.trial_seconds > 0 && begin_conversions(kernel, queue->device);
+    choice->known->awaits_build = decision.rewritten && decision.trial_seconds > 0 &&
+                                  begin_conversions(kernel, queue->device);
     if (choice->known->awaits_build)
-        decision = (rs_policy_decision){false, being_built, 0};
+        decision = (rs_policy_decision){false, being_built, 0, true};
     if (decision.trial_seconds > 0 && !rs_detour_is_possible(queue))
-        decision = (rs_policy_decision){false, "launches on this queue cannot be timed", 0};
+        decision = (rs_policy_decision){!decision.rewritten,
+                                        "launches on this queue cannot be timed", 0, false};
+    choice->is_trial = decision.trial_seconds > 0;
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
     choice->known->work_items = choice->work_items;
-    choice->by_policy = !decision.rewritten;
+    choice->by_policy = !decision.rewritten && decision.is_wanted;
     kernel->facts->known = choice->known;
     if (!decision.rewritten)
         rs_report_hold(kernel->facts, kernel->targets[0].index, decision.reason);
@@ -489,7 +493,8 @@ static void place_buffers(const launch *choice, rs_command *command)
     rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
         const rs_target *wanted = rs_kernel_target(kernel, i);
-        command->keeps_run = wanted != NULL && choice->by_policy;
+        command->keeps_run = wanted != NULL && choice->by_policy &&
+                             rs_buffer_find(kernel->arguments[i].buffer)->residence == NULL;
         rs_command_use(command, kernel->arguments[i].buffer,
                        wanted != NULL && choice->rewritten
                            ? choice->residences[wanted - kernel->targets]
@@ -584,20 +589,30 @@ static double timing_seconds(const rs_queue *queue)
     return queue->profiling ? 0 : rs_detour_seconds;
 }
 
+/* The first time of each kernel is a part of what the program can bear altogether. */
+static bool is_worth_timing(const launch *choice, const rs_queue *queue)
+{
+    const rs_policy_knowledge *known = &choice->known->knowledge;
+    const double seconds = timing_seconds(queue);
+    return rs_policy_wants_time(known, choice->rewritten, seconds) &&
+           (seconds <= 0 || !rs_policy_is_first_time(known) ||
+            affordable_seconds(rs_layer_clock()) >= seconds);
+}
+
 /* Whether this launch is to be timed. */
 static bool is_timed(const launch *choice, const rs_queue *queue)
 {
     if (choice->kernel == NULL || choice->kernel->facts == NULL || queue == NULL)
         return false;
     return (rs_report_times() && queue->profiling) ||
-           (choice->known != NULL &&
-            rs_policy_wants_time(&choice->known->knowledge, choice->rewritten,
-                                 timing_seconds(queue)));
+           (choice->known != NULL && (choice->is_trial || is_worth_timing(choice, queue)));
 }
 
 /* The launch has an event of ours from now on. */
 static void take_time(const launch *choice, const rs_queue *queue, cl_event event)
 {
+    if (choice->known != NULL && rs_policy_is_first_time(&choice->known->knowledge))
+        rs_the_layer.waited += timing_seconds(queue);
     if (choice->known != NULL)
         rs_policy_take_time(&choice->known->knowledge, choice->rewritten, timing_seconds(queue));
     rs_timing_take(&(rs_timed){.event = event,

@@ -158,6 +158,11 @@ static bool belongs_to_trial(const rs_policy_knowledge *known, bool rewritten)
     return rewritten && known->trial_seconds > 0 && known->moved_taken < TRIALS_TO_TRUST;
 }
 
+bool rs_policy_is_first_time(const rs_policy_knowledge *known)
+{
+    return known->own_taken + known->moved_taken == 0;
+}
+
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds)
 {
     const size_t count = rewritten ? known->moved.count : known->own.count;
@@ -165,8 +170,7 @@ bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, doub
     if (known->predicted_ratio < worthwhile_ratio || count >= RS_POLICY_SAMPLES ||
         taken >= RS_POLICY_SAMPLES)
         return false;
-    if (seconds <= 0 || known->own_taken + known->moved_taken == 0 ||
-        belongs_to_trial(known, rewritten))
+    if (seconds <= 0 || rs_policy_is_first_time(known) || belongs_to_trial(known, rewritten))
         return true;
     return (known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) && can_bear(known, seconds, 0);
 }
@@ -196,6 +200,27 @@ void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seco
     *(rewritten ? &known->moved_taken : &known->own_taken) += 1;
 }
 
+/* The program's own form comes first, also where another kernel has had the buffers converted: they
+ * are brought back for it, if the program can bear that, for what is not compared may be slower. */
+static rs_policy_decision time_own(const rs_policy_knowledge *known, const rs_policy_launch *launch,
+                                   bool in_place)
+{
+    const double cost = in_place ? 2 * launch->back_seconds : 0;
+    if (in_place &&
+        (known->own_taken >= OWN_TO_TRY || !can_bear(known, cost, launch->start_seconds)))
+        return (rs_policy_decision){true, "the buffers are in this layout already", 0, true};
+    return (rs_policy_decision){false, "its time in the program's own layout is not known yet",
+                                cost, true};
+}
+
+/* As many launches as a trial has are enqueued, and their times are not known. Others may be slow
+ * as well. */
+static bool is_trial_under_way(const rs_policy_knowledge *known)
+{
+    return known->moved.count < TRIALS_TO_TRUST &&
+           known->moved_taken >= TRIALS_TO_TRUST + known->moved_lost;
+}
+
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     const rs_policy_launch *launch)
 {
@@ -204,35 +229,33 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
         return (rs_policy_decision){false,
                                     "by its structures and this device, nothing is to be "
                                     "gained from another layout",
-                                    0};
+                                    0, false};
     if (known->own.count < (rs_policy_is_long(known, launch->work_items) ? 1 : OWN_TO_TRY))
-        return in_place ? (rs_policy_decision){true, "the buffers are in this layout already", 0}
-                        : (rs_policy_decision){false,
-                                               "its time in the program's own layout is not "
-                                               "known yet",
-                                               0};
+        return time_own(known, launch, in_place);
     double own = rs_policy_time(&known->own) * launch->work_items;
     double moved = time_moved(known) * launch->work_items;
     double launches = (double)expected_launches(known, launch);
     /* What is converted must be converted back one day; what is converted already has been paid. */
     double cost_moved = launches * moved + 2 * launch->there_seconds + launch->plan_seconds;
     double cost_own = launches * own + launch->back_seconds;
+    if (cost_moved < cost_own && is_trial_under_way(known))
+        return (rs_policy_decision){false, "the times of its trial are not known yet", 0, true};
     if (cost_moved < cost_own && known->moved.count > 0)
-        return (rs_policy_decision){true, "measured to be faster", 0};
+        return (rs_policy_decision){true, "measured to be faster", 0, true};
     if (cost_moved < cost_own && in_place)
-        return (rs_policy_decision){true, "predicted to be faster", 0};
+        return (rs_policy_decision){true, "predicted to be faster", 0, true};
     if (cost_moved < cost_own) {
         double trial = cost_of_trial(known, launch, own);
         return is_affordable(known, launch, trial)
-                   ? (rs_policy_decision){true, "predicted to be faster", trial}
+                   ? (rs_policy_decision){true, "predicted to be faster", trial, true}
                    : (rs_policy_decision){
                          false, "a trial would cost too much of the time that it has taken so far",
-                         0};
+                         0, true};
     }
     if (own > moved)
         return (rs_policy_decision){false,
                                     "the gain would not pay for the conversions: too few "
                                     "launches between other uses of its buffers",
-                                    0};
-    return (rs_policy_decision){false, "measured to be no faster in another layout", 0};
+                                    0, true};
+    return (rs_policy_decision){false, "measured to be no faster in another layout", 0, false};
 }

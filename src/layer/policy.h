@@ -21,11 +21,16 @@
  * is slower by more than a twentieth either.
  *
  * To time a launch of a queue without profiling costs something too (detour.h). The first launch of
- * a kernel that may gain is timed; others, outside of trials, as long as all trials and times
- * together stay within that twenty-fifth. So a kernel loses at most a twenty-fifth of its time, or
- * what one timed launch costs, if that is more; and kernels' times add up to no more than the
- * program's. What is waited for, times and conversions that are being built, is at most a
- * twenty-fifth of the program's time so far, all kernels together.
+ * a kernel that may gain is timed if all such first times, with all that is waited for, times and
+ * conversions that are being built, stay within a twenty-fifth of the program's time so far;
+ * others, outside of trials, as long as the kernel's trials and times together stay within that of
+ * its own time. Until the times of a trial are known, no more launches than it has are in the
+ * rewritten form.
+ *
+ * Where another kernel has had a kernel's buffers converted, its own form is timed too, when the
+ * program can bear bringing them back for it; until then it runs in the rewritten form, and what
+ * that costs is in no bound. Nor is a time that changes from run to run: what wisdom knows is not
+ * measured again. Times are those of launches of up to twice as many work-items.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -80,6 +85,7 @@ typedef struct {
     bool rewritten;
     const char *reason;   /* a constant string */
     double trial_seconds; /* what this launch may cost as a trial, to be added to the kernel's */
+    bool is_wanted;       /* the other layout would be of use, now or later */
 } rs_policy_decision;
 
 void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items);
@@ -100,6 +106,9 @@ double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bo
 /* Whether to time the next launch, and that it is timed. It costs `seconds`. */
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds);
 void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds);
+
+/* Whether none has been timed so far. */
+bool rs_policy_is_first_time(const rs_policy_knowledge *known);
 
 /* A launch that was to be timed has no time. */
 void rs_policy_lose_time(rs_policy_knowledge *known, bool rewritten);

@@ -144,7 +144,9 @@ static void in_order(void)
     tear_down(&s);
 }
 
-/* The same by wait lists, then by barriers, in a queue that keeps no order by itself. */
+/* The same by wait lists, then by barriers, in a queue that keeps no order by itself: none is
+ * timed.
+ */
 static void out_of_order(void)
 {
     setting s;

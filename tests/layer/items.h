@@ -10,11 +10,14 @@ typedef struct {
     float f[FLOATS];
 } item;
 
-/* `grow` knows the structure; `plain` takes it as floats, which no other layout can serve. */
+/* `grow` and `shrink` know the structure; `plain` takes it as floats, which no other layout can
+ * serve. */
 static const char items_source[] =
     "typedef struct { float f[16]; } item;\n"
     "__kernel void grow(__global item *items)\n"
     "{ size_t i = get_global_id(0); for (int k = 0; k < 16; k++) items[i].f[k] += (float)k; }\n"
+    "__kernel void shrink(__global item *items)\n"
+    "{ size_t i = get_global_id(0); for (int k = 0; k < 16; k++) items[i].f[k] -= (float)k; }\n"
     "__kernel void plain(__global float *all) { all[get_global_id(0) * 16] *= 0.5f; }\n";
 
 /* The same, as the host computes it. */

@@ -5,6 +5,7 @@
  *   w  writes the whole buffer      l  launches on it            r  reads all of it
  *   p  writes a part                s  launches a kernel that    q  reads a part
  *   m  maps a part and writes it       takes it as floats        f  waits for everything
+ *   t  launches another kernel on it
  *   x  ends the program at once       z  sleeps for a tenth of a second, and
  *                                        longer while threads beside it work
  *
@@ -19,7 +20,7 @@
 
 static cl_context context;
 static cl_command_queue queue;
-static cl_kernel grow, plain;
+static cl_kernel grow, shrink, plain;
 static cl_mem buffer;
 static item *model, *scratch;
 static size_t count = 1000;
@@ -50,6 +51,8 @@ static void set_up(void)
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
     grow = clCreateKernel(program, "grow", &error);
     check(error, "clCreateKernel");
+    shrink = clCreateKernel(program, "shrink", &error);
+    check(error, "clCreateKernel");
     plain = clCreateKernel(program, "plain", &error);
     check(error, "clCreateKernel");
     model = calloc(count, sizeof(item));
@@ -58,6 +61,7 @@ static void set_up(void)
                             model, &error);
     check(error, "clCreateBuffer");
     check(clSetKernelArg(grow, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    check(clSetKernelArg(shrink, 0, sizeof buffer, &buffer), "clSetKernelArg");
     check(clSetKernelArg(plain, 0, sizeof buffer, &buffer), "clSetKernelArg");
 }
 
@@ -67,6 +71,9 @@ static void launch(cl_kernel kernel)
           "clEnqueueNDRangeKernel");
     if (kernel == grow)
         items_grow(model, count);
+    for (size_t i = 0; kernel == shrink && i < count; i++)
+        for (int k = 0; k < FLOATS; k++)
+            model[i].f[k] -= (float)k;
     for (size_t i = 0; kernel == plain && i < count; i++)
         model[i].f[0] *= 0.5f;
 }
@@ -154,6 +161,9 @@ static void carry_out(char command)
     case 'l':
         launch(grow);
         break;
+    case 't':
+        launch(shrink);
+        break;
     case 's':
         launch(plain);
         break;
@@ -189,6 +199,7 @@ int main(int argc, char **argv)
     read_items(0, count);
     clReleaseMemObject(buffer);
     clReleaseKernel(grow);
+    clReleaseKernel(shrink);
     clReleaseKernel(plain);
     clReleaseCommandQueue(queue);
     clReleaseContext(context);

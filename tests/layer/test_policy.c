@@ -80,6 +80,9 @@ static void test_own_form_is_timed_first(void **state)
     assert_true(rs_policy_wants_time(&known, false, 1));
     /* Buffers that another kernel has had converted are used as they are. */
     assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+    /* They are brought back for it, there and back again, when the program can bear that. */
+    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1, .start_seconds = 40}));
+    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 1, .start_seconds = 60}));
     known.predicted_ratio = 1;
     assert_false(rs_policy_wants_time(&known, false, 0));
     assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
@@ -119,6 +122,40 @@ static void test_measurement_goes_before_prediction(void **state)
     assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1}));
     rs_policy_add_time(&known.moved, 5, 1);
     assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 10}));
+}
+
+/* As long as the times of a trial are not known, no more launches are like it. */
+static void test_trials_are_few(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = {.predicted_ratio = 4, .own_taken = 1, .trial_seconds = 1};
+    const rs_policy_launch launch = {.back_seconds = 0.1, .run = 10};
+    rs_policy_add_time(&known.own, 1, 1);
+    rs_policy_take_time(&known, true, 1);
+    assert_true(chooses(&known, launch));
+    rs_policy_take_time(&known, true, 1);
+    assert_false(chooses(&known, launch));
+    rs_policy_add_time(&known.moved, 0.3, 1);
+    assert_false(chooses(&known, launch));
+    rs_policy_add_time(&known.moved, 0.3, 1);
+    assert_true(chooses(&known, launch));
+    /* One that has no time in the end is repeated. */
+    known.moved = (rs_policy_times){.count = 0};
+    rs_policy_lose_time(&known, true);
+    assert_true(chooses(&known, launch));
+}
+
+/* Who has nothing to gain does not wait for another layout, who cannot afford it yet does. */
+static void test_what_is_wanted(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = knowing(4, 1, 4);
+    const rs_policy_launch dear = {.work_items = 1, .there_seconds = 10, .run = 1};
+    assert_true(rs_policy_decide(&known, &dear).is_wanted);
+    known = knowing(1, 4, 4);
+    assert_false(rs_policy_decide(&known, &dear).is_wanted);
+    known = (rs_policy_knowledge){.predicted_ratio = 1};
+    assert_false(rs_policy_decide(&known, &dear).is_wanted);
 }
 
 static void test_times_count_by_work_item(void **state)
@@ -431,6 +468,7 @@ static outcome run(const char *times, const char *options, const char *arguments
 #define DEAR "grow 300 60, aos_to_asta 9000 9000, asta_to_aos 9000 9000"
 #define BRIEF "grow 10 2, aos_to_asta 30 30, asta_to_aos 30 30"
 #define LARGE " 32768" /* records: 2 MiB, so that conversions count as measured */
+/* Below, programs wait for their first launches: on a busy machine the layer waits in vain. */
 
 static void test_cpu_stays_as_it_is(void **state)
 {
@@ -447,12 +485,12 @@ static void test_faster_form_is_kept_and_remembered(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(FAST, "", "wzzzzzzzzzzllllllllllllr" LARGE);
+    outcome seen = run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE);
     assert_int_equal(seen.launches, 12);
     assert_in_range(seen.transformed, 8, 11); /* the first is in the program's own layout */
     assert_int_equal(seen.conversions, 2);
     assert_non_null(strstr(seen.reason, "measured to be faster"));
-    seen = run(FAST, "", "wzzzzzzzzzzllllllllllllr" LARGE);
+    seen = run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE);
     assert_int_equal(seen.transformed, 12);
     /* 240 us are gained, 180 paid. */
     seen = run(FAST, "", "wlr" LARGE);
@@ -463,11 +501,11 @@ static void test_slower_form_is_left(void **state)
 {
     (void)state;
     forget();
-    outcome seen = run(SLOW, "", "wzzzzzzzzzzlllllllllllllllllllr" LARGE);
+    outcome seen = run(SLOW, "", "wzzzzzzzzzzlflflfllllllllllllllllr" LARGE);
     assert_in_range(seen.transformed, 1, 4);
     assert_int_equal(seen.conversions, 2);
     assert_non_null(strstr(seen.reason, "measured to be no faster"));
-    seen = run(SLOW, "", "wzzzzzzzzzzlllllllllllllllllllr" LARGE);
+    seen = run(SLOW, "", "wzzzzzzzzzzlflflfllllllllllllllllr" LARGE);
     assert_int_equal(seen.transformed, 0);
     assert_int_equal(seen.conversions, 0);
 }
@@ -508,7 +546,7 @@ static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
     (void)state;
     forget();
     /* Learns what a conversion costs. */
-    outcome seen = run(DEAR, "", "wzzzzzzzzzzlllllllllllllr" LARGE);
+    outcome seen = run(DEAR, "", "wzzzzzzzzzzlflflfllllllllllr" LARGE);
     assert_in_range(seen.transformed, 1, 12);
     seen = run(DEAR, "", "wlrwlrwlrwlrwlr" LARGE);
     assert_int_equal(seen.transformed, 0);
@@ -523,6 +561,24 @@ static void test_uses_in_between_count(void **state)
     forget();
     outcome seen = run(DEAR, "", "wzzzzzzzzzzlslslslslslslslslslslslslslslslslslslslslr" LARGE);
     assert_in_range(seen.transformed, 0, 2);
+}
+
+/* Two kernels take turns, and only one is faster in the other layout: what it gains does not pay
+ * for two conversions each time, and the other is not left in a layout that nobody has compared. */
+static void test_kernels_that_disagree(void **state)
+{
+    (void)state;
+    char commands[256] = "wzzzzzzzzzzllllllllllllllllllllf";
+    const size_t begun = strlen(commands);
+    forget();
+    for (size_t i = 0; i < 90; i++)
+        commands[begun + i] = "ltf"[i % 3];
+    strcpy(commands + begun + 90, "r" LARGE);
+    outcome seen = run("grow 1000 500, shrink 1000 3000, aos_to_asta 300 300, asta_to_aos 300 300",
+                       "", commands);
+    assert_int_equal(seen.launches, 50);
+    assert_in_range(seen.transformed, 5, 40);
+    assert_in_range(seen.conversions, 2, 12);
 }
 
 static void test_forced_policies(void **state)
@@ -721,6 +777,8 @@ int main(void)
         cmocka_unit_test(test_timing_is_bounded),
         cmocka_unit_test(test_gains_are_found),
         cmocka_unit_test(test_times_count_by_work_item),
+        cmocka_unit_test(test_trials_are_few),
+        cmocka_unit_test(test_what_is_wanted),
         cmocka_unit_test(test_cpu_stays_as_it_is),
         cmocka_unit_test(test_faster_form_is_kept_and_remembered),
         cmocka_unit_test(test_slower_form_is_left),
@@ -728,6 +786,7 @@ int main(void)
         cmocka_unit_test(test_short_launches_are_tried_in_later_runs),
         cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
         cmocka_unit_test(test_uses_in_between_count),
+        cmocka_unit_test(test_kernels_that_disagree),
         cmocka_unit_test(test_forced_policies),
         cmocka_unit_test(test_compilers_end_after_all_builds),
         cmocka_unit_test(test_timed_launches_change_nothing),
