@@ -228,21 +228,26 @@ static bool is_active(const rs_walk *walk, int routine)
     return false;
 }
 
-static void bind_parameters(rs_walk *walk, int routine, const rs_value *values, int count)
+static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
+                            const rs_value *values)
 {
     int i = 0;
     for (int child = walk->tree->nodes[routine].first; child >= 0;
          child = walk->tree->nodes[child].next) {
         if (walk->tree->nodes[child].kind != CXCursor_ParmDecl)
             continue;
-        rs_value value = i < count ? values[i] : rs_value_unknown(0, false);
+        CXCursor cursor = walk->tree->nodes[child].cursor;
+        CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+        rs_value value = i < list->count ? values[i] : rs_value_unknown(0, false);
+        value = rs_walk_narrow(walk, &value, i < list->count ? list->nodes[i] : -1, type);
         value.carried_loop = -1;
-        rs_walk_set(walk, rs_cursor_key(walk, walk->tree->nodes[child].cursor), &value);
+        rs_walk_set(walk, rs_cursor_key(walk, cursor), &value);
         i++;
     }
 }
 
-static rs_value enter(rs_walk *walk, const rs_routine *routine, const rs_value *values, int count)
+static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const arguments *list,
+                      const rs_value *values)
 {
     int body = -1;
     for (int child = walk->tree->nodes[routine->node].first; child >= 0;
@@ -254,12 +259,13 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, const rs_value *
     int outer = walk->returned;
     walk->returned = -1;
     walk->calls[walk->depth++] = routine->node;
-    bind_parameters(walk, routine->node, values, count);
+    bind_parameters(walk, routine->node, list, values);
     rs_walk_statement(walk, body);
     walk->depth--;
     rs_value result = rs_value_unknown(0, false);
     if (walk->returned >= 0)
         result = walk->values[walk->returned];
+    result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, node));
     walk->returned = outer;
     return result;
 }
@@ -271,7 +277,7 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
         return rs_value_unknown(0, false); /* a launch: the kernel is analyzed by itself */
     bool recursive = is_active(walk, routine->node);
     if (!recursive && walk->depth < RS_CALL_DEPTH)
-        return enter(walk, routine, values, list->count);
+        return enter(walk, routine, node, list, values);
     if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
                        recursive ? "%s calls itself; what the inner calls touch is not followed."
                                  : "%s is called too deeply; what it touches is not followed.",

@@ -139,17 +139,21 @@ static rs_polynomial operate_numbers(char symbol, const rs_polynomial *a, const 
     }
 }
 
-/* An operation that is not affine gets a symbol named by its text: equal ones are the same symbol.
+/*
+ * An operation that is not affine gets a symbol named by its text: equal ones are the same symbol.
+ * What is negative is shifted and masked otherwise than it is divided. `suffix` tells operations
+ * of unsigned numbers apart.
  */
 static rs_value auxiliary_operation(rs_walk *walk, char symbol, const rs_polynomial *a,
-                                    const rs_polynomial *b)
+                                    const rs_polynomial *b, const char *suffix)
 {
     const rs_symbols *symbols = &walk->unit->symbols;
     rs_text name = RS_TEXT_EMPTY;
     int64_t constant;
     rs_polynomial folded = rs_walk_fold(walk, a);
     rs_polynomial divisor = *b;
-    if (rs_polynomial_is_constant(b, &constant) && constant > 0) {
+    bool natural = rs_polynomial_is_natural(a, symbols);
+    if (natural && rs_polynomial_is_constant(b, &constant) && constant > 0) {
         if (symbol == '>' && constant < 62) {
             symbol = '/';
             divisor = rs_polynomial_constant((int64_t)1 << constant);
@@ -163,14 +167,51 @@ static rs_value auxiliary_operation(rs_walk *walk, char symbol, const rs_polynom
     rs_text_format(&name, folded.count > 1 ? ") %s " : " %s ", symbol_text(symbol));
     rs_text_add_string(&name, divisor.count > 1 ? "(" : "");
     rs_polynomial_print(&name, &divisor, symbols);
-    rs_text_add_string(&name, divisor.count > 1 ? "))" : ")");
+    rs_text_format(&name, divisor.count > 1 ? ")%s)" : "%s)", suffix);
     uint64_t depends = rs_polynomial_depends(a, symbols) | rs_polynomial_depends(b, symbols);
     bool data = rs_polynomial_has_data(a, symbols) || rs_polynomial_has_data(b, symbols);
     bool exact = !name.failed && name.size < 100;
     rs_polynomial number =
         rs_walk_auxiliary(walk, exact ? name.data : "expression", depends, data, !exact);
     rs_text_free(&name);
+    if (number.known && natural && rs_polynomial_is_natural(b, symbols) &&
+        strchr("/%>", symbol) != NULL)
+        walk->unit->symbols.symbols[number.terms[0].symbols[0]].natural = true;
     return rs_value_number(number);
+}
+
+static bool is_integer_type(CXType type)
+{
+    return type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+}
+
+static bool is_unsigned(CXType type)
+{
+    return type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
+}
+
+/* What an operation of these types on numbers that may be negative has behind it; "" otherwise. */
+static const char *unsigned_suffix(const rs_walk *walk, char symbol, const rs_value *a,
+                                   const rs_value *b, CXType type)
+{
+    const rs_symbols *symbols = &walk->unit->symbols;
+    bool differs = is_unsigned(type) && strchr("/%>", symbol) != NULL &&
+                   a->kind == RS_VALUE_NUMBER && b->kind == RS_VALUE_NUMBER &&
+                   !(rs_polynomial_is_natural(&a->number, symbols) &&
+                     rs_polynomial_is_natural(&b->number, symbols));
+    return !differs ? "" : clang_Type_getSizeOf(type) > 4 ? "ul" : "u";
+}
+
+/* The same as rs_walk_operate() for numbers of a type. */
+static rs_value operate_typed(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b,
+                              CXType type)
+{
+    const char *suffix = unsigned_suffix(walk, symbol, a, b, type);
+    if (suffix[0] == '\0')
+        return rs_walk_operate(walk, symbol, a, b);
+    rs_value result = auxiliary_operation(walk, symbol, &a->number, &b->number, suffix);
+    result.approximated = a->approximated || b->approximated;
+    return result;
 }
 
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b)
@@ -185,7 +226,7 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
                                 rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
     rs_polynomial number = operate_numbers(symbol, &a->number, &b->number);
     rs_value result = number.known ? rs_value_number(rs_walk_fold(walk, &number))
-                                   : auxiliary_operation(walk, symbol, &a->number, &b->number);
+                                   : auxiliary_operation(walk, symbol, &a->number, &b->number, "");
     result.approximated = a->approximated || b->approximated;
     return result;
 }
@@ -213,7 +254,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
         if (strcmp(symbol, ",") == 0)
             result = b;
         else if ((plain || shift) && (number || a.kind == RS_VALUE_ADDRESS))
-            result = rs_walk_operate(walk, symbol[0], &a, &b);
+            result = operate_typed(walk, symbol[0], &a, &b, rs_node_type(walk->tree, node));
         else
             result = rs_value_unknown(rs_value_depends(walk, &a) | rs_value_depends(walk, &b),
                                       rs_value_has_data(walk, &a) || rs_value_has_data(walk, &b));
@@ -274,6 +315,7 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
     free(name);
     rs_value old = walk->values[value];
     *result = rs_walk_operate(walk, operation, &old, &part);
+    *result = rs_walk_narrow(walk, result, -1, rs_node_type(walk->tree, left));
     result->carried_loop = old.carried_loop;
     result->carried_from = old.carried_from;
     rs_walk_set(walk, place->key, result);
@@ -322,6 +364,7 @@ static rs_value evaluate_assignment(rs_walk *walk, int left, int right)
     if (evaluate_reduction(walk, &place, left, operand, operation, &value))
         return value;
     value = rs_walk_evaluate(walk, right);
+    value = rs_walk_narrow(walk, &value, right, rs_node_type(walk->tree, left));
     rs_walk_store(walk, &place, &value, left, false);
     if (place.kind == RS_PLACE_MEMORY)
         pair_references(walk, left, right, first);
@@ -343,11 +386,14 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
         if (place.kind == RS_PLACE_VARIABLE)
             old = rs_walk_variable(walk, left);
         bool number = is_integer(walk, left) || old.kind == RS_VALUE_ADDRESS;
+        CXType type = rs_node_type(walk->tree, rs_node_inner(walk->tree, right));
         if (number && symbol != NULL)
-            result = rs_walk_operate(walk, symbol[0], &old, &added);
+            result = operate_typed(walk, symbol[0], &old, &added,
+                                   is_unsigned(type) ? type : rs_node_type(walk->tree, left));
         else
             result = rs_value_unknown(rs_value_depends(walk, &old) | rs_value_depends(walk, &added),
                                       true);
+        result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, left));
         rs_walk_store(walk, &place, &result, left, true);
     }
     free(symbol);
@@ -361,6 +407,7 @@ static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool afte
     if (place.kind == RS_PLACE_VARIABLE)
         old = rs_walk_variable(walk, operand);
     rs_value result = rs_walk_operate(walk, symbol, &old, &one);
+    result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, operand));
     rs_walk_store(walk, &place, &result, operand, true);
     return after ? old : result;
 }
@@ -437,6 +484,47 @@ static rs_value evaluate_conditional(rs_walk *walk, int node)
     return result;
 }
 
+/* Whether all numbers of a type are numbers of the other one. */
+static bool holds_all(CXType wide, CXType from)
+{
+    int64_t size = clang_Type_getSizeOf(wide), other = clang_Type_getSizeOf(from);
+    if (wide.kind == from.kind)
+        return true;
+    if (!is_integer_type(from) || wide.kind == CXType_Bool)
+        return false;
+    return is_unsigned(wide) == is_unsigned(from) ? other <= size
+                                                  : is_unsigned(from) && other < size;
+}
+
+rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type)
+{
+    enum { INT_SIZE = 4 };
+    int inner = rs_node_inner(walk->tree, node);
+    int64_t size = clang_Type_getSizeOf(type), constant;
+    if (value->kind != RS_VALUE_NUMBER || !is_integer_type(type) || size <= 0 || size >= INT_SIZE ||
+        (inner >= 0 && holds_all(type, rs_node_type(walk->tree, inner))))
+        return *value;
+    int64_t most =
+        type.kind == CXType_Bool ? 1 : ((int64_t)1 << (8 * size - !is_unsigned(type))) - 1;
+    int64_t least = is_unsigned(type) ? 0 : -most - 1;
+    if (rs_polynomial_is_constant(&value->number, &constant) && constant >= least &&
+        constant <= most)
+        return *value;
+    rs_text name = RS_TEXT_EMPTY;
+    CXString spelling = clang_getTypeSpelling(type);
+    rs_text_format(&name, "(%s)(", clang_getCString(spelling));
+    clang_disposeString(spelling);
+    rs_polynomial_print(&name, &value->number, &walk->unit->symbols);
+    rs_text_add_string(&name, ")");
+    bool exact = !name.failed && name.size < 100;
+    rs_value result = rs_value_number(rs_walk_auxiliary(walk, exact ? name.data : "narrow",
+                                                        rs_value_depends(walk, value),
+                                                        rs_value_has_data(walk, value), !exact));
+    rs_text_free(&name);
+    result.approximated = value->approximated;
+    return result;
+}
+
 /* A pointer to elements of another size sees the array as another one. */
 static rs_value cast_address(rs_walk *walk, const rs_value *address, CXType type)
 {
@@ -482,7 +570,9 @@ static rs_value evaluate_cast(rs_walk *walk, int node)
     CXType type = rs_node_type(walk->tree, node);
     if (value.kind == RS_VALUE_ADDRESS && type.kind == CXType_Pointer)
         return cast_address(walk, &value, type);
-    if (value.kind == RS_VALUE_UNKNOWN || is_integer(walk, node) || value.kind == RS_VALUE_ADDRESS)
+    if (is_integer(walk, node))
+        return rs_walk_narrow(walk, &value, last, type);
+    if (value.kind == RS_VALUE_UNKNOWN || value.kind == RS_VALUE_ADDRESS)
         return value;
     int64_t constant;
     return rs_polynomial_is_constant(&value.number, &constant)

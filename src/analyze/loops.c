@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANGE_LIMIT = 400, NAME_ROOM = 128 };
+enum { CHANGE_LIMIT = 400, NAME_ROOM = 128, INT_SIZE = 4 };
 
 /* One assignment to a variable. */
 typedef struct {
@@ -305,8 +305,14 @@ static void carry(rs_walk *walk, const change *c, const changes *all, const rs_p
 {
     int before = rs_walk_find(walk, c->key);
     rs_value start = before >= 0 ? walk->values[before] : rs_walk_variable(walk, c->target);
-    bool single = count_changes(all, c->key) == 1 && c->always;
+    uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    CXType type = rs_node_type(walk->tree, c->target);
+    bool small = type.kind >= CXType_Bool && type.kind <= CXType_Int128 &&
+                 clang_Type_getSizeOf(type) < INT_SIZE; /* it soon starts over */
+    bool single = count_changes(all, c->key) == 1 && c->always && !small;
     rs_polynomial step = single && count->known ? step_of(walk, c, all) : rs_polynomial_unknown();
+    if ((rs_polynomial_depends(&step, &walk->unit->symbols) & column) != 0)
+        step = rs_polynomial_unknown(); /* it is another one in every iteration */
     rs_polynomial moved = rs_polynomial_multiply(&step, count);
     if (moved.known && start.kind != RS_VALUE_UNKNOWN) {
         rs_value by = rs_value_number(moved);
@@ -315,15 +321,13 @@ static void carry(rs_walk *walk, const change *c, const changes *all, const rs_p
         rs_walk_set(walk, c->key, &value);
         return;
     }
-    uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
     rs_value value = start;
     if (start.kind != RS_VALUE_ADDRESS)
         value = rs_value_unknown(column | rs_value_depends(walk, &start), true);
     else if (value.count > 0)
         value.subscripts[value.count - 1] =
             rs_walk_auxiliary(walk, "position", column, c->data, true);
-    enum CXTypeKind kind = rs_node_type(walk->tree, c->target).kind;
-    if (value.kind == RS_VALUE_UNKNOWN && kind >= CXType_Bool && kind <= CXType_Int128) {
+    if (value.kind == RS_VALUE_UNKNOWN && type.kind >= CXType_Bool && type.kind <= CXType_Int128) {
         char *name = rs_walk_text(walk, c->target);
         bool data = false;
         for (int i = 0; i < all->count; i++)
@@ -393,6 +397,7 @@ static int add_loop(rs_walk *walk, int node, const char *name)
         return -1;
     }
     loop->symbol = symbol;
+    walk->unit->symbols.symbols[symbol].natural = true; /* it counts, unless it starts elsewhere */
     loop->parent = walk->loop;
     loop->line = rs_walk_line(walk, node);
     loop->offset = walk->tree->nodes[node].begin;
@@ -423,6 +428,8 @@ static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
     loop->step = constant;
     if (constant == 1 && start->kind == RS_VALUE_NUMBER) {
         loop->lower = start->number;
+        walk->unit->symbols.symbols[loop->symbol].natural =
+            rs_polynomial_is_natural(&start->number, &walk->unit->symbols);
         return rs_value_number(symbol);
     }
     rs_value moved = rs_value_number(rs_polynomial_multiply(step, &symbol));

@@ -230,7 +230,11 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
             return rs_value_constant(constant);
     }
     int symbol = rs_symbols_find_variable(&walk->unit->symbols, name, key);
-    return symbol < 0 ? rs_value_unknown(0, false) : rs_value_number(rs_polynomial_symbol(symbol));
+    if (symbol < 0)
+        return rs_value_unknown(0, false);
+    walk->unit->symbols.symbols[symbol].natural =
+        type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
+    return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
 void rs_walk_declare(rs_walk *walk, CXCursor declared)

@@ -245,6 +245,18 @@ static void print_term(rs_text *text, const rs_term *term, const rs_symbols *sym
                        symbols->symbols[term->symbols[s]].name);
 }
 
+bool rs_polynomial_is_natural(const rs_polynomial *a, const rs_symbols *symbols)
+{
+    for (int i = 0; i < a->count; i++) {
+        if (a->terms[i].coefficient < 0)
+            return false;
+        for (int j = 0; j < RS_DEGREE_LIMIT && a->terms[i].symbols[j] >= 0; j++)
+            if (!rs_symbol_is_natural(symbols, a->terms[i].symbols[j]))
+                return false;
+    }
+    return a->known;
+}
+
 void rs_polynomial_print(rs_text *text, const rs_polynomial *a, const rs_symbols *symbols)
 {
     if (!a->known)

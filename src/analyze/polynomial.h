@@ -50,6 +50,9 @@ rs_polynomial rs_polynomial_without(const rs_polynomial *a, int symbol);
 uint64_t rs_polynomial_depends(const rs_polynomial *a, const rs_symbols *symbols);
 bool rs_polynomial_has_data(const rs_polynomial *a, const rs_symbols *symbols);
 
+/* Whether it is never negative because no part of it is. */
+bool rs_polynomial_is_natural(const rs_polynomial *a, const rs_symbols *symbols);
+
 void rs_polynomial_print(rs_text *text, const rs_polynomial *a, const rs_symbols *symbols);
 
 #endif

@@ -57,6 +57,8 @@ static void walk_variable(rs_walk *walk, int node)
     }
     rs_value value =
         initializer >= 0 ? rs_walk_evaluate(walk, initializer) : rs_value_unknown(0, false);
+    if (initializer >= 0)
+        value = rs_walk_narrow(walk, &value, initializer, type);
     CXString spelling = clang_getCursorSpelling(cursor);
     bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
     if (value.kind == RS_VALUE_UNKNOWN && integer && initializer >= 0)

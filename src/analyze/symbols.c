@@ -84,6 +84,13 @@ bool rs_symbol_iterates(const rs_symbols *symbols, int symbol)
     return is_iteration(symbols->symbols[symbol].kind);
 }
 
+bool rs_symbol_is_natural(const rs_symbols *symbols, int symbol)
+{
+    const rs_symbol *s = &symbols->symbols[symbol];
+    return s->natural || s->size || s->kind == RS_SYMBOL_GROUP || s->kind == RS_SYMBOL_LOCAL ||
+           s->kind == RS_SYMBOL_GLOBAL;
+}
+
 uint64_t rs_symbol_depends(const rs_symbols *symbols, int symbol)
 {
     if (!rs_symbol_iterates(symbols, symbol))

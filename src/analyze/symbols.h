@@ -25,6 +25,7 @@ typedef struct {
     int dimension; /* of thread indices: 0, 1, 2 for x, y, z; -1 otherwise */
     bool size;     /* a parameter that is the extent of a work-group */
     uint64_t key;  /* of the variable that a parameter is; 0: none */
+    bool natural;  /* never negative; thread indices and extents are not either */
     /* Of auxiliary symbols: */
     uint64_t depends; /* the iteration symbols it varies with, one bit a column */
     bool data;        /* it comes from a loaded value */
@@ -46,6 +47,9 @@ int rs_symbols_find_variable(rs_symbols *symbols, const char *name, uint64_t key
 /* The bit of an iteration symbol, what an auxiliary symbol varies with, 0 for parameters. */
 uint64_t rs_symbol_depends(const rs_symbols *symbols, int symbol);
 bool rs_symbol_iterates(const rs_symbols *symbols, int symbol);
+
+/* Whether it is known never to be negative. */
+bool rs_symbol_is_natural(const rs_symbols *symbols, int symbol);
 
 void rs_symbols_free(rs_symbols *symbols);
 

@@ -112,6 +112,10 @@ rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
 /* expressions.c */
 rs_value rs_walk_evaluate(rs_walk *walk, int node);
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
+
+/* The value of a node in an integer type: a number that may not fit is another symbol. */
+rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type);
+
 /* A node's text as one line, to be compared; and cut at 60 bytes, to be shown. The caller frees. */
 char *rs_walk_source(const rs_walk *walk, int node);
 char *rs_walk_text(const rs_walk *walk, int node);

@@ -34,6 +34,28 @@ says out 'loop i \(its iterations are threads\): carries nothing'
 analyze near 'for (int i = 0; i < N; i++) x[i + 255] = x[i];'
 says out 'loop i: carries a value through x \(lines 1 and 1\)'
 
+# Equal for numbers that are not negative and fit, and only then.
+carries='loop i: carries a value through x'
+analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'
+says out "$carries"
+analyze shifted_right 'for (int i = 4; i < 200; i++) x[i + (shift >> 1)] = x[i + shift / 2] + 1;'
+says out "$carries"
+analyze unsigned_rest 'for (int i = 4; i < 200; i++) x[i + shift % 4] = x[i + shift % 4u] + 1;'
+says out "$carries"
+analyze narrowed 'for (int i = 4; i < 200; i++) x[i + shift] = x[i + (char)shift] + 1;'
+says out "$carries"
+analyze narrow_variable 'char c = shift; for (int i = 4; i < 200; i++) x[i + shift] = x[i + c] + 1;'
+says out "$carries"
+analyze same_mask 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + (shift & 3)] + 1;'
+says out 'loop i .*: carries nothing'
+analyze natural 'for (int j = 0; j < 9; j++) for (int i = 4; i < 200; i++) x[i + (j & 3)] = x[i + j % 4] + 1;'
+says out 'loop i .*: carries nothing'
+# What grows by another step in every iteration has no closed form.
+analyze growing 'int u = 0; for (int i = 0; i < 20; i++) { u += i; x[u] = x[u] + 1; }'
+says out 'loop i: carries a value through u'
+analyze small 'unsigned char c = 0; for (int i = 0; i < 20; i++) { c += 1; x[c] = 1; }'
+says out 'loop i: carries a value through c'
+
 # Figures 7 and 8: constant and texture memory.
 analyze constant 'for (int i = 0; i < N; i++) { float t = 0; for (int j = 0; j < M; j++) t += y[j]; x[i] = t; }'
 says out '^  y: .*same address.*place: constant memory'
