@@ -262,10 +262,26 @@ static bool write_step(rs_lanes *b, int node)
     return true;
 }
 
+/* A value that is used more or less often than it is written would be assigned as often. */
+static bool assigns_below(const rs_tree *tree, int node)
+{
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (rs_node_assigned(tree, child) >= 0 || assigns_below(tree, child))
+            return true;
+    return false;
+}
+
 static bool write_statement(rs_lanes *b, int node)
 {
     bool ok = true;
-    switch (b->tree->nodes[node].kind) {
+    enum CXCursorKind kind = b->tree->nodes[node].kind;
+    int condition = kind == CXCursor_IfStmt ? rs_node_child(b->tree, node, 0) : -1;
+    bool plain = kind == CXCursor_DeclStmt || kind == CXCursor_BinaryOperator ||
+                 kind == CXCursor_CompoundAssignOperator;
+    if ((plain && assigns_below(b->tree, node)) ||
+        (condition >= 0 && assigns_below(b->tree, condition)))
+        return rs_lanes_refuse(b, node, "assigns inside an expression").vector;
+    switch (kind) {
     case CXCursor_CompoundStmt:
         if (node == b->loop->parts.body)
             return write_children(b, node, write_statement);

@@ -39,10 +39,18 @@ static int body_of(const rs_nest *nest)
     return body;
 }
 
+/* The node of what an expression assigns, or hands on the address of; -1 for neither. */
+static int changed_by(const rs_tree *tree, int node)
+{
+    bool address =
+        tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "&");
+    return address ? rs_node_child(tree, node, 0) : rs_node_assigned(tree, node);
+}
+
 /* How often a variable is named below a node; with `assigned`, how often it is assigned. */
 static int count_uses(const rs_tree *tree, int node, size_t declaration, bool assigned)
 {
-    int left = assigned ? rs_node_assigned(tree, node) : -1;
+    int left = assigned ? changed_by(tree, node) : -1;
     int count = assigned ? left >= 0 && rs_node_declaration(tree, left) == declaration
                          : tree->nodes[node].kind == CXCursor_DeclRefExpr &&
                                rs_node_declaration(tree, node) == declaration;
@@ -115,8 +123,13 @@ static bool take_statement(rs_kernels *kernels, int body, int statement)
 }
 
 /* Parameters of the function: numbers, and pointers to numbers or structures. */
-static bool check_parameter(rs_nest *nest, CXCursor parameter)
+static bool check_parameter(rs_nest *nest, int body, CXCursor parameter)
 {
+    const rs_tree *tree = &nest->program->tree;
+    size_t declaration = rs_cursor_offset(parameter);
+    if (count_uses(tree, nest->node, declaration, false) > 0 &&
+        count_uses(tree, body, declaration, true) > 0)
+        return rs_nest_refuse(nest, nest->node, "a parameter of the nest is assigned");
     CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
     bool pointer = type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray ||
                    type.kind == CXType_ConstantArray;
@@ -140,12 +153,17 @@ static bool check_parameter(rs_nest *nest, CXCursor parameter)
 static bool check_names(rs_nest *nest, int node)
 {
     const rs_tree *tree = &nest->program->tree;
+    if (tree->nodes[node].kind == CXCursor_VarDecl && rs_node_is_pointer(tree, node))
+        return rs_nest_refuse(nest, node, "the nest declares a pointer");
     if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
         CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
         enum CXCursorKind kind = clang_getCursorKind(declared);
         if (kind == CXCursor_VarDecl &&
             rs_cursor_offset(declared) < tree->nodes[nest->function].begin)
             return rs_nest_refuse(nest, node, "a variable of the file is used");
+        CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+        if (kind == CXCursor_VarDecl && type.kind == CXType_Pointer)
+            return rs_nest_refuse(nest, node, "a pointer is used that is no parameter");
         if (kind == CXCursor_FunctionDecl && !rs_function_is_callable(declared))
             return rs_nest_refuse(nest, node, "a function is called that kernels do not have");
     }
@@ -163,7 +181,7 @@ restride_status rs_kernels_prepare(rs_kernels *kernels)
     int body = body_of(nest), count = clang_Cursor_getNumArguments(function);
     bool ok = check_names(nest, nest->node);
     for (int i = 0; i < count && ok; i++)
-        ok = check_parameter(nest, clang_Cursor_getArgument(function, (unsigned)i));
+        ok = check_parameter(nest, body, clang_Cursor_getArgument(function, (unsigned)i));
     for (int child = tree->nodes[body].first; child >= 0 && ok; child = tree->nodes[child].next)
         ok = take_statement(kernels, body, child);
     return ok || nest->refusal != NULL ? RESTRIDE_OK : rs_fail_memory("the kernels of a nest");

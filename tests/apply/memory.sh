@@ -99,8 +99,32 @@ void uneven(float x[N], float y[N])
         x[i] = sum;
     }
 }
+
+/* Parameters that grow with the iterations */
+void growing(float x[N], float y[3 * N], int u)
+{
+    for (int i = 0; i < N; i++) {
+        u += 2;
+        x[i] = y[u];
+    }
+}
+void scaled(float x[N], float y[N], int u)
+{
+    for (int i = 0; i < N; i++) {
+        x[i] = y[i] * u;
+        u++;
+    }
+}
+void walking(float x[N], float *y)
+{
+    for (int i = 0; i < N; i++)
+        x[i] = *y++;
+}
 END
-check forms.c
+check forms.c --set u=1 --elements y=1000
+for function in growing scaled walking; do
+    says out "^$function, line .*left as it is: a parameter of the nest is assigned"
+done
 check forms.c --constant 1 --size 45
 placed forms.c backwards y=shared
 placed forms.c pictures bytes=texture at=texture

@@ -284,3 +284,37 @@ void global_table(int n, float x[])
     for (int i = 0; i < n; i++)
         x[i] = table[i];
 }
+
+/* must stay: a parameter of the nest is assigned */
+void growing(int n, float x[], float y[], int u)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x[u++];
+}
+
+/* must stay: a parameter of the nest is assigned */
+void walking(int n, float x[], float y[])
+{
+    for (int i = 0; i < n; i++)
+        y[i] = *x++;
+}
+
+/* must stay: assigns inside an expression */
+void growing_rows(float X[N][M], float y[])
+{
+    for (int i = 0; i < N; i++) {
+        int u = i;
+        for (int j = 0; j < M; j++)
+            X[i][j] = y[u++];
+    }
+}
+
+/* must stay: the nest declares a pointer */
+void walking_rows(float X[N][M], float y[])
+{
+    for (int i = 0; i < N; i++) {
+        float *from = y + i;
+        for (int j = 0; j < M; j++)
+            X[i][j] = from[j];
+    }
+}
