@@ -60,9 +60,7 @@ static bool same_words(const char *a, const char *b)
     }
 }
 
-/* Whether the driver built the program with these options; a build that it refused leaves others.
- */
-static bool was_built_with(const rs_program *program, const char *options)
+bool rs_program_was_built_with(const rs_program *program, const char *options)
 {
     size_t size = 0;
     if (rs_driver()->clGetProgramBuildInfo(program->handle, program->devices[0],
@@ -82,7 +80,7 @@ static void remember(const rs_program *program, const unsigned char *binary)
 {
     size_t size = size_of_binary(program);
     if (size == 0 || !is_complete(program->source) || !is_complete(program->options) ||
-        !was_built_with(program, program->options))
+        !rs_program_was_built_with(program, program->options))
         return;
     rs_text origin = RS_TEXT_EMPTY;
     rs_text_add(&origin, program->options, strlen(program->options) + 1);

@@ -182,18 +182,36 @@ unsigned rs_program_build(cl_program handle)
 
 /* One call that builds or compiles. */
 typedef struct {
+    cl_program handle;
     unsigned number;
-    bool is_recorded; /* the record has its options: no kernel in use, and no other build, needs it
-                       */
+    bool
+        is_recorded; /* the record has its options: no kernel in use, nor another build, needs it */
+    bool has_ended;
+    unsigned users; /* the call, and the function that the driver is to call */
+    void(CL_CALLBACK *notify)(cl_program, void *); /* the program's */
+    void *data;
 } build;
 
-/* Puts the options into the record. The driver may still refuse them. */
-static build begin_build(rs_program *program, const char *options, cl_uint device_count,
-                         const cl_device_id *devices)
+/* Puts the options into the record. The driver may still refuse them. Called with the lock; NULL
+ * when memory is short, or there is no record. */
+static build *begin_build(rs_program *program, const char *options, cl_uint device_count,
+                          const cl_device_id *devices,
+                          void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
-    build begun = {++program->builds, program->live_kernels == 0 && program->builds_under_way == 0};
+    build *begun = program != NULL ? calloc(1, sizeof *begun) : NULL;
+    if (begun == NULL) {
+        if (program != NULL)
+            program->is_as_recorded = false;
+        return NULL;
+    }
+    *begun = (build){.handle = program->handle,
+                     .number = ++program->builds,
+                     .is_recorded = program->live_kernels == 0 && program->builds_under_way == 0,
+                     .users = notify != NULL ? 2 : 1,
+                     .notify = notify,
+                     .data = data};
     program->builds_under_way++;
-    if (!begun.is_recorded)
+    if (!begun->is_recorded)
         return begun;
     forget_rewriting(program);
     free(program->options);
@@ -205,17 +223,63 @@ static build begin_build(rs_program *program, const char *options, cl_uint devic
 
 /* What the driver refuses because kernels are in use, or commands with them, changes nothing: but
  * then the options in the record are not those of the program. */
-static cl_int end_build(cl_program handle, build begun, cl_int error)
+static void end_build(build *begun, cl_int error)
 {
-    rs_layer_lock();
-    rs_program *program = rs_program_find(handle);
-    if (program != NULL && program->builds_under_way > 0) {
+    rs_program *program = rs_program_find(begun->handle);
+    if (program != NULL && program->builds_under_way > 0 && !begun->has_ended) {
         program->builds_under_way--;
-        if (begun.is_recorded)
-            program->is_as_recorded = error == CL_SUCCESS && program->builds == begun.number;
+        if (begun->is_recorded)
+            program->is_as_recorded = error == CL_SUCCESS && program->builds == begun->number;
         else if (error != CL_INVALID_OPERATION)
             program->is_as_recorded = false;
     }
+    begun->has_ended = true;
+}
+
+static void let_go(build *begun)
+{
+    if (--begun->users == 0)
+        free(begun);
+}
+
+/* Whether the driver has built what the record says, for all devices. */
+static bool is_built(const rs_program *program)
+{
+    bool built = program->device_count > 0 && program->options != NULL &&
+                 rs_program_was_built_with(program, program->options);
+    for (cl_uint d = 0; d < program->device_count && built; d++) {
+        cl_build_status status = CL_BUILD_ERROR;
+        rs_driver()->clGetProgramBuildInfo(program->handle, program->devices[d],
+                                           CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL);
+        built = status == CL_BUILD_SUCCESS;
+    }
+    return built;
+}
+
+/* The driver has built, or not, and its call may have returned long ago, or not yet. The program
+ * may make its kernels from here. */
+static void CL_CALLBACK note_end(cl_program handle, void *data)
+{
+    build *begun = data;
+    rs_layer_lock();
+    const rs_program *program = rs_program_find(begun->handle);
+    bool built = program != NULL && is_built(program);
+    const build ended = *begun;
+    end_build(begun, built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE);
+    let_go(begun);
+    rs_layer_unlock();
+    ended.notify(handle, ended.data);
+}
+
+/* After the driver's call. */
+static cl_int return_from_build(build *begun, cl_int error)
+{
+    if (begun == NULL)
+        return error;
+    rs_layer_lock();
+    if (begun->notify == NULL || error != CL_SUCCESS)
+        end_build(begun, error);
+    let_go(begun);
     rs_layer_unlock();
     return error;
 }
@@ -226,20 +290,17 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
                                           const char **header_names,
                                           void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
-    build begun = {0};
+    const char *options_of_source = options != NULL ? options : "";
     rs_layer_lock();
-    rs_program *program = rs_program_find(handle);
-    if (program != NULL)
-        begun = begin_build(program,
-                            header_count > 0  ? NULL
-                            : options != NULL ? options
-                                              : "",
-                            device_count, devices);
+    build *begun =
+        begin_build(rs_program_find(handle), header_count == 0 ? options_of_source : NULL,
+                    device_count, devices, notify, data);
     rs_layer_unlock();
-    return end_build(handle, begun,
-                     rs_driver()->clCompileProgram(handle, device_count, devices, options,
-                                                   header_count, headers, header_names, notify,
-                                                   data));
+    const bool noted = begun != NULL && notify != NULL;
+    return return_from_build(
+        begun, rs_driver()->clCompileProgram(handle, device_count, devices, options, header_count,
+                                             headers, header_names, noted ? note_end : notify,
+                                             noted ? begun : data));
 }
 
 /* A program linked from one compiled source alone is that source, built with those options. */
@@ -635,25 +696,23 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
 {
     const char *options_of_source = options;
     bool has_headers = false;
-    build begun = {0};
     rs_layer_lock();
     rs_program *program = rs_program_find(handle);
-    if (program != NULL) {
-        if (program->origin_options != NULL)
-            options_of_source = program->origin_options;
-        begun = begin_build(program, options_of_source != NULL ? options_of_source : "",
-                            device_count, devices);
-        has_headers = begun.is_recorded && program->source != NULL && program->options != NULL &&
-                      strstr(program->source, "include") != NULL;
-    }
+    if (program != NULL && program->origin_options != NULL)
+        options_of_source = program->origin_options;
+    build *begun = begin_build(program, options_of_source != NULL ? options_of_source : "",
+                               device_count, devices, notify, data);
+    has_headers = begun != NULL && begun->is_recorded && program->source != NULL &&
+                  program->options != NULL && strstr(program->source, "include") != NULL;
     rs_layer_unlock();
     /* Headers must be read as they are now, and from the present folder; all else can wait for a
      * kernel. */
     if (has_headers)
         rs_program_prepare(handle);
-    return end_build(
-        handle, begun,
-        rs_driver()->clBuildProgram(handle, device_count, devices, options, notify, data));
+    const bool noted = begun != NULL && notify != NULL;
+    return return_from_build(begun, rs_driver()->clBuildProgram(handle, device_count, devices,
+                                                                options, noted ? note_end : notify,
+                                                                noted ? begun : data));
 }
 
 void rs_layer_add_programs(cl_icd_dispatch *table)

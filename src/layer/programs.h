@@ -15,6 +15,10 @@ unsigned rs_program_build(cl_program handle);
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_program *program);
 
+/* Whether the driver built the program with these options; a build that it refused leaves others.
+ */
+bool rs_program_was_built_with(const rs_program *program, const char *options);
+
 /* Whether a binary is known to come from a source, in this run or an earlier one, and then which
  * and with what options; the caller frees both. */
 bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options);

@@ -6,6 +6,7 @@
  */
 #include <CL/cl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -593,6 +594,28 @@ static void refused_build(void)
     compare(cells);
 }
 
+static void CL_CALLBACK make_added(cl_program made, void *kernel)
+{
+    atomic_store((_Atomic(cl_kernel) *)kernel, make_kernel(made, "add", cells));
+}
+
+/* The kernel is made by the function that the driver calls when the program is built. */
+static void notified_build(void)
+{
+    cl_int error;
+    _Atomic(cl_kernel) kernel = NULL;
+    cl_program made =
+        clCreateProgramWithSource(context, 1, (const char **)&step_source, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "-DSTEP=1", make_added, (void *)&kernel),
+         "clBuildProgram");
+    for (int i = 0; i < 3000 && atomic_load(&kernel) == NULL; i++)
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    check(atomic_load(&kernel) != NULL, "no notice");
+    add_once(kernel);
+    compare(cells);
+}
+
 /* The same without a structure: nothing to rewrite, and nothing to complain of. */
 static const char *const plain_source =
     "__kernel void add(__global int *words) { words[4 * get_global_id(0)] += STEP; }\n";
@@ -872,6 +895,7 @@ int main(int argc, char **argv)
                  {"compile-and-link", compile_and_link},
                  {"link-two", link_two},
                  {"refused-build", refused_build},
+                 {"notified-build", notified_build},
                  {"binary", binary},
                  {"binary-to-file", binary_to_file},
                  {"binary-from-file", binary_from_file},

@@ -427,6 +427,7 @@ static void test_cases(void **state)
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
         {"refused-build", "", 1, 1},
+        {"notified-build", "", 1, 1},
         {"binary", "", 3, 3},
         {"il", "", 1, 1},
         {"svm", "", 1, 1},
