@@ -186,6 +186,15 @@ static double least_rate(const launch *choice)
     return seconds > 0 ? bytes / seconds : 0;
 }
 
+/* From the program's start to the kernel's first launch, but for what trials of other kernels have
+ * used up of it: it is there once. */
+static double start_seconds(const rs_known_kernel *known)
+{
+    static const double part = 0.04; /* that trials may cost, see policy.h */
+    const double others = rs_the_layer.tried - known->knowledge.trial_seconds;
+    return fmax(0, known->first_launch - rs_the_layer.loaded_at - others / part);
+}
+
 /* The conversions that either form needs, and how long the layout has been wanted. */
 static rs_policy_launch describe_launch(const launch *choice, cl_device_id device)
 {
@@ -193,8 +202,7 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
     rs_policy_launch described = {.work_items = choice->work_items,
                                   .run = (size_t)-1,
                                   .previous_run = (size_t)-1,
-                                  .start_seconds =
-                                      choice->known->first_launch - rs_the_layer.loaded_at};
+                                  .start_seconds = start_seconds(choice->known)};
     double rate = least_rate(choice);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -254,6 +262,7 @@ static void count_plans(const launch *choice, cl_device_id device)
         double seconds = rs_residence_take_seconds(buffer->context, device, wanted);
         rs_knowledge_add_plan(device, seconds);
         choice->known->knowledge.trial_seconds += seconds;
+        rs_the_layer.tried += seconds;
     }
 }
 
@@ -273,8 +282,8 @@ static bool policy_wants(launch *choice, rs_queue *queue)
     count_plans(choice, queue->device);
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
-    /* A trial can wait until its conversions are built. */
-    choice->known->awaits_build = decision.rewritten && decision.trial_seconds > 0 &&
+    /* It can wait until its conversions are built. */
+    choice->known->awaits_build = decision.rewritten && described.there_seconds > 0 &&
                                   begin_conversions(kernel, queue->device);
     if (choice->known->awaits_build)
         decision = (rs_policy_decision){false, being_built, 0, true};
@@ -283,6 +292,7 @@ static bool policy_wants(launch *choice, rs_queue *queue)
                                         "launches on this queue cannot be timed", 0, false};
     choice->is_trial = decision.trial_seconds > 0;
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
+    rs_the_layer.tried += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
     choice->known->work_items = choice->work_items;

@@ -86,7 +86,8 @@ static bool close_event(const rs_timed *timed)
                                     &status, NULL) == CL_SUCCESS &&
         status > CL_COMPLETE)
         return false;
-    if (status == CL_COMPLETE && read_times(timed, &start, &end)) {
+    if (status == CL_COMPLETE && read_times(timed, &start, &end) &&
+        (timed->known == NULL || (end > start && timed->work_items > 0))) {
         count_time(timed, (double)(end - start) * 1e-9);
         draw(timed, start, end);
     } else if (timed->known != NULL) {
