@@ -110,15 +110,13 @@ static bool add_user(rs_users *users, rs_queue *queue)
 }
 
 /* What a queue is to do may wait for what the program has not flushed yet, in another queue, and
- * would flush only after the command at hand. */
-static cl_int flush_all(cl_context context)
+ * would flush only after the command at hand. Queues on the device refuse it. */
+static void flush_all(cl_context context)
 {
-    cl_int error = CL_SUCCESS;
     const rs_queue *queue;
     for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
-        if (queue->context == context && error == CL_SUCCESS)
-            error = rs_driver()->clFlush(queue->handle);
-    return error;
+        if (queue->context == context)
+            rs_driver()->clFlush(queue->handle);
 }
 
 /* An event that completes after everything given to the queue so far; flushed, so that others may
@@ -126,7 +124,11 @@ static cl_int flush_all(cl_context context)
 static cl_int mark(const rs_queue *queue, cl_event *event)
 {
     cl_int error = rs_driver()->clEnqueueMarkerWithWaitList(queue->handle, 0, NULL, event);
-    return error == CL_SUCCESS ? flush_all(queue->context) : error;
+    if (error == CL_SUCCESS)
+        error = rs_driver()->clFlush(queue->handle);
+    if (error == CL_SUCCESS)
+        flush_all(queue->context);
+    return error;
 }
 
 void rs_queue_retire(rs_queue *queue)

@@ -17,7 +17,8 @@
  * migrate, kernel, marker, barrier, and run: a kernel that fails while it runs, and with it the
  * copies, reads and kernels that wait for its event.
  *
- * With MADE_UP_LAZY=1 the second queue begins when it is flushed for the first time, as any may.
+ * With MADE_UP_LAZY=1 the second queue begins when it is flushed for the first time, as any may,
+ * and the third cannot be flushed, as one on the device.
  *
  * With MADE_UP_LAUNCHES=none a launch without an event does nothing.
  *
@@ -140,12 +141,16 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
 static struct {
     cl_command_queue queue;
     cl_event gate; /* before its first command */
+    cl_command_queue third;
 } lazy;
 
 static void make_lazy(cl_command_queue queue, cl_context context)
 {
     static atomic_int queues;
-    if (getenv("MADE_UP_LAZY") == NULL || atomic_fetch_add(&queues, 1) != 1)
+    const int before = getenv("MADE_UP_LAZY") != NULL ? atomic_fetch_add(&queues, 1) : 0;
+    if (before == 2)
+        lazy.third = queue;
+    if (before != 1)
         return;
     lazy.gate = below->clCreateUserEvent(context, NULL);
     lazy.queue = queue;
@@ -154,6 +159,8 @@ static void make_lazy(cl_command_queue queue, cl_context context)
 
 static cl_int CL_API_CALL flush(cl_command_queue queue)
 {
+    if (queue == lazy.third)
+        return CL_INVALID_COMMAND_QUEUE;
     if (queue == lazy.queue)
         below->clSetUserEventStatus(lazy.gate, CL_COMPLETE);
     return below->clFlush(queue);
