@@ -114,6 +114,7 @@ static void refer(rs_walk *walk, const rs_value *address, int node, int64_t lane
     r->atomic = atomic;
     array->read = array->read || reads;
     array->written = array->written || writes;
+    walk->stores += writes;
 }
 
 /* vloadN(i, p), vstoreN(v, i, p): N neighbouring elements from p + N*i on. */
@@ -185,6 +186,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *l
                              const rs_value *values)
 {
     bool quiet = is_housekeeping(name);
+    walk->stores++; /* perhaps */
     for (int i = 0; i < list->count; i++) {
         int node = rs_node_inner(walk->tree, list->nodes[i]);
         if (values[i].kind == RS_VALUE_ADDRESS && !quiet && node >= 0)

@@ -523,8 +523,29 @@ static void stop_counting(rs_walk *walk, int at, const entry *e)
     rs_walk_set(walk, e->main.key, &after);
 }
 
+/* Whether a loop may store what it loads as a number: then each iteration loads another one. */
+static bool stores_numbers(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    bool step = kind == CXCursor_UnaryOperator &&
+                (rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++") ||
+                 rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--"));
+    bool assigns = step || kind == CXCursor_CompoundAssignOperator ||
+                   (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "="));
+    if (kind == CXCursor_CallExpr ||
+        (assigns && left >= 0 && tree->nodes[left].kind != CXCursor_DeclRefExpr &&
+         rs_type_may_hold_index(rs_node_type(tree, left))))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (stores_numbers(tree, child))
+            return true;
+    return false;
+}
+
 static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback)
 {
+    walk->stores += stores_numbers(walk->tree, node);
     collect_changes(walk, e);
     char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
     if (name == NULL || count_changes(&e->in_body, e->main.key) > 0)

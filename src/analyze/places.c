@@ -229,7 +229,7 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
-    int symbol = rs_symbols_find_variable(&walk->unit->symbols, name, key);
+    int symbol = rs_symbols_find_keyed(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, key);
     if (symbol < 0)
         return rs_value_unknown(0, false);
     walk->unit->symbols.symbols[symbol].natural =
@@ -488,6 +488,16 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
 
 /* ---- reading and writing ---- */
 
+bool rs_type_may_hold_index(CXType type)
+{
+    bool vector = type.kind == CXType_Vector || type.kind == CXType_ExtVector;
+    CXType element = vector ? clang_getCanonicalType(clang_getElementType(type)) : type;
+    bool floating = (element.kind >= CXType_Float && element.kind <= CXType_LongDouble) ||
+                    element.kind == CXType_Half || element.kind == CXType_Float16 ||
+                    element.kind == CXType_Float128;
+    return !floating && element.kind != CXType_Pointer;
+}
+
 rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type)
 {
     if (walk->unit->reference_count >= REFERENCE_LIMIT)
@@ -540,7 +550,17 @@ static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType typ
     return value;
 }
 
-/* The symbol of a loaded number: the same for the same element. */
+/* A symbol by its name, the array and what may have been stored since: never 0. */
+static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%s %d %ld", name, array, walk->stores);
+    uint64_t key = text.failed ? 1 : hash(text.data);
+    rs_text_free(&text);
+    return key | 1;
+}
+
+/* The symbol of a loaded number: the same for the same element until something is stored. */
 static rs_value loaded_number(rs_walk *walk, const rs_value *address)
 {
     rs_text name = RS_TEXT_EMPTY;
@@ -554,10 +574,17 @@ static rs_value loaded_number(rs_walk *walk, const rs_value *address)
     if (address->member[0] != '\0')
         rs_text_format(&name, ".%s", address->member);
     bool exact = !name.failed && name.size < 100;
-    rs_polynomial number = rs_walk_auxiliary(walk, exact ? name.data : "loaded",
-                                             rs_value_depends(walk, address), true, !exact);
+    uint64_t depends = rs_value_depends(walk, address);
+    rs_symbols *symbols = &walk->unit->symbols;
+    int symbol = !exact ? -1
+                        : rs_symbols_find_keyed(symbols, name.data, RS_SYMBOL_AUXILIARY,
+                                                loaded_key(walk, name.data, address->array));
     rs_text_free(&name);
-    return rs_value_number(number);
+    if (symbol < 0)
+        return rs_value_number(rs_walk_auxiliary(walk, "loaded", depends, true, true));
+    symbols->symbols[symbol].depends |= depends;
+    symbols->symbols[symbol].data = true;
+    return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
 rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
@@ -582,7 +609,8 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
         bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
         int symbol = text == NULL || !integer
                          ? -1
-                         : rs_symbols_find_variable(&walk->unit->symbols, text, place->key);
+                         : rs_symbols_find_keyed(&walk->unit->symbols, text, RS_SYMBOL_PARAMETER,
+                                                 place->key);
         free(text);
         return symbol < 0 ? rs_value_unknown(0, false)
                           : rs_value_number(rs_polynomial_symbol(symbol));
@@ -654,6 +682,7 @@ void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *valu
         rs_array *array = &walk->unit->arrays[place->address.array];
         reference->written = true;
         reference->read = reads;
+        walk->stores += rs_type_may_hold_index(type);
         array->written = true;
         array->read = array->read || reads;
     }

@@ -53,13 +53,13 @@ int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, 
     return added;
 }
 
-int rs_symbols_find_variable(rs_symbols *symbols, const char *name, uint64_t key)
+int rs_symbols_find_keyed(rs_symbols *symbols, const char *name, rs_symbol_kind kind, uint64_t key)
 {
     rs_text free_name = RS_TEXT_EMPTY;
     rs_text_add_string(&free_name, name);
     for (int i = 0, n = 2; i < symbols->count && !free_name.failed; i++) {
         const rs_symbol *s = &symbols->symbols[i];
-        if (s->kind != RS_SYMBOL_PARAMETER)
+        if (s->kind != kind)
             continue;
         if (s->key == key) {
             rs_text_free(&free_name);
@@ -71,8 +71,7 @@ int rs_symbols_find_variable(rs_symbols *symbols, const char *name, uint64_t key
             i = -1;
         }
     }
-    int added =
-        free_name.failed ? -1 : rs_symbols_find(symbols, free_name.data, RS_SYMBOL_PARAMETER, -1);
+    int added = free_name.failed ? -1 : rs_symbols_find(symbols, free_name.data, kind, -1);
     rs_text_free(&free_name);
     if (added >= 0)
         symbols->symbols[added].key = key;

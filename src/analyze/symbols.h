@@ -24,7 +24,7 @@ typedef struct {
     rs_symbol_kind kind;
     int dimension; /* of thread indices: 0, 1, 2 for x, y, z; -1 otherwise */
     bool size;     /* a parameter that is the extent of a work-group */
-    uint64_t key;  /* of the variable that a parameter is; 0: none */
+    uint64_t key;  /* of the variable or the loaded number; 0: none */
     bool natural;  /* never negative; thread indices and extents are not either */
     /* Of auxiliary symbols: */
     uint64_t depends; /* the iteration symbols it varies with, one bit a column */
@@ -41,8 +41,11 @@ typedef struct {
 /* Finds a symbol or adds it; -1 when memory is short or there are too many iteration symbols. */
 int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, int dimension);
 
-/* The same for a variable that does not change, by its key: those that share a name get numbers. */
-int rs_symbols_find_variable(rs_symbols *symbols, const char *name, uint64_t key);
+/*
+ * The same for what has a key, a variable that does not change or a loaded number: those of a kind
+ * that share a name get numbers.
+ */
+int rs_symbols_find_keyed(rs_symbols *symbols, const char *name, rs_symbol_kind kind, uint64_t key);
 
 /* The bit of an iteration symbol, what an auxiliary symbol varies with, 0 for parameters. */
 uint64_t rs_symbol_depends(const rs_symbols *symbols, int symbol);

@@ -79,6 +79,7 @@ typedef struct {
     int value_count, value_capacity;
 
     int loop, order, guards;
+    long stores; /* so far, of what may be an index */
     int calls[RS_CALL_DEPTH], depth;
     int returned; /* the value of the function that is walked, or -1 */
     long steps;
@@ -126,6 +127,7 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node);
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads);
 rs_value rs_walk_variable(rs_walk *walk, int node);
+bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
 void rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array */
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
 rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);

@@ -50,6 +50,26 @@ analyze same_mask 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + (shi
 says out 'loop i .*: carries nothing'
 analyze natural 'for (int j = 0; j < 9; j++) for (int i = 4; i < 200; i++) x[i + (j & 3)] = x[i + j % 4] + 1;'
 says out 'loop i .*: carries nothing'
+# A loaded number is the same one until something is stored.
+loaded() { # NAME PARAMETERS BODY
+    echo "struct s { int n; }; int idx[4]; static int look(int k) { return idx[k]; } void change(int *p); void $1($2) { $3 }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+}
+shifted='for (int i = 0; i < 1000; i++) x[i + a] = x[i + b] + 1;'
+loaded stored 'int *p, float *x' "int a = p[0]; p[0] = 5; int b = p[0]; $shifted"
+says out "$carries"
+loaded aliased 'int *p, int *q, float *x' "int a = p[0]; q[0] = 5; int b = p[0]; $shifted"
+says out "$carries"
+loaded member 'struct s *q, float *x' "int a = q->n; q->n = a + 3; int b = q->n; $shifted"
+says out "$carries"
+loaded named 'const int *idx, float *x' "int a = idx[0], b = look(0); $shifted"
+says out "$carries"
+loaded called 'int *p, float *x' "int a = p[0]; change(p); int b = p[0]; $shifted"
+says out "$carries"
+loaded around 'int *p, float *x' "int a = p[0]; for (int j = 0; j < 9; j++) { int b = p[0]; $shifted p[0] = 7; }"
+says out "$carries"
+loaded again 'int *p, float *x' "int a = p[0]; x[0] = 5; int b = p[0]; $shifted"
+says out 'loop i .*: carries nothing'
 # What grows by another step in every iteration has no closed form.
 analyze growing 'int u = 0; for (int i = 0; i < 20; i++) { u += i; x[u] = x[u] + 1; }'
 says out 'loop i: carries a value through u'
