@@ -72,7 +72,7 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node)
 
 /* ---- what a loop assigns ---- */
 
-static bool variable_key(rs_walk *walk, int node, uint64_t *key)
+static bool variable_key(const rs_walk *walk, int node, uint64_t *key)
 {
     node = rs_node_inner(walk->tree, node);
     if (node < 0)
@@ -442,6 +442,7 @@ typedef struct {
     changes in_body, in_step;
     change main;         /* of the variable that counts; key 0: there is none */
     rs_polynomial count; /* of the iterations before this one */
+    bool stores;         /* what may be loaded as a number */
 } entry;
 
 static void collect_changes(rs_walk *walk, entry *e)
@@ -461,6 +462,34 @@ static void add_change(changes *all, const change *c)
         all->list[all->count++] = *c;
 }
 
+/* The first of the changed variables that an expression names, or NULL. */
+static const change *names_changed(rs_walk *walk, int node, const changes *all)
+{
+    uint64_t key;
+    if (node < 0)
+        return NULL;
+    for (int i = 0; variable_key(walk, node, &key) && i < all->count; i++)
+        if (all->list[i].key == key)
+            return &all->list[i];
+    const change *found = NULL;
+    for (int child = walk->tree->nodes[node].first; child >= 0 && found == NULL;
+         child = walk->tree->nodes[child].next)
+        found = names_changed(walk, child, all);
+    return found;
+}
+
+/* A bound that the body moves says nothing, and each iteration decides whether another follows. */
+static void check_bound(rs_walk *walk, int at, const entry *e, const change *moving)
+{
+    rs_loop *loop = &walk->unit->loops[at];
+    bool loads = e->p.condition >= 0 && loads_memory(walk->tree, e->p.condition);
+    if (moving != NULL && loop->carried == NULL)
+        loop->carried = rs_walk_text(walk, moving->target);
+    if (moving != NULL || names_changed(walk, e->p.condition, &e->in_body) != NULL ||
+        (loads && e->stores))
+        loop->bound = rs_polynomial_unknown();
+}
+
 /* Gives the counting variable its value in terms of the symbol; without one, main.key becomes 0. */
 static void start_counting(rs_walk *walk, int at, entry *e)
 {
@@ -472,6 +501,7 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         start = rs_walk_variable(walk, e->main.target);
     }
     e->count = rs_polynomial_symbol(loop->symbol);
+    const change *moving = names_changed(walk, e->p.condition, &e->in_body);
     for (int i = 0; i < e->in_step.count; i++)
         if (e->in_step.list[i].key != e->main.key)
             add_change(&e->in_body, &e->in_step.list[i]);
@@ -487,23 +517,45 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         e->count = rs_polynomial_subtract(&e->count, &loop->lower);
     rs_polynomial bound = bound_of(walk, e->p.condition, e->main.key, &value);
     walk->unit->loops[at].bound = bound;
+    check_bound(walk, at, e, moving);
 }
 
-/* A variable that the body declares is new in every iteration. */
-static bool is_declared_inside(const rs_walk *walk, int body, uint64_t key)
+/* A variable that the body declares is new in every iteration, but a static one. */
+static bool is_declared_inside(const rs_walk *walk, int body, int variable)
 {
-    return body >= 0 && key >= walk->tree->nodes[body].begin && key < walk->tree->nodes[body].end;
+    uint64_t key;
+    if (body < 0 || !variable_key(walk, variable, &key))
+        return false;
+    variable = rs_node_inner(walk->tree, variable);
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[variable].cursor);
+    return key >= walk->tree->nodes[body].begin && key < walk->tree->nodes[body].end &&
+           clang_Cursor_getStorageClass(declared) != CX_SC_Static;
+}
+
+static bool names_inside(const rs_walk *walk, int body, int node)
+{
+    if (node < 0)
+        return false;
+    if (is_declared_inside(walk, body, node))
+        return true;
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next)
+        if (names_inside(walk, body, child))
+            return true;
+    return false;
 }
 
 static void carry_all(rs_walk *walk, int at, const entry *e)
 {
     const changes *all = &e->in_body;
     for (int i = 0; i < all->count; i++) {
-        bool first = !is_declared_inside(walk, e->p.body, all->list[i].key);
+        bool first = !is_declared_inside(walk, e->p.body, all->list[i].target);
         for (int j = 0; j < i; j++)
             first = first && all->list[j].key != all->list[i].key;
+        rs_polynomial count =
+            names_inside(walk, e->p.body, all->list[i].by) ? rs_polynomial_unknown() : e->count;
         if (first)
-            carry(walk, &all->list[i], all, &e->count, at);
+            carry(walk, &all->list[i], all, &count, at);
     }
 }
 
@@ -545,7 +597,8 @@ static bool stores_numbers(const rs_tree *tree, int node)
 
 static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback)
 {
-    walk->stores += stores_numbers(walk->tree, node);
+    e->stores = stores_numbers(walk->tree, node);
+    walk->stores += e->stores;
     collect_changes(walk, e);
     char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
     if (name == NULL || count_changes(&e->in_body, e->main.key) > 0)

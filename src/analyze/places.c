@@ -199,7 +199,8 @@ static void place_array(rs_walk *walk, int array, CXCursor declared)
     else if (a->space == RS_SPACE_GLOBAL && walk->unit->kernel && !parameter &&
              !is_global(declared))
         a->space = RS_SPACE_PRIVATE;
-    a->scope = parameter || is_global(declared) ? -1 : walk->loop;
+    bool kept = clang_Cursor_getStorageClass(declared) == CX_SC_Static;
+    a->scope = parameter || kept || is_global(declared) ? -1 : walk->loop;
 }
 
 /* A variable that was not met before: an array, or a parameter of the analysis. */

@@ -55,6 +55,8 @@ static void walk_variable(rs_walk *walk, int node)
         rs_walk_declare(walk, cursor);
         return;
     }
+    if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
+        return; /* it begins with what it was */
     rs_value value =
         initializer >= 0 ? rs_walk_evaluate(walk, initializer) : rs_value_unknown(0, false);
     if (initializer >= 0)

@@ -155,6 +155,9 @@ static bool check_names(rs_nest *nest, int node)
     const rs_tree *tree = &nest->program->tree;
     if (tree->nodes[node].kind == CXCursor_VarDecl && rs_node_is_pointer(tree, node))
         return rs_nest_refuse(nest, node, "the nest declares a pointer");
+    if (tree->nodes[node].kind == CXCursor_VarDecl &&
+        clang_Cursor_getStorageClass(tree->nodes[node].cursor) == CX_SC_Static)
+        return rs_nest_refuse(nest, node, "the nest declares a static variable");
     if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
         CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
         enum CXCursorKind kind = clang_getCursorKind(declared);
@@ -164,6 +167,8 @@ static bool check_names(rs_nest *nest, int node)
         CXType type = clang_getCanonicalType(clang_getCursorType(declared));
         if (kind == CXCursor_VarDecl && type.kind == CXType_Pointer)
             return rs_nest_refuse(nest, node, "a pointer is used that is no parameter");
+        if (kind == CXCursor_VarDecl && clang_Cursor_getStorageClass(declared) == CX_SC_Static)
+            return rs_nest_refuse(nest, node, "a static variable is used");
         if (kind == CXCursor_FunctionDecl && !rs_function_is_callable(declared))
             return rs_nest_refuse(nest, node, "a function is called that kernels do not have");
     }

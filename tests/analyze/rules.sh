@@ -50,6 +50,17 @@ analyze same_mask 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + (shi
 says out 'loop i .*: carries nothing'
 analyze natural 'for (int j = 0; j < 9; j++) for (int i = 4; i < 200; i++) x[i + (j & 3)] = x[i + j % 4] + 1;'
 says out 'loop i .*: carries nothing'
+analyze varying 'int u = 0; for (int i = 0; i < 20; i++) { int t = i % 3; u += t; x[u] = 1; }'
+says out 'loop i: carries a value through u'
+# A bound that the loop moves, and a variable that outlives the iterations.
+analyze shrinking 'for (int i = 0; i < shift; i++) { shift -= 1; x[i] = y[i]; }'
+says out 'loop i: carries a value through shift'
+analyze counted_down 'for (int i = 0; i < shift--; i++) x[i] = y[i];'
+says out 'loop i: carries a value through shift'
+analyze kept 'for (int i = 0; i < 20; i++) { static int s; s = 3 * s + 1; x[i] = s; }'
+says out 'loop i: carries a value through s'
+analyze kept_array 'for (int i = 0; i < 20; i++) { static float s[2]; x[i] = s[0]; s[0] = y[i]; }'
+says out 'loop i: carries a value through s'
 # A loaded number is the same one until something is stored.
 loaded() { # NAME PARAMETERS BODY
     echo "struct s { int n; }; int idx[4]; static int look(int k) { return idx[k]; } void change(int *p); void $1($2) { $3 }" >"$1.c"

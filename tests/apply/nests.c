@@ -318,3 +318,22 @@ void walking_rows(float X[N][M], float y[])
             X[i][j] = from[j];
     }
 }
+
+/* must stay: count an int or long of its own */
+void shrinking(int n, float x[], float y[])
+{
+    for (int i = 0; i < n; i++) {
+        n -= 1;
+        y[i] = x[i];
+    }
+}
+
+/* must stay: the nest declares a static variable */
+void kept(int n, float x[])
+{
+    for (int i = 0; i < n; i++) {
+        static int sum;
+        sum += 1;
+        x[i] = sum;
+    }
+}
