@@ -481,7 +481,11 @@ static restride_status add_functions(const application *a, rs_text *out)
 static restride_status write_source(const application *a, char **source)
 {
     rs_text out = RS_TEXT_EMPTY;
-    restride_status status = add_functions(a, &out);
+    restride_status status = a->program.included.failed ? rs_fail_memory("an output") : RESTRIDE_OK;
+    if (a->program.included.size > 0)
+        rs_text_format(&out, "%s\n", a->program.included.data);
+    if (status == RESTRIDE_OK)
+        status = add_functions(a, &out);
     const char *shown = a->program.flat.shown;
     size_t at = 0;
     for (size_t e = 0; e < a->edit_count; e++) {

@@ -75,9 +75,10 @@ static char *missing_header(const char *failure)
 }
 
 /* Removes one cause of a failed run; false when nothing can be done. */
-static bool repair_source(const rs_flat *flat, const rs_program_request *request, char *source,
+static bool repair_source(rs_program *program, const rs_program_request *request, char *source,
                           rs_headers *headers, rs_model_set *notes)
 {
+    const rs_flat *flat = &program->flat;
     char *name = missing_header(flat->failure);
     const char *file = flat->failure_file != NULL ? flat->failure_file : request->file;
     bool supplied = name != NULL && rs_headers_add(headers, name) == RESTRIDE_OK;
@@ -85,6 +86,9 @@ static bool repair_source(const rs_flat *flat, const rs_program_request *request
         rs_model_note(notes, file, (int)flat->failure_line,
                       "%s was not found; it counts as empty, and what it declares is guessed.",
                       name);
+    /* The source's own line stays where it is; a header of the user's becomes text without it. */
+    if (supplied && request->language != RS_LANGUAGE_OPENCL && rs_headers_is_usual(name))
+        rs_text_format(&program->included, "#include <%s>\n", name);
     free(name);
     if (supplied)
         return true;
@@ -129,8 +133,7 @@ static restride_status flatten(rs_program *program, const rs_program_request *re
         status = rs_flatten(&program->flat, &flat);
         if (status != RESTRIDE_OK || program->flat.failure == NULL)
             break;
-        if (round == HEADER_LIMIT ||
-            !repair_source(&program->flat, request, source, headers, notes))
+        if (round == HEADER_LIMIT || !repair_source(program, request, source, headers, notes))
             break;
         rs_flat_free(&program->flat);
         if (!had_folder && headers->folder != NULL)
@@ -442,6 +445,7 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
 
 void rs_program_free(rs_program *program)
 {
+    rs_text_free(&program->included);
     rs_tree_free(&program->tree);
     rs_grids_free(&program->grids);
     rs_flat_free(&program->flat);

@@ -24,7 +24,8 @@ typedef struct {
     rs_flat flat;
     rs_grids grids;
     rs_tree tree;
-    bool readable; /* false: nothing could be parsed, and a note says why */
+    rs_text included; /* the lines that include what the user's own headers have of the system's */
+    bool readable;    /* false: nothing could be parsed, and a note says why */
 } rs_program;
 
 /* By the name's ending: .cl, .cu and .cuh; everything else is C. */

@@ -197,6 +197,13 @@ done
 
 program large 'grid: i/2 j i%2'
 
+# A header of the user's becomes text, and what it has of the system's is still there.
+printf '#include <stddef.h>\nextern size_t big;\n' >user.h
+printf '#include "user.h"\nvoid k(float grid[8][big], int i, int j) { grid[i][j] = 1; }\n' >headers.c
+expect 0 "$restride" analyze --apply layout headers.c --layout 'grid: i/4 j i%4' -o headers.new.c
+grep -q '_offset(' headers.new.c || complain "headers.c was not changed"
+expect 0 "$cc" -std=gnu11 -c -o headers.o headers.new.c
+
 # Arguments of the flattening function are ints where all extents and indices fit into them, and of 64 bits otherwise.
 words() { # EXTENT INDEX EXPECTED
     echo "__kernel void f($1 n, $1 m, __global float g[n][m], $2 i) { short j = 3; g[i][j + 1] = 2 * g[i + 1][j]; }" >words.cl
