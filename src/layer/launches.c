@@ -268,6 +268,8 @@ static void count_plans(const launch *choice, cl_device_id device)
 
 static const char being_built[] = "its conversions are being built";
 
+static const char not_timed[] = "launches on this queue cannot be timed";
+
 static bool policy_wants(launch *choice, rs_queue *queue)
 {
     rs_kernel *kernel = choice->kernel;
@@ -288,8 +290,10 @@ static bool policy_wants(launch *choice, rs_queue *queue)
     if (choice->known->awaits_build)
         decision = (rs_policy_decision){false, being_built, 0, true};
     if (decision.trial_seconds > 0 && !rs_detour_is_possible(queue))
-        decision = (rs_policy_decision){!decision.rewritten,
-                                        "launches on this queue cannot be timed", 0, false};
+        decision = (rs_policy_decision){!decision.rewritten, not_timed, 0, false};
+    if (!decision.rewritten && choice->known->knowledge.own.count == 0 && decision.is_wanted &&
+        queue->out_of_order && !queue->profiling)
+        decision.reason = not_timed;
     choice->is_trial = decision.trial_seconds > 0;
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
     rs_the_layer.tried += decision.trial_seconds;
