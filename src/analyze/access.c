@@ -81,12 +81,23 @@ static rs_polynomial single_term(const rs_term *term)
     return p;
 }
 
+/* Whether indices multiply each other: (i + n) * (i + n) is no row and column of a matrix. */
+static bool multiplies_indices(const rs_symbols *symbols, const rs_polynomial *flat)
+{
+    for (int t = 0; t < flat->count; t++) {
+        rs_term part = parameters_of(symbols, &flat->terms[t]);
+        if (degree(&flat->terms[t]) > degree(&part) + 1)
+            return true;
+    }
+    return false;
+}
+
 /* i*N*M + j*M + k becomes [i][j][k]. */
 static int divide_flat(const rs_symbols *symbols, const rs_polynomial *flat,
                        rs_polynomial rows[RS_SUBSCRIPT_LIMIT])
 {
     rs_term strides[RS_SUBSCRIPT_LIMIT];
-    int count = find_strides(symbols, flat, strides);
+    int count = multiplies_indices(symbols, flat) ? 0 : find_strides(symbols, flat, strides);
     if (count == 0)
         return 0;
     for (int i = 0; i <= count; i++)

@@ -61,6 +61,9 @@ analyze kept 'for (int i = 0; i < 20; i++) { static int s; s = 3 * s + 1; x[i] =
 says out 'loop i: carries a value through s'
 analyze kept_array 'for (int i = 0; i < 20; i++) { static float s[2]; x[i] = s[0]; s[0] = y[i]; }'
 says out 'loop i: carries a value through s'
+# A square is no row and column of a matrix.
+analyze squared 'for (int i = 0; i < 9; i++) y[100 + (i + shift) * (i + shift)] = 1;'
+says out 'loop i: carries a value through y, perhaps'
 # A loaded number is the same one until something is stored.
 loaded() { # NAME PARAMETERS BODY
     echo "struct s { int n; }; int idx[4]; static int look(int k) { return idx[k]; } void change(int *p); void $1($2) { $3 }" >"$1.c"
