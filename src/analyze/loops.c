@@ -22,6 +22,7 @@ typedef struct {
     int sign;    /* 1, -1; 0: it is not an addition */
     bool always; /* once in every iteration, at the top level of the body */
     bool data;   /* what is assigned was loaded */
+    bool lasts;  /* the variable is static, or of the file: never one of an iteration */
 } change;
 
 typedef struct {
@@ -87,6 +88,17 @@ static bool variable_key(const rs_walk *walk, int node, uint64_t *key)
     return true;
 }
 
+static bool lasts(const rs_tree *tree, int target)
+{
+    target = rs_node_inner(tree, target);
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[target].cursor);
+    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declared));
+    enum CX_StorageClass storage = clang_Cursor_getStorageClass(declared);
+    return clang_getCursorKind(declared) == CXCursor_VarDecl &&
+           (storage == CX_SC_Static || storage == CX_SC_Extern ||
+            parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace);
+}
+
 static bool loads_memory(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
@@ -133,6 +145,7 @@ static bool read_change(rs_walk *walk, int node, change *c)
     c->data = false;
     if (left < 0 || !variable_key(walk, left, &c->key))
         return false;
+    c->lasts = lasts(tree, left);
     if (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) {
         read_sum(walk, c, right);
         c->data = loads_memory(tree, right);
@@ -171,9 +184,13 @@ static void collect(rs_walk *walk, int node, bool always, changes *all)
                  kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_UnaryOperator ||
                  kind == CXCursor_CompoundAssignOperator || kind == CXCursor_DeclStmt ||
                  kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr;
+    bool either =
+        rs_node_is_binary(walk->tree, node, "&&") || rs_node_is_binary(walk->tree, node, "||");
     for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next)
+         child = walk->tree->nodes[child].next) {
         collect(walk, child, always && plain, all);
+        always = always && !either;
+    }
 }
 
 static int count_changes(const changes *all, uint64_t key)
@@ -182,6 +199,48 @@ static int count_changes(const changes *all, uint64_t key)
     for (int i = 0; i < all->count; i++)
         count += all->list[i].key == key;
     return count;
+}
+
+/* What is known of a loop while it is entered. */
+typedef struct {
+    rs_for_parts p;
+    changes in_body, in_step;
+    change main;         /* of the variable that counts; key 0: there is none */
+    rs_polynomial count; /* of the iterations before this one */
+    bool stores;         /* what may be loaded as a number */
+} entry;
+
+/* The first node of an expression that names a variable which the loop assigns; -1 for none. */
+static int find_changed(rs_walk *walk, int node, const entry *e, uint64_t but)
+{
+    uint64_t key;
+    int found = -1;
+    if (walk->tree->nodes[node].kind == CXCursor_DeclRefExpr && variable_key(walk, node, &key) &&
+        key != but && (count_changes(&e->in_body, key) > 0 || count_changes(&e->in_step, key) > 0))
+        return node;
+    for (int child = walk->tree->nodes[node].first; child >= 0 && found < 0;
+         child = walk->tree->nodes[child].next)
+        found = find_changed(walk, child, e, but);
+    return found;
+}
+
+/* A variable that the body declares is new in every iteration, but a static one. */
+static bool is_declared_inside(const rs_walk *walk, int body, uint64_t key)
+{
+    return body >= 0 && key >= walk->tree->nodes[body].begin && key < walk->tree->nodes[body].end;
+}
+
+static bool names_declared_inside(rs_walk *walk, int node, const entry *e)
+{
+    uint64_t key;
+    if (walk->tree->nodes[node].kind == CXCursor_DeclRefExpr && variable_key(walk, node, &key) &&
+        is_declared_inside(walk, e->p.body, key))
+        return true;
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next)
+        if (names_declared_inside(walk, child, e))
+            return true;
+    return false;
 }
 
 /* ---- the loop's own variable ---- */
@@ -202,26 +261,19 @@ static rs_value evaluate_quietly(rs_walk *walk, int node, bool *loads)
 }
 
 /* By how much a change moves its variable; unknown when that varies inside the loop. */
-static rs_polynomial step_of(rs_walk *walk, const change *c, const changes *all)
+static rs_polynomial step_of(rs_walk *walk, const change *c, const entry *e)
 {
-    if (c->sign == 0)
+    if (c->sign == 0 || !c->always)
         return rs_polynomial_unknown();
     if (c->by < 0)
         return rs_polynomial_constant(c->sign);
+    if (find_changed(walk, c->by, e, 0) >= 0 || names_declared_inside(walk, c->by, e))
+        return rs_polynomial_unknown();
     bool loaded;
     rs_value by = evaluate_quietly(walk, c->by, &loaded);
     if (by.kind != RS_VALUE_NUMBER || loaded ||
         rs_polynomial_has_data(&by.number, &walk->unit->symbols))
         return rs_polynomial_unknown();
-    for (int i = 0; i < all->count; i++) {
-        char *text = rs_walk_source(walk, c->by),
-             *other = rs_walk_source(walk, all->list[i].target);
-        bool varies = text == NULL || other == NULL || strstr(text, other) != NULL;
-        free(text);
-        free(other);
-        if (varies)
-            return rs_polynomial_unknown();
-    }
     return rs_polynomial_scale(&by.number, c->sign);
 }
 
@@ -300,24 +352,26 @@ static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const 
 /* ---- variables that a loop carries ---- */
 
 /* Gives a variable its value at the start of an iteration. */
-static void carry(rs_walk *walk, const change *c, const changes *all, const rs_polynomial *count,
-                  int loop)
+static void carry(rs_walk *walk, const change *c, const entry *e, int loop)
 {
+    const changes *all = &e->in_body;
+    const rs_polynomial *count = &e->count;
     int before = rs_walk_find(walk, c->key);
     rs_value start = before >= 0 ? walk->values[before] : rs_walk_variable(walk, c->target);
     uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
     CXType type = rs_node_type(walk->tree, c->target);
     bool small = type.kind >= CXType_Bool && type.kind <= CXType_Int128 &&
                  clang_Type_getSizeOf(type) < INT_SIZE; /* it soon starts over */
-    bool single = count_changes(all, c->key) == 1 && c->always && !small;
-    rs_polynomial step = single && count->known ? step_of(walk, c, all) : rs_polynomial_unknown();
+    bool single = count_changes(all, c->key) == 1 && !c->lasts && !small;
+    rs_polynomial step = single && count->known ? step_of(walk, c, e) : rs_polynomial_unknown();
     if ((rs_polynomial_depends(&step, &walk->unit->symbols) & column) != 0)
         step = rs_polynomial_unknown(); /* it is another one in every iteration */
     rs_polynomial moved = rs_polynomial_multiply(&step, count);
     if (moved.known && start.kind != RS_VALUE_UNKNOWN) {
         rs_value by = rs_value_number(moved);
         rs_value value = rs_walk_operate(walk, '+', &start, &by);
-        value.carried_loop = -1;
+        value.carried_loop = before >= 0 ? start.carried_loop : -1; /* by a loop outside */
+        value.carried_from = start.carried_from;
         rs_walk_set(walk, c->key, &value);
         return;
     }
@@ -343,8 +397,9 @@ static void carry(rs_walk *walk, const change *c, const changes *all, const rs_p
 }
 
 /* After the loop the variables that it assigned have some value that no longer follows it. */
-static void forget(rs_walk *walk, const changes *all, uint64_t column)
+static void forget(rs_walk *walk, const changes *all, int loop)
 {
+    uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
     for (int i = 0; i < all->count; i++) {
         uint64_t key = all->list[i].key;
         int value = rs_walk_find(walk, key);
@@ -354,7 +409,7 @@ static void forget(rs_walk *walk, const changes *all, uint64_t column)
         bool follows = (rs_value_depends(walk, &v) & column) != 0;
         if (v.carried_loop < 0 && !follows)
             continue;
-        int outer = v.carried_loop >= 0 ? v.carried_from : -1;
+        int outer = v.carried_loop == loop ? v.carried_from : v.carried_loop >= 0 ? value : -1;
         rs_value after =
             rs_value_unknown(rs_value_depends(walk, &v) & ~column, rs_value_has_data(walk, &v));
         if (v.kind == RS_VALUE_ADDRESS) {
@@ -436,14 +491,17 @@ static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
     return rs_walk_operate(walk, '+', start, &moved);
 }
 
-/* What is known of a loop while it is entered. */
-typedef struct {
-    rs_for_parts p;
-    changes in_body, in_step;
-    change main;         /* of the variable that counts; key 0: there is none */
-    rs_polynomial count; /* of the iterations before this one */
-    bool stores;         /* what may be loaded as a number */
-} entry;
+/* Whether some of a body may be passed over. */
+static bool skips(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (skips(tree, child))
+            return true;
+    return false;
+}
 
 static void collect_changes(rs_walk *walk, entry *e)
 {
@@ -452,7 +510,7 @@ static void collect_changes(rs_walk *walk, entry *e)
     if (e->p.condition >= 0)
         collect(walk, e->p.condition, true, &e->in_body);
     if (e->p.body >= 0)
-        collect(walk, e->p.body, true, &e->in_body);
+        collect(walk, e->p.body, !skips(walk->tree, e->p.body), &e->in_body);
     find_main(walk, e->p.step, e->p.condition, &e->in_step, &e->main);
 }
 
@@ -462,34 +520,6 @@ static void add_change(changes *all, const change *c)
         all->list[all->count++] = *c;
 }
 
-/* The first of the changed variables that an expression names, or NULL. */
-static const change *names_changed(rs_walk *walk, int node, const changes *all)
-{
-    uint64_t key;
-    if (node < 0)
-        return NULL;
-    for (int i = 0; variable_key(walk, node, &key) && i < all->count; i++)
-        if (all->list[i].key == key)
-            return &all->list[i];
-    const change *found = NULL;
-    for (int child = walk->tree->nodes[node].first; child >= 0 && found == NULL;
-         child = walk->tree->nodes[child].next)
-        found = names_changed(walk, child, all);
-    return found;
-}
-
-/* A bound that the body moves says nothing, and each iteration decides whether another follows. */
-static void check_bound(rs_walk *walk, int at, const entry *e, const change *moving)
-{
-    rs_loop *loop = &walk->unit->loops[at];
-    bool loads = e->p.condition >= 0 && loads_memory(walk->tree, e->p.condition);
-    if (moving != NULL && loop->carried == NULL)
-        loop->carried = rs_walk_text(walk, moving->target);
-    if (moving != NULL || names_changed(walk, e->p.condition, &e->in_body) != NULL ||
-        (loads && e->stores))
-        loop->bound = rs_polynomial_unknown();
-}
-
 /* Gives the counting variable its value in terms of the symbol; without one, main.key becomes 0. */
 static void start_counting(rs_walk *walk, int at, entry *e)
 {
@@ -497,11 +527,10 @@ static void start_counting(rs_walk *walk, int at, entry *e)
     rs_polynomial step = rs_polynomial_unknown();
     rs_value start = rs_value_unknown(0, true);
     if (e->main.key != 0) {
-        step = step_of(walk, &e->main, &e->in_body);
+        step = step_of(walk, &e->main, e);
         start = rs_walk_variable(walk, e->main.target);
     }
     e->count = rs_polynomial_symbol(loop->symbol);
-    const change *moving = names_changed(walk, e->p.condition, &e->in_body);
     for (int i = 0; i < e->in_step.count; i++)
         if (e->in_step.list[i].key != e->main.key)
             add_change(&e->in_body, &e->in_step.list[i]);
@@ -517,45 +546,38 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         e->count = rs_polynomial_subtract(&e->count, &loop->lower);
     rs_polynomial bound = bound_of(walk, e->p.condition, e->main.key, &value);
     walk->unit->loops[at].bound = bound;
-    check_bound(walk, at, e, moving);
 }
 
-/* A variable that the body declares is new in every iteration, but a static one. */
-static bool is_declared_inside(const rs_walk *walk, int body, int variable)
+/*
+ * A condition on a variable that the body changes brings from one iteration to the next whether
+ * there is one; only one variable may count them. What changes says nothing as a bound.
+ */
+static void check_bound(rs_walk *walk, int at, const entry *e)
 {
-    uint64_t key;
-    if (body < 0 || !variable_key(walk, variable, &key))
-        return false;
-    variable = rs_node_inner(walk->tree, variable);
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[variable].cursor);
-    return key >= walk->tree->nodes[body].begin && key < walk->tree->nodes[body].end &&
-           clang_Cursor_getStorageClass(declared) != CX_SC_Static;
-}
-
-static bool names_inside(const rs_walk *walk, int body, int node)
-{
-    if (node < 0)
-        return false;
-    if (is_declared_inside(walk, body, node))
-        return true;
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next)
-        if (names_inside(walk, body, child))
-            return true;
-    return false;
+    rs_loop *loop = &walk->unit->loops[at];
+    uint64_t counting = e->main.key, key = 0;
+    int changed = e->p.condition < 0 ? -1 : find_changed(walk, e->p.condition, e, counting);
+    bool loads = e->p.condition >= 0 && loads_memory(walk->tree, e->p.condition);
+    if (changed >= 0 || (loads && e->stores))
+        loop->bound = rs_polynomial_unknown();
+    if (changed >= 0 && counting == 0) {
+        variable_key(walk, changed, &counting);
+        changed = find_changed(walk, e->p.condition, e, counting);
+    }
+    if (changed >= 0 && variable_key(walk, changed, &key) && loop->carried == NULL &&
+        count_changes(&e->in_step, key) < count_changes(&e->in_body, key))
+        loop->carried = rs_walk_text(walk, changed);
 }
 
 static void carry_all(rs_walk *walk, int at, const entry *e)
 {
     const changes *all = &e->in_body;
     for (int i = 0; i < all->count; i++) {
-        bool first = !is_declared_inside(walk, e->p.body, all->list[i].target);
+        bool first = all->list[i].lasts || !is_declared_inside(walk, e->p.body, all->list[i].key);
         for (int j = 0; j < i; j++)
             first = first && all->list[j].key != all->list[i].key;
-        rs_polynomial count =
-            names_inside(walk, e->p.body, all->list[i].by) ? rs_polynomial_unknown() : e->count;
         if (first)
-            carry(walk, &all->list[i], all, &count, at);
+            carry(walk, &all->list[i], e, at);
     }
 }
 
@@ -601,7 +623,8 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
     walk->stores += e->stores;
     collect_changes(walk, e);
     char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
-    if (name == NULL || count_changes(&e->in_body, e->main.key) > 0)
+    if (name == NULL || count_changes(&e->in_body, e->main.key) > 0 ||
+        count_changes(&e->in_step, e->main.key) > 1)
         e->main.key = 0;
     int at = add_loop(walk, node, name != NULL ? name : fallback);
     free(name);
@@ -609,10 +632,10 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
         return;
     walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
     start_counting(walk, at, e);
+    check_bound(walk, at, e);
     carry_all(walk, at, e);
     walk_body(walk, at, &e->p);
-    forget(walk, &e->in_body,
-           rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[at].symbol));
+    forget(walk, &e->in_body, at);
     stop_counting(walk, at, e);
 }
 

@@ -149,6 +149,28 @@ says out "--layout 'p: i/32 f i%32'"
 says out 'keeps it: kept.cl:3: it is not an argument of the kernel'
 says out '"i/32 f i%32" would need 4 transactions instead of 20, but the rewriter keeps it: kept.cl:6: the pointer is cast'
 
+# What a variable grows by in one iteration is what it grows by in all of them, or else the loop carries it.
+carries() { # VARIABLE BODY
+    analyze carries "$2"
+    says out "loop [ij]: carries a value through $1( |\$)"
+}
+carries s 'int s = 0; for (int i = 0; i < N; i++) { int t = i % 3; s += t; x[i] = y[s]; }'
+carries s 'int s = 0; for (int i = 0; i < N; i++) { for (int j = 0; j < i; j++) s += 2; x[i] = y[s]; }'
+carries s 'int s = 0; for (int i = 0; i < N; i++) { if (i & shift) continue; s += 1; x[i] = y[s]; }'
+carries s 'int s = 0; for (int i = 0; i < N; i++) { i < shift && (s += 1); x[i] = y[s]; }'
+carries i 'for (int i = 1; i < N; i += i) x[i] = y[i + 1];'
+carries i 'for (int i = 0; i < N; i++, i++) x[i] = y[i + 1];'
+carries i 'for (int i = 0; i < N; i += shift, shift++) x[i] = y[i + 1];'
+# Nor may the loop change how many iterations it has.
+carries shift 'for (int i = 0; i < shift; i++) { shift -= 1; x[i] = y[i]; }'
+carries shift 'for (int i = 0; i < shift--; i++) x[i] = y[i];'
+# A static variable is one for all iterations.
+carries s 'for (int i = 0; i < N; i++) { static int s; s += 1; x[i] = s; }'
+carries s 'for (int i = 0; i < N; i++) { static int s[4]; s[0] += 1; x[i] = s[0]; }'
+analyze counts 'int s = 0; for (int i = 0; i < N; i++) { s += 2; x[i] = y[s + shift]; } while (s < 10) { x[s] = 1; s++; }'
+says out 'loop i \(its iterations are threads\): carries nothing'
+says out 'loop while \(its iterations are threads\): carries nothing'
+
 # Texts that differ behind their first 60 bytes, and variables that share a name, are not taken for the same.
 cat >names.c <<'END'
 int m;

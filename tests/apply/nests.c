@@ -328,7 +328,7 @@ void shrinking(int n, float x[], float y[])
     }
 }
 
-/* must stay: the nest declares a static variable */
+/* must stay: sum brings values from one iteration of i to another */
 void kept(int n, float x[])
 {
     for (int i = 0; i < n; i++) {
