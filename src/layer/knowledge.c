@@ -92,10 +92,13 @@ static json_t *problem_of_device(const known_device *device)
     return json_pack("{s:s, s:s}", "engine", "layer conversions", "device", device->name);
 }
 
+/* As few that new ones soon go before it, and as many that it is believed at first. */
+enum { TIMES_OF_WISDOM = 2 };
+
 static void fill_times(rs_policy_times *times, const json_t *record, const char *key)
 {
     double seconds = json_number_value(json_object_get(record, key));
-    for (int i = 0; i < RS_POLICY_SAMPLES; i++)
+    for (int i = 0; i < TIMES_OF_WISDOM; i++)
         rs_policy_add_time(times, seconds, 1);
 }
 

@@ -10,7 +10,6 @@
 #include "layer/timing.h"
 #include "rewrite/launch_limits.h"
 
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,8 +28,10 @@ typedef struct {
     double work_items;
     const rs_residence **residences; /* of each target, when `rewritten` */
     bool rewritten;
-    bool by_policy;  /* the program's own kernel for now: the other layout would be of use */
-    bool is_trial;   /* it is to be timed */
+    bool by_policy; /* the program's own kernel by choice: its buffers could be had otherwise */
+    bool is_trial;  /* it is to be timed */
+    rs_policy_demand demand;
+    double gain;     /* seconds, as the policy says */
     bool is_pending; /* it would be rewritten if its conversions were built */
 } launch;
 
@@ -186,15 +187,6 @@ static double least_rate(const launch *choice)
     return seconds > 0 ? bytes / seconds : 0;
 }
 
-/* From the program's start to the kernel's first launch, but for what trials of other kernels have
- * used up of it: it is there once. */
-static double start_seconds(const rs_known_kernel *known)
-{
-    static const double part = 0.04; /* that trials may cost, see policy.h */
-    const double others = rs_the_layer.tried - known->knowledge.trial_seconds;
-    return fmax(0, known->first_launch - rs_the_layer.loaded_at - others / part);
-}
-
 /* The conversions that either form needs, and how long the layout has been wanted. */
 static rs_policy_launch describe_launch(const launch *choice, cl_device_id device)
 {
@@ -202,7 +194,11 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
     rs_policy_launch described = {.work_items = choice->work_items,
                                   .run = (size_t)-1,
                                   .previous_run = (size_t)-1,
-                                  .start_seconds = start_seconds(choice->known)};
+                                  .start_seconds =
+                                      choice->known->first_launch - rs_the_layer.loaded_at,
+                                  .owed_seconds = rs_the_layer.owed};
+    if (described.owed_seconds > 0)
+        described.elapsed_seconds = rs_layer_clock() - rs_the_layer.loaded_at;
     double rate = least_rate(choice);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -262,7 +258,6 @@ static void count_plans(const launch *choice, cl_device_id device)
         double seconds = rs_residence_take_seconds(buffer->context, device, wanted);
         rs_knowledge_add_plan(device, seconds);
         choice->known->knowledge.trial_seconds += seconds;
-        rs_the_layer.tried += seconds;
     }
 }
 
@@ -284,23 +279,24 @@ static bool policy_wants(launch *choice, rs_queue *queue)
     count_plans(choice, queue->device);
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
-    /* It can wait until its conversions are built. */
+    /* Nothing is so urgent that it could not wait for a compiler: await_build() does, a little. */
     choice->known->awaits_build = decision.rewritten && described.there_seconds > 0 &&
                                   begin_conversions(kernel, queue->device);
     if (choice->known->awaits_build)
-        decision = (rs_policy_decision){false, being_built, 0, true};
+        decision = (rs_policy_decision){false, being_built, 0, RS_FOR_LAYOUT};
     if (decision.trial_seconds > 0 && !rs_detour_is_possible(queue))
-        decision = (rs_policy_decision){!decision.rewritten, not_timed, 0, false};
-    if (!decision.rewritten && choice->known->knowledge.own.count == 0 && decision.is_wanted &&
-        queue->out_of_order && !queue->profiling)
+        decision = (rs_policy_decision){!decision.rewritten, not_timed, 0, RS_INDIFFERENT};
+    if (!decision.rewritten && choice->known->knowledge.own.count == 0 &&
+        decision.demand == RS_FOR_LAYOUT && queue->out_of_order && !queue->profiling)
         decision.reason = not_timed;
     choice->is_trial = decision.trial_seconds > 0;
+    choice->gain = rs_policy_gain(&choice->known->knowledge, &described, &decision);
+    choice->demand = decision.demand;
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
-    rs_the_layer.tried += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
     choice->known->work_items = choice->work_items;
-    choice->by_policy = !decision.rewritten && decision.is_wanted;
+    choice->by_policy = !decision.rewritten;
     kernel->facts->known = choice->known;
     if (!decision.rewritten)
         rs_report_hold(kernel->facts, kernel->targets[0].index, decision.reason);
@@ -487,7 +483,7 @@ static void await_times(cl_command_queue queue, cl_kernel handle)
     rs_driver()->clReleaseEvent(event);
     rs_layer_lock();
     rs_the_layer.waited += waited;
-    known->waits = waited < longest ? known->waits + 1 : MOST_WAITS;
+    known->waits++;
     rs_timing_harvest();
     rs_layer_unlock();
 }
@@ -501,14 +497,23 @@ static bool awaits(const rs_kernel *kernel)
 
 /* ---- launching ---- */
 
+/* Whether a buffer that this launch wants as the program has it may soon be of use in the other
+ * layout. */
+static bool goes_on(const launch *choice, const rs_target *target)
+{
+    const rs_buffer *buffer = rs_buffer_find(choice->kernel->arguments[target->index].buffer);
+    return choice->by_policy &&
+           (choice->demand == RS_FOR_LAYOUT ||
+            (choice->demand == RS_INDIFFERENT && (buffer == NULL || buffer->residence == NULL)));
+}
+
 /* Brings every buffer of the launch into place. */
 static void place_buffers(const launch *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
         const rs_target *wanted = rs_kernel_target(kernel, i);
-        command->keeps_run = wanted != NULL && choice->by_policy &&
-                             rs_buffer_find(kernel->arguments[i].buffer)->residence == NULL;
+        command->keeps_run = wanted != NULL && goes_on(choice, wanted);
         rs_command_use(command, kernel->arguments[i].buffer,
                        wanted != NULL && choice->rewritten
                            ? choice->residences[wanted - kernel->targets]
@@ -576,11 +581,11 @@ static void note_launch(const launch *choice)
         return;
     kernel->facts->launches++;
     kernel->facts->transformed_launches += choice->rewritten;
-    if (choice->known != NULL) {
-        rs_policy_knowledge *k = &choice->known->knowledge;
-        *(choice->rewritten ? &k->moved_work_items : &k->own_work_items) += choice->work_items;
-    }
-    for (size_t i = 0; (choice->rewritten || choice->by_policy) && i < kernel->target_count; i++) {
+    if (choice->known != NULL)
+        rs_policy_note_launch(&choice->known->knowledge, choice->rewritten, choice->work_items);
+    if (choice->rewritten != choice->by_policy) /* as it was chosen */
+        rs_the_layer.owed -= choice->gain;
+    for (size_t i = 0; choice->demand == RS_FOR_LAYOUT && i < kernel->target_count; i++) {
         rs_buffer *buffer = target_buffer(kernel, i);
         if (buffer == NULL || seen_before(kernel, i))
             continue;
@@ -627,8 +632,12 @@ static void take_time(const launch *choice, const rs_queue *queue, cl_event even
 {
     if (choice->known != NULL && rs_policy_is_first_time(&choice->known->knowledge))
         rs_the_layer.waited += timing_seconds(queue);
-    if (choice->known != NULL)
+    if (choice->known != NULL) {
         rs_policy_take_time(&choice->known->knowledge, choice->rewritten, timing_seconds(queue));
+        rs_the_layer.owed += timing_seconds(queue);
+    }
+    if (!rs_report_times()) /* few are open then */
+        rs_timing_harvest();
     rs_timing_take(&(rs_timed){.event = event,
                                .facts = choice->kernel->facts,
                                .known = choice->known,

@@ -6,10 +6,12 @@
 #include <string.h>
 
 enum {
-    SMALL_RECORD = 16,   /* one access */
-    CACHE_LINE = 64,     /* of a CPU */
-    TRIALS_TO_TRUST = 2, /* the first run of a kernel may be slow for reasons of its own */
-    OWN_TO_TRY = 2       /* what more would cost is left for the trial */
+    SMALL_RECORD = 16,           /* one access */
+    CACHE_LINE = 64,             /* of a CPU */
+    TRIALS_TO_TRUST = 2,         /* the first run of a kernel may be slow for reasons of its own */
+    OWN_TO_TRY = 2,              /* what more would cost is left for the trial */
+    LAUNCHES_BETWEEN_TIMES = 32, /* of a form that is known */
+    LAUNCHES_BETWEEN_DOUBTS = 4  /* of one that seems to have changed */
 };
 
 static const double ratio_of_changed = 1.5;
@@ -19,6 +21,11 @@ static const double worthwhile_ratio = 1.1;
 
 /* What trials that fail may cost, of the time before. */
 static const double affordable_part = 0.04;
+
+/* What it may cost to look again at what is known, of the time before. */
+static const double affordable_looks = 0.01;
+
+static const double doubtful_ratio = 1.5;
 
 /* What a trial costs beside its conversions: waiting, enqueueing, kernels that run for the first
  * time. On one H100 the sum was 0.4 ms. */
@@ -135,12 +142,18 @@ static double cost_of_trial(const rs_policy_knowledge *known, const rs_policy_la
     return 2 * launch->there_seconds + launch->plan_seconds + longer + fixed_trial_seconds;
 }
 
+/* What the kernel has taken so far. */
+static double seconds_before(const rs_policy_knowledge *known)
+{
+    return rs_policy_time(&known->own) * known->own_work_items +
+           rs_policy_time(&known->moved) * known->moved_work_items;
+}
+
 /* Whether the kernel can bear a cost beside what it has taken, and `more` seconds besides. */
 static bool can_bear(const rs_policy_knowledge *known, double cost, double more)
 {
-    double before = rs_policy_time(&known->own) * known->own_work_items +
-                    rs_policy_time(&known->moved) * known->moved_work_items + more;
-    return known->trial_seconds + known->timing_seconds + cost <= affordable_part * before;
+    return known->trial_seconds + known->timing_seconds + cost <=
+           affordable_part * (seconds_before(known) + more);
 }
 
 static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_launch *launch,
@@ -155,7 +168,33 @@ static bool is_affordable(const rs_policy_knowledge *known, const rs_policy_laun
 /* The times of the first launches of a trial are a part of its cost. */
 static bool belongs_to_trial(const rs_policy_knowledge *known, bool rewritten)
 {
-    return rewritten && known->trial_seconds > 0 && known->moved_taken < TRIALS_TO_TRUST;
+    return known->trial_seconds > 0 &&
+           (rewritten ? known->moved_taken < TRIALS_TO_TRUST
+                      : known->moved.count > 0 && known->own_taken < OWN_TO_TRY);
+}
+
+/* Whether the last time is far from those before. */
+static bool is_doubted(const rs_policy_times *times)
+{
+    double last = times->count > 0 ? times->seconds[(times->count - 1) % RS_POLICY_SAMPLES] : 0;
+    return last > times->median * doubtful_ratio || last * doubtful_ratio < times->median;
+}
+
+/* What is known may have changed since, or have been true of another run alone. */
+static bool wants_another_look(const rs_policy_knowledge *known, bool rewritten, double seconds)
+{
+    if (is_doubted(rewritten ? &known->moved : &known->own))
+        return known->launches_since_timed >= LAUNCHES_BETWEEN_DOUBTS &&
+               can_bear(known, seconds, 0);
+    return known->launches_since_timed >= LAUNCHES_BETWEEN_TIMES &&
+           known->timing_seconds + seconds <= affordable_looks * seconds_before(known);
+}
+
+/* Whether its times are of any use. */
+static bool may_gain(const rs_policy_knowledge *known)
+{
+    return known->predicted_ratio >= worthwhile_ratio || known->moved_taken > 0 ||
+           known->moved.count > 0;
 }
 
 bool rs_policy_is_first_time(const rs_policy_knowledge *known)
@@ -163,16 +202,25 @@ bool rs_policy_is_first_time(const rs_policy_knowledge *known)
     return known->own_taken + known->moved_taken == 0;
 }
 
-bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds)
+/* Whether a form has not been timed often enough. */
+static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, double seconds)
 {
     const size_t count = rewritten ? known->moved.count : known->own.count;
     const size_t taken = rewritten ? known->moved_taken : known->own_taken;
-    if (known->predicted_ratio < worthwhile_ratio || count >= RS_POLICY_SAMPLES ||
-        taken >= RS_POLICY_SAMPLES)
+    const bool is_new = known->own.count + known->moved.count == 0;
+    if (count >= RS_POLICY_SAMPLES || taken >= RS_POLICY_SAMPLES)
         return false;
-    if (seconds <= 0 || rs_policy_is_first_time(known) || belongs_to_trial(known, rewritten))
+    if (seconds <= 0 || (is_new && rs_policy_is_first_time(known)) ||
+        (rewritten && count < TRIALS_TO_TRUST) || belongs_to_trial(known, rewritten))
         return true;
-    return (known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) && can_bear(known, seconds, 0);
+    return (known->moved.count > 0 || known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) &&
+           can_bear(known, seconds, 0);
+}
+
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds)
+{
+    return (rewritten || may_gain(known)) && (wants_first_times(known, rewritten, seconds) ||
+                                              wants_another_look(known, rewritten, seconds));
 }
 
 /* Whether a launch of a form is under way whose time is of use. */
@@ -183,9 +231,8 @@ static bool is_awaited(const rs_policy_times *times, size_t taken, size_t lost)
 
 bool rs_policy_awaits_time(const rs_policy_knowledge *known)
 {
-    return known->predicted_ratio >= worthwhile_ratio &&
-           (is_awaited(&known->own, known->own_taken, known->own_lost) ||
-            is_awaited(&known->moved, known->moved_taken, known->moved_lost));
+    return may_gain(known) && (is_awaited(&known->own, known->own_taken, known->own_lost) ||
+                               is_awaited(&known->moved, known->moved_taken, known->moved_lost));
 }
 
 void rs_policy_lose_time(rs_policy_knowledge *known, bool rewritten)
@@ -198,19 +245,48 @@ void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seco
     if (!belongs_to_trial(known, rewritten))
         known->timing_seconds += seconds;
     *(rewritten ? &known->moved_taken : &known->own_taken) += 1;
+    known->launches_since_timed = 0;
 }
 
-/* The program's own form comes first, also where another kernel has had the buffers converted: they
- * are brought back for it, if the program can bear that, for what is not compared may be slower. */
-static rs_policy_decision time_own(const rs_policy_knowledge *known, const rs_policy_launch *launch,
-                                   bool in_place)
+void rs_policy_note_launch(rs_policy_knowledge *known, bool rewritten, double work_items)
 {
-    const double cost = in_place ? 2 * launch->back_seconds : 0;
-    if (in_place &&
-        (known->own_taken >= OWN_TO_TRY || !can_bear(known, cost, launch->start_seconds)))
-        return (rs_policy_decision){true, "the buffers are in this layout already", 0, true};
+    *(rewritten ? &known->moved_work_items : &known->own_work_items) += work_items;
+    known->launches_since_timed++;
+}
+
+/* Of launches that were never compared with the program's own: as if they took twice as long. */
+static const double part_that_may_be_lost = 0.5;
+
+double rs_policy_gain(const rs_policy_knowledge *known, const rs_policy_launch *launch,
+                      const rs_policy_decision *decision)
+{
+    double own = rs_policy_time(&known->own), moved = rs_policy_time(&known->moved);
+    double gain = 0;
+    if (decision->trial_seconds > 0)
+        gain -= decision->trial_seconds;
+    else if (decision->rewritten && launch->there_seconds > 0)
+        gain -= 2 * launch->there_seconds + launch->plan_seconds;
+    if (decision->rewritten && moved > 0)
+        gain += (own > 0 ? own - moved : -moved * part_that_may_be_lost) * launch->work_items;
+    return gain;
+}
+
+static double may_have_lost(const rs_policy_knowledge *known)
+{
+    return rs_policy_time(&known->moved) * known->moved_work_items * part_that_may_be_lost;
+}
+
+/* Before the program's own form has been timed. A kernel that finds its buffers converted uses them
+ * so until it may have lost what it takes to compare. */
+static rs_policy_decision find_own_time(const rs_policy_knowledge *known,
+                                        const rs_policy_launch *launch, bool in_place)
+{
+    double comparison = 2 * launch->back_seconds + fixed_trial_seconds;
+    if (in_place && may_have_lost(known) < comparison)
+        return (rs_policy_decision){true, "the buffers are in this layout already", 0,
+                                    RS_INDIFFERENT};
     return (rs_policy_decision){false, "its time in the program's own layout is not known yet",
-                                cost, true};
+                                in_place ? comparison : 0, RS_FOR_LAYOUT};
 }
 
 /* As many launches as a trial has are enqueued, and their times are not known. Others may be slow
@@ -221,41 +297,50 @@ static bool is_trial_under_way(const rs_policy_knowledge *known)
            known->moved_taken >= TRIALS_TO_TRUST + known->moved_lost;
 }
 
+/* Whether what was converted so far has not paid for itself, so that one more conversion might
+ * make the program slower than it may become. */
+static bool is_in_debt(const rs_policy_launch *launch)
+{
+    return launch->owed_seconds > 0 &&
+           launch->owed_seconds + 2 * launch->there_seconds + launch->plan_seconds >
+               affordable_part * launch->elapsed_seconds;
+}
+
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     const rs_policy_launch *launch)
 {
     bool in_place = launch->there_seconds <= 0 && launch->back_seconds > 0;
-    if (known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
+    if (!in_place && known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
         return (rs_policy_decision){false,
                                     "by its structures and this device, nothing is to be "
                                     "gained from another layout",
-                                    0, false};
+                                    0, RS_INDIFFERENT};
     if (known->own.count < (rs_policy_is_long(known, launch->work_items) ? 1 : OWN_TO_TRY))
-        return time_own(known, launch, in_place);
+        return find_own_time(known, launch, in_place);
     double own = rs_policy_time(&known->own) * launch->work_items;
     double moved = time_moved(known) * launch->work_items;
+    rs_policy_demand demand = own > moved ? RS_FOR_LAYOUT : RS_AGAINST_LAYOUT;
     double launches = (double)expected_launches(known, launch);
     /* What is converted must be converted back one day; what is converted already has been paid. */
     double cost_moved = launches * moved + 2 * launch->there_seconds + launch->plan_seconds;
     double cost_own = launches * own + launch->back_seconds;
-    if (cost_moved < cost_own && is_trial_under_way(known))
-        return (rs_policy_decision){false, "the times of its trial are not known yet", 0, true};
-    if (cost_moved < cost_own && known->moved.count > 0)
-        return (rs_policy_decision){true, "measured to be faster", 0, true};
-    if (cost_moved < cost_own && in_place)
-        return (rs_policy_decision){true, "predicted to be faster", 0, true};
-    if (cost_moved < cost_own) {
-        double trial = cost_of_trial(known, launch, own);
-        return is_affordable(known, launch, trial)
-                   ? (rs_policy_decision){true, "predicted to be faster", trial, true}
-                   : (rs_policy_decision){
-                         false, "a trial would cost too much of the time that it has taken so far",
-                         0, true};
-    }
-    if (own > moved)
+    if (cost_moved >= cost_own)
         return (rs_policy_decision){false,
-                                    "the gain would not pay for the conversions: too few "
-                                    "launches between other uses of its buffers",
-                                    0, true};
-    return (rs_policy_decision){false, "measured to be no faster in another layout", 0, false};
+                                    own > moved
+                                        ? "the gain would not pay for the conversions: too few "
+                                          "launches between other uses of its buffers"
+                                        : "measured to be no faster in another layout",
+                                    0, demand};
+    if (!in_place && is_in_debt(launch))
+        return (rs_policy_decision){false, "the conversions so far have not paid for themselves", 0,
+                                    demand};
+    if (is_trial_under_way(known))
+        return (rs_policy_decision){false, "the times of its trial are not known yet", 0, demand};
+    if (known->moved.count > 0)
+        return (rs_policy_decision){true, "measured to be faster", 0, demand};
+    double trial = in_place ? 0 : cost_of_trial(known, launch, own);
+    if (in_place || is_affordable(known, launch, trial))
+        return (rs_policy_decision){true, "predicted to be faster", trial, demand};
+    return (rs_policy_decision){
+        false, "a trial would cost too much of the time that it has taken so far", 0, demand};
 }

@@ -27,15 +27,20 @@
  * its own time. Until the times of a trial are known, no more launches than it has are in the
  * rewritten form.
  *
- * Where another kernel has had a kernel's buffers converted, its own form is timed too, when the
- * program can bear bringing them back for it; until then it runs in the rewritten form, and what
- * that costs is in no bound. Nor is a time that changes from run to run: what wisdom knows is not
- * measured again. Times are those of launches of up to twice as many work-items.
- *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
  * than about what waiting for them has already cost, and a buffer that is launched on once is
- * converted only if that one launch pays for it.
+ * converted only if that one launch pays for it. A use ends when something needs the program's own
+ * layout: a read, or a kernel that is faster there. Kernels that gain nothing use what they find.
+ *
+ * Expectations fail. So there is an account of all kernels together: conversions, trials and timed
+ * launches are owed, what launches gain by their measured times pays, and while something is owed
+ * nothing more is converted that would make it more than a twenty-fifth of the program's time.
+ *
+ * Times fail, too: a kernel is known for one size of launches, between powers of two, what is known
+ * is timed again from time to time for at most a hundredth of the kernel's time, and wisdom counts
+ * as two times, so that three new ones go before it. A kernel that finds its buffers converted by
+ * another has never been timed in its own form: it is, once it may have lost what that takes.
  *
  * Nothing here calls OpenCL. All seconds come in as arguments, so that tests can make them up.
  */
@@ -63,6 +68,7 @@ typedef struct {
     size_t usual_run;      /* launches until something else needed the buffers in AoS; 0: unknown */
     double own_work_items; /* of all launches in the program's own form */
     double moved_work_items;
+    size_t launches_since_timed;
     size_t own_taken, moved_taken; /* launches that were given out to be timed */
     size_t own_lost, moved_lost;   /* of them, those that had no time in the end */
     double timing_seconds;         /* that this may have cost, outside of trials */
@@ -73,19 +79,25 @@ typedef struct {
 /* One launch to be decided. */
 typedef struct {
     double work_items;
-    double there_seconds; /* conversions before the rewritten form can run */
-    double back_seconds;  /* conversions before the program's own form can run */
-    double plan_seconds;  /* making the plans of those conversions, beside the program */
-    size_t run;           /* launches so far that wanted the layout, this one not counted */
-    size_t previous_run;  /* the same, the time before; 0: there was none */
-    double start_seconds; /* from the program's start to the kernel's first launch */
+    double there_seconds;   /* conversions before the rewritten form can run */
+    double back_seconds;    /* conversions before the program's own form can run */
+    double plan_seconds;    /* making the plans of those conversions, beside the program */
+    size_t run;             /* launches so far that wanted the layout, this one not counted */
+    size_t previous_run;    /* the same, the time before; 0: there was none */
+    double start_seconds;   /* from the program's start to the kernel's first launch */
+    double owed_seconds;    /* that all kernels have lost so far, less what they have gained */
+    double elapsed_seconds; /* since the program's start; needed only where something is owed */
 } rs_policy_launch;
+
+/* What a launch means for the layout of its buffers: it ends its use, is one of those that it is
+ * expected to be of use for, or neither. */
+typedef enum { RS_INDIFFERENT, RS_FOR_LAYOUT, RS_AGAINST_LAYOUT } rs_policy_demand;
 
 typedef struct {
     bool rewritten;
     const char *reason;   /* a constant string */
     double trial_seconds; /* what this launch may cost as a trial, to be added to the kernel's */
-    bool is_wanted;       /* the other layout would be of use, now or later */
+    rs_policy_demand demand;
 } rs_policy_decision;
 
 void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items);
@@ -112,6 +124,14 @@ bool rs_policy_is_first_time(const rs_policy_knowledge *known);
 
 /* A launch that was to be timed has no time. */
 void rs_policy_lose_time(rs_policy_knowledge *known, bool rewritten);
+
+/* Counts a launch. */
+void rs_policy_note_launch(rs_policy_knowledge *known, bool rewritten, double work_items);
+
+/* Seconds that a launch gains over the program without the policy; less than 0: it loses them.
+ * Conversions back have been counted with those there. */
+double rs_policy_gain(const rs_policy_knowledge *known, const rs_policy_launch *launch,
+                      const rs_policy_decision *decision);
 
 /* Whether a launch is so long that the fixed costs of a trial do not count. */
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items);

@@ -201,7 +201,7 @@ typedef struct {
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;   /* rs_layer_clock() */
     double waited;      /* seconds, for builds, for times, and for each kernel's first time */
-    double tried;       /* seconds that trials may have cost, of all kernels */
+    double owed;        /* seconds that policy auto has lost so far, less what it gained */
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     cl_event *held;     /* complete behind the commands that waited for such; as long */
