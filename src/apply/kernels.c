@@ -149,6 +149,45 @@ static bool check_parameter(rs_nest *nest, int body, CXCursor parameter)
                           "a parameter is neither a number nor an array of constant extents");
 }
 
+/* Where the variable is declared that an expression is or is a member of; 0 for memory. */
+static size_t owner_of(const rs_tree *tree, int node)
+{
+    node = rs_node_inner(tree, node);
+    while (node >= 0 && tree->nodes[node].kind == CXCursor_MemberRefExpr &&
+           !rs_node_is_memory(tree, node))
+        node = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    return node < 0 ? 0 : rs_node_declaration(tree, node);
+}
+
+static bool is_declared_below(const rs_tree *tree, int node, size_t declaration)
+{
+    return node >= 0 && declaration >= tree->nodes[node].begin &&
+           declaration < tree->nodes[node].end;
+}
+
+/* Whether independent iterations have variables of their own for what they assign. */
+static bool check_assignments(rs_nest *nest, int node)
+{
+    const rs_tree *tree = &nest->program->tree;
+    int changed = changed_by(tree, node);
+    size_t owner = changed < 0 ? 0 : owner_of(tree, changed);
+    for (int i = 0; i < nest->count && owner != 0; i++) {
+        const rs_nest_loop *loop = &nest->loops[i];
+        bool counts = node == loop->parts.step && is_declared_below(tree, loop->node, owner);
+        if (loop->dimension >= 0 && rs_node_holds(tree, loop->node, node) && !counts &&
+            !is_declared_below(tree, loop->parts.body, owner))
+            return rs_nest_refuse(nest, node,
+                                  "independent iterations assign a variable declared before them");
+    }
+    if (owner != 0 && rs_node_declaration(tree, changed) == 0 &&
+        !is_declared_below(tree, nest->node, owner))
+        return rs_nest_refuse(nest, node, "the nest assigns a member of a variable");
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (!check_assignments(nest, child))
+            return false;
+    return true;
+}
+
 /* Names of the file's own variables and functions that kernels do not have. */
 static bool check_names(rs_nest *nest, int node)
 {
@@ -189,6 +228,7 @@ restride_status rs_kernels_prepare(rs_kernels *kernels)
         ok = check_parameter(nest, body, clang_Cursor_getArgument(function, (unsigned)i));
     for (int child = tree->nodes[body].first; child >= 0 && ok; child = tree->nodes[child].next)
         ok = take_statement(kernels, body, child);
+    ok = ok && check_assignments(nest, nest->node);
     return ok || nest->refusal != NULL ? RESTRIDE_OK : rs_fail_memory("the kernels of a nest");
 }
 

@@ -120,10 +120,34 @@ void walking(float x[N], float *y)
     for (int i = 0; i < N; i++)
         x[i] = *y++;
 }
+
+/* Variables of the function or of a loop that the threads' loop would assign */
+struct pair {
+    int a, b;
+};
+void members(float x[N], float y[3 * N])
+{
+    struct pair t = {0, 0};
+    for (int i = 0; i < N; i++) {
+        t.a += 1;
+        x[i] = y[t.a];
+    }
+}
+void headed(float X[N][M], float y[N * M + 1])
+{
+    for (int i = 0, t = 0; i < N; i++)
+        for (int j = 0; j < M; j++) {
+            t++;
+            X[i][j] = y[t];
+        }
+}
 END
 check forms.c --set u=1 --elements y=1000
 for function in growing scaled walking; do
     says out "^$function, line .*left as it is: a parameter of the nest is assigned"
+done
+for function in members headed; do
+    says out "^$function, line .*left as it is: independent iterations assign a variable declared before them"
 done
 check forms.c --constant 1 --size 45
 placed forms.c backwards y=shared
