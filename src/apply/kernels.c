@@ -10,7 +10,38 @@
 
 /* ---- what the function gives the nest ---- */
 
-bool rs_function_is_callable(CXCursor function)
+enum { MOST_NAMES = 20000, MOST_CALLS = 20 };
+
+/* A look at what a function uses, which ends: kernels have no recursion. */
+typedef struct {
+    int depth;
+    int *left; /* names that are still looked at */
+    bool refused;
+} inspected;
+
+static bool is_callable(CXCursor function, int depth, int *left);
+
+/* Refuses variables that are not of one call alone, and calls of functions that kernels lack. */
+static enum CXChildVisitResult inspect(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    inspected *i = data;
+    CXCursor declared = clang_getCursorKind(cursor) == CXCursor_DeclRefExpr
+                            ? clang_getCursorReferenced(cursor)
+                            : cursor;
+    enum CXCursorKind kind = clang_getCursorKind(declared);
+    if (--*i->left < 0)
+        i->refused = true;
+    else if (kind == CXCursor_VarDecl)
+        i->refused = clang_getCursorKind(clang_getCursorSemanticParent(declared)) ==
+                         CXCursor_TranslationUnit ||
+                     clang_Cursor_getStorageClass(declared) == CX_SC_Static;
+    else if (kind == CXCursor_FunctionDecl)
+        i->refused = !is_callable(declared, i->depth + 1, i->left);
+    return i->refused ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static bool is_callable(CXCursor function, int depth, int *left)
 {
     bool is_float;
     CXString name = clang_getCursorSpelling(function);
@@ -21,12 +52,21 @@ bool rs_function_is_callable(CXCursor function)
         return known;
     int count = clang_Cursor_getNumArguments(function);
     bool numbers =
-        count > 0 &&
+        count > 0 && depth < MOST_CALLS &&
         rs_kind_of(clang_getCanonicalType(clang_getCursorResultType(function))) != RS_KIND_NONE;
     for (int i = 0; i < count && numbers; i++)
         numbers = rs_kind_of(clang_getCanonicalType(clang_getCursorType(
                       clang_Cursor_getArgument(function, (unsigned)i)))) != RS_KIND_NONE;
-    return numbers;
+    inspected i = {depth, left, false};
+    if (numbers)
+        clang_visitChildren(definition, inspect, &i);
+    return numbers && !i.refused;
+}
+
+bool rs_function_is_callable(CXCursor function)
+{
+    int left = MOST_NAMES;
+    return is_callable(function, 0, &left);
 }
 
 static int body_of(const rs_nest *nest)

@@ -337,3 +337,34 @@ void kept(int n, float x[])
         x[i] = sum;
     }
 }
+
+static float table_of(int i)
+{
+    return table[i];
+}
+
+static float table_twice(int i)
+{
+    return 2 * table_of(i);
+}
+
+static float gathered(float value)
+{
+    static float sum;
+    sum += value;
+    return sum;
+}
+
+/* must stay: a function is called that kernels do not have */
+void through_static(int n, float x[])
+{
+    for (int i = 0; i < n; i++)
+        x[i] = gathered(x[i]);
+}
+
+/* must stay: is accessed in a function that is called */
+void through_file(int n, float x[])
+{
+    for (int i = 0; i < n; i++)
+        x[i] = table_twice(i);
+}
