@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAXIMUM_TARGETS = 64 };
+enum { MAXIMUM_TARGETS = 64, LAUNCHES_BETWEEN_LOOKS = 16 };
 
 /* The program's parameters of one launch. */
 typedef struct {
@@ -187,6 +187,21 @@ static double least_rate(const launch *choice)
     return seconds > 0 ? bytes / seconds : 0;
 }
 
+/* What is not waited for is looked at now and then. */
+static bool is_to_be_looked_at(const rs_kernel *kernel)
+{
+    return kernel->facts->launches % LAUNCHES_BETWEEN_LOOKS == 0;
+}
+
+/* Since the program's start, as of a few launches ago: less is no harm, and clocks take time. */
+static double elapsed_seconds(const rs_kernel *kernel)
+{
+    const bool is_new = kernel->facts->launches < LAUNCHES_BETWEEN_LOOKS;
+    if (rs_the_layer.owed > 0 && (is_new || is_to_be_looked_at(kernel)))
+        rs_the_layer.elapsed = rs_layer_clock() - rs_the_layer.loaded_at;
+    return rs_the_layer.elapsed;
+}
+
 /* The conversions that either form needs, and how long the layout has been wanted. */
 static rs_policy_launch describe_launch(const launch *choice, cl_device_id device)
 {
@@ -196,9 +211,8 @@ static rs_policy_launch describe_launch(const launch *choice, cl_device_id devic
                                   .previous_run = (size_t)-1,
                                   .start_seconds =
                                       choice->known->first_launch - rs_the_layer.loaded_at,
-                                  .owed_seconds = rs_the_layer.owed};
-    if (described.owed_seconds > 0)
-        described.elapsed_seconds = rs_layer_clock() - rs_the_layer.loaded_at;
+                                  .owed_seconds = rs_the_layer.owed,
+                                  .elapsed_seconds = elapsed_seconds(kernel)};
     double rate = least_rate(choice);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -367,12 +381,7 @@ static void choose(launch *choice, rs_command *command)
 
 /* ---- waiting for the time of the launch before ---- */
 
-enum {
-    MOST_WAITS = 8,
-    LAUNCHES_BETWEEN_LOOKS = 16,
-    SHORTEST_SLEEP = 10000,
-    LONGEST_SLEEP = 1000000
-};
+enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
 
 static const double longest_build = 30;
 
@@ -419,12 +428,6 @@ static bool is_undecided(const rs_known_kernel *known)
     const rs_policy_knowledge *k = &known->knowledge;
     return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
            (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1);
-}
-
-/* What is not waited for is looked at now and then. */
-static bool is_to_be_looked_at(const rs_kernel *kernel)
-{
-    return kernel->facts->launches % LAUNCHES_BETWEEN_LOOKS == 0;
 }
 
 /* Whether a build is worth waiting for, and a little of the program's time so far is left for it.

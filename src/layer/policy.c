@@ -23,7 +23,7 @@ static const double worthwhile_ratio = 1.1;
 static const double affordable_part = 0.04;
 
 /* What it may cost to look again at what is known, of the time before. */
-static const double affordable_looks = 0.01;
+static const double affordable_looks = 0.0025;
 
 static const double doubtful_ratio = 1.5;
 

@@ -202,6 +202,7 @@ typedef struct {
     double loaded_at;   /* rs_layer_clock() */
     double waited;      /* seconds, for builds, for times, and for each kernel's first time */
     double owed;        /* seconds that policy auto has lost so far, less what it gained */
+    double elapsed;     /* seconds since the program's start, looked at now and then */
     const char *frozen; /* why nothing is converted any more, or NULL */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     cl_event *held;     /* complete behind the commands that waited for such; as long */
