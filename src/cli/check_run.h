@@ -14,8 +14,8 @@ const char *rs_check_device_name(const rs_check_device *device);
 /* Builds the source of a reply of the application. */
 restride_status rs_check_build(rs_check_device *device, const char *source);
 
-/* Seconds from one launch of a kernel that does nothing to the next, and what each work-group of 128
- * adds. After rs_check_build(). */
+/* Seconds from one launch of a kernel that does nothing to the next, and what each work-group of
+ * 128 adds. After rs_check_build(). */
 restride_status rs_check_time_launch(rs_check_device *device, double *launch, double *group);
 
 typedef struct {

@@ -38,9 +38,10 @@
  * nothing more is converted that would make it more than a twenty-fifth of the program's time.
  *
  * Times fail, too: a kernel is known for one size of launches, between powers of two, what is known
- * is timed again from time to time for at most a four-hundredth of the kernel's time, and wisdom counts
- * as two times, so that three new ones go before it. A kernel that finds its buffers converted by
- * another has never been timed in its own form: it is, once it may have lost what that takes.
+ * is timed again from time to time for at most a four-hundredth of the kernel's time, and wisdom
+ * counts as two times, so that three new ones go before it. A kernel that finds its buffers
+ * converted by another has never been timed in its own form: it is, once it may have lost what that
+ * takes.
  *
  * Nothing here calls OpenCL. All seconds come in as arguments, so that tests can make them up.
  */
