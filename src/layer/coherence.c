@@ -186,12 +186,17 @@ void rs_buffer_forget(rs_buffer *buffer)
 
 /* ---- conversions ---- */
 
-static bool is_over(cl_event event)
+static cl_int status_of(cl_event event)
 {
     cl_int status = CL_COMPLETE;
     rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
                                 NULL);
-    return status <= CL_COMPLETE;
+    return status;
+}
+
+bool rs_event_is_over(cl_event event)
+{
+    return status_of(event) <= CL_COMPLETE;
 }
 
 /* The conversion of another queue may wait there for a flush, which the program, knowing nothing of
@@ -201,7 +206,7 @@ static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
     const bool elsewhere = buffer->ready_queue != command->queue;
     if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
         return;
-    if (elsewhere && buffer->ready_queue != NULL && !is_over(buffer->ready))
+    if (elsewhere && buffer->ready_queue != NULL && !rs_event_is_over(buffer->ready))
         flush_all(command->queue->context);
     rs_command_wait(command, buffer->ready);
 }
@@ -284,11 +289,9 @@ static void lose(rs_buffer *buffer)
  * after a wait that failed. */
 static void look_for_failure(rs_buffer *buffer)
 {
-    cl_int status = CL_COMPLETE;
     if (buffer->ready == NULL || buffer->is_lost)
         return;
-    rs_driver()->clGetEventInfo(buffer->ready, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                &status, NULL);
+    cl_int status = status_of(buffer->ready);
     if (status >= CL_COMPLETE)
         return;
     rs_opencl_fail(status, "running a conversion");
@@ -475,7 +478,7 @@ static void forget_conversions(void)
     rs_layer_lock();
     for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;) {
         look_for_failure(buffer);
-        if (buffer->ready != NULL && is_over(buffer->ready)) {
+        if (buffer->ready != NULL && rs_event_is_over(buffer->ready)) {
             rs_driver()->clReleaseEvent(buffer->ready);
             buffer->ready = NULL;
             buffer->ready_queue = NULL;
@@ -546,7 +549,8 @@ void rs_layer_follow_held(void)
 
 bool rs_layer_is_held(void)
 {
-    while (rs_the_layer.held_count > 0 && is_over(rs_the_layer.held[rs_the_layer.held_count - 1]))
+    while (rs_the_layer.held_count > 0 &&
+           rs_event_is_over(rs_the_layer.held[rs_the_layer.held_count - 1]))
         rs_driver()->clReleaseEvent(rs_the_layer.held[--rs_the_layer.held_count]);
     return rs_the_layer.user_events.count > 0 || rs_the_layer.held_count > 0;
 }

@@ -103,6 +103,9 @@ bool rs_layer_is_held(void);
 /* Why nothing may be converted now, or NULL. */
 const char *rs_layer_frozen(void);
 
+/* Whether a command is complete or has failed. */
+bool rs_event_is_over(cl_event event);
+
 /* After a wait that failed: buffers whose conversion has failed are lost. */
 void rs_layer_look_for_failures(void);
 

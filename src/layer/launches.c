@@ -397,14 +397,6 @@ static double affordable_seconds(double now)
 /* A thread that sleeps wakes up late: short launches are waited for without. */
 static const double longest_spin = 1e-4;
 
-static bool is_complete(cl_event event)
-{
-    cl_int status = CL_COMPLETE;
-    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                NULL);
-    return status <= CL_COMPLETE;
-}
-
 /* Waits until the event is complete, for `longest` seconds: it may depend on something that the
  * program does later. Returns the seconds that it took. */
 static double wait_a_while(cl_event event, double longest)
@@ -412,7 +404,7 @@ static double wait_a_while(cl_event event, double longest)
     const double start = rs_layer_clock();
     double waited = 0;
     long sleep = SHORTEST_SLEEP;
-    while (waited < longest && !is_complete(event)) {
+    while (waited < longest && !rs_event_is_over(event)) {
         const struct timespec pause = {0, sleep};
         if (waited >= longest_spin) {
             nanosleep(&pause, NULL);
