@@ -6,7 +6,8 @@
  *     MADE_UP_TIMES="grow 100 20, aos_to_asta 50 50, asta_to_aos 50 50"
  *
  * in microseconds: of the first kernel of that name, and of any that has more arguments than the
- * first (a rewritten one). With MADE_UP_COMPILER its compiler is slow, calls the function that the
+ * first (a rewritten one). So much later it is then for a program that keeps such a clock
+ * (sequence.c). With MADE_UP_COMPILER its compiler is slow, calls the function that the
  * program gave to the last context, from a thread of its own, and ends with the program: the exit
  * status is then 3 if someone is still inside. It works for one at a time.
  *
@@ -50,6 +51,9 @@ static cl_icd_dispatch ours;
 static const cl_icd_dispatch *below;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static cl_ulong clock_now = 1000;
+
+/* Of the program, in nanoseconds, where it has one. */
+extern atomic_ullong made_up_nanoseconds __attribute__((weak));
 
 /* By the event's place in memory; later events replace earlier ones at the same address. */
 static struct {
@@ -285,6 +289,7 @@ static cl_int CL_API_CALL copy_rectangle(cl_command_queue queue, cl_mem from, cl
 
 /* ---- times ---- */
 
+/* The event, where there is one, gets the time. */
 static void note(cl_event event, cl_kernel kernel)
 {
     char name[64] = "";
@@ -292,8 +297,10 @@ static void note(cl_event event, cl_kernel kernel)
     below->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     below->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL);
     cl_ulong taken = nanoseconds_of(own_name(name), arguments);
+    if (&made_up_nanoseconds != NULL)
+        atomic_fetch_add(&made_up_nanoseconds, taken);
     pthread_mutex_lock(&mutex);
-    if (taken > 0) {
+    if (event != NULL && taken > 0) {
         timed[timed_count % EVENTS].event = event;
         timed[timed_count % EVENTS].start = clock_now;
         timed[timed_count++ % EVENTS].end = clock_now + taken;
@@ -425,8 +432,8 @@ static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_u
         return enqueue_failure(queue, wait_count, wait_list, event);
     cl_int error = below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                  wait_count, wait_list, event);
-    if (error == CL_SUCCESS && event != NULL)
-        note(*event, kernel);
+    if (error == CL_SUCCESS)
+        note(event != NULL ? *event : NULL, kernel);
     return pass_on(error, wait_count, wait_list, event);
 }
 

@@ -681,8 +681,8 @@ static void test_kernels_in_turn(void **state)
             seen.transformed > cases[i].most_transformed ||
             seen.shrink_transformed > cases[i].most_shrink_transformed ||
             seen.conversions > cases[i].most_conversions)
-            fail_msg("%s: %ld and %ld launches transformed, %ld conversions", cases[i].times,
-                     seen.transformed, seen.shrink_transformed, seen.conversions);
+            fail_msg("%s: %ld and %ld launches transformed, %ld conversions (%s)", cases[i].times,
+                     seen.transformed, seen.shrink_transformed, seen.conversions, seen.reason);
     }
 }
 
