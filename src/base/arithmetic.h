@@ -16,6 +16,22 @@ bool rs_size_round_up(size_t value, size_t step, size_t *result);
 size_t rs_size_add_capped(size_t a, size_t b);
 size_t rs_size_multiply_capped(size_t a, size_t b);
 
+static inline size_t rs_size_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t rs_size_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How many parts of `part` (not 0) hold `whole`. */
+static inline size_t rs_size_divide_up(size_t whole, size_t part)
+{
+    return whole / part + (whole % part != 0);
+}
+
 /* The greatest common divisor; gcd(0, b) is b. */
 size_t rs_size_gcd(size_t a, size_t b);
 

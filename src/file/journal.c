@@ -26,6 +26,15 @@ restride_status rs_journal_begin(rs_journal **created, const char *path, const r
     return RESTRIDE_OK;
 }
 
+restride_status rs_journal_begun(rs_journal **journal, restride_status status)
+{
+    if (status != RESTRIDE_OK) {
+        rs_journal_close(*journal);
+        *journal = NULL;
+    }
+    return status;
+}
+
 restride_status rs_journal_allocate_step(rs_journal *journal)
 {
     const rs_journal_capacity *capacity = &journal->contents.capacity;

@@ -114,43 +114,34 @@ static uint64_t new_identity(void)
     return (uint64_t)time.tv_sec << 32 ^ (uint64_t)time.tv_nsec << 2 ^ (uint64_t)getpid() << 16;
 }
 
+static restride_status create(rs_journal *journal, const rs_journal_contents *contents)
+{
+    journal->identity = new_identity();
+    restride_status status = copy_contents(journal, contents);
+    if (status != RESTRIDE_OK)
+        return status;
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_format(&name, "%s.%ld.tmp", journal->path, (long)getpid());
+    char *temporary = rs_text_take(&name);
+    status = temporary != NULL ? make_file(journal, temporary) : rs_fail_memory("a file name");
+    free(temporary);
+    return status;
+}
+
 restride_status rs_journal_create(rs_journal **journal, const char *path, const rs_file *file,
                                   const rs_journal_contents *contents)
 {
-    rs_journal *created;
-    restride_status status = rs_journal_begin(&created, path, file);
-    *journal = NULL;
-    if (status != RESTRIDE_OK)
-        return status;
-    created->identity = new_identity();
-    status = copy_contents(created, contents);
-    rs_text name = RS_TEXT_EMPTY;
-    rs_text_format(&name, "%s.%ld.tmp", path, (long)getpid());
-    char *temporary = rs_text_take(&name);
-    if (status == RESTRIDE_OK && temporary == NULL)
-        status = rs_fail_memory("a file name");
+    restride_status status = rs_journal_begin(journal, path, file);
     if (status == RESTRIDE_OK)
-        status = make_file(created, temporary);
-    free(temporary);
-    if (status != RESTRIDE_OK) {
-        rs_journal_close(created);
-        return status;
-    }
-    *journal = created;
-    return RESTRIDE_OK;
+        status = create(*journal, contents);
+    return rs_journal_begun(journal, status);
 }
 
 restride_status rs_journal_create_idle(rs_journal **journal, const rs_file *file,
                                        const rs_journal_contents *contents)
 {
-    rs_journal *created;
-    *journal = NULL;
-    restride_status status = rs_journal_begin(&created, "", file);
+    restride_status status = rs_journal_begin(journal, "", file);
     if (status == RESTRIDE_OK)
-        status = copy_contents(created, contents);
-    if (status == RESTRIDE_OK)
-        *journal = created;
-    else
-        rs_journal_close(created);
-    return status;
+        status = copy_contents(*journal, contents);
+    return rs_journal_begun(journal, status);
 }

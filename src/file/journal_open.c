@@ -217,24 +217,17 @@ static restride_status open_file(rs_journal *journal, const char *purpose)
 restride_status rs_journal_open(rs_journal **journal, const char *path, const rs_file *file,
                                 const char *purpose)
 {
-    *journal = NULL;
-    rs_journal *opened;
-    restride_status status = rs_journal_begin(&opened, path, file);
+    restride_status status = rs_journal_begin(journal, path, file);
     if (status != RESTRIDE_OK)
         return status;
-    opened->log.descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (opened->log.descriptor < 0 && errno == ENOENT) {
-        rs_journal_close(opened);
-        return RESTRIDE_OK;
-    }
-    status = opened->log.descriptor >= 0
-                 ? open_file(opened, purpose)
-                 : rs_fail(RESTRIDE_IO, "The journal %s could not be opened: %s.", path,
-                           strerror(errno));
-    if (status != RESTRIDE_OK) {
-        rs_journal_close(opened);
-        return status;
-    }
-    *journal = opened;
-    return RESTRIDE_OK;
+    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    (*journal)->log.descriptor = descriptor;
+    if (descriptor >= 0)
+        return rs_journal_begun(journal, open_file(*journal, purpose));
+    if (errno != ENOENT)
+        status =
+            rs_fail(RESTRIDE_IO, "The journal %s could not be opened: %s.", path, strerror(errno));
+    rs_journal_close(*journal);
+    *journal = NULL;
+    return status;
 }

@@ -29,6 +29,10 @@ struct rs_journal {
 /* A journal with nothing but its path and the file that is changed. */
 restride_status rs_journal_begin(rs_journal **created, const char *path, const rs_file *file);
 
+/* Returns the status of what came after the beginning; unless that went well, *journal is closed
+ * and NULL. */
+restride_status rs_journal_begun(rs_journal **journal, restride_status status);
+
 /* Room for the largest step, when the contents are known. */
 restride_status rs_journal_allocate_step(rs_journal *journal);
 

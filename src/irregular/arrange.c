@@ -118,7 +118,7 @@ static void launch(making *m, int kernel, const rs_device_argument *arguments, s
                    size_t items)
 {
     rs_device_launch(&m->sequence, m->kernels[kernel], arguments, count,
-                     rs_device_groups(items, GROUP), 1, GROUP);
+                     rs_size_divide_up(items, GROUP), 1, GROUP);
 }
 #define LAUNCH(m, kernel, items, ...)                                                              \
     launch(m, kernel, (const rs_device_argument[]){__VA_ARGS__},                                   \
@@ -143,7 +143,7 @@ static restride_status count_transactions(making *m, rs_device_memory slot, bool
                                           size_t *total)
 {
     const rs_reads *reads = &m->plan->reads;
-    size_t groups = rs_device_groups(reads->threads, span(reads));
+    size_t groups = rs_size_divide_up(reads->threads, span(reads));
     uint64_t threads = reads->threads;
     uint32_t warp = (uint32_t)reads->warp;
     uint32_t threads_a_group = (uint32_t)span(reads);
@@ -189,7 +189,7 @@ static restride_status begin(making *m)
         return status;
     const rs_reads *reads = &m->plan->reads;
     m->found = take_numbers(m, FOUND);
-    m->sums = take(m, rs_device_groups(reads->threads, span(reads)) * sizeof(uint64_t));
+    m->sums = take(m, rs_size_divide_up(reads->threads, span(reads)) * sizeof(uint64_t));
     return m->status;
 }
 

@@ -176,7 +176,7 @@ static restride_status move(const restride_irregular_device *plan, int kernel, v
     rs_device_sequence sequence = {.engine = plan->engine};
     rs_device_launch(&sequence, plan->kernels[kernel], arguments,
                      sizeof arguments / sizeof arguments[0],
-                     rs_device_groups((size_t)words, RS_APPLY_ITEMS), 1, RS_APPLY_ITEMS);
+                     rs_size_divide_up((size_t)words, RS_APPLY_ITEMS), 1, RS_APPLY_ITEMS);
     status = rs_device_finish(&sequence, doing);
     engine->operations->leave(engine);
     return status;

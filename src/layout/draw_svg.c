@@ -3,6 +3,7 @@
  * memory and a line through them in the order of memory; on the right memory. The card has a
  * background of its own, dark where the reader's screen is, so it can be read on any page.
  */
+#include "base/arithmetic.h"
 #include "layout/picture.h"
 
 #include <string.h>
@@ -141,11 +142,6 @@ static size_t text_width(rs_text *text)
     return width;
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The pixels of one byte: enough for the label of a member of usual size. */
 static size_t choose_byte_width(const rs_picture *picture)
 {
@@ -153,12 +149,12 @@ static size_t choose_byte_width(const rs_picture *picture)
     for (size_t i = 0; i < picture->cell_count; i++) {
         rs_text label = RS_TEXT_EMPTY;
         rs_picture_add_label(picture, &picture->cells[i], &label);
-        widest = larger(widest, text_width(&label));
-        largest = larger(largest, picture->cells[i].size);
+        widest = rs_size_larger(widest, text_width(&label));
+        largest = rs_size_larger(largest, picture->cells[i].size);
     }
-    size_t wanted = larger(widest > 90 ? 90 : widest, 36) + 10;
-    size_t byte_width = (wanted + largest - 1) / largest;
-    return larger(byte_width, largest > 4 ? 9 : 12);
+    size_t wanted = rs_size_larger(widest > 90 ? 90 : widest, 36) + 10;
+    size_t byte_width = rs_size_divide_up(wanted, largest);
+    return rs_size_larger(byte_width, largest > 4 ? 9 : 12);
 }
 
 /* The width of a cell of memory: by its bytes, but long vectors are cut short. */
@@ -175,30 +171,30 @@ static void measure(drawing *d)
     d->cell_width = 40;
     for (size_t row = 0; row < picture->shown_rows; row++) {
         rs_picture_add_row_name(picture, row, &text);
-        d->name_width = larger(d->name_width, text_width(&text) + 10);
+        d->name_width = rs_size_larger(d->name_width, text_width(&text) + 10);
         for (size_t column = 0; column < picture->shown_columns; column++) {
             rs_text_format(&text, "%zu", rs_picture_table_cell(picture, row, column).offset);
-            d->cell_width = larger(d->cell_width, text_width(&text) + 10);
+            d->cell_width = rs_size_larger(d->cell_width, text_width(&text) + 10);
         }
     }
     for (size_t column = 0; column < picture->shown_columns; column++) {
         rs_picture_add_column_name(picture, column, &text);
-        d->cell_width = larger(d->cell_width, text_width(&text) + 10);
+        d->cell_width = rs_size_larger(d->cell_width, text_width(&text) + 10);
     }
     d->byte_width = choose_byte_width(picture);
     rs_text_format(&text, "%zu", picture->layout->size);
     d->address_width = text_width(&text) + 10;
     size_t table_width = d->name_width + picture->shown_columns * d->cell_width;
-    d->memory_left = MARGIN + larger(table_width, 26 * CHARACTER) + GAP + d->address_width;
+    d->memory_left = MARGIN + rs_size_larger(table_width, 26 * CHARACTER) + GAP + d->address_width;
     d->memory_width = 40 * CHARACTER;
     for (size_t r = 0; r < picture->memory_row_count; r++) {
         const rs_memory_row *row = &picture->memory_rows[r];
         size_t width = 0;
         for (size_t i = row->first; i < row->first + row->count; i++)
             width += memory_cell_width(d, &picture->cells[i]);
-        d->memory_width = larger(d->memory_width, width);
+        d->memory_width = rs_size_larger(d->memory_width, width);
         if (row->group != NULL)
-            d->memory_width = larger(d->memory_width, strlen(row->group) * CHARACTER);
+            d->memory_width = rs_size_larger(d->memory_width, strlen(row->group) * CHARACTER);
     }
 }
 
@@ -339,7 +335,7 @@ static void add_line(drawing *d, size_t y, const char *classes, rs_text *text)
     if (text->size > LONGEST_LINE)
         memcpy(text->data + LONGEST_LINE - 3, "...", 4);
     size_t length = text->size < LONGEST_LINE ? text->size : LONGEST_LINE;
-    d->line_width = larger(d->line_width, length * LINE_CHARACTER);
+    d->line_width = rs_size_larger(d->line_width, length * LINE_CHARACTER);
     add_text(d, MARGIN, y, classes, text);
 }
 
@@ -365,7 +361,8 @@ restride_status rs_draw_svg(const restride_layout *layout, char **result)
     measure(&d);
     draw_title(&d);
     draw_table(&d);
-    size_t bottom = larger(draw_memory(&d), HEADER + CELL_HEIGHT * (picture.shown_rows + 1)) + 24;
+    size_t bottom =
+        rs_size_larger(draw_memory(&d), HEADER + CELL_HEIGHT * (picture.shown_rows + 1)) + 24;
     draw_legend(&d, bottom);
     rs_text text = RS_TEXT_EMPTY;
     rs_picture_add_explanation(&picture, &text);
@@ -376,7 +373,7 @@ restride_status rs_draw_svg(const restride_layout *layout, char **result)
         add_line(&d, bottom + 56, "", &text);
         height += 20;
     }
-    size_t width = MARGIN + larger(d.memory_left + d.memory_width, MARGIN + d.line_width);
+    size_t width = MARGIN + rs_size_larger(d.memory_left + d.memory_width, MARGIN + d.line_width);
     rs_text whole = RS_TEXT_EMPTY;
     rs_text_format(&whole,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "

@@ -31,26 +31,21 @@ static size_t best_count(size_t rows, double bytes)
     return best;
 }
 
-static size_t at_most(size_t value, size_t most)
-{
-    return value < most ? value : most;
-}
-
 rs_panels rs_panels_cut(size_t rows, size_t cols, size_t unit, size_t wanted)
 {
     rs_panels panels = {.rows = rows, .cols = cols, .unit = unit};
     size_t count =
         wanted != 0 ? wanted : best_count(rows, (double)rows * (double)cols * (double)unit);
-    count = at_most(at_most(count, MOST_PANELS), cols);
-    size_t width = cols / count + (cols % count != 0);
+    count = rs_size_smaller(rs_size_smaller(count, MOST_PANELS), cols);
+    size_t width = rs_size_divide_up(cols, count);
     size_t line = LINE_BYTES / rs_size_gcd(LINE_BYTES, unit); /* elements of whole lines */
     if (width >= line)
         width = (width + line - 1) / line * line;
     size_t least = LEAST_ROW_BYTES / unit + 1;
     if (wanted == 0 && width < least)
         width = least;
-    panels.width = at_most(width, cols);
-    panels.count = cols / panels.width + (cols % panels.width != 0);
+    panels.width = rs_size_smaller(width, cols);
+    panels.count = rs_size_divide_up(cols, panels.width);
     return panels;
 }
 
@@ -79,11 +74,11 @@ size_t rs_panels_begin(const rs_panels *panels, size_t k)
 
 size_t rs_panels_end(const rs_panels *panels, size_t k)
 {
-    return at_most((k + 1) * panels->width, panels->cols);
+    return rs_size_smaller((k + 1) * panels->width, panels->cols);
 }
 
 size_t rs_panels_rows_below(const rs_panels *panels, size_t k)
 {
     size_t elements = rs_panels_end(panels, k) * panels->rows;
-    return elements / panels->cols + (elements % panels->cols != 0);
+    return rs_size_divide_up(elements, panels->cols);
 }

@@ -24,11 +24,6 @@ typedef struct {
     size_t across;
 } cut_side;
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Blocks near the chip, short ones in any case, and all that was granted. */
 static size_t largest_part(const rs_problem *problem, const cut_side *c)
 {
@@ -38,7 +33,7 @@ static size_t largest_part(const rs_problem *problem, const cut_side *c)
     most = most > lines ? most : lines;
     if (problem->granted && problem->scratch_limit / slim > most)
         most = problem->scratch_limit / slim;
-    return least(most > 1 ? most : 1, c->along);
+    return rs_size_smaller(most > 1 ? most : 1, c->along);
 }
 
 /* If it leaves something over, or does not, as wanted. There is a stage for the blocks, one to move
@@ -94,7 +89,8 @@ static void offer_few_parts(const rs_method *method, const rs_problem *problem, 
         if (part > SHORT_LINES * line && part <= most)
             offer_part(method, offers, c, part, rest);
     }
-    for (size_t part = 2; part <= least(most, least(DENSE_PARTS, longest)); part++)
+    for (size_t part = 2; part <= rs_size_smaller(most, rs_size_smaller(DENSE_PARTS, longest));
+         part++)
         if (c->along % part == 0)
             offer_part(method, offers, c, part, rest);
     for (size_t blocks = 2; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
@@ -128,11 +124,12 @@ void rs_offer_column_blocks(const rs_method *method, const rs_problem *problem, 
 static size_t find_factors(size_t side, size_t longest, size_t *factors)
 {
     size_t count = 0;
-    size_t factor = least(longest, side / 2);
+    size_t factor = rs_size_smaller(longest, side / 2);
     for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)
         if (side % factor == 0)
             factors[count++] = factor;
-    for (size_t small = least(factor, MOST_FACTORS); small > 1 && count < MOST_FACTORS; small--)
+    for (size_t small = rs_size_smaller(factor, MOST_FACTORS); small > 1 && count < MOST_FACTORS;
+         small--)
         if (side % small == 0)
             factors[count++] = small;
     return count;

@@ -27,6 +27,12 @@ static void test_sizes_at_the_edge(void **state)
     assert_int_equal(result, 96);
     assert_false(rs_size_round_up(SIZE_MAX, 32, &result));
     assert_int_equal(result, 96);
+    assert_int_equal(rs_size_divide_up(65, 32), 3);
+    assert_int_equal(rs_size_divide_up(64, 32), 2);
+    assert_int_equal(rs_size_divide_up(0, 32), 0);
+    assert_int_equal(rs_size_divide_up(SIZE_MAX, 2), SIZE_MAX / 2 + 1);
+    assert_int_equal(rs_size_smaller(3, SIZE_MAX), 3);
+    assert_int_equal(rs_size_larger(3, SIZE_MAX), SIZE_MAX);
     assert_int_equal(rs_size_gcd(84, 36), 12);
     assert_int_equal(rs_size_gcd(0, 5), 5);
 }

@@ -7,6 +7,7 @@
  * transposes one panel, as many gangs as fit are at work at once, and the largest panel fills all
  * multiprocessors. No scratch memory; 128 bytes a gang for its counter.
  */
+#include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
 
 #include <stdio.h>
@@ -26,16 +27,6 @@ enum {
     BANKS_BYTES = 128
 };
 
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* An odd number of elements does that for single words, and for elements of several words rows that
  * begin where the element before them ends. */
 size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word)
@@ -43,7 +34,7 @@ size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word)
     size_t pitch = cols * unit_words;
     if (word < BANK_BYTES) {
         size_t bank = BANK_BYTES / word;
-        pitch = divide_up(pitch, bank);
+        pitch = rs_size_divide_up(pitch, bank);
         return (pitch | 1) * bank;
     }
     if (unit_words == 1)
@@ -91,9 +82,9 @@ static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launc
  */
 size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit)
 {
-    size_t part = divide_up(side, divide_up(side, most));
+    size_t part = rs_size_divide_up(side, rs_size_divide_up(side, most));
     size_t step = SECTOR_BYTES / unit < 1 ? 1 : SECTOR_BYTES / unit;
-    return smaller(divide_up(part, 2 * step) * 2 * step, most < side ? most : side);
+    return rs_size_smaller(rs_size_divide_up(part, 2 * step) * 2 * step, most < side ? most : side);
 }
 
 /* Where one side is shorter than a tile's, the other is longer. */
@@ -101,7 +92,7 @@ static tile choose_tile(const rs_cuda_stage *stage)
 {
     const rs_transpose_task *task = &stage->task;
     size_t edge = RUN_BYTES / task->unit;
-    edge = edge < 1 ? 1 : smaller(edge, MOST_EDGE);
+    edge = edge < 1 ? 1 : rs_size_smaller(edge, MOST_EDGE);
     size_t rows = rs_cuda_divide_side(task->rows, edge, task->unit);
     size_t cols = rs_cuda_divide_side(task->cols, edge * edge / rows, task->unit);
     if (cols < edge)
@@ -112,10 +103,10 @@ static tile choose_tile(const rs_cuda_stage *stage)
 /* As many as there is room for, or fewer when the last round would leave most of them idle. */
 static size_t choose_gangs(size_t room, size_t panels)
 {
-    size_t most = smaller(room, panels);
+    size_t most = rs_size_smaller(room, panels);
     size_t best = most;
     for (size_t gangs = most; gangs > 1 && gangs >= most / 2; gangs--)
-        if (divide_up(panels, gangs) * gangs < divide_up(panels, best) * best)
+        if (rs_size_divide_up(panels, gangs) * gangs < rs_size_divide_up(panels, best) * best)
             best = gangs;
     return best;
 }
@@ -133,8 +124,8 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
         blocks = 1;
     }
     size_t slots = budget / t.bytes;
-    size_t tiles = divide_up(task->rows, t.rows) * divide_up(task->cols, t.cols);
-    size_t members = slots == 0 ? SIZE_MAX : divide_up(tiles, slots);
+    size_t tiles = rs_size_divide_up(task->rows, t.rows) * rs_size_divide_up(task->cols, t.cols);
+    size_t members = slots == 0 ? SIZE_MAX : rs_size_divide_up(tiles, slots);
     size_t panels = task->outer * task->count;
     size_t room = blocks * engine->multiprocessors;
     if (members > room)
@@ -143,11 +134,11 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
                        "memory of %s.",
                        task->rows, task->cols, task->unit, engine->name);
     size_t gangs = choose_gangs(room / members, panels);
-    members = smaller(room / gangs, tiles);
+    members = rs_size_smaller(room / gangs, tiles);
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = members > 1;
-    restride_status status =
-        create_kernel(stage, launch, &t, members > 1, divide_up(tiles, members), THREADS, blocks);
+    restride_status status = create_kernel(stage, launch, &t, members > 1,
+                                           rs_size_divide_up(tiles, members), THREADS, blocks);
     if (status == RESTRIDE_OK && members > 1 && launch->kernel.resident < gangs * members)
         status = rs_fail(RESTRIDE_DEVICE_LIMIT, "%s has no room for %zu blocks at once.",
                          engine->name, gangs * members);
@@ -167,6 +158,6 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
         rs_cuda_add_argument(launch, arguments[i]);
     snprintf(stage->shape, sizeof stage->shape,
              "%zu gangs of %zu blocks, %zu tiles of %zu x %zu a block", gangs, members,
-             divide_up(tiles, members), t.rows, t.cols);
+             rs_size_divide_up(tiles, members), t.rows, t.cols);
     return RESTRIDE_OK;
 }

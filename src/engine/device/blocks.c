@@ -109,7 +109,7 @@ static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *seq
                                             stage->word, rs_device_engine_of(stage)->local_bytes);
     uint64_t matrix_words = task->pitch / stage->word;
     uint64_t count = task->count;
-    size_t groups = rs_device_groups(task->count, blocks);
+    size_t groups = rs_size_divide_up(task->count, blocks);
     for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
         uint64_t first = (task->offset + o * task->pitch) / stage->word;
         const rs_device_argument arguments[] = {
@@ -169,7 +169,7 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
                                             rs_device_engine_of(stage)->local_bytes);
     uint64_t matrix_words = task->pitch / stage->word;
     uint64_t row_words = words_of(stage, task->cols);
-    uint64_t groups_a_row = rs_device_groups(task->cols / task->tile, across);
+    uint64_t groups_a_row = rs_size_divide_up(task->cols / task->tile, across);
     size_t groups = task->rows / task->tile * groups_a_row;
     for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
         uint64_t first = (task->offset + o * task->pitch) / stage->word;
@@ -232,7 +232,7 @@ static void enqueue_square(const rs_device_stage *stage, rs_device_sequence *seq
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    size_t along = rs_device_groups(task->rows, task->tile);
+    size_t along = rs_size_divide_up(task->rows, task->tile);
     along += along % 2;
     uint64_t side = task->rows;
     uint64_t width = along + 1;

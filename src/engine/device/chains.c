@@ -90,7 +90,7 @@ static size_t items_of(rs_device_engine *engine, size_t wanted)
 size_t rs_chains_round_items(const rs_chains_planning *p, size_t items)
 {
     size_t group = items_of(engine_of(p), PLANNING_ITEMS);
-    return rs_device_groups(items, group) * group;
+    return rs_size_divide_up(items, group) * group;
 }
 
 void rs_chains_launch(const rs_chains_planning *p, rs_device_sequence *sequence, int kernel,
@@ -98,7 +98,7 @@ void rs_chains_launch(const rs_chains_planning *p, rs_device_sequence *sequence,
 {
     size_t group = items_of(engine_of(p), PLANNING_ITEMS);
     rs_device_launch(sequence, p->stage->kernels[kernel], arguments->list, arguments->count,
-                     rs_device_groups(items, group), 1, group);
+                     rs_size_divide_up(items, group), 1, group);
 }
 
 static size_t super_element_bytes(const rs_device_stage *stage, const rs_chains_plan *plan)
@@ -130,7 +130,7 @@ size_t rs_chains_most_leaders(const rs_chains_planning *p)
 static size_t round_piece(double length)
 {
     size_t whole = length < RS_CHAINS_WHOLE ? (size_t)length : RS_CHAINS_WHOLE;
-    return rs_device_groups(whole - 1, RS_CHAINS_BATCH) * RS_CHAINS_BATCH + 1;
+    return rs_size_divide_up(whole - 1, RS_CHAINS_BATCH) * RS_CHAINS_BATCH + 1;
 }
 
 size_t rs_chains_first_length(const rs_chains_planning *p, double share)
@@ -309,7 +309,7 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
                        "another method.",
                        task->unit, task->offset);
     size_t panel = task->tile;
-    size_t panels = rs_device_groups(task->cols, panel);
+    size_t panels = rs_size_divide_up(task->cols, panel);
     rs_chains_plan shape = {
         .shape = {task->rows * panels, task->rows, task->factor, task->shift,
                   magic(task->rows, true), magic(task->rows, false)},
@@ -331,9 +331,9 @@ static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 {
     const rs_chains_plan *plan = stage->plan;
     size_t lanes = plan->words / plan->split;
-    size_t teams = lanes <= TEAM ? rs_device_groups(super_elements, TEAM / lanes)
-                                 : super_elements * rs_device_groups(lanes, TEAM);
-    return rs_device_groups(teams * TEAM, stage->items);
+    size_t teams = lanes <= TEAM ? rs_size_divide_up(super_elements, TEAM / lanes)
+                                 : super_elements * rs_size_divide_up(lanes, TEAM);
+    return rs_size_divide_up(teams * TEAM, stage->items);
 }
 
 static void add_place(rs_chains_arguments *to, const rs_chains_plan *plan)

@@ -18,11 +18,6 @@ enum {
     LOCAL_PADDING = 32 /* of words of flags, one is left out */
 };
 
-static size_t at_most(size_t value, size_t most)
-{
-    return value < most ? value : most;
-}
-
 static restride_status create_kernels(rs_device_stage *stage, const char *const names[],
                                       size_t count, size_t element_words)
 {
@@ -35,7 +30,7 @@ static restride_status create_kernels(rs_device_stage *stage, const char *const 
 
 static void choose_word(rs_device_stage *stage)
 {
-    stage->word = at_most(stage->word, MOST_WORD);
+    stage->word = rs_size_smaller(stage->word, MOST_WORD);
 }
 
 /* ---- 010! ---- */
@@ -72,7 +67,7 @@ static restride_status prepare_tiles(rs_device_stage *stage, const char *kernel,
                        "Cycles of %zu x %zu elements of %zu bytes are more than a group follows; "
                        "take a smaller block.",
                        task->rows, task->cols, task->unit);
-    stage->items = at_most(rs_device_engine_of(stage)->work_items, TILE_ITEMS);
+    stage->items = rs_size_smaller(rs_device_engine_of(stage)->work_items, TILE_ITEMS);
     return create_kernels(stage, &kernel, 1, element_words);
 }
 
@@ -111,7 +106,7 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
         size_t plain = 5; /* that both kernels have */
         size_t count = flags ? sizeof arguments / sizeof arguments[0] : plain;
         rs_device_launch(sequence, stage->kernels[0], arguments, count, task->count,
-                         at_most(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
+                         rs_size_smaller(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
     }
 }
 
@@ -154,14 +149,15 @@ static restride_status prepare_elements(rs_device_stage *stage, const char *cons
                        "Elements of %zu bytes do not fit into the device's %zu bytes of local "
                        "memory; take another method.",
                        stage->task.unit, rs_device_engine_of(stage)->local_bytes);
-    stage->items = at_most(at_most(words, ELEMENT_ITEMS), rs_device_engine_of(stage)->work_items);
+    stage->items = rs_size_smaller(rs_size_smaller(words, ELEMENT_ITEMS),
+                                   rs_device_engine_of(stage)->work_items);
     return create_kernels(stage, kernels, count, 1);
 }
 
 static restride_status prepare_claims_100(rs_device_stage *stage, size_t scratch_limit)
 {
     static const char *const kernels[] = {[MOVE] = "claims_100", [CLEAR] = "clear_flags"};
-    size_t matrices = at_most(stage->task.outer, RS_DEVICE_MOST_MATRICES);
+    size_t matrices = rs_size_smaller(stage->task.outer, RS_DEVICE_MOST_MATRICES);
     stage->scratch_bytes = matrices * element_flag_words(&stage->task) * sizeof(uint32_t);
     if (stage->scratch_bytes > scratch_limit)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
@@ -180,7 +176,7 @@ static restride_status prepare_cycles_100(rs_device_stage *stage, size_t scratch
 
 static size_t element_groups(const rs_transpose_task *task)
 {
-    return at_most(task->rows * task->cols, MOST_GROUPS);
+    return rs_size_smaller(task->rows * task->cols, MOST_GROUPS);
 }
 
 static void enqueue_claims_100(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -193,7 +189,7 @@ static void enqueue_claims_100(const rs_device_stage *stage, rs_device_sequence 
     uint64_t matrix_words = task->pitch / stage->word;
     uint64_t flags = element_flag_words(task);
     for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        size_t matrices = at_most(task->outer - o, RS_DEVICE_MOST_MATRICES);
+        size_t matrices = rs_size_smaller(task->outer - o, RS_DEVICE_MOST_MATRICES);
         uint64_t first = (task->offset + o * task->pitch) / stage->word;
         uint64_t all_flags = matrices * flags;
         const rs_device_argument clear[] = {RS_ARGUMENT(scratch), RS_ARGUMENT(all_flags)};
@@ -203,8 +199,8 @@ static void enqueue_claims_100(const rs_device_stage *stage, rs_device_sequence 
             RS_ARGUMENT(cols),    RS_ARGUMENT(words), RS_LOCAL_MEMORY(held_bytes(stage)),
         };
         rs_device_launch(sequence, stage->kernels[CLEAR], clear, 2,
-                         at_most(rs_device_groups(all_flags, stage->items), MOST_GROUPS), 1,
-                         stage->items);
+                         rs_size_smaller(rs_size_divide_up(all_flags, stage->items), MOST_GROUPS),
+                         1, stage->items);
         rs_device_launch(sequence, stage->kernels[MOVE], arguments,
                          sizeof arguments / sizeof arguments[0], element_groups(task), matrices,
                          stage->items);
@@ -233,7 +229,7 @@ static void enqueue_cycles_100(const rs_device_stage *stage, rs_device_sequence 
         };
         rs_device_launch(sequence, stage->kernels[MOVE], arguments,
                          sizeof arguments / sizeof arguments[0], element_groups(task),
-                         at_most(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
+                         rs_size_smaller(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
     }
 }
 

@@ -7,6 +7,7 @@
 #ifndef RS_ENGINE_DEVICE_DEVICE_H
 #define RS_ENGINE_DEVICE_DEVICE_H
 
+#include "base/arithmetic.h"
 #include "base/status.h"
 #include "engine/stage.h"
 
@@ -158,11 +159,6 @@ enum { RS_DEVICE_MOST_MATRICES = 32768 };
 static inline rs_device_engine *rs_device_engine_of(const rs_device_stage *stage)
 {
     return (rs_device_engine *)stage->base.engine;
-}
-
-static inline size_t rs_device_groups(size_t work, size_t each)
-{
-    return work / each + (work % each != 0);
 }
 
 /* None when there are no groups, or the sequence has failed. */

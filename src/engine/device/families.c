@@ -16,7 +16,7 @@ static size_t pieces_of(const rs_cycle_family *family, size_t length)
 {
     if (length >= RS_CHAINS_WHOLE || family->length <= SHORT_PIECES * length)
         return 0;
-    return rs_device_groups(family->length, length);
+    return rs_size_divide_up(family->length, length);
 }
 
 static size_t count_pieces(const rs_chains_plan *plan, const rs_cycles *cycles, size_t length)

@@ -87,7 +87,7 @@ static void launch(const passage *p, int kernel, const uint64_t *own, size_t cou
     for (size_t i = 0; i < count; i++)
         arguments[COMMON + i] = RS_ARGUMENT(own[i]);
     rs_device_launch(p->sequence, stage->kernels[kernel], arguments, COMMON + count,
-                     rs_device_groups((size_t)work, stage->items), p->matrices, stage->items);
+                     rs_size_divide_up((size_t)work, stage->items), p->matrices, stage->items);
 }
 
 /* Moves places [begin, end) of the compact rows, whose targets are free already, or not. */

@@ -139,7 +139,7 @@ static void enqueue_step(const rs_device_stage *stage, rs_device_sequence *seque
                                            parts[0],  parts[1],  parts[2]};
     const rs_device_argument copying[] = {matrix[0], matrix[1], matrix[2], saved[0], saved[1],
                                           saved[2],  parts[0],  parts[1],  parts[2]};
-    size_t groups = rs_device_groups((size_t)plan->works[number], stage->items);
+    size_t groups = rs_size_divide_up((size_t)plan->works[number], stage->items);
     if (step->kind == RS_ORDER_REVERSE)
         rs_device_launch(sequence, stage->kernels[REVERSE_PARTS], reversal,
                          sizeof reversal / sizeof reversal[0], groups, matrices, stage->items);

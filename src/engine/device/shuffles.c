@@ -38,24 +38,19 @@ typedef struct {
     size_t part;
 } row_shape;
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static row_shape choose_row(const rs_device_stage *stage)
 {
     const rs_device_engine *engine = rs_device_engine_of(stage);
     size_t cols = stage->task.cols;
-    size_t best = smaller(ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
-    size_t most = smaller(MOST_ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
-    size_t parts = rs_device_groups(cols, engine->local_bytes / stage->word);
-    row_shape shape = {LEAST_ROW_ITEMS, 0, rs_device_groups(cols, parts)};
+    size_t best = rs_size_smaller(ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
+    size_t most = rs_size_smaller(MOST_ROW_BYTES_AN_ITEM / stage->word, MOST_VALUES);
+    size_t parts = rs_size_divide_up(cols, engine->local_bytes / stage->word);
+    row_shape shape = {LEAST_ROW_ITEMS, 0, rs_size_divide_up(cols, parts)};
     while (shape.items < MOST_ROW_ITEMS && cols > shape.items * best)
         shape.items *= 2;
     while (shape.items > engine->work_items)
         shape.items /= 2;
-    size_t values = rs_device_groups(cols, shape.items);
+    size_t values = rs_size_divide_up(cols, shape.items);
     values += (4 - values % 4) % 4; /* fewer programs */
     if (values <= most)
         shape.values = values;
@@ -140,7 +135,7 @@ static size_t rotation_step(const rs_device_stage *stage)
 static rotation_shape choose_rotation(const rs_device_stage *stage, size_t limit)
 {
     const rs_transpose_task *task = &stage->task;
-    rotation_shape shape = {.panels = rs_device_groups(task->cols, task->tile),
+    rotation_shape shape = {.panels = rs_size_divide_up(task->cols, task->tile),
                             .strip_bytes =
                                 task->tile * (task->tile - 1) / 2 * stage->word * task->outer};
     size_t wave = rs_device_engine_of(stage)->units * GROUPS_A_UNIT;
@@ -148,11 +143,11 @@ static rotation_shape choose_rotation(const rs_device_stage *stage, size_t limit
     size_t room = limit / shape.strip_bytes; /* strips that have scratch memory at the same time */
     double best = 0;
     for (size_t launches = 1; launches <= MOST_LAUNCHES && launches <= shape.panels; launches++) {
-        size_t at_once = rs_device_groups(shape.panels, launches);
-        size_t strips = smaller(room / at_once, most);
+        size_t at_once = rs_size_divide_up(shape.panels, launches);
+        size_t strips = rs_size_smaller(room / at_once, most);
         if (strips == 0)
             continue;
-        double waves = (double)(launches * rs_device_groups(at_once * strips, wave));
+        double waves = (double)(launches * rs_size_divide_up(at_once * strips, wave));
         if (best == 0 || waves / (double)strips < best) {
             best = waves / (double)strips;
             shape.at_once = at_once;

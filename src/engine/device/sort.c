@@ -31,11 +31,11 @@ restride_status rs_sorter_check(const rs_device_engine *engine)
 static restride_status allocate_tables(rs_sorter *sorter, size_t most)
 {
     const rs_device_operations *device = sorter->engine->device;
-    size_t digits = rs_device_groups(most, TILE) * DIGITS;
+    size_t digits = rs_size_divide_up(most, TILE) * DIGITS;
     restride_status status = device->allocate(sorter->engine, digits * WORD, &sorter->counts);
     size_t sums = most > digits ? most : digits;
     for (size_t level = 0; status == RESTRIDE_OK && level < RS_SORTER_LEVELS; level++) {
-        sums = rs_device_groups(sums, TILE);
+        sums = rs_size_divide_up(sums, TILE);
         status = device->allocate(sorter->engine, sums * WORD, &sorter->sums[level]);
     }
     return status;
@@ -68,7 +68,7 @@ void rs_sorter_destroy(rs_sorter *sorter)
 static void sum_level(const rs_sorter *sorter, rs_device_sequence *sequence,
                       rs_device_memory values, uint64_t count, size_t level)
 {
-    size_t tiles = rs_device_groups((size_t)count, TILE);
+    size_t tiles = rs_size_divide_up((size_t)count, TILE);
     const rs_device_argument summing[] = {RS_ARGUMENT(values), RS_ARGUMENT(count),
                                           RS_ARGUMENT(sorter->sums[level]),
                                           RS_LOCAL_MEMORY(SUM_BYTES)};
@@ -91,8 +91,8 @@ restride_status rs_sorter_total(const rs_sorter *sorter, rs_device_sequence *seq
 {
     static const char doing[] = "adding up";
     size_t level = 0;
-    for (size_t tiles = rs_device_groups(count, TILE); tiles > 1;
-         tiles = rs_device_groups(tiles, TILE))
+    for (size_t tiles = rs_size_divide_up(count, TILE); tiles > 1;
+         tiles = rs_size_divide_up(tiles, TILE))
         level++;
     uint32_t sum = 0;
     restride_status status = rs_device_finish(sequence, doing);
@@ -107,7 +107,7 @@ static void sort_digit(const rs_sorter *sorter, rs_device_sequence *sequence,
                        const rs_sorter_pairs *pairs, uint64_t count, uint32_t shift,
                        uint32_t numbered)
 {
-    uint64_t tiles = rs_device_groups((size_t)count, TILE);
+    uint64_t tiles = rs_size_divide_up((size_t)count, TILE);
     const rs_device_argument counting[] = {RS_ARGUMENT(pairs->keys), RS_ARGUMENT(count),
                                            RS_ARGUMENT(shift),       RS_ARGUMENT(sorter->counts),
                                            RS_ARGUMENT(tiles),       RS_LOCAL_MEMORY(COUNT_BYTES)};

@@ -135,7 +135,7 @@ static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
         size_t left = task->outer - o;
         rs_device_launch(
             sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0],
-            rs_device_groups(task->count, plan->blocks),
+            rs_size_divide_up(task->count, plan->blocks),
             left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES, stage->items);
     }
 }

@@ -1,6 +1,7 @@
 /* See baselines.h. */
 #include "engine/opencl/baselines.h"
 
+#include "base/arithmetic.h"
 #include "base/log.h"
 #include "engine/opencl/error.h"
 #include "engine/opencl/opencl.h"
@@ -156,16 +157,11 @@ typedef struct {
     cl_ulong long_rows, long_cols;
 } scalars;
 
-static size_t at_most(size_t value, size_t most)
-{
-    return value < most ? value : most;
-}
-
 /* As many work-items as there is work for, in whole SIMD units. */
 static size_t default_items(const rs_baselines *b, size_t work, size_t most)
 {
-    size_t items = (work + b->simd_items - 1) / b->simd_items * b->simd_items;
-    return at_most(items, at_most(most, b->most_items));
+    size_t items = rs_size_divide_up(work, b->simd_items) * b->simd_items;
+    return rs_size_smaller(items, rs_size_smaller(most, b->most_items));
 }
 
 static void prepare_flags(const rs_baseline_case *c, scalars *s)
@@ -215,9 +211,9 @@ static void prepare_100(const rs_baselines *b, const rs_baseline_case *c, scalar
                 : c->kind == RS_BASELINE_CYCLES_100 ? "cycles_100"
                                                     : "claims_100";
     l->items = group ? c->words : b->simd_items;
-    l->items = c->items != 0 ? c->items : at_most(l->items, b->most_items);
-    l->values = registers ? (c->words + l->items - 1) / l->items : 1;
-    l->groups = at_most(c->rows * c->cols, MOST_GROUPS);
+    l->items = c->items != 0 ? c->items : rs_size_smaller(l->items, b->most_items);
+    l->values = registers ? rs_size_divide_up(c->words, l->items) : 1;
+    l->groups = rs_size_smaller(c->rows * c->cols, MOST_GROUPS);
     l->flags = c->kind != RS_BASELINE_CYCLES_100;
     size_t held = (registers ? l->items : c->words) * sizeof(cl_uint);
     l->local_bytes = held + sizeof(cl_uint);
@@ -233,8 +229,8 @@ static void prepare_out_of_place(const rs_baselines *b, const rs_baseline_case *
 {
     enum { TILE = 32, ITEMS = 256 };
     l->kernel = "out_of_place";
-    l->items = at_most(ITEMS, b->most_items);
-    l->groups = ((c->rows + TILE - 1) / TILE) * ((c->cols + TILE - 1) / TILE);
+    l->items = rs_size_smaller(ITEMS, b->most_items);
+    l->groups = rs_size_divide_up(c->rows, TILE) * rs_size_divide_up(c->cols, TILE);
     argument all[] = {ARGUMENT(b->data), ARGUMENT(b->other), ARGUMENT(s->long_rows),
                       ARGUMENT(s->long_cols)};
     memcpy(l->arguments, all, sizeof all);
@@ -338,7 +334,7 @@ static restride_status check_and_time(rs_baselines *b, cl_kernel kernel, const l
 {
     size_t bytes = rs_baseline_bytes(c);
     double times[MOST_RUNS];
-    repeat = at_most(repeat, MOST_RUNS);
+    repeat = rs_size_smaller(repeat, MOST_RUNS);
     cl_mem result = c->kind == RS_BASELINE_OUT_OF_PLACE ? b->other : b->data;
     cl_int code = b->api->clEnqueueWriteBuffer(b->engine->queue, b->data, CL_TRUE, 0, bytes, before,
                                                0, NULL, NULL);
@@ -384,7 +380,7 @@ static cl_int pad(const rs_baselines *b, cl_kernel rows_kernel, cl_kernel last_k
                   size_t *count)
 {
     enum { ITEMS = 256 };
-    size_t items = at_most(ITEMS, b->most_items);
+    size_t items = rs_size_smaller(ITEMS, b->most_items);
     const cl_ulong from = cols;
     const cl_ulong to = padded_cols;
     size_t left = rows;

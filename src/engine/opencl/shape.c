@@ -21,11 +21,6 @@ enum {
     CPU_BATCH = 1, /* a processor has no use for unrolled loads, and builds the kernel sooner */
 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool power_of_two(size_t value)
 {
     return value != 0 && (value & (value - 1)) == 0;
@@ -82,7 +77,7 @@ static size_t choose_tiles(const rs_marshal_shape *shape, size_t tile_bytes, siz
         if (chunk > LARGEST_CHUNK_BYTES && tiles > step)
             break;
         size_t vectors = chunk / VECTOR_BYTES;
-        size_t trips = (vectors + shape->work_items - 1) / shape->work_items;
+        size_t trips = rs_size_divide_up(vectors, shape->work_items);
         double busy = (double)vectors / (double)(trips * shape->work_items);
         double full = chunk < CHUNK_BYTES / 2 ? (double)chunk / (CHUNK_BYTES / 2) : 1;
         double near = chunk > CHUNK_BYTES ? (double)CHUNK_BYTES / (double)chunk : 1;
@@ -145,15 +140,15 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     }
     size_t wanted = variant->work_items != 0 ? variant->work_items
                                              : (limits->is_cpu ? CPU_WORK_ITEMS : GPU_WORK_ITEMS);
-    shape->work_items = smaller(wanted, limits->work_items);
+    shape->work_items = rs_size_smaller(wanted, limits->work_items);
     size_t most = limits->local_bytes / (tile * row_bytes);
-    shape->tiles =
-        variant->tiles != 0 ? smaller(variant->tiles, most) : choose_tiles(shape, tile_bytes, most);
+    shape->tiles = variant->tiles != 0 ? rs_size_smaller(variant->tiles, most)
+                                       : choose_tiles(shape, tile_bytes, most);
 
     size_t chunk_bytes = shape->tiles * tile_bytes;
     size_t vector_bytes = largest_unit(chunk_bytes);
     if (variant->vector_bytes != 0)
-        vector_bytes = smaller(vector_bytes, variant->vector_bytes);
+        vector_bytes = rs_size_smaller(vector_bytes, variant->vector_bytes);
     if (vector_bytes < shape->granule)
         vector_bytes = shape->granule;
     shape->components = vector_bytes / shape->granule;
@@ -165,10 +160,10 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     size_t vectors = chunk_bytes / vector_bytes;
     size_t busy;
     if (rs_size_round_up(vectors, WORK_ITEM_STEP, &busy))
-        shape->work_items = smaller(shape->work_items, busy);
-    size_t trips = (vectors + shape->work_items - 1) / shape->work_items;
+        shape->work_items = rs_size_smaller(shape->work_items, busy);
+    size_t trips = rs_size_divide_up(vectors, shape->work_items);
     size_t batch = limits->is_cpu ? CPU_BATCH : GPU_BATCH;
-    shape->batch = smaller(trips, variant->batch != 0 ? variant->batch : batch);
+    shape->batch = rs_size_smaller(trips, variant->batch != 0 ? variant->batch : batch);
     shape->unit = rs_size_gcd(rs_size_gcd(record->size, row_bytes), vector_bytes);
     shape->local_bytes = shape->tiles * tile * row_bytes;
     return RESTRIDE_OK;
