@@ -128,6 +128,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     rs_layer_add_transfers(&dispatch);
     rs_layer_add_binaries(&dispatch);
     rs_layer_add_programs(&dispatch);
+    rs_layer_add_builds(&dispatch);
     rs_layer_add_kernels(&dispatch);
     rs_layer_add_launches(&dispatch);
 

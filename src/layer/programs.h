@@ -4,6 +4,14 @@
 
 #include "layer/state.h"
 
+/* Makes the record of a program that has no more than these, and takes over `source`; `unknown` is
+ * why it cannot be rewritten, or NULL. NULL when memory is short. */
+rs_program *rs_program_new(cl_program handle, cl_context context, char *source,
+                           const char *unknown);
+
+/* A new build begins. */
+void rs_program_forget_rewriting(rs_program *program);
+
 /* Rewrites a program once after each build: sets its record's `rewritten` and `kernels`, or notes
  * why not. Called without the lock; others may call it meanwhile. */
 void rs_program_prepare(cl_program handle);

@@ -267,6 +267,7 @@ void rs_layer_add_buffers(cl_icd_dispatch *table);
 void rs_layer_add_transfers(cl_icd_dispatch *table);
 void rs_layer_add_binaries(cl_icd_dispatch *table);
 void rs_layer_add_programs(cl_icd_dispatch *table);
+void rs_layer_add_builds(cl_icd_dispatch *table);
 void rs_layer_add_kernels(cl_icd_dispatch *table);
 void rs_layer_add_launches(cl_icd_dispatch *table);
 

@@ -1,0 +1,118 @@
+/* Waiting before a launch: see awaiting.h. */
+#include "layer/awaiting.h"
+
+#include "layer/choice.h"
+#include "layer/timing.h"
+
+#include <time.h>
+
+enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
+
+/* Of the program's time so far, for all that is waited for: another might have used it. */
+static const double affordable_wait = 0.04;
+
+double rs_affordable_seconds(double now)
+{
+    return affordable_wait * (now - rs_the_layer.loaded_at) - rs_the_layer.waited;
+}
+
+/* A thread that sleeps wakes up late: short launches are waited for without. */
+static const double longest_spin = 1e-4;
+
+/* Waits until the event is complete, for `longest` seconds: it may depend on something that the
+ * program does later. Returns the seconds that it took. */
+static double wait_a_while(cl_event event, double longest)
+{
+    const double start = rs_layer_clock();
+    double waited = 0;
+    long sleep = SHORTEST_SLEEP;
+    while (waited < longest && !rs_event_is_over(event)) {
+        const struct timespec pause = {0, sleep};
+        if (waited >= longest_spin) {
+            nanosleep(&pause, NULL);
+            sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
+        }
+        waited = rs_layer_clock() - start;
+    }
+    return waited;
+}
+
+static bool is_undecided(const rs_known_kernel *known)
+{
+    const rs_policy_knowledge *k = &known->knowledge;
+    return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
+           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1);
+}
+
+/* Whether a build is worth waiting for, and a little of the program's time so far is left for it.
+ */
+static bool still_builds(cl_kernel handle, double since)
+{
+    rs_layer_lock();
+    const rs_kernel *kernel = rs_kernel_find(handle);
+    const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
+    double now = rs_layer_clock();
+    bool wanted = known != NULL && known->awaits_build &&
+                  rs_policy_is_long(&known->knowledge, known->work_items) &&
+                  now - since < rs_affordable_seconds(since) &&
+                  rs_kernel_is_pending(kernel, kernel->known_device);
+    rs_layer_unlock();
+    return wanted;
+}
+
+static void await_build(cl_kernel handle)
+{
+    static const struct timespec pause = {0, SHORTEST_SLEEP * 10};
+    const double start = rs_layer_clock();
+    if (!still_builds(handle, start))
+        return;
+    do
+        nanosleep(&pause, NULL);
+    while (still_builds(handle, start));
+    rs_layer_lock();
+    rs_the_layer.waited += rs_layer_clock() - start;
+    rs_layer_unlock();
+}
+
+/*
+ * A program that enqueues all its launches at once would be over before the first time is known. So
+ * the second launch of a kernel waits for the first one, and those of a trial for the one before.
+ * Called without the lock: a callback of the program may need it.
+ */
+static void await_times(cl_command_queue queue, cl_kernel handle)
+{
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
+    cl_event event = NULL;
+    double longest = 0;
+    if (known != NULL && rs_policy_awaits_time(&known->knowledge)) {
+        if (is_undecided(known))
+            event = rs_timing_open_launch(known);
+        else if (rs_kernel_is_looked_at(kernel))
+            rs_timing_harvest();
+        longest = event != NULL ? rs_affordable_seconds(rs_layer_clock()) : 0;
+    }
+    rs_layer_unlock();
+    if (event == NULL)
+        return;
+    double waited = rs_driver()->clFlush(queue) == CL_SUCCESS ? wait_a_while(event, longest) : 0;
+    rs_driver()->clReleaseEvent(event);
+    rs_layer_lock();
+    rs_the_layer.waited += waited;
+    known->waits++;
+    rs_timing_harvest();
+    rs_layer_unlock();
+}
+
+bool rs_awaits(const rs_kernel *kernel)
+{
+    const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
+    return known != NULL && (known->awaits_build || rs_policy_awaits_time(&known->knowledge));
+}
+
+void rs_await(cl_command_queue queue, cl_kernel handle)
+{
+    await_times(queue, handle);
+    await_build(handle);
+}

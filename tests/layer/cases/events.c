@@ -1,0 +1,82 @@
+/* Cases of events: those that the program sets, and the times of others. */
+#include "cases.h"
+
+/* A user event holds a launch back; when that is over, launches are as before. */
+void case_user_event(void)
+{
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    cl_event user = clCreateUserEvent(context, &error);
+    done(error, "clCreateUserEvent");
+    launch_on(queue, add, user, NULL);
+    done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a++;
+    done(clFinish(queue), "clFinish");
+    add_once(add);
+    add_once(add);
+    compare(cells);
+    done(clReleaseEvent(user), "clReleaseEvent");
+}
+
+/* What was held back is still under way when the next launch comes: nothing is converted then. */
+void case_held_and_slow(void)
+{
+    static const char *const text =
+        "__kernel void work(__global int *out)\n"
+        "{ uint s = get_global_id(0); for (uint i = 0; i < (1u << 20); i++) s = s * 1664525u + i;\n"
+        "  out[get_global_id(0)] = (int)s; }\n";
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    cl_mem out = make_cells(CL_MEM_READ_WRITE, NULL);
+    cl_program slow = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(slow, 1, &device, "", NULL, NULL), "clBuildProgram");
+    cl_kernel work = make_kernel(slow, "work", out);
+    cl_event user = clCreateUserEvent(context, &error);
+    done(error, "clCreateUserEvent");
+    launch_on(queue, work, user, NULL);
+    done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    add_once(add);
+    done(clFinish(queue), "clFinish");
+    add_once(add);
+    compare(cells);
+    done(clReleaseEvent(user), "clReleaseEvent");
+}
+
+/* An event outlives its queue: times that the program did not ask for stay hidden. */
+void case_released_queue(void)
+{
+    cl_event event;
+    cl_ulong time;
+    cl_kernel add = make_kernel(program, "add", cells);
+    launch_on(queue, add, NULL, &event);
+    done(clWaitForEvents(1, &event), "clWaitForEvents");
+    done(clReleaseCommandQueue(queue), "clReleaseCommandQueue");
+    check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL) ==
+              CL_PROFILING_INFO_NOT_AVAILABLE,
+          "an event of a queue without profiling has times");
+}
+
+void case_profiling(void)
+{
+    static const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_int error;
+    cl_event event;
+    cl_ulong times[4];
+    cl_command_type type;
+    cl_command_queue timed = clCreateCommandQueueWithProperties(context, device, list, &error);
+    done(error, "clCreateCommandQueueWithProperties");
+    cl_kernel add = make_kernel(program, "add", cells);
+    launch_on(timed, add, NULL, &event);
+    done(clWaitForEvents(1, &event), "clWaitForEvents");
+    for (cl_profiling_info i = 0; i < 4; i++)
+        done(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof times[i],
+                                     &times[i], NULL),
+             "clGetEventProfilingInfo");
+    check(times[0] <= times[1] && times[1] <= times[2] && times[2] <= times[3],
+          "times are out of order");
+    done(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL), "clGetEventInfo");
+    check(type == CL_COMMAND_NDRANGE_KERNEL, "the event is not the kernel's");
+}

@@ -1,0 +1,270 @@
+/* Cases of programs and kernels that are made in unusual ways. */
+#include "cases.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void case_kernels_in_program(void)
+{
+    cl_kernel kernels[2];
+    cl_uint count;
+    done(clCreateKernelsInProgram(program, 2, kernels, &count), "clCreateKernelsInProgram");
+    check(count == 2, "another number of kernels");
+    for (int k = 0; k < 2; k++) {
+        char name[16];
+        done(clGetKernelInfo(kernels[k], CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL),
+             "clGetKernelInfo");
+        done(clSetKernelArg(kernels[k], 0, sizeof cells, &cells), "clSetKernelArg");
+        launch_on(queue, kernels[k], NULL, NULL);
+        for (int i = 0; i < CELLS; i++)
+            if (strcmp(name, "add") == 0)
+                expected[i].a++;
+            else
+                expected[i].c[1] *= 2;
+    }
+    compare(cells);
+}
+
+void case_clone(void)
+{
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    cl_kernel copy = clCloneKernel(add, &error);
+    if (error == CL_INVALID_OPERATION)
+        exit(LACKS);
+    done(error, "clCloneKernel");
+    cl_mem other = make_cells(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, expected);
+    done(clSetKernelArg(add, 0, sizeof other, &other), "clSetKernelArg");
+    launch_on(queue, add, NULL, NULL);
+    add_once(copy);
+    compare(cells);
+    compare(other);
+}
+
+/* The program sees its own source, arguments and counts. */
+void case_queries(void)
+{
+    char text[sizeof cell_source + 1], name[16];
+    cl_uint count;
+    size_t size, kernels;
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    done(clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof text, text, &size),
+         "clGetProgramInfo");
+    check(size == sizeof cell_source && strcmp(text, cell_source) == 0, "another source");
+    done(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
+         "clGetProgramInfo");
+    check(kernels == 2, "another number of kernels");
+    done(clGetKernelArgInfo(add, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL),
+         "clGetKernelArgInfo");
+    check(strcmp(name, "cell*") == 0, "another type of the argument");
+    check(clGetKernelArgInfo(add, 1, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL) !=
+              CL_SUCCESS,
+          "the kernel has a second argument");
+    done(clGetKernelInfo(add, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL), "clGetKernelInfo");
+    check(count == 1, "another number of arguments");
+    done(clGetKernelInfo(add, CL_KERNEL_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetKernelInfo");
+    check(count == 1, "another number of references");
+    compare(cells);
+}
+
+static cl_program compile(const char *text)
+{
+    cl_int error;
+    cl_program compiled = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clCompileProgram(compiled, 1, &device, "", 0, NULL, NULL, NULL, NULL), "clCompileProgram");
+    return compiled;
+}
+
+void case_compile_and_link(void)
+{
+    cl_int error;
+    cl_program compiled = compile(cell_source);
+    cl_program linked = clLinkProgram(context, 1, &device, "", 1, &compiled, NULL, NULL, &error);
+    done(error, "clLinkProgram");
+    add_once(make_kernel(linked, "add", cells));
+    compare(cells);
+}
+
+void case_link_two(void)
+{
+    cl_int error;
+    cl_program parts[2] = {
+        compile(cell_source),
+        compile("__kernel void nothing(__global int *a) { a[0] += 0; }\n"),
+    };
+    cl_program linked = clLinkProgram(context, 1, &device, "", 2, parts, NULL, NULL, &error);
+    done(error, "clLinkProgram");
+    add_once(make_kernel(linked, "add", cells));
+    compare(cells);
+}
+
+/* What it says depends on its options, which a program from its binary does not repeat. */
+static const char *const step_source =
+    "typedef struct { int a; float b; int c[2]; } cell;\n"
+    "__kernel void add(__global cell *cells) { cells[get_global_id(0)].a += STEP; }\n";
+
+/* A build that the driver refuses, for a command with a kernel of the program is not over yet,
+ * leaves the program what it was. */
+void case_refused_build(void)
+{
+    cl_int error;
+    cl_program made =
+        clCreateProgramWithSource(context, 1, (const char **)&step_source, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "-DSTEP=1", NULL, NULL), "clBuildProgram");
+    cl_event user = clCreateUserEvent(context, &error);
+    cl_kernel add = make_kernel(made, "add", cells);
+    launch_on(queue, add, user, NULL);
+    clReleaseKernel(add);
+    error = clBuildProgram(made, 1, &device, "-DSTEP=3", NULL, NULL);
+    done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    clFinish(queue);
+    if (error == CL_SUCCESS)
+        exit(LACKS);
+    add = make_kernel(made, "add", cells);
+    launch_on(queue, add, NULL, NULL);
+    clReleaseKernel(add);
+    clFinish(queue);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a += 2;
+    compare(cells);
+    for (int i = 0; i < 100 && error != CL_SUCCESS; i++) { /* until the command has let go of it */
+        error = clBuildProgram(made, 1, &device, "-DSTEP=5", NULL, NULL);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    done(error, "clBuildProgram");
+    launch_on(queue, make_kernel(made, "add", cells), NULL, NULL);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].a += 5;
+    compare(cells);
+}
+
+static void CL_CALLBACK make_added(cl_program made, void *kernel)
+{
+    atomic_store((_Atomic(cl_kernel) *)kernel, make_kernel(made, "add", cells));
+}
+
+/* The kernel is made by the function that the driver calls when the program is built. */
+void case_notified_build(void)
+{
+    cl_int error;
+    _Atomic(cl_kernel) kernel = NULL;
+    cl_program made =
+        clCreateProgramWithSource(context, 1, (const char **)&step_source, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "-DSTEP=1", make_added, (void *)&kernel),
+         "clBuildProgram");
+    for (int i = 0; i < 3000 && atomic_load(&kernel) == NULL; i++)
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    check(atomic_load(&kernel) != NULL, "no notice");
+    add_once(kernel);
+    compare(cells);
+}
+
+void case_binary(void)
+{
+    size_t size;
+    cl_int error, status;
+    done(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+         "clGetProgramInfo");
+    unsigned char *bytes = malloc(size);
+    done(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL),
+         "clGetProgramInfo");
+    cl_program again = clCreateProgramWithBinary(context, 1, &device, &size,
+                                                 (const unsigned char **)&bytes, &status, &error);
+    done(error, "clCreateProgramWithBinary");
+    done(clBuildProgram(again, 1, &device, "", NULL, NULL), "clBuildProgram");
+    add_once(make_kernel(program, "add", cells));
+    add_once(make_kernel(again, "add", cells));
+    add_once(make_kernel(program, "add", cells));
+    compare(cells);
+}
+
+/* The same without a structure: nothing to rewrite, and nothing to complain of. */
+static const char *const plain_source =
+    "__kernel void add(__global int *words) { words[4 * get_global_id(0)] += STEP; }\n";
+
+static const char *binary_path(void)
+{
+    const char *path = getenv("BINARY");
+    check(path != NULL, "BINARY names no file");
+    return path;
+}
+
+void case_binary_to_file(void)
+{
+    size_t size;
+    cl_int error;
+    const char *source = getenv("PLAIN") != NULL ? plain_source : step_source;
+    cl_program made = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, " -DSTEP=1  ", NULL, NULL), "clBuildProgram");
+    done(clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+         "clGetProgramInfo");
+    unsigned char *bytes = malloc(size);
+    done(clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL),
+         "clGetProgramInfo");
+    FILE *file = fopen(binary_path(), "wb");
+    check(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "fwrite");
+    free(bytes);
+}
+
+void case_binary_from_file(void)
+{
+    enum { MOST = 1 << 24 };
+    cl_int error, status;
+    unsigned char *bytes = malloc(MOST);
+    FILE *file = fopen(binary_path(), "rb");
+    check(bytes != NULL && file != NULL, "fopen");
+    size_t size = fread(bytes, 1, MOST, file);
+    fclose(file);
+    cl_program again = clCreateProgramWithBinary(context, 1, &device, &size,
+                                                 (const unsigned char **)&bytes, &status, &error);
+    done(error, "clCreateProgramWithBinary");
+    free(bytes);
+    done(clBuildProgram(again, 1, &device, "-DSTEP=3", NULL, NULL), "clBuildProgram");
+    add_once(make_kernel(again, "add", cells));
+    compare(cells);
+}
+
+/* An intermediate language that is none is refused as without the layer. */
+void case_il(void)
+{
+    static const char nonsense[] = "this is no intermediate language";
+    cl_int error = CL_SUCCESS;
+    cl_program from = clCreateProgramWithIL(context, nonsense, sizeof nonsense, &error);
+    check(from == NULL ? error != CL_SUCCESS
+                       : clBuildProgram(from, 1, &device, "", NULL, NULL) != CL_SUCCESS,
+          "nonsense was built");
+    add_once(make_kernel(program, "add", cells));
+    compare(cells);
+}
+
+/* Macros of the device's compiler whose values are no words: asked about, and used. That compiler
+ * has nothing to say of this source, and so should say nothing of what the layer builds. */
+void case_floating_macros(void)
+{
+    static const char *const text =
+        "#ifndef FLT_MAX\n#define FLT_MAX 1.0f\n#endif\n#ifdef M_PI_F\n#define ADDED 3\n#else\n"
+        "#define ADDED 4\n#endif\n"
+        "typedef struct { int a; float b; int c[2]; } cell;\n"
+        "__kernel void twice(__global cell *cells)\n"
+        "{ if (get_global_id(0) > get_global_size(0)) cells[0] = cells[1];\n"
+        " cells[get_global_id(0)].c[1] *= FLT_MAX > 1e30f * M_PI_F ? ADDED : 5; }\n";
+    const size_t count = CELLS;
+    cl_int error;
+    cl_program made = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, "", NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = make_kernel(made, "twice", cells);
+    done(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL), "launch");
+    for (int i = 0; i < CELLS; i++)
+        expected[i].c[1] *= 3;
+    compare(cells);
+}

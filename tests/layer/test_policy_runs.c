@@ -1,0 +1,479 @@
+/*
+ * Policy auto in the layer, with programs on a made-up GPU: it converts only what pays, measures,
+ * keeps the better, remembers it, and never changes a result.
+ */
+#include "cmocka_all.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/restride-policy-XXXXXX";
+
+static int run_program(const char *times, const char *variables, const char *options,
+                       const char *arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cd %s && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' %s %s%s %s run %s "
+             "--report report.json -- %s %s 2>errors",
+             folder, folder, times, variables, times[0] != '\0' ? "OPENCL_LAYERS=" : "",
+             times[0] != '\0' ? MADE_UP_GPU : "", RESTRIDE_PROGRAM, options, SEQUENCE_PROGRAM,
+             arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A conversion is still being built then. */
+static void test_compilers_end_after_all_builds(void **state)
+{
+    (void)state;
+    assert_int_equal(run_program("grow 1000 100", "MADE_UP_COMPILER=1", "--policy auto", "zx"), 0);
+}
+
+static json_t *load_report(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/report.json", folder);
+    json_t *report = json_load_file(path, 0, NULL);
+    assert_non_null(report);
+    return report;
+}
+
+typedef struct {
+    long launches, transformed, conversions; /* of "grow", of "grow", of all */
+    long shrink_transformed;
+    char reason[256];
+} outcome;
+
+static void forget(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/wisdom.json", folder);
+    unlink(path);
+}
+
+/* Without options: as most programs run, in queues without profiling and with no times in the
+ * report. */
+static int run_plainly(const char *times, const char *arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cd %s && mkdir facts && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' "
+             "OPENCL_LAYERS=%s:%s RESTRIDE_REWRITER=%s RESTRIDE_REPORT_FOLDER=facts %s %s 2>errors "
+             "&& mv facts/*.json report.json && rmdir facts",
+             folder, folder, times, MADE_UP_GPU, LAYER_PATH, REWRITER, SEQUENCE_PROGRAM, arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static outcome run(const char *times, const char *options, const char *arguments)
+{
+    outcome seen = {0};
+    if (times[0] != '\0' && options[0] == '\0')
+        assert_int_equal(run_plainly(times, arguments), 0);
+    else
+        assert_int_equal(run_program(times, "", options, arguments), 0);
+    json_t *report = load_report();
+    size_t i;
+    json_t *kernel;
+    seen.conversions =
+        (long)json_integer_value(json_object_get(json_object_get(report, "marshal"), "count"));
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        if (strcmp(json_string_value(json_object_get(kernel, "name")), "shrink") == 0)
+            seen.shrink_transformed =
+                (long)json_integer_value(json_object_get(kernel, "transformed_launches"));
+        if (strcmp(json_string_value(json_object_get(kernel, "name")), "grow") != 0)
+            continue;
+        const json_t *policy = json_object_get(kernel, "policy");
+        const char *reason = json_string_value(json_object_get(policy, "reason"));
+        seen.launches = (long)json_integer_value(json_object_get(kernel, "launches"));
+        seen.transformed =
+            (long)json_integer_value(json_object_get(kernel, "transformed_launches"));
+        snprintf(seen.reason, sizeof seen.reason, "%s", reason != NULL ? reason : "");
+    }
+    json_decref(report);
+    return seen;
+}
+
+#define FAST "grow 300 60, aos_to_asta 90 90, asta_to_aos 90 90"
+#define SLOW "grow 300 900, aos_to_asta 90 90, asta_to_aos 90 90"
+#define DEAR "grow 300 60, aos_to_asta 9000 9000, asta_to_aos 9000 9000"
+#define BRIEF "grow 10 2, aos_to_asta 30 30, asta_to_aos 30 30"
+#define LARGE " 32768" /* records: 2 MiB, so that conversions count as measured */
+/* Below, programs wait for their first launches: on a busy machine the layer waits in vain. */
+
+static void test_cpu_stays_as_it_is(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run("", "", "wzzzzzzzzzzllllllllllllr");
+    assert_int_equal(seen.launches, 12);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+    assert_non_null(strstr(seen.reason, "nothing is to be gained"));
+}
+
+static void test_faster_form_is_kept_and_remembered(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE);
+    assert_int_equal(seen.launches, 12);
+    assert_in_range(seen.transformed, 8, 11); /* the first is in the program's own layout */
+    assert_int_equal(seen.conversions, 2);
+    assert_non_null(strstr(seen.reason, "measured to be faster"));
+    seen = run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE);
+    assert_int_equal(seen.transformed, 12);
+    /* 240 us are gained, 180 paid. */
+    seen = run(FAST, "", "wzzzzzlr" LARGE);
+    assert_int_equal(seen.transformed, 1);
+    /* The compiler is not waited for. */
+    seen = run(FAST, "", "wlr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+}
+
+static void test_slower_form_is_left(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(SLOW, "", "wzzzzzzzzzzlflflfllllllllllllllllr" LARGE);
+    assert_in_range(seen.transformed, 1, 4);
+    assert_int_equal(seen.conversions, 2);
+    assert_non_null(strstr(seen.reason, "measured to be no faster"));
+    seen = run(SLOW, "", "wzzzzzzzzzzlflflfllllllllllllllllr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+}
+
+/* Three hundred launches take three milliseconds: a trial would take half of one. */
+static void test_short_launches_are_not_tried_at_once(void **state)
+{
+    (void)state;
+    char commands[400] = "wzzzzzzzzzz";
+    forget();
+    memset(commands + 11, 'l', 301);
+    commands[11 + 250] = 'f';
+    strcpy(commands + 312, "r" LARGE);
+    outcome seen = run(BRIEF, "", commands);
+    assert_int_equal(seen.launches, 300);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+    assert_non_null(strstr(seen.reason, "a trial would cost too much"));
+}
+
+/* Ten milliseconds a run: the second run has seen enough of them. */
+static void test_short_launches_are_tried_in_later_runs(void **state)
+{
+    (void)state;
+    char commands[1100] = "wzzzzzzzzzz";
+    forget();
+    memset(commands + 11, 'l', 1000);
+    strcpy(commands + 1011, "r" LARGE);
+    assert_int_equal(run(BRIEF, "", commands).transformed, 0);
+    outcome seen = run(BRIEF, "", commands);
+    assert_in_range(seen.transformed, 2, 990);
+    assert_non_null(strstr(seen.reason, "measured to be faster"));
+    assert_int_equal(run(BRIEF, "", commands).transformed, 1000);
+}
+
+static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
+{
+    (void)state;
+    forget();
+    /* Learns what a conversion costs. */
+    outcome seen = run(DEAR, "", "wzzzzzzzzzzlflflfllllllllllr" LARGE);
+    assert_in_range(seen.transformed, 1, 12);
+    seen = run(DEAR, "", "wlrwlrwlrwlrwlr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+    assert_non_null(strstr(seen.reason, "would not pay"));
+    assert_int_equal(seen.conversions, 0);
+}
+
+/* Another use between two launches takes the layout away each time. */
+static void test_uses_in_between_count(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(DEAR, "", "wzzzzzzzzzzlslslslslslslslslslslslslslslslslslslslslr" LARGE);
+    assert_in_range(seen.transformed, 0, 2);
+}
+
+/* Another kernel finds the buffer converted. */
+static void test_kernels_in_turn(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *times;
+        long least_transformed, most_transformed, most_shrink_transformed, most_conversions;
+    } cases[] = {
+        /* It is so slow there that the first one's gain is lost: both keep the program's layout. */
+        {"grow 1000 500, shrink 1000 3000, aos_to_asta 300 300, asta_to_aos 300 300", 1, 60, 10,
+         12},
+        {"grow 1000 500, shrink 1000 1200, aos_to_asta 900 900, asta_to_aos 900 900", 1, 60, 20,
+         12},
+        /* It loses nothing, and the conversions between would cost more: both use the other. */
+        {"grow 1000 500, shrink 1000 1000, aos_to_asta 900 900, asta_to_aos 900 900", 90, 120, 100,
+         8},
+    };
+    char commands[600] = "wzlflflflllllllllllllllf";
+    for (int i = 0; i < 100; i++)
+        strcat(commands, "ltf");
+    strcat(commands, LARGE);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        forget();
+        outcome seen = run(cases[i].times, "", commands);
+        if (seen.transformed < cases[i].least_transformed ||
+            seen.transformed > cases[i].most_transformed ||
+            seen.shrink_transformed > cases[i].most_shrink_transformed ||
+            seen.conversions > cases[i].most_conversions)
+            fail_msg("%s: %ld and %ld launches transformed, %ld conversions (%s)", cases[i].times,
+                     seen.transformed, seen.shrink_transformed, seen.conversions, seen.reason);
+    }
+}
+
+/* What was true of an earlier run is timed again. */
+static void test_old_wisdom_is_corrected(void **state)
+{
+    (void)state;
+    char commands[600] = "wz";
+    forget();
+    outcome seen = run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE);
+    assert_non_null(strstr(seen.reason, "measured to be faster"));
+    for (int i = 0; i < 200; i++)
+        strcat(commands, "lf");
+    strcat(commands, LARGE);
+    seen = run(SLOW, "", commands);
+    assert_in_range(seen.transformed, 0, 120);
+    assert_non_null(strstr(seen.reason, "measured to be no faster"));
+}
+
+static void test_forced_policies(void **state)
+{
+    (void)state;
+    forget();
+    outcome seen = run(SLOW, "--policy asta", "wlllr" LARGE);
+    assert_int_equal(seen.transformed, 3);
+    seen = run(FAST, "--policy off", "wlllr" LARGE);
+    assert_int_equal(seen.transformed, 0);
+}
+
+static void write_config(const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/config.ini", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_configuration(void **state)
+{
+    (void)state;
+    forget();
+    write_config("[grow]\n.policy = asta\n");
+    assert_int_equal(run(SLOW, "--config config.ini", "wlllr" LARGE).transformed, 3);
+    write_config("policy = asta\n[grow]\n.policy = off\n");
+    assert_int_equal(run(FAST, "--config config.ini", "wlllr" LARGE).transformed, 0);
+    write_config("policy = asta\n");
+    assert_int_equal(run(SLOW, "--config config.ini", "wlllr" LARGE).transformed, 3);
+    assert_int_equal(run(SLOW, "--config config.ini --policy off", "wlllr" LARGE).transformed, 0);
+    write_config("policy = asta\n[grow]\nitems = i f\n");
+    assert_int_equal(run(FAST, "--config config.ini", "wlllr" LARGE).transformed, 0);
+    static const char *const wrong[] = {"policy = soon\n", "[grow]\n.speed = 3\n", "[grow\n"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_config(wrong[i]);
+        assert_int_equal(run_program("", "", "--config config.ini", "w"), 2);
+    }
+}
+
+/* Two seconds are expected for plans: launches of together six are not worth the risk, but those of
+ * a quarter of an hour are. The plans are made beside the program. */
+static void test_plans_count(void **state)
+{
+    (void)state;
+    char commands[256] = "w";
+    write_config("[grow]\nitems = f i\n");
+    memset(commands + 1, 'l', 60);
+    strcpy(commands + 61, "r" LARGE);
+    forget();
+    outcome seen = run("grow 100000 10000", "--config config.ini", commands);
+    assert_int_equal(seen.transformed, 0);
+    assert_int_equal(seen.conversions, 0);
+    assert_non_null(strstr(seen.reason, "a trial would cost too much"));
+    for (int i = 41; i < 201; i += 2)
+        commands[i] = 'z';
+    for (int i = 42; i < 201; i += 2)
+        commands[i] = 'l';
+    strcpy(commands + 201, "r" LARGE);
+    forget();
+    seen = run("grow 20000000 2000000", "--config config.ini", commands);
+    assert_in_range(seen.transformed, 1, 119); /* of 120; the own kernel is timed first */
+}
+
+/* ---- launches that are timed on a queue of the layer's own ---- */
+
+typedef struct {
+    long timed, untimed, builds;
+} tally;
+
+static tally run_detour(const char *name, const char *microseconds)
+{
+    char command[4096];
+    tally seen = {-1, -1, -1};
+    snprintf(
+        command, sizeof command,
+        "cd %s && mkdir facts && MADE_UP_TIMES='grow %s, aos_to_asta 50 50, asta_to_aos 50 50' "
+        "MADE_UP_TALLY=tally RESTRIDE_REPORT_FOLDER=facts RESTRIDE_WISDOM= "
+        "RESTRIDE_REWRITER=%s OPENCL_LAYERS=%s:%s %s %s 2>errors "
+        "&& mv facts/*.json report.json && rmdir facts",
+        folder, microseconds, REWRITER, MADE_UP_GPU, LAYER_PATH, DETOURS_PROGRAM, name);
+    int status = system(command);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("%s: status %d", name, status);
+    char path[64];
+    snprintf(path, sizeof path, "%s/tally", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld %ld", &seen.timed, &seen.untimed, &seen.builds), 3);
+    fclose(file);
+    return seen;
+}
+
+/* Whether the report of the last such run has the words. */
+static bool was_told(const char *words)
+{
+    char command[256];
+    snprintf(command, sizeof command, "grep -q '%s' %s/report.json", words, folder);
+    return system(command) == 0;
+}
+
+/* Conversions are launches too; with them, only few are timed. */
+static void test_timed_launches_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        long least, most;
+    } cases[] = {{"in-order", 2, 12},    {"out-of-order", 0, 0}, {"events", 2, 12},
+                 {"other-events", 1, 8}, {"threads", 1, 12},     {"no-queue", 0, 0},
+                 {"no-marker", 0, 0},    {"no-barrier", 2, 12},  {"no-kernel", 1, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tally seen = run_detour(cases[i].name, "300 60");
+        if (seen.timed < cases[i].least || seen.timed > cases[i].most || seen.untimed < 2)
+            fail_msg("%s: %ld launches with times, %ld without", cases[i].name, seen.timed,
+                     seen.untimed);
+        assert_int_equal(was_told("launches on this queue cannot be timed"),
+                         strcmp(cases[i].name, "out-of-order") == 0);
+    }
+}
+
+/* The program's own and the rewritten program are built, and conversions only when nothing is
+ * launched for a while. A machine may be slower than that while, but not always. */
+static void test_no_compiler_beside_launches(void **state)
+{
+    (void)state;
+    long least = 9;
+    for (int i = 0; i < 5 && least > 2; i++) {
+        const tally seen = run_detour("other-events", "10 9");
+        least = seen.builds < least ? seen.builds : least;
+    }
+    assert_int_equal(least, 2);
+    assert_in_range(run_detour("events", "10 9").builds, 3, 9);
+}
+
+/* ---- what a launch costs the host ---- */
+
+#ifdef HAVE_TIMES
+typedef struct {
+    double launch, lock; /* nanoseconds */
+} cost;
+
+static cost run_cost(const char *times, const char *policy, const char *layers)
+{
+    char command[4096];
+    cost seen = {0, 0};
+    snprintf(command, sizeof command,
+             "MADE_UP_TIMES='%s' MADE_UP_LAUNCHES=none RESTRIDE_WISDOM= RESTRIDE_REWRITER=%s "
+             "RESTRIDE_POLICY=%s OPENCL_LAYERS=%s %s",
+             times, REWRITER, policy, layers, COST_PROGRAM);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    assert_int_equal(fscanf(output, "%lf %lf", &seen.launch, &seen.lock), 2);
+    assert_int_equal(pclose(output), 0);
+    return seen;
+}
+
+/* In units of a mutex locked and unlocked, whose nanoseconds go up and down with a machine's speed
+ * as the layer's do. Measured were 23 and 26 of them. */
+static void test_launches_cost_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *times, *policy;
+    } cases[] = {{"grow 10 12", "auto"}, {"grow 10 9", "auto"}, {"grow 10 9", "asta"}};
+    enum { MOST_RUNS = 8 }; /* the least counts: others may have the processor */
+    const double most = 60;
+    const cost driver = run_cost("grow 10 12", "off", MADE_UP_GPU);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cost seen = run_cost(cases[i].times, cases[i].policy, MADE_UP_GPU ":" LAYER_PATH);
+        for (int run = 1; run < MOST_RUNS && seen.launch - driver.launch > most * seen.lock; run++)
+            seen = run_cost(cases[i].times, cases[i].policy, MADE_UP_GPU ":" LAYER_PATH);
+        if (seen.launch - driver.launch > most * seen.lock)
+            fail_msg("%s, %s: %f ns a launch, %f of the driver, %f to lock", cases[i].policy,
+                     cases[i].times, seen.launch, driver.launch, seen.lock);
+    }
+}
+#endif
+
+static int clean_up(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json",
+                                        "errors",      "config.ini",       "tally"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu_stays_as_it_is),
+        cmocka_unit_test(test_faster_form_is_kept_and_remembered),
+        cmocka_unit_test(test_slower_form_is_left),
+        cmocka_unit_test(test_short_launches_are_not_tried_at_once),
+        cmocka_unit_test(test_short_launches_are_tried_in_later_runs),
+        cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
+        cmocka_unit_test(test_uses_in_between_count),
+        cmocka_unit_test(test_kernels_in_turn),
+        cmocka_unit_test(test_old_wisdom_is_corrected),
+        cmocka_unit_test(test_forced_policies),
+        cmocka_unit_test(test_compilers_end_after_all_builds),
+        cmocka_unit_test(test_timed_launches_change_nothing),
+        cmocka_unit_test(test_no_compiler_beside_launches),
+#ifdef HAVE_TIMES
+        cmocka_unit_test(test_launches_cost_little),
+#endif
+#ifdef HAVE_CONFIG
+        cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_plans_count),
+#endif
+    };
+    return cmocka_run_group_tests(tests, make_folder, clean_up);
+}
