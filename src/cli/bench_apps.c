@@ -15,7 +15,6 @@
 #include "cli/plot.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -516,8 +515,16 @@ static restride_status draw_net(const apps_options *options, const json_t *all)
 
 /* ---- the verb ---- */
 
-static bool read_tiles(apps_options *options, const char *value)
+static bool take_iterations(const char *value, void *field)
 {
+    size_t iterations;
+    *(const char **)field = value;
+    return rs_cli_read_count(value, &iterations) && iterations >= 1 && iterations <= 1000000;
+}
+
+static bool take_tiles(const char *value, void *into)
+{
+    apps_options *options = into;
     bool right = rs_cli_read_list(value, ',', MOST_TILES, options->tiles, &options->tile_count);
     for (int i = 0; right && i < options->tile_count; i++)
         right = options->tiles[i] >= 1;
@@ -537,60 +544,23 @@ static bool is_any_wanted(const apps_options *options)
     return false;
 }
 
-static bool take_option(void *context, int code, const char *value)
-{
-    apps_options *options = context;
-    size_t iterations;
-    switch (code) {
-    case 'd':
-        options->device = value;
-        return true;
-    case 'o':
-        options->only = value;
-        return true;
-    case 's':
-        options->small = true;
-        return true;
-    case 'f':
-        options->data = value;
-        return true;
-    case 'i':
-        options->iterations = value;
-        return rs_cli_read_count(value, &iterations) && iterations >= 1 && iterations <= 1000000;
-    case 'r':
-        return rs_cli_read_count(value, &options->runs) && options->runs >= 1 &&
-               options->runs <= MOST_RUNS;
-    case 't':
-        return read_tiles(options, value);
-    case 'g':
-        options->svg = value;
-        return true;
-    case 'j':
-        options->json = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int read_options(int argc, char **argv, apps_options *options)
 {
-    static const struct option names[] = {
-        {"device", required_argument, NULL, 'd'},
-        {"only", required_argument, NULL, 'o'},
-        {"small", no_argument, NULL, 's'},
-        {"data", required_argument, NULL, 'f'},
-        {"iterations", required_argument, NULL, 'i'},
-        {"runs", required_argument, NULL, 'r'},
-        {"tile", required_argument, NULL, 't'},
-        {"svg", required_argument, NULL, 'g'},
-        {"json", no_argument, NULL, 'j'},
-        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("device", apps_options, device),
+        RS_CLI_TEXT("only", apps_options, only),
+        RS_CLI_FLAG("small", apps_options, small),
+        RS_CLI_TEXT("data", apps_options, data),
+        RS_CLI_OWN("iterations", apps_options, iterations, take_iterations),
+        RS_CLI_COUNT("runs", apps_options, runs, 1, MOST_RUNS),
+        RS_CLI_WHOLE("tile", take_tiles),
+        RS_CLI_TEXT("svg", apps_options, svg),
+        RS_CLI_FLAG("json", apps_options, json),
+        {0},
     };
     *options = (apps_options){
         .device = "any", .iterations = "30", .runs = 5, .tiles = {32, 16, 64}, .tile_count = 3};
-    int exit_status =
-        rs_cli_read_only_options("bench apps", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("bench apps", argc, argv, table, options);
     if (exit_status == RS_EXIT_DONE && !is_any_wanted(options))
         return rs_cli_fail(
             RS_EXIT_USAGE, "bench apps",

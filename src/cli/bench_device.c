@@ -1,8 +1,6 @@
 /* See bench_device.h. */
 #include "cli/bench_device.h"
 
-#include "cli/engines.h"
-#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "engine/host/team.h"
 
@@ -18,28 +16,6 @@ static size_t all_threads(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (size_t)online : 1;
-}
-
-/* ---- options ---- */
-
-bool rs_bench_take_device_option(rs_bench_device_options *options, int code, const char *value)
-{
-    switch (code) {
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_device_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
-    case 'n':
-        return rs_cli_read_count(value, &options->repeat) && options->repeat > 0 &&
-               options->repeat <= RS_BENCH_MOST_REPEAT;
-    case 'j':
-        options->json = true;
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* ---- patterns ---- */

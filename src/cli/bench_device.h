@@ -3,10 +3,11 @@
 #ifndef RS_CLI_BENCH_DEVICE_H
 #define RS_CLI_BENCH_DEVICE_H
 
+#include "cli/engines.h"
+#include "cli/options.h"
 #include "engine/transfer.h"
 #include "restride/plan.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,15 +25,12 @@ typedef struct {
     {                                                                                              \
         .engine = "opencl", .repeat = 5                                                            \
     }
-#define RS_BENCH_DEVICE_OPTIONS                                                                    \
-    {"engine", required_argument, NULL, 'e'}, {"device", required_argument, NULL, 'd'},            \
-        {"repeat", required_argument, NULL, 'n'},                                                  \
-    {                                                                                              \
-        "json", no_argument, NULL, 'j'                                                             \
-    }
-
-/* Takes one of them; false for a value or an option that is none. */
-bool rs_bench_take_device_option(rs_bench_device_options *options, int code, const char *value);
+/* The rows of a table of options for them, which lie in the member `on` of `structure`. */
+#define RS_BENCH_DEVICE_OPTIONS(structure)                                                         \
+    RS_CLI_OWN("engine", structure, on.engine, rs_cli_take_device_engine),                         \
+        RS_CLI_TEXT("device", structure, on.device),                                               \
+        RS_CLI_COUNT("repeat", structure, on.repeat, 1, RS_BENCH_MOST_REPEAT),                     \
+        RS_CLI_FLAG("json", structure, on.json)
 
 /* Fills `elements` of `unit` bytes; element number e holds bytes that depend on e alone. */
 void rs_bench_fill(unsigned char *bytes, size_t elements, size_t unit);

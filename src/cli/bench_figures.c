@@ -39,7 +39,8 @@ enum { MOST_CURVES = 16, MOST_STEPS = 256, MOST_TILES = 32 };
 typedef struct {
     const char *out;
     rs_bench_device_options on;
-    int full; /* -1: as the device suggests */
+    bool full; /* neither: as the device suggests */
+    bool small;
     bool list;
 } figure_options;
 
@@ -402,34 +403,24 @@ static void list_figures(void)
 
 /* ---- the verb ---- */
 
-static bool take_option(void *context, int code, const char *value)
+static bool take_folder(const char *value, void *field)
 {
-    figure_options *options = context;
-    switch (code) {
-    case 'o':
-        options->out = value;
-        return *value != '\0';
-    case 'F':
-    case 'S':
-        options->full = code == 'F';
-        return true;
-    case 'l':
-        options->list = true;
-        return true;
-    default:
-        return rs_bench_take_device_option(&options->on, code, value);
-    }
+    *(const char **)field = value;
+    return *value != '\0';
 }
 
 static int read_options(int argc, char **argv, figure_options *options)
 {
-    static const struct option names[] = {
-        {"out", required_argument, NULL, 'o'}, RS_BENCH_DEVICE_OPTIONS,
-        {"full", no_argument, NULL, 'F'},      {"small", no_argument, NULL, 'S'},
-        {"list", no_argument, NULL, 'l'},      {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_CLI_OWN("out", figure_options, out, take_folder),
+        RS_BENCH_DEVICE_OPTIONS(figure_options),
+        RS_CLI_FLAG("full", figure_options, full),
+        RS_CLI_FLAG("small", figure_options, small),
+        RS_CLI_FLAG("list", figure_options, list),
+        {0},
     };
-    *options = (figure_options){.out = ".", .on = RS_BENCH_DEVICE_DEFAULTS, .full = -1};
-    int exit_status = rs_cli_read_options("bench figures", argc, argv, names, take_option, options);
+    *options = (figure_options){.out = ".", .on = RS_BENCH_DEVICE_DEFAULTS};
+    int exit_status = rs_cli_read_options("bench figures", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     for (int i = optind; i < argc; i++)
@@ -469,8 +460,9 @@ int rs_bench_figures(int argc, char **argv)
     if (rs_cli_make_folder("bench figures", options.out) != RS_EXIT_DONE)
         return RS_EXIT_FAILED;
     rs_figure_lab lab;
-    if (rs_figure_lab_open(&lab, options.on.engine, options.on.device, options.full,
-                           options.on.repeat) != RESTRIDE_OK)
+    int full = options.full ? 1 : options.small ? 0 : -1;
+    if (rs_figure_lab_open(&lab, options.on.engine, options.on.device, full, options.on.repeat) !=
+        RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
     json_t *all = json_array();
     if (measure_all(&lab, &options, argv + optind, all) != RESTRIDE_OK)

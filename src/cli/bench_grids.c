@@ -544,31 +544,18 @@ static restride_status measure_program(laboratory *lab, const grid_program *prog
 
 /* ---- options ---- */
 
-static bool take_option(void *target, int code, const char *value)
-{
-    grid_options *options = target;
-    switch (code) {
-    case 'o':
-        options->out = value;
-        return true;
-    case 's':
-        options->small = true;
-        return true;
-    default:
-        return rs_bench_take_device_option(&options->on, code, value);
-    }
-}
-
 int rs_bench_grids(int argc, char **argv)
 {
-    static const struct option names[] = {RS_BENCH_DEVICE_OPTIONS,
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"small", no_argument, NULL, 's'},
-                                          {NULL, 0, NULL, 0}};
+    static const rs_cli_option table[] = {
+        RS_BENCH_DEVICE_OPTIONS(grid_options),
+        RS_CLI_TEXT("out", grid_options, out),
+        RS_CLI_FLAG("small", grid_options, small),
+        {0},
+    };
     if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
     grid_options options = {.on = RS_BENCH_DEVICE_DEFAULTS};
-    int exit_status = rs_cli_read_options("bench grids", argc, argv, names, take_option, &options);
+    int exit_status = rs_cli_read_options("bench grids", argc, argv, table, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     if (optind < argc)

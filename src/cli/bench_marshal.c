@@ -7,7 +7,6 @@
 #include "engine/opencl/measure.h"
 #include "layout/layout.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static const char usage[] =
     "Example:\n"
     "  restride bench marshal --words 8,19 --tile 16,32,64 --verify\n";
 
-enum { MOST_NUMBERS = 64, DEFAULT_REPEAT = 9, BEST_VARIANTS = 3 };
+enum { MOST_NUMBERS = 64, DEFAULT_REPEAT = 9, MOST_REPEAT = 100000, BEST_VARIANTS = 3 };
 
 typedef struct {
     size_t count;
@@ -75,14 +74,9 @@ static bool read_number(const char *text, size_t *number, const char **end)
     return value != 0 && value < SIZE_MAX && rs_size_multiply((size_t)value, factor, number);
 }
 
-static bool read_one(const char *text, size_t *number)
+static bool take_list(const char *text, void *field)
 {
-    const char *end;
-    return read_number(text, number, &end) && *end == '\0';
-}
-
-static bool read_list(const char *text, number_list *list)
-{
+    number_list *list = field;
     list->count = 0;
     const char *end = text;
     do {
@@ -94,50 +88,23 @@ static bool read_list(const char *text, number_list *list)
     return *end == '\0';
 }
 
-static bool take_option(void *context, int code, const char *value)
-{
-    bench_options *options = context;
-    switch (code) {
-    case 'd':
-        options->device = value;
-        return true;
-    case 'w':
-        return read_list(value, &options->words);
-    case 'r':
-        options->record = value;
-        return true;
-    case 't':
-        return read_list(value, &options->tiles);
-    case 'b':
-        return read_one(value, &options->bytes);
-    case 'n':
-        return read_one(value, &options->repeat) && options->repeat <= 100000;
-    case 'v':
-        options->verify = true;
-        return true;
-    case 's':
-        options->sweep = true;
-        return true;
-    case 'j':
-        options->json = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int read_options(int argc, char **argv, bench_options *options)
 {
-    static const struct option names[] = {
-        {"device", required_argument, NULL, 'd'}, {"words", required_argument, NULL, 'w'},
-        {"record", required_argument, NULL, 'r'}, {"tile", required_argument, NULL, 't'},
-        {"bytes", required_argument, NULL, 'b'},  {"repeat", required_argument, NULL, 'n'},
-        {"verify", no_argument, NULL, 'v'},       {"sweep", no_argument, NULL, 's'},
-        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("device", bench_options, device),
+        RS_CLI_OWN("words", bench_options, words, take_list),
+        RS_CLI_TEXT("record", bench_options, record),
+        RS_CLI_OWN("tile", bench_options, tiles, take_list),
+        RS_CLI_BYTES("bytes", bench_options, bytes, 1, SIZE_MAX),
+        RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
+        RS_CLI_FLAG("verify", bench_options, verify),
+        RS_CLI_FLAG("sweep", bench_options, sweep),
+        RS_CLI_FLAG("json", bench_options, json),
+        {0},
     };
     *options = (bench_options){
         .words = {7, {5, 8, 16, 19, 20, 32, 64}}, .tiles = {1, {32}}, .repeat = DEFAULT_REPEAT};
-    return rs_cli_read_only_options("bench marshal", argc, argv, names, take_option, options);
+    return rs_cli_read_only_options("bench marshal", argc, argv, table, options);
 }
 
 /* ---- records ---- */

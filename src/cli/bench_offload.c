@@ -10,7 +10,6 @@
 #include "cli/progress.h"
 #include "restride/transfer.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,15 +44,15 @@ typedef struct {
     rs_bench_device_options on;
     size_t shapes[MOST_SHAPES][2];
     size_t shape_count;
-    const char *type;
-    size_t unit;
+    rs_cli_type type;
     size_t parts[MOST_PARTS];
     int parts_count;
     bool pageable;
 } offload_options;
 
-static bool read_shape(offload_options *options, const char *text)
+static bool take_shape(const char *text, void *into)
 {
+    offload_options *options = into;
     size_t *sides = options->shapes[options->shape_count];
     int count;
     size_t elements;
@@ -64,39 +63,25 @@ static bool read_shape(offload_options *options, const char *text)
     return true;
 }
 
-static bool take_option(void *context, int code, const char *value)
+static bool take_parts(const char *text, void *into)
 {
-    offload_options *options = context;
-    switch (code) {
-    case 's':
-        return read_shape(options, value);
-    case 't':
-        options->type = value;
-        return rs_cli_read_type(value, &options->unit) && options->unit > 0;
-    case 'q':
-        return rs_cli_read_list(value, ',', MOST_PARTS, options->parts, &options->parts_count);
-    case 'p':
-        options->pageable = true;
-        return true;
-    default:
-        return rs_bench_take_device_option(&options->on, code, value);
-    }
+    offload_options *options = into;
+    return rs_cli_read_list(text, ',', MOST_PARTS, options->parts, &options->parts_count);
 }
 
 static int read_options(int argc, char **argv, offload_options *options)
 {
-    static const struct option names[] = {
-        RS_BENCH_DEVICE_OPTIONS,
-        {"shape", required_argument, NULL, 's'},
-        {"type", required_argument, NULL, 't'},
-        {"parts", required_argument, NULL, 'q'},
-        {"pageable", no_argument, NULL, 'p'},
-        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_BENCH_DEVICE_OPTIONS(offload_options),
+        RS_CLI_WHOLE("shape", take_shape),
+        RS_CLI_OWN("type", offload_options, type, rs_cli_take_type),
+        RS_CLI_WHOLE("parts", take_parts),
+        RS_CLI_FLAG("pageable", offload_options, pageable),
+        {0},
     };
-    *options = (offload_options){
-        .on = RS_BENCH_DEVICE_DEFAULTS, .type = "f32", .unit = 4, .parts_count = 1};
-    int exit_status =
-        rs_cli_read_only_options("bench offload", argc, argv, names, take_option, options);
+    *options =
+        (offload_options){.on = RS_BENCH_DEVICE_DEFAULTS, .type = {"f32", 4}, .parts_count = 1};
+    int exit_status = rs_cli_read_only_options("bench offload", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     if (options->shape_count == 0)
@@ -152,7 +137,7 @@ static restride_status time_bus(shape_bench *b)
 static restride_status time_offload(const shape_bench *b, restride_offload *offload,
                                     double *seconds)
 {
-    size_t unit = b->options->unit;
+    size_t unit = b->options->type.bytes;
     double *times = calloc(b->options->on.repeat, sizeof *times);
     if (times == NULL)
         return rs_fail_memory("the times of a benchmark");
@@ -185,17 +170,17 @@ static void report(const shape_bench *b, const restride_offload *offload, double
     if (b->options->on.json) {
         json_array_append_new(
             b->results,
-            json_pack("{s:I, s:I, s:s, s:I, s:b, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "rows",
-                      (json_int_t)b->rows, "cols", (json_int_t)b->cols, "type", b->options->type,
-                      "bytes", (json_int_t)b->bytes, "pinned", !b->options->pageable, "overlap",
-                      overlap, "parts", (json_int_t)parts, "seconds", seconds, "gbps", rate,
-                      "up_gbps", gigabytes_a_second(bytes, b->up_seconds), "down_gbps",
-                      gigabytes_a_second(bytes, b->down_seconds), "speedup", speedup, "verified",
-                      1));
+            json_pack(
+                "{s:I, s:I, s:s, s:I, s:b, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "rows",
+                (json_int_t)b->rows, "cols", (json_int_t)b->cols, "type", b->options->type.name,
+                "bytes", (json_int_t)b->bytes, "pinned", !b->options->pageable, "overlap", overlap,
+                "parts", (json_int_t)parts, "seconds", seconds, "gbps", rate, "up_gbps",
+                gigabytes_a_second(bytes, b->up_seconds), "down_gbps",
+                gigabytes_a_second(bytes, b->down_seconds), "speedup", speedup, "verified", 1));
         return;
     }
     printf("%10zu x %-10zu %5s %8s %6zu %9.2f %9.2f %9.2f %9.2f %8.2f\n", b->rows, b->cols,
-           b->options->type, overlap, parts, 1e3 * seconds, rate,
+           b->options->type.name, overlap, parts, 1e3 * seconds, rate,
            gigabytes_a_second(bytes, b->up_seconds), gigabytes_a_second(bytes, b->down_seconds),
            speedup);
     fflush(stdout);
@@ -208,7 +193,7 @@ static restride_status measure(shape_bench *b, restride_overlap overlap, size_t 
     restride_offload *offload;
     double seconds = 0;
     restride_status status = restride_offload_transpose(&offload, b->engine, b->rows, b->cols,
-                                                        b->options->unit, &wanted);
+                                                        b->options->type.bytes, &wanted);
     if (status == RESTRIDE_UNSUPPORTED && overlap != RESTRIDE_OVERLAP_NONE)
         return RESTRIDE_OK;
     if (status != RESTRIDE_OK)
@@ -241,7 +226,7 @@ static restride_status measure_shape(const offload_options *options, restride_en
                      .rows = sides[0],
                      .cols = sides[1],
                      .results = results};
-    if (!rs_size_multiply(sides[0] * sides[1], options->unit, &b.bytes))
+    if (!rs_size_multiply(sides[0] * sides[1], options->type.bytes, &b.bytes))
         return rs_fail(RESTRIDE_OVERFLOW, "%zu x %zu elements are more than memory.", sides[0],
                        sides[1]);
     restride_host_memory *memory = NULL;

@@ -9,7 +9,6 @@
 #include "cli/progress.h"
 #include "restride/restride.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +39,7 @@ typedef struct {
     size_t dims[MOST_RANK];
     char reversed[MOST_RANK + 1];
     const char *orders;
-    const char *type;
-    size_t unit;
+    rs_cli_type type;
     size_t threads;
     size_t repeat;
     bool json;
@@ -49,13 +47,9 @@ typedef struct {
 
 /* ---- options ---- */
 
-static bool read_one(const char *text, size_t most, size_t *number)
+static bool take_dims(const char *text, void *into)
 {
-    return rs_cli_read_count(text, number) && *number > 0 && *number <= most;
-}
-
-static bool read_dims(const char *text, bench_options *options)
-{
+    bench_options *options = into;
     if (!rs_cli_read_list(text, 'x', MOST_RANK, options->dims, &options->rank))
         return false;
     for (int axis = 0; axis < options->rank; axis++) {
@@ -90,45 +84,20 @@ static int check_options(bench_options *options)
                        options->orders, options->rank);
 }
 
-static bool take_option(void *context, int code, const char *value)
-{
-    bench_options *options = context;
-    switch (code) {
-    case 'd':
-        return read_dims(value, options);
-    case 'a':
-        options->orders = value;
-        return true;
-    case 't':
-        options->type = value;
-        return rs_cli_read_type(value, &options->unit);
-    case 'p':
-        return read_one(value, RS_BENCH_MOST_THREADS, &options->threads);
-    case 'n':
-        return read_one(value, MOST_REPEAT, &options->repeat);
-    case 'j':
-        options->json = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int read_options(int argc, char **argv, bench_options *options)
 {
-    static const struct option names[] = {
-        {"dims", required_argument, NULL, 'd'},
-        {"axes", required_argument, NULL, 'a'},
-        {"type", required_argument, NULL, 't'},
-        {"threads", required_argument, NULL, 'p'},
-        {"repeat", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'j'},
-        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_CLI_WHOLE("dims", take_dims),
+        RS_CLI_TEXT("axes", bench_options, orders),
+        RS_CLI_OWN("type", bench_options, type, rs_cli_take_type),
+        RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS),
+        RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
+        RS_CLI_FLAG("json", bench_options, json),
+        {0},
     };
     *options = (bench_options){
-        .type = "f32", .unit = 4, .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT};
-    int exit_status =
-        rs_cli_read_only_options("bench permute", argc, argv, names, take_option, options);
+        .type = {"f32", 4}, .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT};
+    int exit_status = rs_cli_read_only_options("bench permute", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     return check_options(options);
@@ -152,7 +121,7 @@ static restride_status count_bytes(bench_result *result, const bench_options *op
     bool fits = true;
     for (int axis = 0; axis < options->rank; axis++)
         fits = fits && rs_size_multiply(result->elements, options->dims[axis], &result->elements);
-    if (fits && rs_size_multiply(result->elements, options->unit, &result->bytes))
+    if (fits && rs_size_multiply(result->elements, options->type.bytes, &result->bytes))
         return RESTRIDE_OK;
     return rs_fail(RESTRIDE_OVERFLOW, "The tensor has more bytes than a size can hold.");
 }
@@ -170,7 +139,7 @@ static restride_status verify(const unsigned char *bytes, const bench_result *re
     size_t index[MOST_RANK] = {0};
     size_t from = 0;
     for (size_t e = 0; e < result->elements; e++) {
-        if (!rs_bench_is_element(bytes + e * options->unit, from, options->unit))
+        if (!rs_bench_is_element(bytes + e * options->type.bytes, from, options->type.bytes))
             return rs_fail(RESTRIDE_DEVICE_ERROR,
                            "Element %zu of the permuted tensor is wrong; please report these sizes "
                            "and axes.",
@@ -195,7 +164,7 @@ static restride_status time_plan(bench_result *result, const bench_options *opti
     restride_status status = rs_bench_allocate(&tensor, result->bytes);
     if (status != RESTRIDE_OK)
         return status;
-    rs_bench_fill(tensor, result->elements, options->unit);
+    rs_bench_fill(tensor, result->elements, options->type.bytes);
     status = restride_execute(plan, tensor);
     if (status == RESTRIDE_OK)
         status = verify(tensor, result, options);
@@ -215,7 +184,7 @@ static restride_status measure(bench_result *result, const bench_options *option
         return status;
     double start = rs_cli_now();
     status = restride_plan_permute(&plan, engine, options->rank, options->dims, result->permutation,
-                                   options->unit);
+                                   options->type.bytes);
     if (status != RESTRIDE_OK)
         return status;
     result->plan_seconds = rs_cli_now() - start;
@@ -249,7 +218,7 @@ static json_t *result_json(const bench_result *result, const bench_options *opti
     for (int k = 0; k < options->rank; k++)
         axes[k] = (size_t)result->permutation[k];
     return json_pack("{s:s, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:b, s:O?}", "type",
-                     options->type, "dims", numbers_json(options->rank, options->dims), "axes",
+                     options->type.name, "dims", numbers_json(options->rank, options->dims), "axes",
                      numbers_json(options->rank, axes), "bytes", (json_int_t)result->bytes,
                      "threads", (json_int_t)options->threads, "seconds", result->times.seconds,
                      "gbps", gigabytes_a_second(result, result->times.seconds), "copy_gbps",
@@ -266,7 +235,7 @@ static void print_heading(const bench_options *options)
         printf("%s%zu", axis > 0 ? " x " : "", options->dims[axis]);
     printf(" %s, median of %zu, every element verified, GB/s\n"
            "%10s %8s %8s %7s %9s %12s  stages\n",
-           options->type, options->repeat, "axes", "in place", "copy", "ratio", "plan ms",
+           options->type.name, options->repeat, "axes", "in place", "copy", "ratio", "plan ms",
            "scratch");
 }
 

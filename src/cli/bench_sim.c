@@ -44,18 +44,6 @@ typedef struct {
     double lines;    /* likewise */
 } rate;
 
-static bool take_option(void *target, int option, const char *value)
-{
-    sim_options *options = target;
-    if (option == 'b')
-        return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
-    if (option == 'd')
-        options->device = value;
-    else
-        options->json = true;
-    return true;
-}
-
 static double now(void)
 {
     struct timespec time;
@@ -112,15 +100,16 @@ static int print_json(const rs_sim_device *device, const rate rates[])
 
 int rs_bench_sim(int argc, char **argv)
 {
-    static const struct option names[] = {{"device", required_argument, NULL, 'd'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {NULL, 0, NULL, 0}};
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("device", sim_options, device),
+        RS_CLI_BYTES("bytes", sim_options, bytes, 1, SIZE_MAX),
+        RS_CLI_FLAG("json", sim_options, json),
+        {0},
+    };
     if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
     sim_options options = {.device = "h100", .bytes = DEFAULT_BYTES};
-    int exit_status =
-        rs_cli_read_only_options("bench sim", argc, argv, names, take_option, &options);
+    int exit_status = rs_cli_read_only_options("bench sim", argc, argv, table, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     rs_sim_device device;

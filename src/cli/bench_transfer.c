@@ -10,7 +10,6 @@
 #include "cli/progress.h"
 #include "restride/transfer.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +48,9 @@ typedef struct {
     bool pageable;
 } transfer_options;
 
-static bool read_words(transfer_options *options, const char *value)
+static bool take_words(const char *value, void *into)
 {
+    transfer_options *options = into;
     if (!rs_cli_read_list(value, ',', MOST_WORDS, options->words, &options->word_count))
         return false;
     for (int i = 0; i < options->word_count; i++)
@@ -59,43 +59,23 @@ static bool read_words(transfer_options *options, const char *value)
     return true;
 }
 
-static bool take_option(void *context, int code, const char *value)
-{
-    transfer_options *options = context;
-    switch (code) {
-    case 'w':
-        return read_words(options, value);
-    case 't':
-        return rs_cli_read_count(value, &options->tile) && options->tile > 0;
-    case 'b':
-        return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
-    case 'c':
-        return rs_cli_read_bytes(value, &options->chunk);
-    case 'p':
-        options->pageable = true;
-        return true;
-    default:
-        return rs_bench_take_device_option(&options->on, code, value);
-    }
-}
-
 static int read_options(int argc, char **argv, transfer_options *options)
 {
-    static const struct option names[] = {
-        RS_BENCH_DEVICE_OPTIONS,
-        {"words", required_argument, NULL, 'w'},
-        {"tile", required_argument, NULL, 't'},
-        {"bytes", required_argument, NULL, 'b'},
-        {"chunk", required_argument, NULL, 'c'},
-        {"pageable", no_argument, NULL, 'p'},
-        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_BENCH_DEVICE_OPTIONS(transfer_options),
+        RS_CLI_WHOLE("words", take_words),
+        RS_CLI_COUNT("tile", transfer_options, tile, 1, SIZE_MAX),
+        RS_CLI_BYTES("bytes", transfer_options, bytes, 1, SIZE_MAX),
+        RS_CLI_BYTES("chunk", transfer_options, chunk, 0, SIZE_MAX),
+        RS_CLI_FLAG("pageable", transfer_options, pageable),
+        {0},
     };
     *options = (transfer_options){.on = RS_BENCH_DEVICE_DEFAULTS,
                                   .words = {8},
                                   .word_count = 1,
                                   .tile = 32,
                                   .bytes = (size_t)64 << 20};
-    return rs_cli_read_only_options("bench transfer", argc, argv, names, take_option, options);
+    return rs_cli_read_only_options("bench transfer", argc, argv, table, options);
 }
 
 /* ---- measuring ---- */

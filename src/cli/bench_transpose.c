@@ -11,7 +11,6 @@
 #include "cli/progress.h"
 #include "restride/restride.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,8 +50,7 @@ typedef struct {
     const char *engine;
     const char *device; /* NULL: the first GPU */
     const char *shapes;
-    size_t unit;
-    const char *type;
+    rs_cli_type type;
     size_t threads;
     size_t repeat;
     size_t batch;
@@ -73,11 +71,6 @@ static bool read_number(const char *text, const char **end, size_t *number)
     return value != 0 && value < SIZE_MAX;
 }
 
-static bool read_one(const char *text, size_t most, size_t *number)
-{
-    return rs_cli_read_count(text, number) && *number > 0 && *number <= most;
-}
-
 /* The next of a list of shapes; *text moves behind it. */
 static bool read_shape(const char **text, size_t *rows, size_t *cols)
 {
@@ -89,8 +82,9 @@ static bool read_shape(const char **text, size_t *rows, size_t *cols)
     return true;
 }
 
-static bool check_shapes(const char *text)
+static bool take_shapes(const char *text, void *field)
 {
+    *(const char **)field = text;
     size_t rows;
     size_t cols;
     do {
@@ -100,56 +94,33 @@ static bool check_shapes(const char *text)
     return true;
 }
 
-static bool take_option(void *context, int code, const char *value)
+/* A size that can still be multiplied. */
+static bool take_type(const char *text, void *field)
 {
-    bench_options *options = context;
-    switch (code) {
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
-    case 's':
-        options->shapes = value;
-        return check_shapes(value);
-    case 't':
-        options->type = value;
-        return rs_cli_read_type(value, &options->unit) && options->unit < SIZE_MAX;
-    case 'p':
-        return read_one(value, RS_BENCH_MOST_THREADS, &options->threads);
-    case 'n':
-        return read_one(value, MOST_REPEAT, &options->repeat);
-    case 'b':
-        return read_one(value, SIZE_MAX - 1, &options->batch);
-    case 'm':
-        options->method = value;
-        return true;
-    case 'j':
-        options->json = true;
-        return true;
-    default:
-        return false;
-    }
+    rs_cli_type *type = field;
+    return rs_cli_take_type(text, type) && type->bytes < SIZE_MAX;
 }
 
 static int read_options(int argc, char **argv, bench_options *options)
 {
-    static const struct option names[] = {
-        {"engine", required_argument, NULL, 'e'},  {"device", required_argument, NULL, 'd'},
-        {"shape", required_argument, NULL, 's'},   {"type", required_argument, NULL, 't'},
-        {"threads", required_argument, NULL, 'p'}, {"repeat", required_argument, NULL, 'n'},
-        {"batch", required_argument, NULL, 'b'},   {"method", required_argument, NULL, 'm'},
-        {"json", no_argument, NULL, 'j'},          {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_CLI_OWN("engine", bench_options, engine, rs_cli_take_engine),
+        RS_CLI_TEXT("device", bench_options, device),
+        RS_CLI_OWN("shape", bench_options, shapes, take_shapes),
+        RS_CLI_OWN("type", bench_options, type, take_type),
+        RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS),
+        RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
+        RS_CLI_COUNT("batch", bench_options, batch, 1, SIZE_MAX - 1),
+        RS_CLI_TEXT("method", bench_options, method),
+        RS_CLI_FLAG("json", bench_options, json),
+        {0},
     };
     *options = (bench_options){.engine = "host",
-                               .unit = 4,
-                               .type = "f32",
+                               .type = {"f32", 4},
                                .threads = rs_bench_all_threads(),
                                .repeat = DEFAULT_REPEAT,
                                .batch = 1};
-    int exit_status =
-        rs_cli_read_only_options("bench transpose", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("bench transpose", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     if (options->shapes == NULL)
@@ -176,10 +147,11 @@ static restride_status time_on_host(bench_result *result, const bench_options *o
                                     restride_plan *plan, unsigned char *matrix)
 {
     rs_bench_times times = {0};
-    rs_bench_fill(matrix, result->bytes / options->unit, options->unit);
+    rs_bench_fill(matrix, result->bytes / options->type.bytes, options->type.bytes);
     restride_status status = restride_execute(plan, matrix);
     if (status == RESTRIDE_OK)
-        status = rs_bench_verify(matrix, result->rows, result->cols, options->unit, options->batch);
+        status = rs_bench_verify(matrix, result->rows, result->cols, options->type.bytes,
+                                 options->batch);
     if (options->threads > 1)
         result->handover_seconds[0] = rs_bench_handover();
     if (status == RESTRIDE_OK)
@@ -196,7 +168,7 @@ static restride_status run_on_device(const bench_result *result, const bench_opt
                                      rs_transfer *transfer, restride_plan *plan,
                                      unsigned char *matrix, void *buffer)
 {
-    rs_bench_fill(matrix, result->bytes / options->unit, options->unit);
+    rs_bench_fill(matrix, result->bytes / options->type.bytes, options->type.bytes);
     restride_status status = rs_bench_upload(transfer, buffer, matrix, result->bytes);
     if (status == RESTRIDE_OK)
         status = restride_execute(plan, buffer);
@@ -205,7 +177,8 @@ static restride_status run_on_device(const bench_result *result, const bench_opt
     if (status == RESTRIDE_OK)
         status = rs_bench_download(transfer, matrix, buffer, result->bytes);
     if (status == RESTRIDE_OK)
-        status = rs_bench_verify(matrix, result->rows, result->cols, options->unit, options->batch);
+        status = rs_bench_verify(matrix, result->rows, result->cols, options->type.bytes,
+                                 options->batch);
     return status;
 }
 
@@ -238,12 +211,12 @@ static restride_status measure(bench_result *result, const bench_options *option
     restride_plan *plan = NULL;
     const restride_plan_options wanted = {.method = options->method};
     double start = rs_cli_now();
-    restride_status status = restride_plan_transpose_with(&plan, engine, result->rows, result->cols,
-                                                          options->unit, options->batch, &wanted);
+    restride_status status = restride_plan_transpose_with(
+        &plan, engine, result->rows, result->cols, options->type.bytes, options->batch, &wanted);
     if (status != RESTRIDE_OK)
         return status;
     result->plan_seconds = rs_cli_now() - start;
-    result->bytes = result->rows * result->cols * options->unit * options->batch;
+    result->bytes = result->rows * result->cols * options->type.bytes * options->batch;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
     char *text = restride_plan_describe(plan);
     result->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
@@ -278,8 +251,8 @@ static json_t *result_json(const bench_result *result, const bench_options *opti
 {
     return json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o*, s:f, s:I, s:b, s:O?}", "type",
-        options->type, "rows", (json_int_t)result->rows, "cols", (json_int_t)result->cols, "batch",
-        (json_int_t)options->batch, "bytes", (json_int_t)result->bytes, "threads",
+        options->type.name, "rows", (json_int_t)result->rows, "cols", (json_int_t)result->cols,
+        "batch", (json_int_t)options->batch, "bytes", (json_int_t)result->bytes, "threads",
         (json_int_t)options->threads, "seconds", result->seconds, "gbps",
         gigabytes_a_second(result, result->seconds), "copy_gbps",
         gigabytes_a_second(result, result->copy_seconds), "ratio",
@@ -300,7 +273,7 @@ static void print_stages(const bench_result *result)
 static void print_row(const bench_result *result, const bench_options *options)
 {
     printf("%10zu x %-10zu %5s %8.2f %8.2f %7.3f %9.2f %12zu", result->rows, result->cols,
-           options->type, gigabytes_a_second(result, result->seconds),
+           options->type.name, gigabytes_a_second(result, result->seconds),
            gigabytes_a_second(result, result->copy_seconds), result->copy_seconds / result->seconds,
            1e3 * result->plan_seconds, result->scratch_bytes);
     print_stages(result);

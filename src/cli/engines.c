@@ -54,6 +54,18 @@ bool rs_cli_is_device_engine(const char *name)
     return strcmp(name, "host") != 0 && rs_cli_is_engine(name);
 }
 
+bool rs_cli_take_engine(const char *name, void *field)
+{
+    *(const char **)field = name;
+    return rs_cli_is_engine(name);
+}
+
+bool rs_cli_take_device_engine(const char *name, void *field)
+{
+    *(const char **)field = name;
+    return rs_cli_is_device_engine(name);
+}
+
 restride_status rs_cli_open_engine(restride_engine **engine, const char *name, const char *device,
                                    size_t threads)
 {

@@ -13,6 +13,10 @@ bool rs_cli_is_engine(const char *name);
 /* The same, without the host. */
 bool rs_cli_is_device_engine(const char *name);
 
+/* The same, for tables of options; *field is a const char *. */
+bool rs_cli_take_engine(const char *name, void *field);
+bool rs_cli_take_device_engine(const char *name, void *field);
+
 /*
  * Opens one. `device` (NULL: the first GPU, else the first device) is for devices, `threads` (0:
  * all) for the host. RESTRIDE_UNSUPPORTED when this build or this machine does not have it.

@@ -20,7 +20,7 @@ typedef struct {
     size_t bytes; /* of each */
 } rs_figure_lab;
 
-/* `device` NULL: the first. */
+/* `device` NULL: the first; `full` negative: on GPUs. */
 restride_status rs_figure_lab_open(rs_figure_lab *lab, const char *engine, const char *device,
                                    int full, size_t repeat);
 void rs_figure_lab_close(rs_figure_lab *lab);

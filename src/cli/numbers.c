@@ -60,6 +60,13 @@ bool rs_cli_read_type(const char *text, size_t *bytes)
     return rs_cli_read_count(text, bytes) && *bytes > 0;
 }
 
+bool rs_cli_take_type(const char *text, void *field)
+{
+    rs_cli_type *type = field;
+    type->name = text;
+    return rs_cli_read_type(text, &type->bytes);
+}
+
 bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count)
 {
     *count = 0;

@@ -14,6 +14,15 @@ bool rs_cli_read_bytes(const char *text, size_t *bytes);
  * NumPy) or a number. */
 bool rs_cli_read_type(const char *text, size_t *bytes);
 
+/* The type of an element as it was written, and its bytes. */
+typedef struct {
+    const char *name;
+    size_t bytes;
+} rs_cli_type;
+
+/* The same, for tables of options; *field is an rs_cli_type. */
+bool rs_cli_take_type(const char *text, void *field);
+
 /* Between 1 and `most` counts with a separator between them. */
 bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count);
 

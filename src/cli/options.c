@@ -2,12 +2,15 @@
 #include "cli/options.h"
 
 #include "cli/cli.h"
+#include "cli/numbers.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_OPTIONS = 24 };
 
 bool rs_cli_helps(int argc, char **argv, const char *usage)
 {
@@ -31,27 +34,67 @@ int rs_cli_next_option(const char *verb, int argc, char **argv, const char *lett
     return code;
 }
 
-int rs_cli_read_options(const char *verb, int argc, char **argv, const struct option *names,
-                        bool (*take)(void *options, int code, const char *value), void *options)
+static bool is_allowed(const rs_cli_option *option, size_t count)
 {
-    int code;
+    return count >= option->least && count <= option->most;
+}
+
+static bool take_value(const rs_cli_option *option, const char *value, void *field)
+{
+    size_t *count = field;
+    switch (option->kind) {
+    case RS_CLI_IS_FLAG:
+        *(bool *)field = true;
+        return true;
+    case RS_CLI_IS_TEXT:
+        *(const char **)field = value;
+        return true;
+    case RS_CLI_IS_OWN:
+        return option->take(value, field);
+    case RS_CLI_IS_COUNT:
+        return rs_cli_read_count(value, count) && is_allowed(option, *count);
+    case RS_CLI_IS_BYTES:
+        return rs_cli_read_bytes(value, count) && is_allowed(option, *count);
+    }
+    return false;
+}
+
+/* The table as getopt_long() wants it; false when it has more rows than MOST_OPTIONS. */
+static bool list_names(const rs_cli_option *table, struct option names[])
+{
+    for (int i = 0; table[i].name != NULL; i++) {
+        if (i == MOST_OPTIONS)
+            return false;
+        names[i] = (struct option){.name = table[i].name,
+                                   .has_arg = table[i].kind == RS_CLI_IS_FLAG ? no_argument
+                                                                              : required_argument};
+    }
+    return true;
+}
+
+int rs_cli_read_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                        void *into)
+{
+    struct option names[MOST_OPTIONS + 1] = {{0}};
+    if (!list_names(table, names))
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "It has more options than %d.", MOST_OPTIONS);
     int which = 0;
-    while ((code = rs_cli_next_option(verb, argc, argv, "", names, &which)) != -1) {
+    for (int code; (code = rs_cli_next_option(verb, argc, argv, "", names, &which)) != -1;) {
         if (code == '?')
             return RS_EXIT_USAGE; /* it has said why */
-        if (!take(options, code, optarg))
+        const rs_cli_option *option = &table[which];
+        if (!take_value(option, optarg, (char *)into + option->field))
             return rs_cli_fail(RS_EXIT_USAGE, verb,
                                "--%s cannot be \"%s\"; restride %s --help says what it takes.",
-                               names[which].name, optarg, verb);
+                               option->name, optarg, verb);
     }
     return RS_EXIT_DONE;
 }
 
-int rs_cli_read_only_options(const char *verb, int argc, char **argv, const struct option *names,
-                             bool (*take)(void *options, int code, const char *value),
-                             void *options)
+int rs_cli_read_only_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                             void *into)
 {
-    int exit_status = rs_cli_read_options(verb, argc, argv, names, take, options);
+    int exit_status = rs_cli_read_options(verb, argc, argv, table, into);
     if (exit_status == RS_EXIT_DONE && optind < argc)
         exit_status =
             rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is one argument too many.", argv[optind]);

@@ -43,49 +43,26 @@ typedef struct {
     bool json;
 } dlt_options;
 
-static size_t *place_of(dlt_options *options, int option)
-{
-    switch (option) {
-    case 'w':
-        return &options->shape.tile;
-    case 'k':
-        return &options->shape.fields;
-    case 'e':
-        return &options->shape.element_bits;
-    case 'b':
-        return &options->shape.bus_bits;
-    case 's':
-        return &options->shape.bits_per_cycle;
-    default:
-        return &options->structures;
-    }
-}
-
-static bool take_option(void *target, int option, const char *value)
-{
-    enum { MOST = 1 << 28 };
-    dlt_options *options = target;
-    size_t *place = place_of(options, option);
-    options->json = options->json || option == 'j';
-    options->figures = options->figures || option == 'f' || option == 'o';
-    if (option == 'o')
-        options->folder = value;
-    return option == 'j' || option == 'f' || option == 'o' ||
-           (rs_cli_read_count(value, place) && *place > 0 && *place <= MOST);
-}
-
 static int read_options(int argc, char **argv, dlt_options *options)
 {
-    static const struct option names[] = {
-        {"tile", required_argument, NULL, 'w'},    {"fields", required_argument, NULL, 'k'},
-        {"element", required_argument, NULL, 'e'}, {"bus", required_argument, NULL, 'b'},
-        {"step", required_argument, NULL, 's'},    {"structures", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'j'},          {"figures", no_argument, NULL, 'f'},
-        {"out", required_argument, NULL, 'o'},     {NULL, 0, NULL, 0}};
+    enum { MOST = 1 << 28 };
+    static const rs_cli_option table[] = {
+        RS_CLI_COUNT("tile", dlt_options, shape.tile, 1, MOST),
+        RS_CLI_COUNT("fields", dlt_options, shape.fields, 1, MOST),
+        RS_CLI_COUNT("element", dlt_options, shape.element_bits, 1, MOST),
+        RS_CLI_COUNT("bus", dlt_options, shape.bus_bits, 1, MOST),
+        RS_CLI_COUNT("step", dlt_options, shape.bits_per_cycle, 1, MOST),
+        RS_CLI_COUNT("structures", dlt_options, structures, 1, MOST),
+        RS_CLI_FLAG("json", dlt_options, json),
+        RS_CLI_FLAG("figures", dlt_options, figures),
+        RS_CLI_TEXT("out", dlt_options, folder),
+        {0},
+    };
     *options = (dlt_options){.shape = {32, 20, 32, 128, 0}, .structures = 100000};
-    int exit_status = rs_cli_read_only_options("sim dlt", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("sim dlt", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
+    options->figures = options->figures || options->folder != NULL;
     if (options->figures)
         return RS_EXIT_DONE;
     if (options->shape.bits_per_cycle == 0)

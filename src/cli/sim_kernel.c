@@ -107,8 +107,9 @@ static bool add(const char *list[], size_t *count, size_t most, const char *valu
     return true;
 }
 
-static bool read_extents(const char *text, size_t extents[3])
+static bool take_extents(const char *text, void *field)
 {
+    size_t *extents = field;
     int count;
     if (!rs_cli_read_list(text, ',', 3, extents, &count))
         return false;
@@ -117,47 +118,44 @@ static bool read_extents(const char *text, size_t extents[3])
     return extents[0] > 0 && extents[1] > 0 && extents[2] > 0;
 }
 
-static bool take_option(void *target, int option, const char *value)
+static bool take_value(const char *text, void *into)
 {
-    kernel_options *options = target;
-    switch (option) {
-    case 'k':
-        options->kernel = value;
-        return true;
-    case 'g':
-        return read_extents(value, options->global);
-    case 'l':
-        return read_extents(value, options->local);
-    case 'a':
-        return add(options->values, &options->value_count, MOST_GIVEN, value);
-    case 'D':
-        return add(options->dims, &options->dims_count, MOST_GIVEN, value);
-    case 'L':
-        /* One place is for the kernel as it is written. */
-        return add(options->layouts, &options->layout_count, RS_SIM_MOST_LAYOUTS - 1, value);
-    default:
-        return rs_sim_take_form(&options->forms, option, value);
-    }
+    kernel_options *options = into;
+    return add(options->values, &options->value_count, MOST_GIVEN, text);
+}
+
+static bool take_dims(const char *text, void *into)
+{
+    kernel_options *options = into;
+    return add(options->dims, &options->dims_count, MOST_GIVEN, text);
+}
+
+/* One place is for the kernel as it is written. */
+static bool take_layout(const char *text, void *into)
+{
+    kernel_options *options = into;
+    return add(options->layouts, &options->layout_count, RS_SIM_MOST_LAYOUTS - 1, text);
 }
 
 static int read_options(int argc, char **argv, kernel_options *options)
 {
-    static const struct option names[] = {{"kernel", required_argument, NULL, 'k'},
-                                          {"global", required_argument, NULL, 'g'},
-                                          {"local", required_argument, NULL, 'l'},
-                                          {"arg", required_argument, NULL, 'a'},
-                                          {"dims", required_argument, NULL, 'D'},
-                                          {"layout", required_argument, NULL, 'L'},
-                                          RS_SIM_FORM_OPTIONS,
-                                          {NULL, 0, NULL, 0}};
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("kernel", kernel_options, kernel),
+        RS_CLI_OWN("global", kernel_options, global, take_extents),
+        RS_CLI_OWN("local", kernel_options, local, take_extents),
+        RS_CLI_WHOLE("arg", take_value),
+        RS_CLI_WHOLE("dims", take_dims),
+        RS_CLI_WHOLE("layout", take_layout),
+        RS_SIM_FORM_OPTIONS(kernel_options),
+        {0},
+    };
     int own = 2;
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     *options = (kernel_options){.file = argv[1], .forms = {.device = "h100"}};
     options->compiler = argv + (own < argc ? own + 1 : argc);
     options->compiler_count = (size_t)(own < argc ? argc - own - 1 : 0);
-    int exit_status =
-        rs_cli_read_only_options("sim", own - 1, argv + 1, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("sim", own - 1, argv + 1, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     if (options->global[0] == 0)

@@ -13,26 +13,6 @@
 
 extern const char rs_report_style[];
 
-bool rs_sim_take_form(rs_sim_forms *forms, int option, const char *value)
-{
-    switch (option) {
-    case 'w':
-        forms->device = value;
-        return true;
-    case 'x':
-        forms->svg = value;
-        return true;
-    case 'y':
-        forms->html = value;
-        return true;
-    case 'z':
-        forms->json = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
 restride_status rs_sim_read_device(rs_sim_device *device, const char *name)
 {
     const char *text = rs_sim_device_text(name);

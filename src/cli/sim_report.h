@@ -31,14 +31,10 @@ typedef struct {
     bool json;
 } rs_sim_forms;
 
-/* The rows of a table of options for them, all with letters from 'w' on, and what takes those. */
-#define RS_SIM_FORM_OPTIONS                                                                        \
-    {"device", required_argument, NULL, 'w'}, {"svg", required_argument, NULL, 'x'},               \
-        {"html", required_argument, NULL, 'y'},                                                    \
-    {                                                                                              \
-        "json", no_argument, NULL, 'z'                                                             \
-    }
-bool rs_sim_take_form(rs_sim_forms *forms, int option, const char *value);
+/* The rows of a table of options for them, which lie in the member `forms` of `structure`. */
+#define RS_SIM_FORM_OPTIONS(structure)                                                             \
+    RS_CLI_TEXT("device", structure, forms.device), RS_CLI_TEXT("svg", structure, forms.svg),      \
+        RS_CLI_TEXT("html", structure, forms.html), RS_CLI_FLAG("json", structure, forms.json)
 
 /* A device that comes with Restride, or a file that describes one. */
 restride_status rs_sim_read_device(rs_sim_device *device, const char *name);

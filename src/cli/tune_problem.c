@@ -86,7 +86,7 @@ static int read_conversion(const rs_tune_words *words, rs_tune_problem problems[
     if (restride_layout_parse(&p->from, words->dims, words->from) != RESTRIDE_OK ||
         restride_layout_parse(&p->to, words->dims, words->to) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_USAGE, "tune");
-    if (p->from->record >= 0 && words->type != NULL)
+    if (p->from->record >= 0 && words->type.name != NULL)
         return rs_cli_fail(RS_EXIT_USAGE, "tune",
                            "The dimensions say how large the members of a structure are; leave out "
                            "--type.");
@@ -146,11 +146,12 @@ restride_status rs_tune_problem_measure(const rs_tune_problem *problem, restride
     const rs_tune_words *words = problem->words;
     if (problem->from != NULL)
         return restride_tune_convert(engine, problem->from, problem->to,
-                                     problem->from->record >= 0 ? 0 : words->unit, options, tuning);
+                                     problem->from->record >= 0 ? 0 : words->type.bytes, options,
+                                     tuning);
     if (problem->permuted)
         return restride_tune_permute(engine, problem->rank, problem->sides, problem->axes,
-                                     words->unit, options, tuning);
-    return restride_tune_transpose(engine, problem->sides[0], problem->sides[1], words->unit,
+                                     words->type.bytes, options, tuning);
+    return restride_tune_transpose(engine, problem->sides[0], problem->sides[1], words->type.bytes,
                                    words->batch, options, tuning);
 }
 
@@ -166,7 +167,7 @@ static json_t *numbers_json(const rs_tune_problem *problem, bool axes)
 json_t *rs_tune_problem_describe(const rs_tune_problem *problem)
 {
     const rs_tune_words *words = problem->words;
-    const char *type = words->type != NULL ? words->type : "f32";
+    const char *type = words->type.name != NULL ? words->type.name : "f32";
     if (problem->from != NULL)
         return json_pack("{s:s, s:s, s:s, s:s*}", "dims", words->dims, "from", words->from, "to",
                          words->to, "type", problem->from->record >= 0 ? NULL : type);

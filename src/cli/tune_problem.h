@@ -2,6 +2,7 @@
 #ifndef RS_CLI_TUNE_PROBLEM_H
 #define RS_CLI_TUNE_PROBLEM_H
 
+#include "cli/numbers.h"
 #include "restride/restride.h"
 
 #include <jansson.h>
@@ -14,8 +15,7 @@ typedef struct {
     const char *axes;
     const char *from;
     const char *to;
-    const char *type;
-    size_t unit; /* of the type, or of the default */
+    rs_cli_type type; /* its name is NULL when it is the default */
     size_t batch;
 } rs_tune_words;
 

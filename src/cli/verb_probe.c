@@ -107,57 +107,23 @@ static const char *const target_names[TARGETS] = {"memory", "cache"};
 
 /* ---- options ---- */
 
-static bool take_option(void *target, int option, const char *value)
-{
-    probe_options *options = target;
-    switch (option) {
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_device_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
-    case 'm':
-        options->model = value;
-        return true;
-    case 'b':
-        return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
-    case 't':
-        return rs_cli_read_count(value, &options->tolerance) && options->tolerance > 0 &&
-               options->tolerance < 100;
-    case 's':
-        options->svg = value;
-        return true;
-    case 'o':
-        options->description = value;
-        return true;
-    case 'B':
-        options->base = value;
-        return true;
-    case 'q':
-        options->quick = true;
-        return true;
-    default:
-        options->json = true;
-        return true;
-    }
-}
-
 static int read_options(int argc, char **argv, probe_options *options)
 {
-    static const struct option names[] = {{"engine", required_argument, NULL, 'e'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"model", required_argument, NULL, 'm'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"tolerance", required_argument, NULL, 't'},
-                                          {"svg", required_argument, NULL, 's'},
-                                          {"describe", required_argument, NULL, 'o'},
-                                          {"base", required_argument, NULL, 'B'},
-                                          {"quick", no_argument, NULL, 'q'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {NULL, 0, NULL, 0}};
+    static const rs_cli_option table[] = {
+        RS_CLI_OWN("engine", probe_options, engine, rs_cli_take_device_engine),
+        RS_CLI_TEXT("device", probe_options, device),
+        RS_CLI_TEXT("model", probe_options, model),
+        RS_CLI_BYTES("bytes", probe_options, bytes, 1, SIZE_MAX),
+        RS_CLI_COUNT("tolerance", probe_options, tolerance, 1, 99),
+        RS_CLI_TEXT("svg", probe_options, svg),
+        RS_CLI_TEXT("describe", probe_options, description),
+        RS_CLI_TEXT("base", probe_options, base),
+        RS_CLI_FLAG("quick", probe_options, quick),
+        RS_CLI_FLAG("json", probe_options, json),
+        {0},
+    };
     *options = (probe_options){.engine = "opencl", .base = "h100", .tolerance = 10};
-    return rs_cli_read_only_options("probe", argc, argv, names, take_option, options);
+    return rs_cli_read_only_options("probe", argc, argv, table, options);
 }
 
 /* ---- what answers ---- */

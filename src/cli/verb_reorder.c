@@ -93,6 +93,8 @@ typedef struct {
     const char *device;
     size_t objects;
     size_t object_bytes;
+    size_t threads;
+    bool keep_threads;
     bool explain;
     bool json;
     restride_launch launch;
@@ -108,8 +110,9 @@ typedef struct {
 
 /* ---- options ---- */
 
-static bool read_method(const char *text, restride_irregular_method *method)
+static bool take_method(const char *text, void *field)
 {
+    restride_irregular_method *method = field;
     for (int i = 0; i < RS_REORDER_METHODS; i++)
         if (strcmp(text, rs_reorder_methods[i].name) == 0) {
             *method = (restride_irregular_method)i;
@@ -118,70 +121,9 @@ static bool read_method(const char *text, restride_irregular_method *method)
     return false;
 }
 
-static bool read_budget(const char *text, size_t *bytes)
+static bool take_object_bytes(const char *text, void *field)
 {
-    return rs_cli_read_bytes(text, bytes) && *bytes > 0;
-}
-
-static bool read_processors(const char *text, int *processors)
-{
-    size_t count;
-    if (!rs_cli_read_count(text, &count) || count == 0 || count > MOST_THREADS)
-        return false;
-    *processors = (int)count;
-    return true;
-}
-
-static bool take_text(const char *value, const char **text)
-{
-    *text = value;
-    return true;
-}
-
-static bool take_option(void *target, int option, const char *value)
-{
-    reorder_options *options = target;
-    switch (option) {
-    case 'd':
-        return take_text(value, &options->data_path);
-    case 'n':
-        return rs_cli_read_count(value, &options->objects) && options->objects > 0;
-    case 't':
-        return rs_cli_read_type(value, &options->object_bytes);
-    case 'w':
-        return rs_cli_read_count(value, &options->launch.warp) && options->launch.warp > 0;
-    case 's':
-        return rs_cli_read_bytes(value, &options->launch.segment_bytes) &&
-               options->launch.segment_bytes > 0;
-    case 'm':
-        return read_method(value, &options->plan.method);
-    case 'b':
-        return read_budget(value, &options->plan.extra_bytes);
-    case 'k':
-        options->plan.keep_threads = 1;
-        return true;
-    case 'p':
-        return read_processors(value, &options->plan.processors);
-    case 'I':
-        return take_text(value, &options->write_index);
-    case 'O':
-        return take_text(value, &options->write_order);
-    case 'S':
-        return take_text(value, &options->write_slots);
-    case 'g':
-        return take_text(value, &options->svg);
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_engine(value);
-    case 'D':
-        return take_text(value, &options->device);
-    case 'x':
-        options->explain = true;
-        return true;
-    default:
-        options->json = true;
-        return true;
-    }
+    return rs_cli_read_type(text, field);
 }
 
 static int check_options(const reorder_options *options, int arguments)
@@ -206,28 +148,32 @@ static int check_options(const reorder_options *options, int arguments)
 
 static int read_options(int argc, char **argv, reorder_options *options)
 {
-    static const struct option names[] = {{"data", required_argument, NULL, 'd'},
-                                          {"objects", required_argument, NULL, 'n'},
-                                          {"type", required_argument, NULL, 't'},
-                                          {"warp", required_argument, NULL, 'w'},
-                                          {"segment", required_argument, NULL, 's'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"budget", required_argument, NULL, 'b'},
-                                          {"keep-threads", no_argument, NULL, 'k'},
-                                          {"threads", required_argument, NULL, 'p'},
-                                          {"write-index", required_argument, NULL, 'I'},
-                                          {"write-order", required_argument, NULL, 'O'},
-                                          {"write-slots", required_argument, NULL, 'S'},
-                                          {"svg", required_argument, NULL, 'g'},
-                                          {"engine", required_argument, NULL, 'e'},
-                                          {"device", required_argument, NULL, 'D'},
-                                          {"explain", no_argument, NULL, 'x'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {NULL, 0, NULL, 0}};
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("data", reorder_options, data_path),
+        RS_CLI_COUNT("objects", reorder_options, objects, 1, SIZE_MAX),
+        RS_CLI_OWN("type", reorder_options, object_bytes, take_object_bytes),
+        RS_CLI_COUNT("warp", reorder_options, launch.warp, 1, SIZE_MAX),
+        RS_CLI_BYTES("segment", reorder_options, launch.segment_bytes, 1, SIZE_MAX),
+        RS_CLI_OWN("method", reorder_options, plan.method, take_method),
+        RS_CLI_BYTES("budget", reorder_options, plan.extra_bytes, 1, SIZE_MAX),
+        RS_CLI_FLAG("keep-threads", reorder_options, keep_threads),
+        RS_CLI_COUNT("threads", reorder_options, threads, 1, MOST_THREADS),
+        RS_CLI_TEXT("write-index", reorder_options, write_index),
+        RS_CLI_TEXT("write-order", reorder_options, write_order),
+        RS_CLI_TEXT("write-slots", reorder_options, write_slots),
+        RS_CLI_TEXT("svg", reorder_options, svg),
+        RS_CLI_OWN("engine", reorder_options, engine, rs_cli_take_engine),
+        RS_CLI_TEXT("device", reorder_options, device),
+        RS_CLI_FLAG("explain", reorder_options, explain),
+        RS_CLI_FLAG("json", reorder_options, json),
+        {0},
+    };
     *options = (reorder_options){.launch = {0, 32, 32}, .engine = "host"};
-    int exit_status = rs_cli_read_options("reorder", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_options("reorder", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
+    options->plan.keep_threads = options->keep_threads;
+    options->plan.processors = (int)options->threads;
     exit_status = check_options(options, argc - optind);
     options->index_path = exit_status == RS_EXIT_DONE ? argv[optind] : NULL;
     return exit_status;

@@ -69,58 +69,32 @@ typedef struct {
 
 /* ---- options ---- */
 
-static bool add_layout(sim_options *options, const char *expression)
+static bool take_layout(const char *expression, void *into)
 {
+    sim_options *options = into;
     if (options->layout_count == RS_SIM_MOST_LAYOUTS)
         return false;
     options->layouts[options->layout_count++] = expression;
     return true;
 }
 
-static bool take_option(void *target, int option, const char *value)
-{
-    sim_options *options = target;
-    switch (option) {
-    case 'D':
-        options->dims = value;
-        return true;
-    case 'l':
-        return add_layout(options, value);
-    case 'k':
-        return rs_cli_read_count(value, &options->fields) && options->fields > 0;
-    case 'r':
-        options->read_only = true;
-        return true;
-    case 'e':
-        return rs_cli_read_count(value, &options->element_bytes);
-    case 'b':
-        return rs_cli_read_bytes(value, &options->bytes) && options->bytes > 0;
-    case 'L':
-        options->list = true;
-        return true;
-    case 'S':
-        options->show_device = value;
-        return true;
-    default:
-        return rs_sim_take_form(&options->forms, option, value);
-    }
-}
-
 static int read_options(int argc, char **argv, sim_options *options)
 {
-    static const struct option names[] = {{"dims", required_argument, NULL, 'D'},
-                                          {"layout", required_argument, NULL, 'l'},
-                                          {"fields", required_argument, NULL, 'k'},
-                                          {"read-only", no_argument, NULL, 'r'},
-                                          {"element", required_argument, NULL, 'e'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"devices", no_argument, NULL, 'L'},
-                                          {"show-device", required_argument, NULL, 'S'},
-                                          RS_SIM_FORM_OPTIONS,
-                                          {NULL, 0, NULL, 0}};
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("dims", sim_options, dims),
+        RS_CLI_WHOLE("layout", take_layout),
+        RS_CLI_COUNT("fields", sim_options, fields, 1, SIZE_MAX),
+        RS_CLI_FLAG("read-only", sim_options, read_only),
+        RS_CLI_COUNT("element", sim_options, element_bytes, 0, SIZE_MAX),
+        RS_CLI_BYTES("bytes", sim_options, bytes, 1, SIZE_MAX),
+        RS_CLI_FLAG("devices", sim_options, list),
+        RS_CLI_TEXT("show-device", sim_options, show_device),
+        RS_SIM_FORM_OPTIONS(sim_options),
+        {0},
+    };
     *options =
         (sim_options){.forms = {.device = "h100"}, .element_bytes = 4, .bytes = DEFAULT_BYTES};
-    int exit_status = rs_cli_read_only_options("sim", argc, argv, names, take_option, options);
+    int exit_status = rs_cli_read_only_options("sim", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
     if (!options->list && options->show_device == NULL &&

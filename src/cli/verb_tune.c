@@ -68,66 +68,12 @@ typedef struct {
 
 /* ---- options ---- */
 
-static bool read_seconds(const char *text, double *seconds)
+static bool take_seconds(const char *text, void *field)
 {
+    double *seconds = field;
     char *end;
     *seconds = strtod(text, &end);
     return end != text && *end == '\0' && *seconds > 0 && *seconds <= 86400;
-}
-
-static bool read_count(const char *text, size_t most, size_t *count)
-{
-    return rs_cli_read_count(text, count) && *count > 0 && *count <= most;
-}
-
-static bool take_option(void *context, int option, const char *value)
-{
-    tune_options *options = context;
-    rs_tune_words *words = &options->words;
-    switch (option) {
-    case 's':
-        words->shapes = value;
-        return true;
-    case 'D':
-        words->dims = value;
-        return true;
-    case 'a':
-        words->axes = value;
-        return true;
-    case 'F':
-        words->from = value;
-        return true;
-    case 'T':
-        words->to = value;
-        return true;
-    case 't':
-        words->type = value;
-        return rs_cli_read_type(value, &words->unit);
-    case 'b':
-        return read_count(value, SIZE_MAX, &words->batch);
-    case 'e':
-        options->engine = value;
-        return rs_cli_is_engine(value);
-    case 'd':
-        options->device = value;
-        return true;
-    case 'p':
-        return read_count(value, MOST_THREADS, &options->threads);
-    case 'S':
-        return read_seconds(value, &options->seconds);
-    case 'j':
-        options->json = true;
-        return true;
-    case 'i':
-        options->import = value;
-        return true;
-    case 'x':
-        options->export = value;
-        return true;
-    default:
-        options->forget = true;
-        return true;
-    }
 }
 
 static int check_problems(tune_options *options)
@@ -143,17 +89,25 @@ static int check_problems(tune_options *options)
 
 static int read_options(int argc, char **argv, tune_options *options)
 {
-    static const struct option names[] = {
-        {"shape", required_argument, NULL, 's'},   {"dims", required_argument, NULL, 'D'},
-        {"axes", required_argument, NULL, 'a'},    {"from", required_argument, NULL, 'F'},
-        {"to", required_argument, NULL, 'T'},      {"type", required_argument, NULL, 't'},
-        {"batch", required_argument, NULL, 'b'},   {"engine", required_argument, NULL, 'e'},
-        {"device", required_argument, NULL, 'd'},  {"threads", required_argument, NULL, 'p'},
-        {"seconds", required_argument, NULL, 'S'}, {"json", no_argument, NULL, 'j'},
-        {"import", required_argument, NULL, 'i'},  {"export", required_argument, NULL, 'x'},
-        {"forget", no_argument, NULL, 'f'},        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        RS_CLI_TEXT("shape", tune_options, words.shapes),
+        RS_CLI_TEXT("dims", tune_options, words.dims),
+        RS_CLI_TEXT("axes", tune_options, words.axes),
+        RS_CLI_TEXT("from", tune_options, words.from),
+        RS_CLI_TEXT("to", tune_options, words.to),
+        RS_CLI_OWN("type", tune_options, words.type, rs_cli_take_type),
+        RS_CLI_COUNT("batch", tune_options, words.batch, 1, SIZE_MAX),
+        RS_CLI_OWN("engine", tune_options, engine, rs_cli_take_engine),
+        RS_CLI_TEXT("device", tune_options, device),
+        RS_CLI_COUNT("threads", tune_options, threads, 1, MOST_THREADS),
+        RS_CLI_OWN("seconds", tune_options, seconds, take_seconds),
+        RS_CLI_FLAG("json", tune_options, json),
+        RS_CLI_TEXT("import", tune_options, import),
+        RS_CLI_TEXT("export", tune_options, export),
+        RS_CLI_FLAG("forget", tune_options, forget),
+        {0},
     };
-    int status = rs_cli_read_only_options("tune", argc, argv, names, take_option, options);
+    int status = rs_cli_read_only_options("tune", argc, argv, table, options);
     if (status != RS_EXIT_DONE)
         return status;
     return check_problems(options);
@@ -188,7 +142,7 @@ static void print_tuning(const tune_options *options, const rs_tune_problem *pro
                          const restride_tuning *t)
 {
     bool same = strcmp(t->planner.name, t->best.name) == 0;
-    const char *type = options->words.type != NULL ? options->words.type : "f32";
+    const char *type = options->words.type.name != NULL ? options->words.type.name : "f32";
     printf("%26s %5s %6zu  %10.3f ms  %s\n", problem->name, type, t->tried,
            1e3 * t->planner.seconds, t->planner.name);
     if (same)
@@ -264,7 +218,7 @@ int rs_verb_tune(int argc, char **argv)
 {
     if (rs_cli_helps(argc, argv, usage))
         return RS_EXIT_DONE;
-    tune_options options = {.words = {.unit = 4, .batch = 1}, .engine = "host"};
+    tune_options options = {.words = {.type = {.bytes = 4}, .batch = 1}, .engine = "host"};
     int exit_status = read_options(argc, argv, &options);
     if (exit_status == RS_EXIT_DONE)
         exit_status = tune_all(&options);

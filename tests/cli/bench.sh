@@ -47,6 +47,10 @@ expect 2 "$restride" bench offload --engine host --shape 2x3
 expect 2 "$restride" bench offload
 says err "Which shape"
 expect 2 "$restride" bench transfer --words 8,0
+for wrong in "transpose --repeat 0" "transpose --threads 257" "permute --repeat 10001" "figures --repeat 1001" "transfer --bytes 0"; do
+    expect 2 "$restride" bench $wrong
+    says err "cannot be \"${wrong##* }\"; restride bench ${wrong%% *} --help says what it takes"
+done
 for engine in opencl cuda; do
     expect 1 "$restride" bench transpose --engine $engine --device "no such device" --shape 2x3
     says err '^restride bench: (No|There is no|This build has no) '
