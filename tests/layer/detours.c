@@ -4,13 +4,14 @@
  *
  * usage: detours CASE, one of those in main(); exit status 0 when everything is as it should be.
  */
+#include "made_up_clock.h"
+
 #include <CL/cl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ITEMS = 64, FLOATS = 16, ALL = ITEMS * FLOATS, ROUNDS = 6, THREADS = 4 };
 
@@ -83,10 +84,10 @@ static void tear_down(setting *s)
     clReleaseCommandQueue(s->queue);
 }
 
-/* A layer builds conversions beside the program. */
+/* A layer builds conversions beside the program, and has a part of its time for measuring. */
 static void sleep_a_second(void)
 {
-    nanosleep(&(struct timespec){1, 0}, NULL);
+    sleep_nanoseconds(1000000000);
 }
 
 /* ---- commands, and what they do to the model ---- */
@@ -186,10 +187,8 @@ static void CL_CALLBACK notice(cl_event event, cl_int status, void *count)
 static void check_references(cl_event event)
 {
     cl_uint references = 0;
-    for (int i = 0; i < 100 && references != 1; i++) {
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
-    }
+    sleep_nanoseconds(1000000);
+    clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
     check(references == 1, "others hold the event");
 }
 
@@ -248,8 +247,7 @@ static void events_of_launches(void)
               "the event is of another command");
         clReleaseEvent(events[i]);
     }
-    for (int i = 0; i < 100 && atomic_load(&noticed) < 2 * ROUNDS; i++)
-        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    sleep_nanoseconds(1000000);
     check(atomic_load(&noticed) == 2 * ROUNDS, "a callback was not called");
 }
 
@@ -278,6 +276,7 @@ static void *run_thread(void *unused)
 {
     setting s;
     (void)unused;
+    made_up_clock_join();
     set_up(&s, 0);
     for (int i = 0; i < ROUNDS; i++) {
         turn(&s, 0, NULL, NULL);
@@ -351,6 +350,7 @@ static void no_kernel(void)
     size_t count = ITEMS;
     cl_event event = NULL;
     set_up(&s, 0);
+    sleep_a_second();
     turn(&s, 0, NULL, NULL);
     setenv("MADE_UP_FAULT", "kernel 1 1", 1);
     check(clEnqueueNDRangeKernel(s.queue, s.grow, 1, NULL, &count, NULL, 0, NULL, &event) ==

@@ -6,26 +6,17 @@
  *   p  writes a part                s  launches a kernel that    q  reads a part
  *   m  maps a part and writes it       takes it as floats        f  waits for everything
  *   t  launches another kernel on it
- *   x  ends the program at once       z  sleeps for a tenth of a second, and
- *                                        longer while threads beside it work
+ *   x  ends the program at once       z  sleeps for a tenth of a second
  *
- * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected.
- *
- * With MADE_UP_TIMES (made_up_gpu.c) the clock of this process is made up, too: it shows what the
- * program has slept, what its launches are said to take, and START for everything before them. So a
- * busy machine changes nothing of what is decided by times.
+ * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
+ * MADE_UP_TIMES the clock is made up (made_up_clock.c).
  */
 #include "items.h"
+#include "made_up_clock.h"
 
-#include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 static cl_context context;
 static cl_command_queue queue;
@@ -43,31 +34,11 @@ static void check(cl_int error, const char *what)
     exit(1);
 }
 
-/* ---- the clock ---- */
-
-enum { START = 300000000, READING = 1000, SECOND = 1000000000 }; /* nanoseconds */
-
-extern atomic_ullong made_up_nanoseconds;
-atomic_ullong made_up_nanoseconds = SECOND;
-
-/* In place of the C library's, for the layer and the driver in this process, too. */
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    const char *times = getenv("MADE_UP_TIMES");
-    if (clock != CLOCK_MONOTONIC || times == NULL || *times == '\0')
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    unsigned long long now = atomic_fetch_add(&made_up_nanoseconds, READING);
-    time->tv_sec = (time_t)(now / SECOND);
-    time->tv_nsec = (long)(now % SECOND);
-    return 0;
-}
-
-int nanosleep(const struct timespec *time, struct timespec *left)
-{
-    atomic_fetch_add(&made_up_nanoseconds,
-                     (unsigned long long)time->tv_sec * SECOND + (unsigned long long)time->tv_nsec);
-    return (int)syscall(SYS_nanosleep, time, left);
-}
+enum {
+    START = 300000000,
+    TENTH = 100000000
+}; /* nanoseconds, of everything before the first
+       launch, and of a sleep */
 
 /* ---- the commands ---- */
 
@@ -86,7 +57,7 @@ static void set_up(void)
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     check(error, "clCreateProgramWithSource");
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    atomic_fetch_add(&made_up_nanoseconds, START);
+    pass_nanoseconds(START);
     grow = clCreateKernel(program, "grow", &error);
     check(error, "clCreateKernel");
     shrink = clCreateKernel(program, "shrink", &error);
@@ -162,33 +133,6 @@ static void map_items(size_t first, size_t end)
     check(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
 }
 
-static double processor_seconds(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
-}
-
-static int has_children(void)
-{
-    siginfo_t unused;
-    return waitid(P_ALL, 0, &unused, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
-}
-
-/* What a layer builds beside the program is built then, however slow the machine is. */
-static void sleep_beside_threads(void)
-{
-    enum { MOST_SLEEPS = 100 };
-    static const struct timespec tenth = {0, 100000000};
-    const double at_rest = 2e-4;
-    double before = processor_seconds(), after = before + 1;
-    for (int i = 0; i < MOST_SLEEPS && (after - before > at_rest || has_children()); i++) {
-        before = processor_seconds();
-        nanosleep(&tenth, NULL);
-        after = processor_seconds();
-    }
-}
-
 static void carry_out(char command)
 {
     size_t first = count / 3, end = first + 5;
@@ -223,7 +167,7 @@ static void carry_out(char command)
     case 'x':
         exit(0);
     case 'z':
-        sleep_beside_threads();
+        sleep_nanoseconds(TENTH);
         break;
     default:
         fprintf(stderr, "unknown command %c\n", command);

@@ -7,7 +7,7 @@
  *
  * in microseconds: of the first kernel of that name, and of any that has more arguments than the
  * first (a rewritten one). So much later it is then for a program that keeps such a clock
- * (sequence.c). With MADE_UP_COMPILER its compiler is slow, calls the function that the
+ * (made_up_clock.c). With MADE_UP_COMPILER its compiler is slow, calls the function that the
  * program gave to the last context, from a thread of its own, and ends with the program: the exit
  * status is then 3 if someone is still inside. It works for one at a time.
  *
