@@ -156,30 +156,48 @@ static bool single_access(rs_walk *walk, const char *name, int node, const rs_va
 
 /* ---- what is not followed ---- */
 
-static void escape(rs_walk *walk, const rs_value *address, int node)
+/* What such a call does with an address: everything around it may be touched. */
+static void escape(rs_walk *walk, const rs_value *address, int node, bool writes)
 {
     rs_reference *r = rs_walk_refer(walk, address, node, rs_node_type(walk->tree, node));
     if (r == NULL)
         return;
     r->understood = false;
-    r->read = r->written = true;
+    r->around = true;
+    r->read = true;
+    r->written = writes;
     rs_array *array = &walk->unit->arrays[address->array];
-    array->read = array->written = true;
+    array->read = true;
+    array->written = array->written || writes;
 }
 
-/* Functions of the host that are no part of a loop's pattern. */
-static bool is_housekeeping(const char *name)
+static bool starts_with_one_of(const char *name, const char *const *starts, size_t count)
 {
-    static const char *const starts[] = {
-        "printf", "fprintf", "sprintf",  "snprintf", "puts",           "fputs",        "perror",
-        "free",   "malloc",  "calloc",   "realloc",  "cuda",           "cl",           "exit",
-        "assert", "fclose",  "fopen",    "fread",    "fwrite",         "fscanf",       "sscanf",
-        "strlen", "strcmp",  "pthread_", "__assert", "posix_memalign", "gettimeofday", "time",
-        "fgets",  "atoi",    "atof",     "omp_"};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+    for (size_t i = 0; i < count; i++)
         if (starts_with(name, starts[i]))
             return true;
     return false;
+}
+
+/* Functions of the host that touch nothing that a loop's pattern is made of. */
+static bool is_housekeeping(const char *name)
+{
+    static const char *const starts[] = {
+        "free",       "malloc",     "calloc",     "realloc",     "exit",     "assert",
+        "__assert",   "fclose",     "fopen",      "pthread_",    "omp_",     "perror",
+        "cudaMalloc", "cudaFree",   "cudaEvent",  "cudaStream",  "cudaGet",  "cudaSet",
+        "cudaDevice", "cudaThread", "cudaLaunch", "cudaFuncSet", "cudaBind", "cudaUnbind",
+        "cudaConfig", "cudaSetup",  "clCreate",   "clRelease",   "clRetain", "clGet",
+        "clSet",      "clBuild",    "clFinish",   "clFlush",     "clWait",   "clUnload"};
+    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
+}
+
+/* Functions of the host that read what they are handed. */
+static bool only_reads(const char *name)
+{
+    static const char *const starts[] = {"printf", "fprintf", "puts", "fputs", "fwrite",
+                                         "strlen", "strcmp",  "atoi", "atof"};
+    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
 }
 
 static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *list,
@@ -190,7 +208,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *l
     for (int i = 0; i < list->count; i++) {
         int node = rs_node_inner(walk->tree, list->nodes[i]);
         if (values[i].kind == RS_VALUE_ADDRESS && !quiet && node >= 0)
-            escape(walk, &values[i], node);
+            escape(walk, &values[i], node, !only_reads(name));
         /* A variable whose address is handed over can become anything. */
         if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
@@ -199,6 +217,8 @@ static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *l
         }
     }
     rs_value result = dependent(walk, values, list->count);
+    for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
+        result.depends |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
     bool loads = result.data;
     for (int i = 0; i < list->count; i++)
         loads = loads || values[i].kind == RS_VALUE_ADDRESS;

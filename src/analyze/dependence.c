@@ -185,9 +185,11 @@ static bool overlap(const rs_reference *a, const rs_reference *b)
 static bool is_reduction(const rs_unit *unit, const rs_reference *a, const rs_reference *b)
 {
     int at_a = (int)(a - unit->references), at_b = (int)(b - unit->references);
+    if (!a->understood || !b->understood)
+        return false;
     if (a->partner > 0)
         return a->partner == at_b + 1 || at_a == at_b;
-    return a == b && a->read && a->written;
+    return a == b && a->reduces;
 }
 
 static bool set_dependence(rs_dependence *found, rs_carried kind, const char *what, int first,
@@ -215,7 +217,7 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
         return true; /* every iteration has its own */
     if (a->atomic && b->atomic)
         return true;
-    if (anywhere)
+    if (anywhere || a->around || b->around)
         return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
     if (++s->pairs > PAIR_LIMIT)
         return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);

@@ -297,6 +297,73 @@ static int reduction_operand(rs_walk *walk, uint64_t key, int right, char *opera
     return operand;
 }
 
+/* Whether nobody uses the value of an expression. */
+static bool is_discarded(const rs_tree *tree, int node)
+{
+    int parent = tree->nodes[node].parent;
+    switch (parent < 0 ? -1 : (int)tree->nodes[parent].kind) {
+    case CXCursor_ParenExpr:
+    case CXCursor_UnexposedExpr:
+        return is_discarded(tree, parent);
+    case CXCursor_BinaryOperator:
+        return rs_node_is_binary(tree, parent, ",") &&
+               (tree->nodes[parent].first == node || is_discarded(tree, parent));
+    case CXCursor_CompoundStmt:
+        return tree->nodes[parent].parent < 0 ||
+               tree->nodes[tree->nodes[parent].parent].kind != CXCursor_StmtExpr;
+    case CXCursor_LabelStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+        return true;
+    case CXCursor_ForStmt:
+        return rs_for_read(tree, parent).condition != node;
+    case CXCursor_IfStmt:
+    case CXCursor_WhileStmt:
+        return tree->nodes[parent].first != node;
+    case CXCursor_DoStmt:
+        return tree->nodes[parent].first == node;
+    default:
+        return false;
+    }
+}
+
+/*
+ * Whether "target op= operand" may be done in another order: an integer is cut off each time when
+ * the operand is a floating-point number, and so is _Bool by most operators.
+ */
+static bool may_be_reordered(const rs_walk *walk, char operation, int target, int operand)
+{
+    CXType type = rs_node_type(walk->tree, target);
+    CXType by = operand < 0 ? type : rs_node_type(walk->tree, rs_node_inner(walk->tree, operand));
+    if (!is_discarded(walk->tree, walk->tree->nodes[target].parent) ||
+        strchr(type.kind == CXType_Bool ? "&|" : "+-*&|^", operation) == NULL)
+        return false; /* every step's value is used, or the operators do not commute */
+    return !rs_type_may_hold_index(type) || rs_type_may_hold_index(by);
+}
+
+/*
+ * Notes that a variable is reduced in the loops that carry it. False when one of them reduces it
+ * by another operator as well: then their order matters.
+ */
+static bool note_reduction(rs_walk *walk, uint64_t key, int value, char operation)
+{
+    char kind = operation == '-' ? '+' : operation;
+    bool same = true;
+    while (value >= 0 && walk->values[value].carried_loop >= 0) {
+        int loop = walk->values[value].carried_loop, at = 0;
+        while (at < walk->reduction_count &&
+               (walk->reductions[at].key != key || walk->reductions[at].loop != loop))
+            at++;
+        if (at == RS_REDUCTION_LIMIT)
+            return false;
+        if (at == walk->reduction_count)
+            walk->reductions[walk->reduction_count++] = (rs_reduction){key, loop, kind};
+        same = same && walk->reductions[at].operation == kind;
+        value = walk->values[value].carried_from;
+    }
+    return same;
+}
+
 /*
  * A reduction into a variable that the loop carries. Its new value is marked as carried too, so
  * that another use in the same iteration is seen for what it is.
@@ -307,11 +374,13 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
     if (place->kind != RS_PLACE_VARIABLE || operand < 0)
         return false;
     int value = rs_walk_find(walk, place->key);
-    if (value < 0 || walk->values[value].carried_loop < 0)
+    if (value < 0 || walk->values[value].carried_loop < 0 ||
+        !may_be_reordered(walk, operation, left, operand))
         return false;
     rs_value part = rs_walk_evaluate(walk, operand);
     char *name = rs_walk_text(walk, left);
-    rs_walk_read_carried(walk, value, name != NULL ? name : "?", true);
+    bool same = note_reduction(walk, place->key, value, operation);
+    rs_walk_read_carried(walk, value, name != NULL ? name : "?", same);
     free(name);
     rs_value old = walk->values[value];
     *result = rs_walk_operate(walk, operation, &old, &part);
@@ -333,13 +402,24 @@ static int first_operand(rs_walk *walk, int node)
     return node;
 }
 
+static bool has_call(const rs_tree *tree, int node)
+{
+    bool found = tree->nodes[node].kind == CXCursor_CallExpr;
+    for (int child = tree->nodes[node].first; child >= 0 && !found; child = tree->nodes[child].next)
+        found = has_call(tree, child);
+    return found;
+}
+
 /* Marks "x[e] = x[e] + ..." as what "x[e] += ..." is: both references belong together. */
 static void pair_references(rs_walk *walk, int left, int right, int first)
 {
     int operand = first_operand(walk, right), last = walk->unit->reference_count - 1;
+    right = rs_node_inner(walk->tree, right);
+    if (operand == right || has_call(walk->tree, left) || !may_be_reordered(walk, '+', left, right))
+        return;
     char *target = rs_walk_source(walk, left);
     char *source = operand < 0 ? NULL : rs_walk_source(walk, operand);
-    if (target != NULL && source != NULL && strcmp(target, source) == 0 && operand != right)
+    if (target != NULL && source != NULL && strcmp(target, source) == 0)
         for (int i = first; i < last; i++) {
             rs_reference *r = &walk->unit->references[i];
             if (r->text != NULL && r->offset == walk->tree->nodes[operand].begin &&
@@ -371,6 +451,13 @@ static rs_value evaluate_assignment(rs_walk *walk, int left, int right)
     return value;
 }
 
+/* Of the reference that was stored last. */
+static void mark_reduction(rs_walk *walk, bool reduces)
+{
+    if (walk->unit->reference_count > 0)
+        walk->unit->references[walk->unit->reference_count - 1].reduces = reduces;
+}
+
 static rs_value evaluate_compound(rs_walk *walk, int node)
 {
     int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
@@ -395,6 +482,8 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
                                       true);
         result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, left));
         rs_walk_store(walk, &place, &result, left, true);
+        if (place.kind == RS_PLACE_MEMORY && symbol != NULL)
+            mark_reduction(walk, may_be_reordered(walk, symbol[0], left, right));
     }
     free(symbol);
     return result;
@@ -409,6 +498,8 @@ static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool afte
     rs_value result = rs_walk_operate(walk, symbol, &old, &one);
     result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, operand));
     rs_walk_store(walk, &place, &result, operand, true);
+    if (place.kind == RS_PLACE_MEMORY)
+        mark_reduction(walk, may_be_reordered(walk, symbol, operand, -1));
     return after ? old : result;
 }
 
@@ -456,12 +547,19 @@ static rs_value evaluate_unary(rs_walk *walk, int node)
 
 /* ---- the rest ---- */
 
-static rs_value evaluate_literal(const rs_walk *walk, int node)
+/* What the compiler makes of a literal or of sizeof. */
+static rs_value evaluate_constant(const rs_walk *walk, int node)
 {
-    const char *text = walk->tree->text + walk->tree->nodes[node].begin;
-    char *end;
-    unsigned long long value = strtoull(text, &end, 0);
-    return value > INT64_MAX ? rs_value_unknown(0, false) : rs_value_constant((int64_t)value);
+    CXEvalResult result = clang_Cursor_Evaluate(walk->tree->nodes[node].cursor);
+    rs_value value = rs_value_unknown(0, false);
+    if (result == NULL)
+        return value;
+    bool huge = clang_EvalResult_isUnsignedInt(result) != 0 &&
+                clang_EvalResult_getAsUnsigned(result) > INT64_MAX;
+    if (clang_EvalResult_getKind(result) == CXEval_Int && !huge)
+        value = rs_value_constant(clang_EvalResult_getAsLongLong(result));
+    clang_EvalResult_dispose(result);
+    return value;
 }
 
 static rs_value evaluate_conditional(rs_walk *walk, int node)
@@ -580,18 +678,6 @@ static rs_value evaluate_cast(rs_walk *walk, int node)
                : rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
 }
 
-static rs_value evaluate_size(const rs_walk *walk, int node)
-{
-    CXEvalResult result = clang_Cursor_Evaluate(walk->tree->nodes[node].cursor);
-    rs_value value = rs_value_unknown(0, false);
-    if (result != NULL) {
-        if (clang_EvalResult_getKind(result) == CXEval_Int)
-            value = rs_value_constant(clang_EvalResult_getAsLongLong(result));
-        clang_EvalResult_dispose(result);
-    }
-    return value;
-}
-
 static rs_value evaluate_memory(rs_walk *walk, int node)
 {
     rs_location place = rs_walk_locate(walk, node);
@@ -609,7 +695,8 @@ rs_value rs_walk_evaluate(rs_walk *walk, int node)
         return rs_value_unknown(0, true);
     switch ((int)walk->tree->nodes[node].kind) {
     case CXCursor_IntegerLiteral:
-        return evaluate_literal(walk, node);
+    case CXCursor_UnaryExpr: /* sizeof */
+        return evaluate_constant(walk, node);
     case CXCursor_FloatingLiteral:
     case CXCursor_StringLiteral:
     case CXCursor_CharacterLiteral:
@@ -638,8 +725,6 @@ rs_value rs_walk_evaluate(rs_walk *walk, int node)
     case CXCursor_CXXConstCastExpr:
     case CXCursor_CXXFunctionalCastExpr:
         return evaluate_cast(walk, node);
-    case CXCursor_UnaryExpr:
-        return evaluate_size(walk, node);
     default:
         return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
                                                 : evaluate_parts(walk, node);

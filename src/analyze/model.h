@@ -50,9 +50,11 @@ typedef struct {
     int loop;                     /* the innermost loop around it; -1 */
     int order;                    /* of execution in one iteration */
     int partner;                  /* 1 + the other reference of "x[e] = x[e] + ..."; 0 for none */
+    bool reduces;                 /* "x[e] op= ..." whose order may be changed */
     bool guarded;                 /* below a condition */
     bool approximated;            /* clamped or merged: the common case was taken */
     bool understood;              /* false: handed to something that is not followed */
+    bool around;                  /* other elements of its array may be touched as well */
     bool anywhere;                /* it may lie in another array than this one */
     char *text;
 } rs_reference;

@@ -12,7 +12,7 @@
 #include "analyze/model.h"
 #include "analyze/program.h"
 
-enum { RS_CALL_DEPTH = 10, RS_MEMBER_ROOM = 64 };
+enum { RS_CALL_DEPTH = 10, RS_MEMBER_ROOM = 64, RS_REDUCTION_LIMIT = 64 };
 
 typedef enum {
     RS_VALUE_UNKNOWN,
@@ -66,6 +66,13 @@ typedef struct {
     bool kernel;
 } rs_routine;
 
+/* A variable that a loop reduces, and by which operator; '+' is for '-' as well. */
+typedef struct {
+    uint64_t key;
+    int loop;
+    char operation;
+} rs_reduction;
+
 typedef struct {
     const rs_program *program;
     const rs_tree *tree;
@@ -80,6 +87,8 @@ typedef struct {
 
     int loop, order, guards;
     long stores; /* so far, of what may be an index */
+    rs_reduction reductions[RS_REDUCTION_LIMIT];
+    int reduction_count;
     int calls[RS_CALL_DEPTH], depth;
     int returned; /* the value of the function that is walked, or -1 */
     long steps;

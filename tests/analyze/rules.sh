@@ -61,6 +61,56 @@ analyze kept 'for (int i = 0; i < 20; i++) { static int s; s = 3 * s + 1; x[i] =
 says out 'loop i: carries a value through s'
 analyze kept_array 'for (int i = 0; i < 20; i++) { static float s[2]; x[i] = s[0]; s[0] = y[i]; }'
 says out 'loop i: carries a value through s'
+# A reduction has one operator, no integer that is cut off each time, and no use of its values on the way.
+through='loop i: carries a value through'
+analyze horner 'float s = 0; for (int i = 0; i < 9; i++) { s += x[i]; s *= y[i]; } x[0] = s;'
+says out "$through s"
+analyze either 'int s = 0; for (int i = 0; i < 9; i++) { if (i & 1) s ^= (int)x[i]; else s &= (int)x[i]; } x[0] = s;'
+says out "$through s"
+analyze cut_off 'int s = 0; for (int i = 0; i < 9; i++) s += x[i] * 0.5f; x[0] = s;'
+says out "$through s"
+analyze cut_off_sum 'int s = 0; for (int i = 0; i < 9; i++) s = s + x[i]; x[0] = s;'
+says out "$through s"
+analyze cut_off_element 'int *z = (int *)y; for (int i = 0; i < 9; i++) z[0] += x[i];'
+says out "$through y"
+analyze cut_off_sum_element 'int *z = (int *)y; for (int i = 0; i < 9; i++) z[0] = z[0] + x[i];'
+says out "$through y"
+analyze divided 'for (int i = 0; i < 9; i++) y[0] /= x[i];'
+says out "$through y"
+analyze truth '_Bool s = 0; for (int i = 0; i < 9; i++) s += (int)x[i]; x[0] = s;'
+says out "$through s"
+analyze prefix 'float s = 0; for (int i = 0; i < 9; i++) y[i] = (s += x[i]);'
+says out "$through s"
+analyze prefix_element 'for (int i = 0; i < 9; i++) y[i] = x[100] += x[i];'
+says out "$through x"
+reduces='loop i: carries a reduction through'
+analyze both_signs 'float s = 0; for (int i = 0; i < 9; i++) { s += x[i]; s -= x[i + 1]; } x[0] = s;'
+says out "$reduces s"
+analyze some_terms 'for (int i = 0; i < 9; i++) if (x[i] > 0) y[0] += x[i];'
+says out "$reduces y"
+analyze sum_element 'for (int i = 0; i < 9; i++) y[0] = y[0] + x[i];'
+says out "$reduces y"
+analyze read_binary 'for (int i = 0; i < 9; i++) x[i + 0b100] = x[i] + 1;'
+says out "$carries"
+# What is handed to functions that are not followed may be touched around the address.
+handed() { # NAME BODY
+    echo "int rand(void); void ext(float *p); void *memcpy(void *, const void *, unsigned long);
+          int fread(void *, unsigned long, unsigned long, void *); int puts(const char *);
+          void $1(float *x, float *y, char *text) { for (int i = 0; i < 9; i++) { $2 } }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+}
+handed elsewhere 'ext(x + 2 * i);'
+says out "$through x, perhaps"
+handed copied 'memcpy(x + 2 * i, y, 40);'
+says out "$through x, perhaps"
+handed filled 'fread(x, 4, 1, y); y[i] = x[0];'
+says out "$through x, perhaps"
+handed printed 'puts(text); y[i] = 1;'
+says out 'loop i .*: carries nothing'
+handed two_places 'x[rand()] = x[rand()];'
+says out "$through x, perhaps"
+handed two_places_sum 'x[rand()] = x[rand()] + 1;'
+says out "$through x, perhaps"
 # A square is no row and column of a matrix.
 analyze squared 'for (int i = 0; i < 9; i++) y[100 + (i + shift) * (i + shift)] = 1;'
 says out 'loop i: carries a value through y, perhaps'
