@@ -7,6 +7,7 @@
 #   repeat     plans that follow cycles or whose blocks meet at gates, a thousand times each on the same input: never a
 #              wrong element; with TEXT those alone that have it in their method or shape
 #   huge       more than 2^32 elements and bytes
+#   plans      the time of making a plan beside that of a run, without wisdom and with it
 #   table      in-place transposition of the shapes of docs/performance.md, verified, beside the copy
 #   tensors    permutations of axes, verified, beside the copy
 #   search     the planner's choice against a search: within 10 % of the best
@@ -25,15 +26,15 @@ while [ $# -gt 0 ]; do
     --shapes) shapes=${2:?} && shift ;;
     --seeds) seeds=${2:?} && shift ;;
     --only) only=${2:?} && shift ;;
-    stages | sanitize | repeat | huge | table | tensors | search) steps+=("$1") ;;
+    stages | sanitize | repeat | huge | plans | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,15s/^# //p' "$0" >&2
+        sed -n '2,16s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
     shift
 done
-[ ${#steps[@]} -gt 0 ] || steps=(stages sanitize repeat huge table tensors search)
+[ ${#steps[@]} -gt 0 ] || steps=(stages sanitize repeat huge plans table tensors search)
 
 tests=$build/tests/engine/cuda
 export RESTRIDE_LOG=${RESTRIDE_LOG:-error}
@@ -85,6 +86,10 @@ repeat() {
 
 huge() {
     "$tests/measure_cuda" --repeat 3 60000x50000x4 80000x70000x1 16000x25600x8 1600000000x3x1 46351x100003x1
+}
+
+plans() {
+    tools/gpu_plans.sh "$build" cuda
 }
 
 tensors() {

@@ -7,6 +7,7 @@
 #   huge    more than 2^32 elements, verified on the device
 #   tensors permutations of axes, verified, beside the copy
 #   search  the planner's choice against a search: within 10 % of the best
+#   plans   the time of making a plan beside that of a run, without wisdom and with it
 #   table   the shapes of docs/performance.md, every element verified, beside the copy
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
@@ -23,15 +24,15 @@ while [ $# -gt 0 ]; do
     --device) device=${2:?} && shift ;;
     --count) count=${2:?} && shift ;;
     --only) only=${2:?} && shift ;;
-    tests | repeat | huge | table | tensors | search) steps+=("$1") ;;
+    tests | repeat | huge | plans | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,11s/^# //p' "$0" >&2
+        sed -n '2,12s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
     shift
 done
-[ ${#steps[@]} -gt 0 ] || steps=(tests repeat huge table tensors search)
+[ ${#steps[@]} -gt 0 ] || steps=(tests repeat huge plans table tensors search)
 export RESTRIDE_TEST_DEVICE=$device RESTRIDE_LOG=${RESTRIDE_LOG:-error}
 failures=()
 
@@ -83,6 +84,7 @@ for step in "${steps[@]}"; do
     tensors) check "tensors" "$build/tests/engine/time_permute" opencl "${tensors[@]}" ;;
     search) check "choice" "$build/tests/engine/search_plans" opencl --most 24 "${single[@]/:/x}" ;;
     repeat) check "repetition" repeat ;;
+    plans) check "plans" tools/gpu_plans.sh "$build" opencl "$device" ;;
     huge) check "more than 2^32 elements" "$build/tests/engine/test_transpose_opencl" huge ;;
     table) check "speed" "$build/tests/engine/time_transpose" "${shapes[@]}" ;;
     esac

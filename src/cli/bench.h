@@ -14,6 +14,9 @@ int rs_bench_patterns(int argc, char **argv);
 /* In-place transposition on any engine beside a copy of the same bytes. */
 int rs_bench_transpose(int argc, char **argv);
 
+/* How long plans take to make, beside their runs, on any engine. */
+int rs_bench_plans(int argc, char **argv);
+
 /* Permutations of a tensor's axes in host memory beside a copy of the same bytes. */
 int rs_bench_permute(int argc, char **argv);
 

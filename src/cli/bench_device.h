@@ -32,6 +32,12 @@ typedef struct {
         RS_CLI_COUNT("repeat", structure, on.repeat, 1, RS_BENCH_MOST_REPEAT),                     \
         RS_CLI_FLAG("json", structure, on.json)
 
+/* The next shape of a list, 7200x1800,1800x7200; *text moves behind it. */
+bool rs_bench_read_shape(const char **text, size_t *rows, size_t *cols);
+
+/* A list of them, for tables of options; *field is a const char *. */
+bool rs_bench_take_shapes(const char *text, void *field);
+
 /* Fills `elements` of `unit` bytes; element number e holds bytes that depend on e alone. */
 void rs_bench_fill(unsigned char *bytes, size_t elements, size_t unit);
 

@@ -60,40 +60,6 @@ typedef struct {
 
 /* ---- options ---- */
 
-static bool read_number(const char *text, const char **end, size_t *number)
-{
-    if (*text < '0' || *text > '9')
-        return false;
-    char *after;
-    unsigned long long value = strtoull(text, &after, 10);
-    *end = after;
-    *number = (size_t)value;
-    return value != 0 && value < SIZE_MAX;
-}
-
-/* The next of a list of shapes; *text moves behind it. */
-static bool read_shape(const char **text, size_t *rows, size_t *cols)
-{
-    const char *end;
-    if (!read_number(*text, &end, rows) || *end != 'x' || !read_number(end + 1, &end, cols) ||
-        (*end != ',' && *end != '\0'))
-        return false;
-    *text = *end == ',' ? end + 1 : end;
-    return true;
-}
-
-static bool take_shapes(const char *text, void *field)
-{
-    *(const char **)field = text;
-    size_t rows;
-    size_t cols;
-    do {
-        if (!read_shape(&text, &rows, &cols))
-            return false;
-    } while (*text != '\0');
-    return true;
-}
-
 /* A size that can still be multiplied. */
 static bool take_type(const char *text, void *field)
 {
@@ -106,7 +72,7 @@ static int read_options(int argc, char **argv, bench_options *options)
     static const rs_cli_option table[] = {
         RS_CLI_OWN("engine", bench_options, engine, rs_cli_take_engine),
         RS_CLI_TEXT("device", bench_options, device),
-        RS_CLI_OWN("shape", bench_options, shapes, take_shapes),
+        RS_CLI_OWN("shape", bench_options, shapes, rs_bench_take_shapes),
         RS_CLI_OWN("type", bench_options, type, take_type),
         RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS),
         RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
@@ -318,7 +284,7 @@ int rs_bench_transpose(int argc, char **argv)
     restride_status status = RESTRIDE_OK;
     for (const char *text = options.shapes; *text != '\0' && status == RESTRIDE_OK;) {
         bench_result result = {0};
-        read_shape(&text, &result.rows, &result.cols);
+        rs_bench_read_shape(&text, &result.rows, &result.cols);
         status = measure(&result, &options, engine);
         if (status == RESTRIDE_OK && options.json)
             json_array_append_new(rows, result_json(&result, &options));

@@ -30,7 +30,7 @@ typedef struct {
  * does not compile. */
 #define RS_CLI_ROW(option, is, structure, member, type)                                            \
     .name = (option), .kind = (is),                                                                \
-    .field = _Generic(((structure *)NULL)->member, type                                            \
+    .field = _Generic(((structure *)NULL)->member, type /* NOLINT(bugprone-macro-parentheses) */   \
                       : offsetof(structure, member))
 #define RS_CLI_FLAG(option, structure, member)                                                     \
     {                                                                                              \

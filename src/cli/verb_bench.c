@@ -15,6 +15,7 @@ static const char usage[] =
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
     "  permute     permutations of a tensor's axes in place on the host, beside a copy\n"
+    "  plans       the time of making a plan beside that of a run, on the host or a device\n"
     "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
     "  patterns    published tables of access patterns, beside what restride analyze finds\n"
     "  sim         the speed of the model of a memory behind restride sim\n"
@@ -46,6 +47,7 @@ static const struct {
     {"permute", rs_bench_permute},
     {"figures", rs_bench_figures},
     {"offload", rs_bench_offload},
+    {"plans", rs_bench_plans},
     {"transfer", rs_bench_transfer},
     {"transpose", rs_bench_transpose},
 };

@@ -17,6 +17,22 @@ check_transpose() {
     [ "$(grep -c '"verified": true' out)" -eq 3 ] || complain "not all shapes are verified"
 }
 
+# Two plans of two shapes behind the first ones, each with a run of its own.
+check_plans() {
+    expect 0 "$restride" bench plans --engine "$1" --shape 60x40,33x31 --type f64 --repeat 3 --json
+    /usr/bin/python3 - "$1" <<'END' || complain "the times of plans are none"
+import json, sys
+report = json.load(open("out"))
+assert report["engine"] == sys.argv[1] and report["repeat"] == 3
+assert [(row["rows"], row["cols"], row["type"]) for row in report["results"]] == [(60, 40, "f64"), (33, 31, "f64")]
+for row in report["results"]:
+    assert 0 < row["plan_seconds"] <= row["longest_plan_seconds"] and row["first_plan_seconds"] > 0 and row["run_seconds"] > 0
+    assert row["plan"]["bytes"] == row["rows"] * row["cols"] * 8 and row["plan"]["method"]
+END
+    expect 0 "$restride" bench plans --engine "$1" --shape 60x40 --repeat 2
+    says out '^ +60 x 40 +f32( +[0-9.]+){5}  [a-z0-9]'
+}
+
 check_transfers() {
     expect 0 "$restride" bench offload --engine "$1" --shape 128x96 --shape 33x40 --parts 2,4 --repeat 1 --json
     says out '"overlap": "both"'
@@ -36,6 +52,8 @@ check_figures() {
 }
 
 check_transpose host
+check_plans host
+expect 1 "$restride" bench plans --shape 4294967296x4294967296
 expect 2 "$restride" bench transpose --engine steam --shape 2x3
 says err '^restride bench transpose: --engine cannot be "steam"'
 expect 0 "$restride" bench figures --list
@@ -47,7 +65,7 @@ expect 2 "$restride" bench offload --engine host --shape 2x3
 expect 2 "$restride" bench offload
 says err "Which shape"
 expect 2 "$restride" bench transfer --words 8,0
-for wrong in "transpose --repeat 0" "transpose --threads 257" "permute --repeat 10001" "figures --repeat 1001" "transfer --bytes 0"; do
+for wrong in "transpose --repeat 0" "transpose --threads 257" "permute --repeat 10001" "plans --repeat 1001" "plans --shape 3x0" "figures --repeat 1001" "transfer --bytes 0"; do
     expect 2 "$restride" bench $wrong
     says err "cannot be \"${wrong##* }\"; restride bench ${wrong%% *} --help says what it takes"
 done
@@ -57,6 +75,7 @@ for engine in opencl cuda; do
 done
 if a_device opencl; then
     check_transpose opencl
+    check_plans opencl
     check_transfers opencl
     check_figures opencl
     expect 0 "$restride" bench grids --small --repeat 1 --out figures
@@ -72,6 +91,7 @@ fi
 if [ -n "$emulated" ]; then
     export LD_LIBRARY_PATH=$emulated EMULATED_FOLDER=$emulated XDG_CACHE_HOME=$emulated/cache
     check_transpose cuda
+    check_plans cuda
     check_transfers cuda
 fi
 finish

@@ -1,0 +1,280 @@
+/* restride bench plans: how long plans for transpositions take to make, beside their runs. */
+#include "base/arithmetic.h"
+#include "cli/bench.h"
+#include "cli/bench_host.h"
+#include "cli/cli.h"
+#include "cli/engines.h"
+#include "cli/json.h"
+#include "cli/numbers.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "restride/restride.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: restride bench plans [OPTIONS]...\n"
+    "\n"
+    "Times the making of plans for in-place transposition, and their runs. The first plan of a\n"
+    "shape, which compiles what it needs, is a column of its own. Behind it each plan is made "
+    "when\n"
+    "the one before has run and was destroyed; its time ends when the engine has nothing to do "
+    "any\n"
+    "more, and so does that of its run. Medians, and the longest. Elements are not checked here.\n"
+    "\n"
+    "  --engine ENGINE  host (default), opencl or cuda\n"
+    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
+    "  --shape LIST     rows x columns (default: the papers' six of 52 MB as f32, and on GPUs\n"
+    "                   larger ones up to 3.8 GB)\n"
+    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
+    "  --threads N      threads of plans for the host (default: all processors)\n"
+    "  --repeat N       plans behind the first (default: 50)\n"
+    "  --json           prints JSON\n"
+    "\n"
+    "Wisdom counts; RESTRIDE_WISDOM= restride bench plans goes without.\n"
+    "\n"
+    "Examples:\n"
+    "  RESTRIDE_WISDOM= restride bench plans --engine cuda\n"
+    "  restride bench plans --shape 7200x1800,5100x2500 --type f64\n";
+
+enum { DEFAULT_REPEAT = 50 };
+
+static const char small_shapes[] = "7200x1800,1800x7200,4000x3200,5100x2500,2500x5100,3300x3900";
+static const char gpu_shapes[] = "7200x1800,1800x7200,4000x3200,5100x2500,2500x5100,3300x3900,"
+                                 "20000x5000,5000x20000,28800x7200,16000x25600,19997x20011,"
+                                 "30011x10007,100000000x3,50000000x19";
+
+typedef struct {
+    const char *engine;
+    const char *device; /* NULL: the first GPU */
+    const char *shapes; /* NULL: as the device suggests */
+    rs_cli_type type;
+    size_t threads;
+    size_t repeat;
+    bool json;
+} plans_options;
+
+static int read_options(int argc, char **argv, plans_options *options)
+{
+    static const rs_cli_option table[] = {
+        RS_CLI_OWN("engine", plans_options, engine, rs_cli_take_engine),
+        RS_CLI_TEXT("device", plans_options, device),
+        RS_CLI_OWN("shape", plans_options, shapes, rs_bench_take_shapes),
+        RS_CLI_OWN("type", plans_options, type, rs_cli_take_type),
+        RS_CLI_COUNT("threads", plans_options, threads, 1, RS_BENCH_MOST_THREADS),
+        RS_CLI_COUNT("repeat", plans_options, repeat, 1, RS_BENCH_MOST_REPEAT),
+        RS_CLI_FLAG("json", plans_options, json),
+        {0},
+    };
+    *options = (plans_options){.engine = "host",
+                               .type = {"f32", 4},
+                               .threads = rs_bench_all_threads(),
+                               .repeat = DEFAULT_REPEAT};
+    return rs_cli_read_only_options("bench plans", argc, argv, table, options);
+}
+
+/* ---- what is measured ---- */
+
+typedef struct {
+    restride_engine *engine;
+    rs_transfer *transfer; /* NULL: the host */
+    size_t repeat;
+} laboratory;
+
+typedef struct {
+    size_t rows;
+    size_t cols;
+    size_t unit;
+    size_t bytes;
+    void *array;
+    json_t *plan; /* its description */
+    double first_seconds;
+    double *plan_seconds; /* of the `repeat` plans behind the first */
+    double *run_seconds;
+    double plan_median;
+    double plan_longest;
+    double run_median;
+} shape;
+
+static restride_status open_laboratory(laboratory *lab, const plans_options *options)
+{
+    *lab = (laboratory){.repeat = options->repeat};
+    restride_status status =
+        rs_cli_open_engine(&lab->engine, options->engine, options->device, options->threads);
+    if (status == RESTRIDE_OK && rs_cli_is_device_engine(options->engine))
+        status = rs_transfer_open(lab->engine, &lab->transfer);
+    return status;
+}
+
+static void close_laboratory(laboratory *lab)
+{
+    if (lab->transfer != NULL)
+        lab->transfer->operations->close(lab->transfer);
+    restride_engine_destroy(lab->engine);
+}
+
+static restride_status allocate(const laboratory *lab, shape *s)
+{
+    if (lab->transfer != NULL)
+        return lab->transfer->operations->allocate(lab->transfer, s->bytes, &s->array);
+    unsigned char *array;
+    restride_status status = rs_bench_allocate(&array, s->bytes);
+    if (status == RESTRIDE_OK)
+        s->array = memset(array, 0, s->bytes); /* pages that are there */
+    return status;
+}
+
+static void release(const laboratory *lab, shape *s)
+{
+    if (lab->transfer == NULL)
+        free(s->array);
+    else if (s->array != NULL)
+        lab->transfer->operations->release(lab->transfer, s->array);
+    free(s->plan_seconds);
+    free(s->run_seconds);
+    json_decref(s->plan);
+}
+
+static restride_status finish(const laboratory *lab)
+{
+    return lab->transfer == NULL ? RESTRIDE_OK : lab->transfer->operations->finish(lab->transfer);
+}
+
+static void describe(shape *s, const restride_plan *plan)
+{
+    char *text = restride_plan_describe(plan);
+    s->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
+    free(text);
+}
+
+/* A plan is made, runs and is destroyed. */
+static restride_status time_once(const laboratory *lab, shape *s, double *plan_seconds,
+                                 double *run_seconds)
+{
+    restride_plan *plan;
+    double start = rs_cli_now();
+    restride_status status =
+        restride_plan_transpose(&plan, lab->engine, s->rows, s->cols, s->unit, 1);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = finish(lab);
+    *plan_seconds = rs_cli_now() - start;
+    if (s->plan == NULL)
+        describe(s, plan);
+    start = rs_cli_now();
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, s->array);
+    if (status == RESTRIDE_OK)
+        status = finish(lab);
+    *run_seconds = rs_cli_now() - start;
+    restride_plan_destroy(plan);
+    return status;
+}
+
+static restride_status time_all(const laboratory *lab, shape *s)
+{
+    double first_run;
+    restride_status status = time_once(lab, s, &s->first_seconds, &first_run);
+    for (size_t i = 0; i < lab->repeat && status == RESTRIDE_OK; i++)
+        status = time_once(lab, s, &s->plan_seconds[i], &s->run_seconds[i]);
+    if (status != RESTRIDE_OK)
+        return status;
+    s->run_median = rs_bench_median(s->run_seconds, lab->repeat);
+    s->plan_median = rs_bench_median(s->plan_seconds, lab->repeat);
+    s->plan_longest = s->plan_seconds[lab->repeat - 1]; /* the median has sorted them */
+    return RESTRIDE_OK;
+}
+
+static restride_status measure(const laboratory *lab, shape *s)
+{
+    size_t elements;
+    if (!rs_size_multiply(s->rows, s->cols, &elements) ||
+        !rs_size_multiply(elements, s->unit, &s->bytes))
+        return rs_fail(RESTRIDE_OVERFLOW, "%zu x %zu elements of %zu bytes are too many.", s->rows,
+                       s->cols, s->unit);
+    s->plan_seconds = calloc(lab->repeat, sizeof *s->plan_seconds);
+    s->run_seconds = calloc(lab->repeat, sizeof *s->run_seconds);
+    if (s->plan_seconds == NULL || s->run_seconds == NULL)
+        return rs_fail_memory("the times of plans");
+    restride_status status = allocate(lab, s);
+    return status == RESTRIDE_OK ? time_all(lab, s) : status;
+}
+
+/* ---- results ---- */
+
+static json_t *shape_json(const shape *s, const plans_options *options)
+{
+    return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:O?}", "type", options->type.name,
+                     "rows", (json_int_t)s->rows, "cols", (json_int_t)s->cols, "first_plan_seconds",
+                     s->first_seconds, "plan_seconds", s->plan_median, "longest_plan_seconds",
+                     s->plan_longest, "run_seconds", s->run_median, "plan", s->plan);
+}
+
+static void print_heading(const laboratory *lab, const plans_options *options)
+{
+    char *device = rs_cli_engine_device(lab->engine);
+    printf("%s, %s, medians of %zu, microseconds\n"
+           "%23s %5s %10s %8s %8s %9s %8s  method\n",
+           options->engine, device != NULL ? device : "a device", options->repeat, "shape", "type",
+           "first plan", "plan", "longest", "run", "plan/run");
+    free(device);
+}
+
+static void print_row(const shape *s, const plans_options *options)
+{
+    const char *method = json_string_value(json_object_get(s->plan, "method"));
+    printf("%10zu x %-10zu %5s %10.0f %8.1f %8.1f %9.1f %8.2f  %s\n", s->rows, s->cols,
+           options->type.name, 1e6 * s->first_seconds, 1e6 * s->plan_median, 1e6 * s->plan_longest,
+           1e6 * s->run_median, s->plan_median / s->run_median, method != NULL ? method : "");
+    fflush(stdout);
+}
+
+static restride_status measure_all(const laboratory *lab, const plans_options *options,
+                                   json_t *rows)
+{
+    const char *text = options->shapes;
+    if (text == NULL)
+        text = rs_cli_engine_is_gpu(lab->engine) ? gpu_shapes : small_shapes;
+    restride_status status = RESTRIDE_OK;
+    while (*text != '\0' && status == RESTRIDE_OK) {
+        shape s = {.unit = options->type.bytes};
+        rs_bench_read_shape(&text, &s.rows, &s.cols);
+        status = measure(lab, &s);
+        if (status == RESTRIDE_OK && options->json)
+            json_array_append_new(rows, shape_json(&s, options));
+        else if (status == RESTRIDE_OK)
+            print_row(&s, options);
+        release(lab, &s);
+    }
+    return status;
+}
+
+int rs_bench_plans(int argc, char **argv)
+{
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
+    plans_options options;
+    int exit_status = read_options(argc, argv, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    laboratory lab;
+    json_t *rows = json_array();
+    restride_status status = open_laboratory(&lab, &options);
+    if (status == RESTRIDE_OK && !options.json)
+        print_heading(&lab, &options);
+    if (status == RESTRIDE_OK)
+        status = measure_all(&lab, &options, rows);
+    if (status != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench plans");
+    else if (options.json)
+        exit_status = rs_cli_print_json(
+            "bench plans", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
+                                     lab.engine->operations->describe_device(lab.engine), "repeat",
+                                     (json_int_t)options.repeat, "results", rows));
+    json_decref(rows);
+    close_laboratory(&lab);
+    return exit_status;
+}
