@@ -118,6 +118,18 @@ static int divide_flat(const rs_symbols *symbols, const rs_polynomial *flat,
     return count + 1;
 }
 
+bool rs_references_divide_alike(const rs_unit *unit, const rs_reference *a, const rs_reference *b)
+{
+    rs_term of_a[RS_SUBSCRIPT_LIMIT], of_b[RS_SUBSCRIPT_LIMIT];
+    int count = find_strides(&unit->symbols, &a->subscripts[0], of_a);
+    if (count != find_strides(&unit->symbols, &b->subscripts[0], of_b))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!same_symbols(&of_a[i], &of_b[i]))
+            return false;
+    return true;
+}
+
 int rs_reference_rows(rs_unit *unit, const rs_reference *reference,
                       rs_polynomial rows[RS_SUBSCRIPT_LIMIT], bool *divided)
 {

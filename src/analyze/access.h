@@ -53,6 +53,9 @@ void rs_class_print(rs_text *text, unsigned classes);
 int rs_reference_rows(rs_unit *unit, const rs_reference *reference,
                       rs_polynomial rows[RS_SUBSCRIPT_LIMIT], bool *divided);
 
+/* Whether two flat subscripts have the same strides, so that their rows can be compared. */
+bool rs_references_divide_alike(const rs_unit *unit, const rs_reference *a, const rs_reference *b);
+
 bool rs_access_same(const rs_access *a, const rs_access *b);
 bool rs_access_is_random(const rs_access *access);
 

@@ -223,6 +223,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *l
     for (int i = 0; i < list->count; i++)
         loads = loads || values[i].kind == RS_VALUE_ADDRESS;
     result.data = loads;
+    result.lost = loads && !quiet; /* a pointer may be one of those that were handed over */
     return result;
 }
 
@@ -262,6 +263,7 @@ static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
         CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
         rs_value value = i < list->count ? values[i] : rs_value_unknown(0, false);
         value = rs_walk_narrow(walk, &value, i < list->count ? list->nodes[i] : -1, type);
+        value = rs_walk_view(walk, &value, type);
         value.carried_loop = -1;
         rs_walk_set(walk, rs_cursor_key(walk, cursor), &value);
         i++;

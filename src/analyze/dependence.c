@@ -85,11 +85,10 @@ static void add_constraint(system_of *s, rs_text *text, bool usable)
     rs_text_free(text);
 }
 
-/* The bounds of the loops around a reference, from the one in question inwards. */
+/* The bounds of the loops around a reference. */
 static void add_bounds(system_of *s, int loop, char side)
 {
-    for (int at = loop; at >= 0 && rs_unit_is_within(s->unit, at, s->outer);
-         at = s->unit->loops[at].parent) {
+    for (int at = loop; at >= 0; at = s->unit->loops[at].parent) {
         const rs_loop *l = &s->unit->loops[at];
         rs_polynomial symbol = rs_polynomial_symbol(l->symbol);
         rs_polynomial room = rs_polynomial_subtract(&symbol, &l->lower);
@@ -103,19 +102,60 @@ static void add_bounds(system_of *s, int loop, char side)
     }
 }
 
-/* Equal subscripts; false when nothing could be said of one of them. */
+/* ---- which bytes of one memory are touched ---- */
+
+/* A reference to several elements: a vector of them, or a larger type. */
+static bool is_wide(const rs_reference *r)
+{
+    return r->count > 0 && r->member == NULL && r->strides[r->count - 1] > 0 &&
+           r->width > r->strides[r->count - 1];
+}
+
+/* "p + extra" on one side of a comparison. */
+static bool write_sum(system_of *s, rs_text *text, const rs_polynomial *p, int64_t extra, char side)
+{
+    bool usable = write_side(s, text, p, side);
+    rs_text_format(text, " + %lld", (long long)extra);
+    return usable;
+}
+
+/* The bytes from `a` and those from `b` on have one in common; false when they are not affine. */
+static bool add_overlap(system_of *s, const rs_polynomial *a, int64_t width_a,
+                        const rs_polynomial *b, int64_t width_b)
+{
+    rs_text first = RS_TEXT_EMPTY, second = RS_TEXT_EMPTY;
+    bool usable = width_a > 0 && width_b > 0;
+    usable = write_sum(s, &first, a, width_a - 1, 's') && usable;
+    rs_text_add_string(&first, " >= ");
+    usable = write_side(s, &first, b, 't') && usable;
+    usable = write_sum(s, &second, b, width_b - 1, 't') && usable;
+    rs_text_add_string(&second, " >= ");
+    usable = write_side(s, &second, a, 's') && usable;
+    add_constraint(s, &first, usable);
+    add_constraint(s, &second, usable);
+    return usable;
+}
+
+/* Equal subscripts, the last ones by what is touched from there on. */
 static bool add_equations(system_of *s, const rs_reference *a, const rs_reference *b)
 {
     rs_polynomial rows_a[RS_SUBSCRIPT_LIMIT], rows_b[RS_SUBSCRIPT_LIMIT];
     bool divided_a, divided_b, exact = !a->approximated && !b->approximated;
     int count_a = rs_reference_rows(s->unit, a, rows_a, &divided_a);
     int count_b = rs_reference_rows(s->unit, b, rows_b, &divided_b);
-    if (count_a != count_b) { /* divided differently: compare them as they are */
+    if (count_a != count_b ||
+        (divided_a && !rs_references_divide_alike(s->unit, a, b))) { /* compare them as they are */
         count_a = a->count < b->count ? a->count : b->count;
         memcpy(rows_a, a->subscripts, sizeof rows_a);
         memcpy(rows_b, b->subscripts, sizeof rows_b);
     }
     for (int row = 0; row < count_a && exact; row++) {
+        if (row == count_a - 1 && (is_wide(a) || is_wide(b))) {
+            int64_t stride = a->strides[a->count - 1];
+            rs_polynomial from_a = rs_polynomial_scale(&rows_a[row], stride);
+            rs_polynomial from_b = rs_polynomial_scale(&rows_b[row], stride);
+            return add_overlap(s, &from_a, a->width, &from_b, b->width);
+        }
         rs_text text = RS_TEXT_EMPTY;
         bool usable = write_side(s, &text, &rows_a[row], 's');
         rs_text_add_string(&text, " = ");
@@ -124,6 +164,104 @@ static bool add_equations(system_of *s, const rs_reference *a, const rs_referenc
         add_constraint(s, &text, usable);
     }
     return exact;
+}
+
+/* The place of a reference in bytes, from where its last pointer points to. */
+static rs_polynomial bytes_of(const rs_reference *r)
+{
+    rs_polynomial bytes = rs_polynomial_constant(r->member_offset);
+    for (int i = r->path; i < r->count; i++) {
+        if (r->strides[i] == 0 && !rs_polynomial_is_zero(&r->subscripts[i]))
+            return rs_polynomial_unknown();
+        rs_polynomial part = rs_polynomial_scale(&r->subscripts[i], r->strides[i]);
+        bytes = rs_polynomial_add(&bytes, &part);
+    }
+    return bytes;
+}
+
+static bool add_bytes(system_of *s, const rs_reference *a, const rs_reference *b)
+{
+    rs_polynomial from_a = bytes_of(a), from_b = bytes_of(b);
+    bool usable = add_overlap(s, &from_a, a->width, &from_b, b->width);
+    return usable && !a->approximated && !b->approximated && !a->loose && !b->loose;
+}
+
+/* Whether the first subscripts are the same number in all iterations that are compared. */
+static bool same_beginning(const system_of *s, const rs_reference *a, const rs_reference *b,
+                           int count)
+{
+    if (count > a->count || count > b->count)
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!rs_polynomial_equal(&a->subscripts[i], &b->subscripts[i]) || !a->subscripts[i].known)
+            return false;
+        for (int t = 0; t < a->subscripts[i].count; t++)
+            for (int d = 0; d < RS_DEGREE_LIMIT && a->subscripts[i].terms[t].symbols[d] >= 0; d++)
+                if (!is_shared(s->unit, a->subscripts[i].terms[t].symbols[d], s->outer))
+                    return false;
+    }
+    return true;
+}
+
+/* The least and the greatest number of a polynomial; false when its loops' bounds are not numbers.
+ */
+static bool find_range(const rs_unit *unit, const rs_polynomial *p, int64_t *least, int64_t *most)
+{
+    *least = *most = 0;
+    for (int t = 0; t < p->count; t++) {
+        const rs_term *term = &p->terms[t];
+        int64_t first = 1, last = 1;
+        if (term->symbols[0] >= 0) {
+            int at = 0;
+            while (at < unit->loop_count && unit->loops[at].symbol != term->symbols[0])
+                at++;
+            if (at == unit->loop_count || term->symbols[1] >= 0)
+                return false;
+            rs_polynomial symbol = rs_polynomial_symbol(term->symbols[0]);
+            rs_polynomial end = rs_polynomial_add(&unit->loops[at].bound, &symbol);
+            if (!rs_polynomial_is_constant(&unit->loops[at].lower, &first) ||
+                !rs_polynomial_is_constant(&end, &last))
+                return false;
+        }
+        int64_t a = term->coefficient * first, b = term->coefficient * last;
+        *least += a < b ? a : b;
+        *most += a < b ? b : a;
+    }
+    return p->known;
+}
+
+/* Whether a subscript is seen to reach beyond its row, as in x[0][10 * i] of x[10][10]. */
+static bool leaves_row(const rs_unit *unit, const rs_reference *r)
+{
+    for (int row = r->path + 1; row < r->count; row++) {
+        int64_t least, most;
+        if (r->strides[row] > 0 && r->strides[row - 1] > 0 &&
+            find_range(unit, &r->subscripts[row], &least, &most) &&
+            (least < 0 || most >= r->strides[row - 1] / r->strides[row]))
+            return true;
+    }
+    return false;
+}
+
+typedef enum { COMPARE_ROWS, COMPARE_BYTES, COMPARE_NOTHING } comparison;
+
+/*
+ * References of one memory are compared row by row where both have the same rows and stay in them,
+ * otherwise by the bytes that they touch. Which memory a loaded pointer leads to is known only to
+ * be the same for the same pointer.
+ */
+static comparison compare_by(const system_of *s, const rs_reference *a, const rs_reference *b)
+{
+    int path = a->path > b->path ? a->path : b->path;
+    bool same = a->array == b->array && a->path == b->path && a->count == b->count &&
+                memcmp(a->strides, b->strides, sizeof a->strides) == 0;
+    if (path > 0 && (a->array != b->array || a->path != b->path || a->approximated ||
+                     b->approximated || !same_beginning(s, a, b, path)))
+        return COMPARE_NOTHING;
+    bool loose = a->loose || b->loose || leaves_row(s->unit, a) || leaves_row(s->unit, b);
+    if (same && (!loose || same_beginning(s, a, b, a->count - 1)))
+        return COMPARE_ROWS;
+    return COMPARE_BYTES;
 }
 
 static void write_set(const system_of *s, rs_text *text, const int *symbols, int count)
@@ -145,7 +283,8 @@ static int inner_symbols(const rs_unit *unit, int loop, int symbols[NEST_LIMIT *
 }
 
 /* Whether `a` in one iteration and `b` in a later one touch the same element. */
-static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b, bool *certain)
+static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b, comparison by,
+                     bool *certain)
 {
     int symbols[NEST_LIMIT * 4];
     int count = inner_symbols(s->unit, s->outer, symbols);
@@ -155,7 +294,7 @@ static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b,
     rs_text_format(&s->constraints, "s%d < t%d", own, own);
     add_bounds(s, a->loop, 's');
     add_bounds(s, b->loop, 't');
-    *certain = add_equations(s, a, b);
+    *certain = by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b);
     rs_text text = RS_TEXT_EMPTY;
     write_set(s, &text, symbols, count);
     isl_bool empty = isl_bool_error;
@@ -206,22 +345,25 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
                          rs_dependence *found)
 {
     const rs_array *array = &s->unit->arrays[a->array];
-    bool certain;
+    const rs_array *other = &s->unit->arrays[b->array];
     bool anywhere = a->anywhere || b->anywhere;
-    if (!(a->written || b->written) || (a->array != b->array ? !anywhere : !overlap(a, b)))
+    bool one_memory = array->memory == other->memory && a->pointers == b->pointers;
+    if (!(a->written || b->written) || !(one_memory || anywhere))
         return true;
     if (!rs_unit_is_within(s->unit, a->loop, s->loop) ||
         !rs_unit_is_within(s->unit, b->loop, s->loop))
         return true;
-    if (array->scope >= 0 && rs_unit_is_within(s->unit, array->scope, s->loop))
+    if (!anywhere && array->scope >= 0 && rs_unit_is_within(s->unit, array->scope, s->loop))
         return true; /* every iteration has its own */
     if (a->atomic && b->atomic)
         return true;
-    if (anywhere || a->around || b->around)
+    comparison by = anywhere || a->around || b->around ? COMPARE_NOTHING : compare_by(s, a, b);
+    if (by == COMPARE_ROWS && !overlap(a, b))
+        return true;
+    if (by == COMPARE_NOTHING || ++s->pairs > PAIR_LIMIT)
         return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
-    if (++s->pairs > PAIR_LIMIT)
-        return set_dependence(found, RS_CARRIED_VALUE, array->name, a->line, b->line, false);
-    if (!conflict(s, a, b, &certain))
+    bool certain;
+    if (!conflict(s, a, b, by, &certain))
         return true;
     rs_carried kind = is_reduction(s->unit, a, b) ? RS_CARRIED_REDUCTION : RS_CARRIED_VALUE;
     return set_dependence(found, kind, array->name, a->line, b->line, certain);

@@ -167,7 +167,9 @@ rs_polynomial rs_walk_number(rs_walk *walk, const rs_value *value, const char *n
 /* Two addresses that differ only in the last subscript. */
 static bool same_object(const rs_value *a, const rs_value *b)
 {
-    if (a->array != b->array || a->count != b->count || strcmp(a->member, b->member) != 0)
+    if (a->array != b->array || a->count != b->count || strcmp(a->member, b->member) != 0 ||
+        memcmp(a->strides, b->strides, sizeof a->strides) != 0 || a->path != b->path ||
+        a->pointers != b->pointers || a->width != b->width)
         return false;
     for (int i = 0; i + 1 < a->count; i++)
         if (!rs_polynomial_equal(&a->subscripts[i], &b->subscripts[i]))
@@ -216,6 +218,8 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
         }
     } else if (a->kind == RS_VALUE_ADDRESS && b->kind == RS_VALUE_ADDRESS && same_object(a, b)) {
         result = *a;
+        result.lost = a->lost || b->lost;
+        result.loose = a->loose || b->loose;
         if (a->count > 0) {
             int last = a->count - 1;
             rs_value x = rs_value_number(a->subscripts[last]);
@@ -232,9 +236,13 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
     } else if (a->kind == RS_VALUE_ADDRESS) {
         result = *a; /* the other is a null pointer, or nothing is known of it */
         result.approximated = true;
+        result.lost = a->lost || b->kind == RS_VALUE_UNKNOWN;
     } else if (b->kind == RS_VALUE_ADDRESS) {
         result = *b;
         result.approximated = true;
+        result.lost = b->lost || a->kind == RS_VALUE_UNKNOWN;
+    } else {
+        result.lost = a->lost || b->lost;
     }
     const rs_value *carried = a->carried_loop >= 0 ? a : b;
     result.carried_loop = carried->carried_loop;

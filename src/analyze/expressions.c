@@ -73,19 +73,12 @@ static rs_value evaluate_parts(rs_walk *walk, int node)
 
 static rs_value move_address(rs_walk *walk, const rs_value *address, const rs_value *by, bool back)
 {
-    rs_value result = *address;
-    if (result.count == 0)
-        return result;
-    rs_polynomial *last = &result.subscripts[result.count - 1];
     rs_polynomial step = rs_walk_number(walk, by, "offset");
-    *last = back ? rs_polynomial_subtract(last, &step) : rs_polynomial_add(last, &step);
-    *last = rs_walk_fold(walk, last);
+    if (back)
+        step = rs_polynomial_scale(&step, -1);
+    rs_value result = rs_walk_move(walk, address, &step);
     result.approximated = result.approximated || by->approximated;
     result.carried_loop = -1;
-    if (!last->known) {
-        *last = rs_walk_auxiliary(walk, "offset", rs_value_depends(walk, address), true, true);
-        result.approximated = true;
-    }
     return result;
 }
 
@@ -221,9 +214,13 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
         return move_address(walk, a, b, symbol == '-');
     if (b->kind == RS_VALUE_ADDRESS && a->kind != RS_VALUE_ADDRESS && symbol == '+')
         return move_address(walk, b, a, false);
-    if (a->kind != RS_VALUE_NUMBER || b->kind != RS_VALUE_NUMBER)
-        return rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
-                                rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
+    if (a->kind != RS_VALUE_NUMBER || b->kind != RS_VALUE_NUMBER) {
+        rs_value unknown =
+            rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
+                             rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
+        unknown.lost = a->lost || b->lost;
+        return unknown;
+    }
     rs_polynomial number = operate_numbers(symbol, &a->number, &b->number);
     rs_value result = number.known ? rs_value_number(rs_walk_fold(walk, &number))
                                    : auxiliary_operation(walk, symbol, &a->number, &b->number, "");
@@ -422,7 +419,8 @@ static void pair_references(rs_walk *walk, int left, int right, int first)
     if (target != NULL && source != NULL && strcmp(target, source) == 0)
         for (int i = first; i < last; i++) {
             rs_reference *r = &walk->unit->references[i];
-            if (r->text != NULL && r->offset == walk->tree->nodes[operand].begin &&
+            if (r->text != NULL && !r->loads_pointer &&
+                r->offset == walk->tree->nodes[operand].begin &&
                 r->array == walk->unit->references[last].array) {
                 r->partner = last + 1;
                 walk->unit->references[last].partner = i + 1;
@@ -623,36 +621,23 @@ rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType t
     return result;
 }
 
-/* A pointer to elements of another size sees the array as another one. */
-static rs_value cast_address(rs_walk *walk, const rs_value *address, CXType type)
+/* A number that becomes a pointer may point anywhere, and rows of unknown length are new ones. */
+static rs_value cast_pointer(rs_walk *walk, const rs_value *value, int operand, CXType type)
 {
-    rs_value result = *address;
-    CXType pointee = clang_getPointeeType(clang_getCanonicalType(type));
-    int64_t size = clang_Type_getSizeOf(pointee);
-    const rs_array *array = &walk->unit->arrays[address->array];
-    if (size <= 0 || array->element <= 0 || size == array->element || address->count == 0 ||
-        address->member[0] != '\0' || pointee.kind == CXType_Void)
-        return result;
-    int64_t element = array->element;
-    uint64_t key = array->key;
-    rs_text name = RS_TEXT_EMPTY;
-    CXString spelling = clang_getTypeSpelling(clang_getUnqualifiedType(pointee));
-    rs_text_format(&name, "(%s *)%s", clang_getCString(spelling), array->name);
-    clang_disposeString(spelling);
-    rs_value other =
-        name.failed ? result : rs_walk_array(walk, name.data, key ^ (uint64_t)size << 40, type);
-    rs_text_free(&name);
-    rs_polynomial bytes = rs_polynomial_scale(&result.subscripts[result.count - 1], element);
-    rs_polynomial moved = rs_polynomial_divide(&bytes, size);
-    if (other.kind != RS_VALUE_ADDRESS)
-        return result;
-    other.count = 1;
-    other.subscripts[0] = moved.known
-                              ? moved
-                              : rs_walk_auxiliary(walk, "offset", rs_value_depends(walk, address),
-                                                  rs_value_has_data(walk, address), true);
-    other.approximated = !moved.known;
-    return result.count == 1 ? other : result;
+    rs_value result = *value;
+    operand = rs_node_inner(walk->tree, operand);
+    CXType from = operand < 0 ? type : rs_node_type(walk->tree, operand);
+    int64_t constant;
+    bool null = value->kind == RS_VALUE_NUMBER &&
+                rs_polynomial_is_constant(&value->number, &constant) && constant == 0;
+    if (value->kind == RS_VALUE_ADDRESS && rs_type_pitch(type) == 0 &&
+        clang_equalTypes(from, type) == 0)
+        return rs_walk_renew(walk, value, type);
+    if (value->kind != RS_VALUE_ADDRESS && is_integer_type(from) && !null) {
+        result = rs_value_unknown(rs_value_depends(walk, value), true);
+        result.lost = true;
+    }
+    return result;
 }
 
 static rs_value evaluate_cast(rs_walk *walk, int node)
@@ -666,8 +651,8 @@ static rs_value evaluate_cast(rs_walk *walk, int node)
         return rs_value_unknown(0, false);
     rs_value value = rs_walk_evaluate(walk, last);
     CXType type = rs_node_type(walk->tree, node);
-    if (value.kind == RS_VALUE_ADDRESS && type.kind == CXType_Pointer)
-        return cast_address(walk, &value, type);
+    if (type.kind == CXType_Pointer)
+        return cast_pointer(walk, &value, last, type);
     if (is_integer(walk, node))
         return rs_walk_narrow(walk, &value, last, type);
     if (value.kind == RS_VALUE_UNKNOWN || value.kind == RS_VALUE_ADDRESS)
@@ -684,11 +669,8 @@ static rs_value evaluate_memory(rs_walk *walk, int node)
     return rs_walk_load(walk, &place, node);
 }
 
-rs_value rs_walk_evaluate(rs_walk *walk, int node)
+static rs_value evaluate_kind(rs_walk *walk, int node)
 {
-    node = rs_node_inner(walk->tree, node);
-    if (node < 0)
-        return rs_value_unknown(0, false);
     if (++walk->steps > STEP_LIMIT)
         walk->exhausted = true;
     if (walk->exhausted || walk->no_memory)
@@ -729,4 +711,18 @@ rs_value rs_walk_evaluate(rs_walk *walk, int node)
         return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
                                                 : evaluate_parts(walk, node);
     }
+}
+
+rs_value rs_walk_evaluate(rs_walk *walk, int node)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0)
+        return rs_value_unknown(0, false);
+    rs_value value = evaluate_kind(walk, node);
+    if (value.kind != RS_VALUE_ADDRESS)
+        return value;
+    CXType type = rs_node_type(walk->tree, node);
+    if (!is_integer_type(type))
+        return rs_walk_view(walk, &value, type);
+    return rs_value_unknown(rs_value_depends(walk, &value), true); /* a number made of it */
 }

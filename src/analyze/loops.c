@@ -351,6 +351,22 @@ static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const 
 
 /* ---- variables that a loop carries ---- */
 
+/* An address that moves in some way; one that is not only added to may get into another array. */
+static void misplace(rs_walk *walk, rs_value *address, const changes *all, uint64_t key,
+                     uint64_t depends)
+{
+    bool data = false;
+    for (int i = 0; i < all->count; i++)
+        if (all->list[i].key == key) {
+            data = data || all->list[i].data;
+            address->lost = address->lost || all->list[i].sign == 0;
+        }
+    if (address->count > 0)
+        address->subscripts[address->count - 1] =
+            rs_walk_auxiliary(walk, "position", depends, data, true);
+    address->loose = address->count > 1;
+}
+
 /* Gives a variable its value at the start of an iteration. */
 static void carry(rs_walk *walk, const change *c, const entry *e, int loop)
 {
@@ -378,9 +394,8 @@ static void carry(rs_walk *walk, const change *c, const entry *e, int loop)
     rs_value value = start;
     if (start.kind != RS_VALUE_ADDRESS)
         value = rs_value_unknown(column | rs_value_depends(walk, &start), true);
-    else if (value.count > 0)
-        value.subscripts[value.count - 1] =
-            rs_walk_auxiliary(walk, "position", column, c->data, true);
+    else
+        misplace(walk, &value, all, c->key, column);
     if (value.kind == RS_VALUE_UNKNOWN && type.kind >= CXType_Bool && type.kind <= CXType_Int128) {
         char *name = rs_walk_text(walk, c->target);
         bool data = false;
@@ -414,9 +429,7 @@ static void forget(rs_walk *walk, const changes *all, int loop)
             rs_value_unknown(rs_value_depends(walk, &v) & ~column, rs_value_has_data(walk, &v));
         if (v.kind == RS_VALUE_ADDRESS) {
             after = v;
-            if (after.count > 0)
-                after.subscripts[after.count - 1] =
-                    rs_walk_auxiliary(walk, "position", 0, all->list[i].data, true);
+            misplace(walk, &after, all, key, 0);
         } else if (v.kind == RS_VALUE_NUMBER) {
             char *name = rs_walk_text(walk, all->list[i].target);
             after = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",

@@ -130,3 +130,73 @@ bool rs_unit_is_within(const rs_unit *unit, int loop, int outer)
         loop = unit->loops[loop].parent;
     return loop == outer;
 }
+
+/* ---- loaded pointers ---- */
+
+enum { POINTER_SIZE = 8, ANY_LEVEL = -1 };
+
+/* Whether the pointer at `at` bytes in an element of a memory is stored, so many pointers deep. */
+static bool is_stored(const rs_unit *unit, uint64_t memory, int pointers, int64_t at)
+{
+    for (int i = 0; i < unit->reference_count; i++) {
+        const rs_reference *r = &unit->references[i];
+        bool here = r->written && unit->arrays[r->array].memory == memory &&
+                    (r->pointers == pointers || pointers == ANY_LEVEL || r->around);
+        bool apart = r->member != NULL && r->width > 0 && !r->around &&
+                     (at >= r->member_offset + r->width || r->member_offset >= at + POINTER_SIZE);
+        if (here && !apart)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the pointers of a memory were declared together with what they point to. */
+static bool is_filled(const rs_unit *unit, uint64_t memory)
+{
+    for (int i = 0; i < unit->array_count; i++)
+        if (unit->arrays[i].memory == memory && unit->arrays[i].filled)
+            return true;
+    return false;
+}
+
+/* Whether one of the pointers that lead to a reference is not what it was before the unit. */
+static bool follows_stored(const rs_unit *unit, const rs_reference *r)
+{
+    const rs_array *array = &unit->arrays[r->array];
+    bool stored = r->pointers > 0 && is_filled(unit, array->owner);
+    for (int level = 0; level < r->pointers && !stored; level++) {
+        bool owned = level == 0 && array->owner != array->memory;
+        stored = is_stored(unit, owned ? array->owner : array->memory, owned ? ANY_LEVEL : level,
+                           array->pointer);
+    }
+    return stored;
+}
+
+/* Leaves a reference out; the partners' numbers are 1 more than their places. */
+static void remove_reference(rs_unit *unit, int at)
+{
+    free(unit->references[at].text);
+    free(unit->references[at].member);
+    unit->reference_count--;
+    memmove(&unit->references[at], &unit->references[at + 1],
+            (size_t)(unit->reference_count - at) * sizeof *unit->references);
+    for (int i = 0; i < unit->reference_count; i++)
+        unit->references[i].partner -= unit->references[i].partner > at + 1;
+}
+
+void rs_unit_settle_pointers(rs_unit *unit)
+{
+    for (int i = 0; i < unit->reference_count; i++)
+        if (follows_stored(unit, &unit->references[i]))
+            unit->references[i].anywhere = true;
+    for (int i = unit->reference_count - 1; i >= 0; i--) {
+        const rs_reference *r = &unit->references[i];
+        if (!r->loads_pointer)
+            continue;
+        rs_array *array = &unit->arrays[r->array];
+        if (is_stored(unit, array->memory, r->pointers, r->member_offset))
+            array->read = true;
+        else
+            remove_reference(unit, i);
+    }
+}

@@ -34,8 +34,13 @@ typedef struct {
     bool argument;
     bool vector; /* its elements are short vectors such as float4 */
     bool read, written;
-    int scope;    /* the loop that it is declared in, -1 for none */
-    uint64_t key; /* of its declaration */
+    int scope;       /* the loop that it is declared in, -1 for none */
+    uint64_t key;    /* of its declaration */
+    uint64_t memory; /* the same for all views of one memory */
+    uint64_t owner;  /* the memory that has the pointers to it; its own for an array of pointers */
+    int64_t pointer; /* where in an element of the owner, in bytes */
+    int64_t pitch;   /* bytes from one first subscript to the next; 0: not known */
+    bool filled;     /* declared with its contents: what its pointers point to is not followed */
 } rs_array;
 
 typedef struct {
@@ -45,6 +50,11 @@ typedef struct {
     bool read, written, atomic;
     int count; /* subscripts */
     rs_polynomial subscripts[RS_SUBSCRIPT_LIMIT];
+    int64_t strides[RS_SUBSCRIPT_LIMIT]; /* bytes; 0: not known */
+    int path;                            /* leading subscripts that say which pointer was loaded */
+    int pointers;                        /* that were loaded on the way */
+    bool loose;                          /* it may have left its row */
+    bool loads_pointer;                  /* what is read is a pointer, which is followed */
     char *member;                 /* "x" or "pos.x" of an element that is a record, or NULL */
     int64_t member_offset, width; /* bytes in the element that are touched */
     int loop;                     /* the innermost loop around it; -1 */
@@ -94,6 +104,12 @@ rs_reference *rs_unit_add_reference(rs_unit *unit);
 bool rs_model_note(rs_model_set *set, const char *file, int line, const char *format, ...)
     RS_PRINTF(4, 5);
 void rs_model_set_free(rs_model_set *set);
+
+/*
+ * When all references are there: loaded pointers that the unit stores may point anywhere, and
+ * loads of pointers that it does not store are no references of their own.
+ */
+void rs_unit_settle_pointers(rs_unit *unit);
 
 /* Whether `loop` is `outer` or lies in it. */
 bool rs_unit_is_within(const rs_unit *unit, int loop, int outer);

@@ -3,6 +3,7 @@
 #include "source/query.h"
 #include "source/words.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,18 +148,13 @@ rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType typ
         array->element = size > 0 ? size : 0;
         array->space = space_of(element);
         array->key = key;
+        array->memory = array->owner = key;
+        array->pitch = rs_type_pitch(type);
         array->scope = -1;
     }
     value.kind = RS_VALUE_ADDRESS;
     value.array = found;
     return value;
-}
-
-/* An array used as a value is the address of its first element. */
-static void decay(rs_value *address)
-{
-    if (address->count < RS_SUBSCRIPT_LIMIT)
-        address->subscripts[address->count++] = rs_polynomial_constant(0);
 }
 
 static bool has_child_of_kind(CXCursor cursor, enum CXCursorKind kind);
@@ -200,6 +196,8 @@ static void place_array(rs_walk *walk, int array, CXCursor declared)
              !is_global(declared))
         a->space = RS_SPACE_PRIVATE;
     bool kept = clang_Cursor_getStorageClass(declared) == CX_SC_Static;
+    bool initialized = !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared));
+    a->filled = initialized || !(parameter || is_global(declared));
     a->scope = parameter || kept || is_global(declared) ? -1 : walk->loop;
 }
 
@@ -213,7 +211,7 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (walk->unit->array_count > known)
             place_array(walk, known, declared);
         if (value.kind == RS_VALUE_ADDRESS)
-            decay(&value);
+            rs_value_decay(&value, type);
         return value;
     }
     bool integer = (type.kind >= CXType_Bool && type.kind <= CXType_Int128) ||
@@ -238,11 +236,13 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
-void rs_walk_declare(rs_walk *walk, CXCursor declared)
+rs_value rs_walk_declare(rs_walk *walk, CXCursor declared)
 {
     CXString spelling = clang_getCursorSpelling(declared);
-    (void)first_use(walk, declared, rs_cursor_key(walk, declared), clang_getCString(spelling));
+    rs_value value =
+        first_use(walk, declared, rs_cursor_key(walk, declared), clang_getCString(spelling));
     clang_disposeString(spelling);
+    return value;
 }
 
 /* ---- variables ---- */
@@ -289,7 +289,8 @@ rs_value rs_walk_variable(rs_walk *walk, int node)
         return rs_value_unknown(0, true);
     if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
         return rs_value_constant(clang_getEnumConstantDeclValue(declared));
-    return read_key(walk, declared, rs_cursor_key(walk, declared), name);
+    rs_value value = read_key(walk, declared, rs_cursor_key(walk, declared), name);
+    return rs_walk_view(walk, &value, rs_node_type(walk->tree, node));
 }
 
 /* ---- locations ---- */
@@ -356,6 +357,9 @@ static rs_location locate_element(rs_walk *walk, int node)
         free(name);
     }
     rs_value moved = rs_walk_operate(walk, '+', &address, &by);
+    int row = rs_node_inner(walk->tree, base);
+    if (row >= 0 && is_array_kind(rs_node_type(walk->tree, row).kind))
+        moved.loose = address.loose; /* x[i][j] stays in its row */
     if (address.kind == RS_VALUE_POINTER)
         return at_address(&address);
     bool lost = moved.kind != RS_VALUE_ADDRESS && is_pointer(walk, base);
@@ -385,16 +389,31 @@ static rs_location locate_member_of(rs_walk *walk, const rs_value *record, CXCur
     return place;
 }
 
-/* x, y, z, w, s0, lo... of a vector: the offset of the first of its components. */
-static int64_t component_offset(const char *name, int64_t width)
+/* The number of a single component of a vector, x, y, z, w or s0 to sf; -1 for several. */
+static int component_number(const char *name)
 {
-    static const char letters[] = "xyzw";
-    const char *letter = strchr(letters, name[0]);
-    if (letter != NULL && name[0] != '\0')
-        return (letter - letters) * width;
-    if ((name[0] == 's' || name[0] == 'S') && name[1] >= '0' && name[1] <= '9')
-        return (name[1] - '0') * width;
-    return 0;
+    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
+    const char *found = NULL;
+    if (strlen(name) == 1 && (found = strchr(letters, name[0])) != NULL)
+        return (int)(found - letters);
+    if (strlen(name) == 2 && (name[0] == 's' || name[0] == 'S') &&
+        (found = strchr(digits, tolower((unsigned char)name[1]))) != NULL)
+        return (int)(found - digits);
+    return -1;
+}
+
+/* Components of a vector: one has its place, several are taken for the whole vector. */
+static void locate_component(rs_walk *walk, rs_location *place, const char *name, int base,
+                             int node)
+{
+    int number = component_number(name);
+    if (place->address.width > 0)
+        return; /* one of several */
+    if (number >= 0)
+        place->address.member_offset +=
+            number * clang_Type_getSizeOf(rs_node_type(walk->tree, node));
+    else
+        place->address.width = clang_Type_getSizeOf(rs_node_type(walk->tree, base));
 }
 
 static rs_location locate_member(rs_walk *walk, int node)
@@ -441,8 +460,7 @@ static rs_location locate_member(rs_walk *walk, int node)
     else if (record.kind == RS_PLACE_MEMORY) {
         record = locate_member_of(walk, &record.address, field, name);
         if (clang_getCursorKind(field) != CXCursor_FieldDecl)
-            record.address.member_offset +=
-                component_offset(name, clang_Type_getSizeOf(rs_node_type(tree, node)));
+            locate_component(walk, &record, name, inner, node);
     }
     return record;
 }
@@ -517,7 +535,11 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
         r->subscripts[i] = rs_walk_fold(walk, &address->subscripts[i]);
     r->member = address->member[0] != '\0' ? strdup(address->member) : NULL;
     r->member_offset = address->member_offset;
-    r->width = size > 0 ? size : 0;
+    r->width = address->width > 0 ? address->width : size > 0 ? size : 0;
+    memcpy(r->strides, address->strides, sizeof r->strides);
+    r->path = address->path;
+    r->pointers = address->pointers;
+    r->loose = address->loose;
     r->loop = walk->loop;
     r->order = walk->order++;
     r->guarded = walk->guards > 0;
@@ -540,14 +562,21 @@ static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType typ
     for (int i = 0; i < address->count; i++)
         many = many || !rs_polynomial_is_zero(&address->subscripts[i]);
     rs_text_format(&name, "%s%s%s", owner->name, many ? "[]." : "->", address->member);
-    uint64_t key = member_key(owner->key, address->member);
+    uint64_t key = member_key(owner->key, address->member), memory = owner->memory;
     rs_value value =
         name.failed ? rs_value_unknown(0, true) : rs_walk_array(walk, name.data, key, type);
     rs_text_free(&name);
-    for (int i = 0; many && i < address->count && value.kind == RS_VALUE_ADDRESS; i++)
+    if (value.kind != RS_VALUE_ADDRESS)
+        return value;
+    rs_array *array = &walk->unit->arrays[value.array];
+    array->owner = memory;
+    array->pointer = address->member_offset;
+    array->memory = (memory ^ (uint64_t)(address->member_offset + 1) << 48) * 1099511628211u;
+    for (int i = 0; many && i < address->count; i++)
         value.subscripts[value.count++] = address->subscripts[i];
-    if (value.kind == RS_VALUE_ADDRESS)
-        decay(&value);
+    value.lost = address->lost;
+    value.approximated = address->approximated;
+    rs_value_follow(&value, type);
     return value;
 }
 
@@ -588,6 +617,20 @@ static rs_value loaded_number(rs_walk *walk, const rs_value *address)
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
+/* Whether the variable of a member has contents that are not followed: it is no parameter. */
+static bool was_filled(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr)
+        node = tree->nodes[node].first;
+    if (node < 0)
+        return true;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    bool given =
+        clang_getCursorKind(declared) == CXCursor_ParmDecl ? walk->depth <= 1 : is_global(declared);
+    return !given || !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared));
+}
+
 rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
 {
     CXType type = rs_node_type(walk->tree, node);
@@ -601,7 +644,8 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
                                           : rs_walk_array(walk, text, place->key, type);
             free(text);
             if (value.kind == RS_VALUE_ADDRESS)
-                decay(&value);
+                rs_value_decay(&value, type);
+            value.lost = type.kind == CXType_Pointer && was_filled(walk, node);
             return value;
         }
         if (known >= 0)
@@ -618,19 +662,20 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
     }
     rs_value address = place->address;
     if (is_array_kind(type.kind)) {
-        decay(&address);
-        return address;
-    }
-    if (type.kind == CXType_Pointer && address.member[0] != '\0')
-        return pointed_array(walk, &address, type);
-    if (type.kind == CXType_Pointer) {
-        decay(&address);
+        rs_value_decay(&address, type);
         return address;
     }
     rs_reference *reference = rs_walk_refer(walk, &address, node, type);
     if (reference == NULL)
         return rs_value_unknown(0, true);
     reference->read = true;
+    reference->loads_pointer = type.kind == CXType_Pointer;
+    if (type.kind == CXType_Pointer && address.member[0] != '\0')
+        return pointed_array(walk, &address, type);
+    if (type.kind == CXType_Pointer) {
+        rs_value_follow(&address, type);
+        return address;
+    }
     walk->unit->arrays[address.array].read = true;
     bool integer =
         (type.kind >= CXType_Bool && type.kind <= CXType_Int128) || type.kind == CXType_Enum;
@@ -663,7 +708,7 @@ static rs_value new_array(rs_walk *walk, uint64_t key, int node)
                                   : rs_walk_array(walk, name, key, rs_node_type(walk->tree, node));
     free(name);
     if (value.kind == RS_VALUE_ADDRESS)
-        decay(&value);
+        rs_value_decay(&value, rs_node_type(walk->tree, node));
     return value;
 }
 
@@ -672,8 +717,11 @@ void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *valu
 {
     if (place->kind == RS_PLACE_VARIABLE) {
         rs_value stored = stored_value(walk, value, node);
-        if (stored.kind == RS_VALUE_UNKNOWN && is_pointer(walk, node))
+        if (stored.kind == RS_VALUE_UNKNOWN && is_pointer(walk, node)) {
             stored = new_array(walk, place->key, node);
+            stored.lost = value->lost;
+        }
+        stored = rs_walk_view(walk, &stored, rs_node_type(walk->tree, node));
         rs_walk_set(walk, place->key, &stored);
     } else if (place->kind == RS_PLACE_MEMORY) {
         CXType type = rs_node_type(walk->tree, node);

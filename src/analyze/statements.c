@@ -71,6 +71,11 @@ static void walk_variable(rs_walk *walk, int node)
     clang_disposeString(spelling);
     value.carried_loop = -1;
     bool pointer = type.kind == CXType_Pointer;
+    if (pointer && value.kind == RS_VALUE_UNKNOWN && value.lost) {
+        value = rs_walk_declare(walk, cursor);
+        value.lost = true;
+    }
+    value = rs_walk_view(walk, &value, type);
     if (!pointer || value.kind == RS_VALUE_ADDRESS)
         rs_walk_set(walk, key, &value);
 }
@@ -296,6 +301,7 @@ static restride_status walk_function(const rs_program *program, rs_model_set *se
     read_group(walk.tree, routine->node, walk.unit);
     walk.calls[walk.depth++] = routine->node;
     rs_walk_statement(&walk, body_of(walk.tree, routine->node));
+    rs_unit_settle_pointers(walk.unit);
     if (walk.exhausted && !walk.no_memory)
         rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
                       routine->name);

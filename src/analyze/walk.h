@@ -28,8 +28,13 @@ typedef struct {
     /* An address: of the element with these subscripts, or of a member of it. */
     int array, count;
     rs_polynomial subscripts[RS_SUBSCRIPT_LIMIT];
+    int64_t strides[RS_SUBSCRIPT_LIMIT]; /* bytes that each of them moves by; 0: not known */
     char member[RS_MEMBER_ROOM];
-    int64_t member_offset;
+    int64_t member_offset, width; /* of a vector of which components are named; else width 0 */
+    CXType seen;                  /* the pointer's type as it stands in the source */
+    int path;     /* leading subscripts that say which pointer was loaded; the others start there */
+    int pointers; /* that were loaded on the way */
+    bool loose;   /* it was moved as a pointer to elements of a row, and may have left the row */
     /* Of what is unknown: */
     uint64_t depends;
     bool data;
@@ -119,6 +124,15 @@ bool rs_value_has_data(const rs_walk *walk, const rs_value *value);
 /* group * size + local is the global index. */
 rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
 
+/* views.c: addresses as pointers of several types see them */
+int64_t rs_type_pitch(CXType type); /* bytes of what an address of this type points to; 0 */
+void rs_value_decay(rs_value *address,
+                    CXType type); /* an array: the address of its first element */
+void rs_value_follow(rs_value *address, CXType type); /* the pointer that is stored there */
+rs_value rs_walk_view(rs_walk *walk, const rs_value *address, CXType type);
+rs_value rs_walk_renew(rs_walk *walk, const rs_value *address, CXType type); /* of other rows */
+rs_value rs_walk_move(rs_walk *walk, const rs_value *address, const rs_polynomial *step);
+
 /* expressions.c */
 rs_value rs_walk_evaluate(rs_walk *walk, int node);
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
@@ -137,7 +151,7 @@ void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *valu
                    bool reads);
 rs_value rs_walk_variable(rs_walk *walk, int node);
 bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
-void rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array */
+rs_value rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array: its address */
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
 rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
 rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
