@@ -1,0 +1,180 @@
+/* The layer under unusual programs, and one that is refused whatever can be: their results are as
+ * without it. */
+#include "runs.h"
+
+#include "base/folder.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One case of cases.c each: how many launches must run in the other layout at least and at most,
+ * of all kernels. */
+static void test_cases(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *options;
+        long least, most;
+    } cases[] = {
+        {"user-event", "", 3, 3},
+        {"held-and-slow", "", 1, 1},
+        {"released-queue", "", 1, 1},
+        {"profiling", "", 1, 1},
+        {"kernels-in-program", "", 2, 2},
+        {"clone", "", 2, 2},
+        {"queries", "", 1, 1},
+        {"views", "", 7, 7},
+        {"several-devices", "", 18, 18},
+        {"unequal-devices", "", 1, 1},
+        {"view-beside-parent", "", 1, 1},
+        {"compile-and-link", "", 1, 1},
+        {"link-two", "", 0, 0},
+        {"refused-build", "", 1, 1},
+        {"notified-build", "", 1, 1},
+        {"binary", "", 3, 3},
+        {"il", "", 1, 1},
+        {"svm", "", 1, 1},
+        {"host-pointer", "", 0, 0},
+        {"image", "", 1, 1},
+        {"extension", "", 2, 2},
+        {"leak", "", 2, 2},
+        {"threads", "", 200, 200},
+        {"gpu-only", "--device cpu", 1, 1},
+        {"gpu-only", "--device PTHREAD", 1, 1},
+        {"far-work-items", "", 1, 1},
+        {"full-tiles", "", 3, 3},
+        {"floating-macros", "", 1, 1},
+    };
+    static const char *const policies[] = {"asta", "soa"};
+    const size_t count = sizeof cases / sizeof cases[0];
+    for (size_t n = 0; n < 2 * count; n++) {
+        const size_t i = n % count;
+        const char *policy = policies[n / count];
+        /* Two devices of PoCL; others take no notice. */
+        if (strstr(cases[i].name, "-devices") != NULL)
+            setenv("POCL_DEVICES", "pthread pthread", 1);
+        else
+            unsetenv("POCL_DEVICES");
+        int status = exit_status(run("%s run --policy %s %s --report %s -- " LIMITED " %s %s",
+                                     RESTRIDE_PROGRAM, policy, cases[i].options, report_path,
+                                     CASES_PROGRAM, cases[i].name));
+        if (status == 77) {
+            print_message("%s: this device cannot\n", cases[i].name);
+            continue;
+        }
+        if (status != 0)
+            fail_msg("%s, %s: status %d: %s", policy, cases[i].name, status, errors());
+        /* PoCL counts errors and warnings there: none in what the layer builds. */
+        if (strstr(errors(), " generated.") != NULL)
+            fail_msg("%s, %s: %s", policy, cases[i].name, errors());
+        long transformed = transformed_launches();
+        if (transformed < cases[i].least || transformed > cases[i].most)
+            fail_msg("%s, %s: %ld launches in the other layout", policy, cases[i].name,
+                     transformed);
+    }
+    assert_int_not_equal(
+        exit_status(run("%s run --device gpu -- %s gpu-only", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
+}
+
+/* What the driver refuses it refuses under the layer, with the same status and without a byte
+ * changed, whatever layout the buffers are in. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    char plain_path[128], layer_path[128]; /* what it prints without and under the layer */
+    snprintf(plain_path, sizeof plain_path, "%s", in_folder("plain"));
+    snprintf(layer_path, sizeof layer_path, "%s", in_folder("layered"));
+    static const char *const options[] = {"--policy asta --tile 32", "--policy asta --tile 7",
+                                          "--policy soa"};
+    assert_int_equal(exit_status(run("sh -c 'exec %s >%s'", REFUSALS_PROGRAM, plain_path)), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            exit_status(run("%s run %s --report %s -- sh -c 'exec %s >%s'", RESTRIDE_PROGRAM,
+                            options[i], report_path, REFUSALS_PROGRAM, layer_path)),
+            0);
+        json_t *loaded = report();
+        assert_in_range(number_of(kernel_of(loaded, "fill"), "transformed_launches"), 1000, 100000);
+        json_decref(loaded);
+        if (run("sh -c 'diff %s %s >&2'", plain_path, layer_path) != 0)
+            fail_msg("%s: %s", options[i], errors());
+    }
+}
+
+/* A program from a binary is rewritten once an earlier run was seen to make that from a source. */
+static void test_binaries(void **state)
+{
+    (void)state;
+    char *folder, environment[400], layered[1000];
+    assert_int_equal(rs_folder_create(&folder), RESTRIDE_OK);
+    snprintf(environment, sizeof environment, "env XDG_CACHE_HOME=%s BINARY=%s/binary", folder,
+             folder);
+    snprintf(layered, sizeof layered, "%s %s run --policy asta --report %s -- " LIMITED " %s",
+             environment, RESTRIDE_PROGRAM, report_path, CASES_PROGRAM);
+    assert_int_equal(exit_status(run("%s %s binary-to-file", environment, CASES_PROGRAM)), 0);
+    assert_int_equal(exit_status(run("%s binary-from-file", layered)), 0);
+    assert_int_equal(transformed_launches(), 0);
+    assert_non_null(strstr(errors(), "its source is not known"));
+    assert_int_equal(exit_status(run("%s binary-to-file", layered)), 0);
+    assert_int_equal(exit_status(run("%s binary-from-file", layered)), 0);
+    assert_int_equal(transformed_launches(), 1);
+    assert_int_equal(exit_status(run("env PLAIN= %s binary-to-file", layered)), 0);
+    assert_int_equal(exit_status(run("env PLAIN= %s binary-from-file", layered)), 0);
+    assert_null(strstr(errors(), "its source is not known"));
+    rs_folder_remove(folder);
+}
+
+/* Partial transfers and maps convert their bytes alone; the buffer stays in its layout. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *commands;
+        long conversions, least_parts; /* of whole buffers and of parts */
+    } cases[] = {
+        {"wlqlqlqlr", 2, 3}, {"wlplplpqlr", 2, 4}, {"wlmlmqlr", 2, 5},
+        {"wlqslqsr", 4, 1},  {"wlr", 2, 0},
+    };
+    static const char *const policies[] = {"asta", "soa"};
+    const size_t count = sizeof cases / sizeof cases[0];
+    for (size_t n = 0; n < 2 * count; n++) {
+        const size_t i = n % count;
+        const char *policy = policies[n / count];
+        int status = run("%s run --policy %s --report %s -- %s %s", RESTRIDE_PROGRAM, policy,
+                         report_path, SEQUENCE_PROGRAM, cases[i].commands);
+        if (exit_status(status) != 0)
+            fail_msg("%s, %s: %s", policy, cases[i].commands, errors());
+        json_t *loaded = report();
+        json_t *marshal = json_object_get(loaded, "marshal");
+        if (number_of(marshal, "count") != cases[i].conversions ||
+            number_of(marshal, "parts") < cases[i].least_parts)
+            fail_msg("%s, %s: %ld conversions, %ld parts", policy, cases[i].commands,
+                     number_of(marshal, "count"), number_of(marshal, "parts"));
+        json_decref(loaded);
+    }
+}
+
+/* What plans take is known, also where markers have no times. */
+static void test_times_of_plans(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("env OPENCL_LAYERS=%s %s run --policy soa --report %s -- "
+                                     "%s wlr 40009",
+                                     MADE_UP_GPU, RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    json_t *loaded = report();
+    double seconds =
+        json_number_value(json_object_get(json_object_get(loaded, "marshal"), "seconds"));
+    json_decref(loaded);
+    if (seconds < 1e-6 || seconds > 60)
+        fail_msg("%f s", seconds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_binaries),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_times_of_plans),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

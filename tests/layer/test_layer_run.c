@@ -1,0 +1,81 @@
+/* `restride run`: whatever is wrong with Restride's own part, the program runs. */
+#include "runs.h"
+
+#include <string.h>
+
+/* A rewriter that is missing, fails, answers nonsense or nothing: the program runs in its own
+ * layout. */
+static void test_broken_rewriter(void **state)
+{
+    (void)state;
+    static const char *const rewriters[] = {"/nonexistent/restride", "/bin/false", "/bin/echo",
+                                            "/bin/true"};
+    for (int i = 0; i < 4; i++) {
+        int status =
+            run("env OPENCL_LAYERS=%s RESTRIDE_REWRITER=%s RESTRIDE_LOG=warning %s %s 1 100",
+                LAYER_PATH, rewriters[i], CALLS_PROGRAM, CALLS_KERNELS);
+        assert_int_equal(exit_status(status), 0);
+        assert_non_null(strstr(errors(), "was not rewritten"));
+    }
+}
+
+static void test_exit_status_and_signals(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run -- sh -c 'exit 7'", RESTRIDE_PROGRAM)), 7);
+    /* The shell that system() starts would hide the signal: exec puts restride in its place. */
+    assert_int_equal(exit_status(run("exec %s run -- sh -c 'kill -SEGV $$'", RESTRIDE_PROGRAM)),
+                     1000 + 11);
+    assert_int_equal(
+        exit_status(run("exec %s run -- sh -c 'kill -TERM $PPID; sleep 20'", RESTRIDE_PROGRAM)),
+        1000 + 15);
+    assert_int_equal(exit_status(run("%s run -- /nonexistent/program", RESTRIDE_PROGRAM)), 127);
+    assert_non_null(strstr(errors(), "/nonexistent/program could not be started"));
+    assert_int_equal(exit_status(run("%s run -- /etc/passwd", RESTRIDE_PROGRAM)), 126);
+}
+
+static void test_bad_usage(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --policy soon -- true", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --policy asta --tile 0 -- true", RESTRIDE_PROGRAM)),
+                     2);
+    assert_int_equal(exit_status(run("%s run --policy asta --tile -3 -- true", RESTRIDE_PROGRAM)),
+                     2);
+    assert_int_equal(exit_status(run("%s run --report r.txt -- true", RESTRIDE_PROGRAM)), 2);
+}
+
+/* The program runs all the same, and the sentence names the path. */
+static void test_unwritable_report(void **state)
+{
+    (void)state;
+    int status =
+        run("%s run --report /nonexistent/r.html -- sh -c 'echo ran >&2'", RESTRIDE_PROGRAM);
+    assert_int_equal(exit_status(status), 1);
+    assert_non_null(strstr(errors(), "ran"));
+    assert_non_null(strstr(errors(), "/nonexistent/r.html"));
+    status = run("%s run --report /nonexistent/r.html -- sh -c 'exit 3'", RESTRIDE_PROGRAM);
+    assert_int_equal(exit_status(status), 3);
+}
+
+static void test_program_without_opencl(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run -- true", RESTRIDE_PROGRAM)), 0);
+    assert_non_null(strstr(errors(), "nothing was transformed"));
+    assert_int_equal(exit_status(run("%s run --quiet -- true", RESTRIDE_PROGRAM)), 0);
+    assert_string_equal(errors(), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_broken_rewriter),
+        cmocka_unit_test(test_exit_status_and_signals),
+        cmocka_unit_test(test_bad_usage),
+        cmocka_unit_test(test_unwritable_report),
+        cmocka_unit_test(test_program_without_opencl),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,75 @@
+/* The layer under programs whose commands wait, and whose driver calls them back. */
+#include "runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Held back, abandoned and interleaved with callbacks: no result changes and nothing hangs. */
+static void test_commands_that_wait(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"abandoned", "held-back", "shared", "callback", "header"};
+    static const char *const policies[] = {"asta", "soa"};
+    for (int i = 0; i < 10; i++) {
+        int status = run("%s run --policy %s --report %s -- " LIMITED " %s %s", RESTRIDE_PROGRAM,
+                         policies[i % 2], report_path, WAITS_PROGRAM, cases[i / 2]);
+        if (exit_status(status) != 0)
+            fail_msg("%s, %s: status %d: %s", policies[i % 2], cases[i / 2], exit_status(status),
+                     errors());
+    }
+    for (int i = 0; i < 2; i++) {
+        int status = run("env OPENCL_LAYERS=%s MADE_UP_LAZY=1 %s run --policy %s --report %s -- "
+                         "" LIMITED " %s flushed-later",
+                         MADE_UP_GPU, RESTRIDE_PROGRAM, policies[i], report_path, WAITS_PROGRAM);
+        if (exit_status(status) != 0)
+            fail_msg("flushed-later, %s: status %d: %s", policies[i], exit_status(status),
+                     errors());
+    }
+}
+
+/* The driver calls the program, or the program forks, while conversions are being built: nothing
+ * waits for what waits for it. On PoCL's "basic", which has no threads, a child can go on with
+ * OpenCL. */
+static void test_builds_beside(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *policy;
+        long transformed; /* launches of grow_at_once */
+    } cases[] = {
+        {"notified-at-end", "auto", -1},   {"notified-at-release", "auto", -1},
+        {"notified-at-kernel", "asta", 1}, {"notified-at-launch", "auto", 1},
+        {"notified-at-plans", "soa", 1},   {"notified-at-plans", "asta", 1},
+        {"fork-beside-build", "auto", -1}, {"fork-beside-call", "auto", -1},
+    };
+    char config[160] = "";
+#ifdef HAVE_CONFIG
+    write_config("[grow_at_once]\n.policy = asta\n");
+    snprintf(config, sizeof config, "--config %s", config_path);
+#endif
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const bool forced = strcmp(cases[i].policy, "auto") != 0;
+        int status =
+            run("env MADE_UP_COMPILER=1 POCL_DEVICES=basic OPENCL_LAYERS=%s RESTRIDE_WISDOM= "
+                "%s run --policy %s %s --report %s -- " LIMITED " %s %s",
+                MADE_UP_GPU, RESTRIDE_PROGRAM, cases[i].policy, forced ? "" : config, report_path,
+                WAITS_PROGRAM, cases[i].name);
+        if (exit_status(status) != 0)
+            fail_msg("%s, %s: status %d: %s", cases[i].name, cases[i].policy, exit_status(status),
+                     errors());
+        json_t *loaded = report();
+        if (cases[i].transformed >= 0 && (forced || config[0] != '\0'))
+            assert_int_equal(number_of(kernel_of(loaded, "grow_at_once"), "transformed_launches"),
+                             cases[i].transformed);
+        json_decref(loaded);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_commands_that_wait),
+        cmocka_unit_test(test_builds_beside),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
