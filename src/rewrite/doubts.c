@@ -215,16 +215,41 @@ static bool is_device_name(const char *text)
     return false;
 }
 
-bool rs_names_floating_constant(const char *name)
+const char *rs_fixed_value(const char *name)
+{
+    static const char *const values[][2] = {
+        {"CHAR_BIT", "8"},
+        {"CHAR_MAX", "127"},
+        {"CHAR_MIN", "(-127 - 1)"},
+        {"SCHAR_MAX", "127"},
+        {"SCHAR_MIN", "(-127 - 1)"},
+        {"UCHAR_MAX", "255"},
+        {"SHRT_MAX", "32767"},
+        {"SHRT_MIN", "(-32767 - 1)"},
+        {"USHRT_MAX", "65535"},
+        {"INT_MAX", "2147483647"},
+        {"INT_MIN", "(-2147483647 - 1)"},
+        {"UINT_MAX", "0xffffffffU"},
+        {"LONG_MAX", "0x7fffffffffffffffL"},
+        {"LONG_MIN", "(-0x7fffffffffffffffL - 1)"},
+        {"ULONG_MAX", "0xffffffffffffffffUL"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strcmp(name, values[i][0]) == 0)
+            return values[i][1];
+    return NULL;
+}
+
+bool rs_names_constant(const char *name)
 {
     static const char *const names[] = {"FLT_MAX",      "FLT_MIN",     "FLT_EPSILON", "DBL_MAX",
                                         "DBL_MIN",      "DBL_EPSILON", "HALF_MAX",    "HALF_MIN",
                                         "HALF_EPSILON", "MAXFLOAT",    "HUGE_VALF",   "HUGE_VAL",
-                                        "INFINITY",     "NAN"};
+                                        "INFINITY",     "NAN",         "NULL"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return starts_here(name, "M_");
+    return starts_here(name, "M_") || rs_fixed_value(name) != NULL;
 }
 
 size_t rs_doubt_device_names(const char *text)

@@ -27,8 +27,13 @@ bool rs_doubt_packing(const char *text, size_t *where);
  */
 size_t rs_doubt_operators(const char *text);
 
-/* Whether this is the name of a macro that OpenCL defines as a floating constant. */
-bool rs_names_floating_constant(const char *name);
+/* The value that OpenCL C fixes for the macro of that name, one of the limits of integers; NULL
+ * when it is none. */
+const char *rs_fixed_value(const char *name);
+
+/* Whether this is the name of a macro that OpenCL defines as a constant for which libclang can take
+ * its own: such a limit, a floating constant or NULL. */
+bool rs_names_constant(const char *name);
 
 /* The line of the first place where a text names what compilers of OpenCL C predefine and a macro
  * could take it: not in pragmas and in questions whether a name is defined. 0: none. */

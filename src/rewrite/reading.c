@@ -27,7 +27,7 @@ static void add_unanswered(const rs_rewriting *r, json_t *unknown, json_t *value
     const json_t *answer = json_object_get(json_object_get(r->request, "macros"), name);
     if (answer == NULL)
         json_array_append_new(unknown, json_string(name));
-    if (valued && (answer == NULL || json_is_true(answer)))
+    if (valued && (answer == NULL || json_is_true(answer)) && rs_fixed_value(name) == NULL)
         json_array_append_new(values, json_string(name));
 }
 
@@ -47,8 +47,8 @@ static bool is_mentioned(const char *text, const char *name)
 
 /*
  * Adds the macros that are known to be defined and still in the text, where libclang could take
- * them for something else than the device's compiler does. A floating constant decides nothing
- * there.
+ * them for something else than the device's compiler does. Constants of the language are none of
+ * those.
  */
 static void add_mentioned(const rs_rewriting *r, json_t *values)
 {
@@ -56,8 +56,7 @@ static void add_mentioned(const rs_rewriting *r, json_t *values)
     json_t *value;
     json_object_foreach(json_object_get(r->request, "macros"), name, value)
     {
-        if (json_is_true(value) && !rs_names_floating_constant(name) &&
-            is_mentioned(r->flat.text, name))
+        if (json_is_true(value) && !rs_names_constant(name) && is_mentioned(r->flat.text, name))
             json_array_append_new(values, json_string(name));
     }
 }

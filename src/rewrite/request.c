@@ -2,6 +2,7 @@
 #include "rewrite/rewriting.h"
 
 #include "base/text.h"
+#include "rewrite/doubts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ const char *rs_request_check(const json_t *request)
 }
 
 /* The macros that the device's compiler predefines, as options for cpp. One without a known value
- * is its own name, for that compiler to expand. */
+ * has the one that the language fixes, or is its own name, for that compiler to expand. */
 restride_status rs_request_macros(rs_rewriting *r)
 {
     json_t *macros = json_object_get(r->request, "macros");
@@ -83,8 +84,11 @@ restride_status rs_request_macros(rs_rewriting *r)
         if (!json_is_string(value) && !json_is_true(value))
             continue;
         rs_text option = RS_TEXT_EMPTY;
+        const char *fixed = rs_fixed_value(name), *told = json_string_value(value);
         rs_text_format(&option, "-D%s=%s", name,
-                       json_is_true(value) ? name : json_string_value(value));
+                       told != NULL    ? told
+                       : fixed != NULL ? fixed
+                                       : name);
         char *text = rs_text_take(&option);
         if (text == NULL)
             return rs_fail_memory("the macros of a request");

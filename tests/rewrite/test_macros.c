@@ -101,6 +101,38 @@ static void test_answers_decide(void **state)
     json_decref(reply);
 }
 
+/* The language says what the limits of integers are; their text is no single word. */
+static void test_limits_of_integers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *condition;
+        bool holds;
+    } rows[] = {{"INT_MIN < 0 && INT_MIN == -INT_MAX - 1", true},
+                {"LONG_MIN < INT_MIN && LONG_MIN + LONG_MAX == -1", true},
+                {"CHAR_MIN == SCHAR_MIN && CHAR_MAX == 127 && CHAR_BIT == 8", true},
+                {"SHRT_MIN == -32768 && USHRT_MAX == 65535 && UCHAR_MAX == 255", true},
+                {"ULONG_MAX == LONG_MAX", false},
+                {"UINT_MAX == 0xffffffff && ULONG_MAX > LONG_MAX", true}};
+    static const char *const names[] = {"INT_MIN",   "INT_MAX",  "LONG_MIN",  "LONG_MAX",
+                                        "CHAR_MIN",  "CHAR_MAX", "SCHAR_MIN", "SCHAR_MAX",
+                                        "CHAR_BIT",  "SHRT_MIN", "SHRT_MAX",  "USHRT_MAX",
+                                        "UCHAR_MAX", "UINT_MAX", "ULONG_MAX"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "#if %s\nint held(void);\n#endif\n%s", rows[i].condition,
+                 KERNEL);
+        json_t *macros = json_object();
+        for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+            json_object_set_new(macros, names[n], json_true());
+        json_t *reply = ask_with_macros(source, "", macros);
+        const char *found = string_of(reply, "source");
+        if (found[0] == '\0' || (strstr(found, "int held(void);") != NULL) != rows[i].holds)
+            fail_msg("#if %s:\n%s", rows[i].condition, found);
+        json_decref(reply);
+    }
+}
+
 /* Of a macro that is known to be defined, the value is asked for only where it matters. */
 static void test_values_that_are_needed(void **state)
 {
@@ -117,13 +149,16 @@ static void test_values_that_are_needed(void **state)
         {"#ifdef FLT_MAX\nfloat g() { return FLT_MAX; }\n#endif\n", ""},
         {"#ifdef FLT_DIG\nint g() { return FLT_DIG; }\n#endif\n", "FLT_DIG "},
         {"#ifdef M_PI_F\nfloat g() { return M_PI_F; }\n#endif\n", ""},
+        {"#if INT_MIN < 0\nint g() { return INT_MIN; }\n#endif\n", ""},
+        {"#ifndef NULL\n#define NULL 0\n#endif\nint g(int *p) { return p == NULL; }\n", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char source[512], names[256];
         snprintf(source, sizeof source, "%s%s", rows[i].text, KERNEL);
         json_t *reply = ask_with_macros(source, "",
-                                        json_pack("{s:b, s:b, s:b, s:b, s:b}", "A", 1, "B", 1,
-                                                  "FLT_MAX", 1, "FLT_DIG", 1, "M_PI_F", 1));
+                                        json_pack("{s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "A", 1,
+                                                  "B", 1, "FLT_MAX", 1, "FLT_DIG", 1, "M_PI_F", 1,
+                                                  "INT_MIN", 1, "NULL", 1));
         listed_names(reply, "unknown_values", names, sizeof names);
         if (strcmp(names, rows[i].values) != 0)
             fail_msg("\"%s\" instead of \"%s\" for:\n%s", names, rows[i].values, source);
@@ -373,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_way_to_test_a_macro),
         cmocka_unit_test(test_answers_decide),
+        cmocka_unit_test(test_limits_of_integers),
         cmocka_unit_test(test_values_that_are_needed),
         cmocka_unit_test(test_build_options),
         cmocka_unit_test(test_options_that_are_not_followed),
