@@ -172,26 +172,75 @@ static void take_over_source(rs_program *linked, const rs_program *compiled)
     linked->hash = rs_knowledge_hash(linked->source, linked->options);
 }
 
+/* One call that links. */
+typedef struct {
+    cl_context context;
+    cl_program compiled; /* NULL: the source of the linked program is not known */
+    unsigned number;     /* of its build */
+    bool is_recorded;    /* the linked program */
+    unsigned users;      /* the call, and the function that the driver is to call */
+    void(CL_CALLBACK *notify)(cl_program, void *); /* the program's */
+    void *data;
+} linking;
+
+/* Makes the record of the linked program, once: the program may have let go of it since. */
+static void record_linked(linking *begun, cl_program handle)
+{
+    if (begun->is_recorded || handle == NULL)
+        return;
+    begun->is_recorded = true;
+    rs_program *linked =
+        rs_program_new(handle, begun->context, NULL, "the program was linked from parts");
+    const rs_program *compiled =
+        begun->number != 0 && rs_program_build(begun->compiled) == begun->number
+            ? rs_program_find(begun->compiled)
+            : NULL;
+    if (linked != NULL && compiled != NULL && compiled->source != NULL && compiled->options != NULL)
+        take_over_source(linked, compiled);
+}
+
+static void leave_linking(linking *begun)
+{
+    if (--begun->users == 0)
+        free(begun);
+}
+
+/* The driver has linked, or not, and its call may not have returned yet. The program may make its
+ * kernels from here. */
+static void CL_CALLBACK note_linked(cl_program handle, void *data)
+{
+    linking *begun = data;
+    rs_layer_lock();
+    const linking ended = *begun;
+    record_linked(begun, handle);
+    leave_linking(begun);
+    rs_layer_unlock();
+    ended.notify(handle, ended.data);
+}
+
 static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,
                                            const cl_device_id *devices, const char *options,
                                            cl_uint count, const cl_program *programs,
                                            void(CL_CALLBACK *notify)(cl_program, void *),
                                            void *data, cl_int *error)
 {
-    const unsigned number = count == 1 && programs != NULL ? rs_program_build(programs[0]) : 0;
+    const bool is_plain = count == 1 && programs != NULL && (options == NULL || options[0] == '\0');
+    linking *begun = malloc(sizeof *begun);
+    if (begun == NULL) /* its kernels are never rewritten then */
+        return rs_driver()->clLinkProgram(context, device_count, devices, options, count, programs,
+                                          notify, data, error);
+    *begun = (linking){.context = context,
+                       .compiled = is_plain ? programs[0] : NULL,
+                       .number = is_plain ? rs_program_build(programs[0]) : 0,
+                       .users = notify != NULL ? 2 : 1,
+                       .notify = notify,
+                       .data = data};
     cl_program handle = rs_driver()->clLinkProgram(context, device_count, devices, options, count,
-                                                   programs, notify, data, error);
-    if (handle == NULL)
-        return NULL;
+                                                   programs, notify != NULL ? note_linked : NULL,
+                                                   notify != NULL ? begun : data, error);
     rs_layer_lock();
-    rs_program *linked = rs_program_new(handle, context, NULL, "the program was linked from parts");
-    const rs_program *compiled = number != 0 && rs_program_build(programs[0]) == number
-                                     ? rs_program_find(programs[0])
-                                     : NULL;
-    bool plain = options == NULL || options[0] == '\0';
-    if (linked != NULL && plain && compiled != NULL && compiled->source != NULL &&
-        compiled->options != NULL)
-        take_over_source(linked, compiled);
+    record_linked(begun, handle);
+    leave_linking(begun);
     rs_layer_unlock();
     return handle;
 }

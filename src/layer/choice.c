@@ -53,9 +53,11 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
     return NULL;
 }
 
-/* Whether a launch is larger than rewritten kernels count on. */
+/* Whether a launch is larger than rewritten kernels count on, or the driver will refuse it. */
 static bool is_too_large(const rs_range *r)
 {
+    if (r->dimensions > RS_MOST_DIMENSIONS) /* the arrays may be shorter */
+        return true;
     for (cl_uint d = 0; r->global != NULL && d < r->dimensions; d++)
         if (r->global[d] > RS_MOST_WORK_ITEMS ||
             (r->offset != NULL && r->offset[d] > RS_MOST_WORK_ITEMS - r->global[d]) ||
@@ -295,13 +297,13 @@ void rs_kernel_unreserve(const rs_kernel *kernel)
     }
 }
 
-/* Whether all buffers are where the launch wants them. */
-static bool are_in_place(rs_choice *choice, cl_device_id device)
+/* Whether all buffers are where the launch wants them, whichever device has converted them. */
+static bool are_in_place(rs_choice *choice)
 {
     const rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
-        if (!in_layout(buffer, &kernel->targets[i]) || buffer->residence->device != device)
+        if (!in_layout(buffer, &kernel->targets[i]))
             return false;
         choice->residences[i] = buffer->residence;
     }
@@ -313,7 +315,7 @@ static bool find_residences(rs_choice *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
     cl_device_id device = command->queue->device;
-    if (are_in_place(choice, device))
+    if (are_in_place(choice))
         return true;
     choice->is_pending = begin_conversions(kernel, device);
     if (choice->is_pending) {

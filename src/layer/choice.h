@@ -10,7 +10,7 @@
 #include "layer/coherence.h"
 #include "layer/knowledge.h"
 
-enum { RS_MOST_TARGETS = 64 };
+enum { RS_MOST_TARGETS = 64, RS_MOST_DIMENSIONS = 3 };
 
 /* The program's parameters of one launch. */
 typedef struct {

@@ -74,6 +74,22 @@ static cl_int CL_API_CALL retain_context(cl_context handle)
     return error;
 }
 
+/* Queues, programs and memory of the layer's own hold the context, too: the program sees what it
+ * holds itself. */
+static cl_int CL_API_CALL get_context_info(cl_context handle, cl_context_info name,
+                                           size_t value_size, void *value, size_t *value_size_ret)
+{
+    cl_int error = rs_driver()->clGetContextInfo(handle, name, value_size, value, value_size_ret);
+    if (error != CL_SUCCESS || value == NULL || name != CL_CONTEXT_REFERENCE_COUNT)
+        return error;
+    rs_layer_lock();
+    const rs_context *context = rs_context_find(handle);
+    if (context != NULL && context->references > 0)
+        *(cl_uint *)value = context->references;
+    rs_layer_unlock();
+    return error;
+}
+
 static cl_int CL_API_CALL release_context(cl_context handle)
 {
     rs_layer_lock();
@@ -265,6 +281,8 @@ static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_que
                        value_size, value, value_size_ret);
     else
         error = rs_driver()->clGetCommandQueueInfo(handle, name, value_size, value, value_size_ret);
+    if (queue != NULL && error == CL_SUCCESS && value != NULL && name == CL_QUEUE_REFERENCE_COUNT)
+        *(cl_uint *)value = queue->references; /* events of the layer's hold it, too */
     rs_layer_unlock();
     return error;
 }
@@ -372,6 +390,7 @@ void rs_layer_add_contexts(cl_icd_dispatch *table)
     table->clCreateContextFromType = create_context_from_type;
     table->clRetainContext = retain_context;
     table->clReleaseContext = release_context;
+    table->clGetContextInfo = get_context_info;
     table->clCreateCommandQueue = create_queue;
     table->clCreateCommandQueueWithProperties = create_queue_with_properties;
     table->clRetainCommandQueue = retain_queue;

@@ -114,7 +114,7 @@ static void note_launch(const rs_choice *choice)
 static double count_work_items(cl_uint dimensions, const size_t *global)
 {
     double count = 1;
-    for (cl_uint i = 0; global != NULL && i < dimensions; i++)
+    for (cl_uint i = 0; global != NULL && dimensions <= RS_MOST_DIMENSIONS && i < dimensions; i++)
         count *= (double)global[i];
     return count;
 }

@@ -176,24 +176,38 @@ static void await_threads(void)
     rs_layer_unlock();
 }
 
-static void await_threads_of(void *unused)
+/* By another thread. */
+static bool is_any_under_way(void)
+{
+    rs_layer_lock();
+    const bool found = !is_builder && (!join_finished() || own_builds > 0);
+    rs_layer_unlock();
+    return found;
+}
+
+/* The thread ends alone, or calls exit(): that cannot be told here. */
+static void await_threads_later(void *unused)
 {
     (void)unused;
-    await_threads();
+    if (is_any_under_way())
+        atexit(await_threads);
 }
 
 /*
  * A compiler that ends while a thread is inside it takes the process along. At exit the newest
- * function is called first, so ours is added again for every thread: it is newer than those of the
- * compilers that have worked already. One that the thread itself is the first to start is newer
- * still; only what belongs to the program's thread comes before that.
+ * function is called first, and before all of them those of the calling thread: there ours becomes
+ * the newest, newer than any of a compiler. For a thread that has not built anything it is so at
+ * least after the compilers that have worked already: they prepare themselves at their first works.
  */
 static void await_at_exit(void)
 {
+    enum { FIRST_WORKS = 64 };
     static _Thread_local bool is_noted;
-    atexit(await_threads);
+    static int count;
+    if (count < FIRST_WORKS && atexit(await_threads) == 0)
+        count++;
     if (!is_noted && __cxa_thread_atexit_impl != NULL)
-        is_noted = __cxa_thread_atexit_impl(await_threads_of, NULL, &__dso_handle) == 0;
+        is_noted = __cxa_thread_atexit_impl(await_threads_later, NULL, &__dso_handle) == 0;
 }
 
 bool rs_build_is_inside(void)

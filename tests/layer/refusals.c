@@ -292,7 +292,7 @@ static cl_int call_launch(const int *c)
     static const size_t locals[][3] = {{10, 1, 1}, {7, 1, 1}, {1 << 20, 1, 1}, {CELLS, 5, 1}};
     static const size_t offsets[][3] = {{0, 0, 0}, {0, 0, 0}};
     const cl_kernel kernels[] = {fill, unset};
-    static const cl_uint dimensions[] = {1, 0, 2, 3, 4};
+    static const cl_uint dimensions[] = {1, 0, 2, 3, 4, 1u << 30};
     return clEnqueueNDRangeKernel(queue_of(c[0]), kernels[c[1]], dimensions[c[2]],
                                   c[3] ? offsets[0] : NULL, c[4] == 4 ? NULL : globals[c[4]],
                                   c[5] == 4 ? NULL : locals[c[5]], wait_count_of(c[6]),
@@ -378,7 +378,7 @@ static const struct {
     {"sub-buffer", call_sub_buffer, {BUFFER, 10, 5, SIZE, 2, 2}, 0},
     {"create buffer", call_create, {2, 11, SIZE, 2}, 0},
     {"set argument", call_set_argument, {2, 6, 5, BUFFER, 3}, 0},
-    {"launch", call_launch, {QUEUE, 2, 5, 2, 5, 5, 2}, 0},
+    {"launch", call_launch, {QUEUE, 2, 6, 2, 5, 5, 2}, 0},
     {"migrate", call_migrate, {QUEUE, 4, 3, 3, WAIT}, 4},
     {"create kernel", call_create_kernel, {2, 4, 2}, 0},
     {"ask buffer", call_ask, {BUFFER, 6, 4, 2, 2}, 0},

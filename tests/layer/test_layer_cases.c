@@ -23,6 +23,7 @@ static void test_cases(void **state)
         {"kernels-in-program", "", 2, 2},
         {"clone", "", 2, 2},
         {"queries", "", 1, 1},
+        {"references", "", 2, 2},
         {"views", "", 7, 7},
         {"several-devices", "", 18, 18},
         {"unequal-devices", "", 1, 1},
@@ -31,6 +32,7 @@ static void test_cases(void **state)
         {"link-two", "", 0, 0},
         {"refused-build", "", 1, 1},
         {"notified-build", "", 1, 1},
+        {"notified-link", "", 3, 3},
         {"binary", "", 3, 3},
         {"il", "", 1, 1},
         {"svm", "", 1, 1},
@@ -43,7 +45,7 @@ static void test_cases(void **state)
         {"gpu-only", "--device PTHREAD", 1, 1},
         {"far-work-items", "", 1, 1},
         {"full-tiles", "", 3, 3},
-        {"floating-macros", "", 1, 1},
+        {"constant-macros", "", 1, 1},
     };
     static const char *const policies[] = {"asta", "soa"};
     const size_t count = sizeof cases / sizeof cases[0];

@@ -65,11 +65,53 @@ static void test_builds_beside(void **state)
     }
 }
 
+/* The end of a thread is not the end of the program: it does not wait for what others build. */
+static void test_threads_end(void **state)
+{
+    (void)state;
+    int status =
+        run("env MADE_UP_COMPILER=1 OPENCL_LAYERS=%s %s run --policy asta --report %s -- " LIMITED
+            " %s thread-ends",
+            MADE_UP_GPU, RESTRIDE_PROGRAM, report_path, CASES_PROGRAM);
+    if (exit_status(status) != 0)
+        fail_msg("status %d: %s", exit_status(status), errors());
+}
+
+static long count_builds(const char *variables)
+{
+    long builds = -1;
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("tally"));
+    int status = run("env POCL_DEVICES='pthread pthread' MADE_UP_TALLY=%s %s OPENCL_LAYERS=%s "
+                     "%s run --policy soa --report %s -- " LIMITED " %s in-place",
+                     path, variables, MADE_UP_GPU, RESTRIDE_PROGRAM, report_path, CASES_PROGRAM);
+    if (exit_status(status) == 77)
+        skip();
+    assert_int_equal(exit_status(status), 0);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d %*d %ld", &builds), 1);
+    fclose(file);
+    assert_int_equal(transformed_launches(), 3);
+    return builds;
+}
+
+/* A launch of another device needs no conversions of its own then, and waits for none. */
+static void test_builds_for_one_device(void **state)
+{
+    (void)state;
+    const long builds = count_builds("ONE_DEVICE=1");
+    assert_in_range(builds, 3, 100);
+    assert_int_equal(count_builds(""), builds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_commands_that_wait),
         cmocka_unit_test(test_builds_beside),
+        cmocka_unit_test(test_threads_end),
+        cmocka_unit_test(test_builds_for_one_device),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

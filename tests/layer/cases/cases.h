@@ -53,6 +53,7 @@ void case_profiling(void);
 void case_kernels_in_program(void);
 void case_clone(void);
 void case_queries(void);
+void case_references(void);
 void case_several_devices(void);
 void case_unequal_devices(void);
 void case_views(void);
@@ -61,6 +62,7 @@ void case_compile_and_link(void);
 void case_link_two(void);
 void case_refused_build(void);
 void case_notified_build(void);
+void case_notified_link(void);
 void case_binary(void);
 void case_binary_to_file(void);
 void case_binary_from_file(void);
@@ -72,8 +74,10 @@ void case_extension(void);
 void case_leak(void);
 void case_threads(void);
 void case_gpu_only(void);
+void case_in_place(void);
+void case_thread_ends(void);
 void case_far_work_items(void);
 void case_full_tiles(void);
-void case_floating_macros(void);
+void case_constant_macros(void);
 
 #endif

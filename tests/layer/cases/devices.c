@@ -2,8 +2,11 @@
 #include "cases.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { THREADS = 4 };
 
@@ -89,6 +92,23 @@ void case_several_devices(void)
     compare_place(&second, 0);
 }
 
+/* A buffer in the layout that a launch wants is used as it is, whichever device has converted it.
+ * With ONE_DEVICE all is on the first. */
+void case_in_place(void)
+{
+    cl_device_id devices[2];
+    cl_uint count;
+    done(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices, &count), "clGetDeviceIDs");
+    if (count < 2)
+        exit(LACKS);
+    place both = make_place(2, devices);
+    add_in_turns(&both, 1);
+    if (getenv("ONE_DEVICE") != NULL)
+        both.queues[1] = both.queues[0];
+    add_in_turns(&both, 2);
+    compare_place(&both, 0);
+}
+
 /* Two devices whose compilers may predefine another macro each: what the program tests decides what
  * it does, so no rewritten source serves both then. */
 void case_unequal_devices(void)
@@ -117,6 +137,60 @@ void case_unequal_devices(void)
     done(clEnqueueNDRangeKernel(queue, add, 1, NULL, &count, NULL, 0, NULL, NULL), "launch");
     for (int i = 0; i < CELLS; i++)
         expected[i].a += getenv("MADE_UP_MACRO") != NULL ? 1 : 2;
+    compare(cells);
+}
+
+/* ---- a thread that ends while another builds ---- */
+
+static struct {
+    pthread_t thread;
+    atomic_bool has_built, may_end, is_awaited;
+    cl_program programs[2];
+} ending;
+
+/* By the driver, in a build. */
+static void CL_CALLBACK await_thread(const char *text, const void *more, size_t size, void *data)
+{
+    (void)text, (void)more, (void)size, (void)data;
+    if (!atomic_exchange(&ending.is_awaited, false))
+        return;
+    atomic_store(&ending.may_end, true);
+    pthread_join(ending.thread, NULL);
+}
+
+static void *build_and_end(void *unused)
+{
+    clReleaseKernel(make_kernel(ending.programs[0], "add", cells));
+    atomic_store(&ending.has_built, true);
+    while (!atomic_load(&ending.may_end))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return unused;
+}
+
+/* The second build lasts until the thread has ended that began the first. */
+void case_thread_ends(void)
+{
+    const char *text = cell_source;
+    cl_int error;
+    context = clCreateContext(NULL, 1, &device, await_thread, NULL, &error);
+    done(error, "clCreateContext");
+    queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    done(error, "clCreateCommandQueueWithProperties");
+    cells = make_cells(CL_MEM_COPY_HOST_PTR, expected);
+    for (int i = 0; i < 2; i++) {
+        ending.programs[i] = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+        done(error, "clCreateProgramWithSource");
+        done(clBuildProgram(ending.programs[i], 1, &device, "", NULL, NULL), "clBuildProgram");
+    }
+    check(pthread_create(&ending.thread, NULL, build_and_end, NULL) == 0, "no thread");
+    while (!atomic_load(&ending.has_built))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    atomic_store(&ending.is_awaited, true);
+    const time_t start = time(NULL);
+    cl_kernel add = make_kernel(ending.programs[1], "add", cells);
+    check(time(NULL) - start < 30, "the thread's end has waited for the build");
+    check(atomic_load(&ending.may_end), "nothing was built");
+    add_once(add);
     compare(cells);
 }
 

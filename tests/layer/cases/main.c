@@ -110,6 +110,7 @@ int main(int argc, char **argv)
                  {"kernels-in-program", case_kernels_in_program},
                  {"clone", case_clone},
                  {"queries", case_queries},
+                 {"references", case_references},
                  {"several-devices", case_several_devices},
                  {"unequal-devices", case_unequal_devices},
                  {"views", case_views},
@@ -118,6 +119,7 @@ int main(int argc, char **argv)
                  {"link-two", case_link_two},
                  {"refused-build", case_refused_build},
                  {"notified-build", case_notified_build},
+                 {"notified-link", case_notified_link},
                  {"binary", case_binary},
                  {"binary-to-file", case_binary_to_file},
                  {"binary-from-file", case_binary_from_file},
@@ -129,9 +131,11 @@ int main(int argc, char **argv)
                  {"leak", case_leak},
                  {"threads", case_threads},
                  {"gpu-only", case_gpu_only},
+                 {"in-place", case_in_place},
+                 {"thread-ends", case_thread_ends},
                  {"far-work-items", case_far_work_items},
                  {"full-tiles", case_full_tiles},
-                 {"floating-macros", case_floating_macros}};
+                 {"constant-macros", case_constant_macros}};
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             set_up();

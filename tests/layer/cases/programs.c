@@ -72,6 +72,78 @@ void case_queries(void)
     compare(cells);
 }
 
+static cl_uint count_of_context(void)
+{
+    cl_uint count;
+    done(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetContextInfo");
+    return count;
+}
+
+static cl_uint count_of_queue(void)
+{
+    cl_uint count;
+    done(clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetCommandQueueInfo");
+    return count;
+}
+
+static cl_uint count_of_program(void)
+{
+    cl_uint count;
+    done(clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetProgramInfo");
+    return count;
+}
+
+static cl_uint count_of_cells(void)
+{
+    cl_uint count;
+    done(clGetMemObjectInfo(cells, CL_MEM_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetMemObjectInfo");
+    return count;
+}
+
+static cl_uint count_of_device(void)
+{
+    cl_uint count;
+    done(clGetDeviceInfo(device, CL_DEVICE_REFERENCE_COUNT, sizeof count, &count, NULL),
+         "clGetDeviceInfo");
+    return count;
+}
+
+/* A driver may drop its own references a moment after a command is complete. */
+static void settles(cl_uint (*count)(void), cl_uint wanted, const char *what)
+{
+    for (int i = 0; i < 1000 && count() != wanted; i++)
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    check(count() == wanted, what);
+}
+
+/* Each moment at which PoCL's own references, those of objects that the program has, are gone. */
+void case_references(void)
+{
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    compare(cells);
+    add_once(add);
+    compare(cells);
+    settles(count_of_cells, 1, "another number of references to a buffer");
+    settles(count_of_device, 1, "another number of references to a device");
+    done(clRetainCommandQueue(queue), "clRetainCommandQueue");
+    done(clReleaseCommandQueue(queue), "clReleaseCommandQueue");
+    check(count_of_queue() <= 2, "another number of references to a queue"); /* of an event */
+    done(clReleaseKernel(add), "clReleaseKernel");
+    settles(count_of_program, 1, "another number of references to a program");
+    done(clReleaseMemObject(cells), "clReleaseMemObject");
+    settles(count_of_queue, 1, "another number of references to an idle queue");
+    done(clReleaseCommandQueue(queue), "clReleaseCommandQueue");
+    done(clReleaseProgram(program), "clReleaseProgram");
+    settles(count_of_context, 1, "another number of references to a context");
+    done(clRetainContext(context), "clRetainContext");
+    check(count_of_context() == 2, "a reference to a context is not counted");
+}
+
 static cl_program compile(const char *text)
 {
     cl_int error;
@@ -150,6 +222,15 @@ static void CL_CALLBACK make_added(cl_program made, void *kernel)
     atomic_store((_Atomic(cl_kernel) *)kernel, make_kernel(made, "add", cells));
 }
 
+static void add_with(_Atomic(cl_kernel) *kernel)
+{
+    for (int i = 0; i < 3000 && atomic_load(kernel) == NULL; i++)
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    check(atomic_load(kernel) != NULL, "no notice");
+    add_once(*kernel);
+    compare(cells);
+}
+
 /* The kernel is made by the function that the driver calls when the program is built. */
 void case_notified_build(void)
 {
@@ -160,11 +241,30 @@ void case_notified_build(void)
     done(error, "clCreateProgramWithSource");
     done(clBuildProgram(made, 1, &device, "-DSTEP=1", make_added, (void *)&kernel),
          "clBuildProgram");
-    for (int i = 0; i < 3000 && atomic_load(&kernel) == NULL; i++)
-        nanosleep(&(struct timespec){0, 10000000}, NULL);
-    check(atomic_load(&kernel) != NULL, "no notice");
-    add_once(kernel);
-    compare(cells);
+    add_with(&kernel);
+}
+
+static void CL_CALLBACK make_added_and_let_go(cl_program made, void *kernel)
+{
+    make_added(made, kernel);
+    clReleaseProgram(made);
+}
+
+/* The same when it is linked; and that function may be the last to have the program. */
+void case_notified_link(void)
+{
+    cl_int error;
+    _Atomic(cl_kernel) first = NULL, second = NULL;
+    cl_program compiled = compile(cell_source);
+    clLinkProgram(context, 1, &device, "", 1, &compiled, make_added, (void *)&first, &error);
+    done(error, "clLinkProgram");
+    add_with(&first);
+    clLinkProgram(context, 1, &device, "", 1, &compiled, make_added_and_let_go, (void *)&second,
+                  &error);
+    done(error, "clLinkProgram");
+    add_with(&second);
+    done(clReleaseKernel(second), "clReleaseKernel");
+    add_with(&first);
 }
 
 void case_binary(void)
@@ -246,17 +346,19 @@ void case_il(void)
     compare(cells);
 }
 
-/* Macros of the device's compiler whose values are no words: asked about, and used. That compiler
- * has nothing to say of this source, and so should say nothing of what the layer builds. */
-void case_floating_macros(void)
+/* Macros of the device's compiler whose values are no words: tested, and used. That compiler has
+ * nothing to say of this source, and so should say nothing of what the layer builds. */
+void case_constant_macros(void)
 {
     static const char *const text =
         "#ifndef FLT_MAX\n#define FLT_MAX 1.0f\n#endif\n#ifdef M_PI_F\n#define ADDED 3\n#else\n"
-        "#define ADDED 4\n#endif\n"
+        "#define ADDED 4\n#endif\n#ifndef NULL\n#define NULL 0\n#endif\n"
+        "#if INT_MIN < 0\n#define FACTOR 1\n#else\n#define FACTOR 7\n#endif\n"
         "typedef struct { int a; float b; int c[2]; } cell;\n"
         "__kernel void twice(__global cell *cells)\n"
         "{ if (get_global_id(0) > get_global_size(0)) cells[0] = cells[1];\n"
-        " cells[get_global_id(0)].c[1] *= FLT_MAX > 1e30f * M_PI_F ? ADDED : 5; }\n";
+        " cells[get_global_id(0)].c[1] *= FLT_MAX > 1e30f * M_PI_F && cells != NULL ? ADDED * "
+        "FACTOR : 5; }\n";
     const size_t count = CELLS;
     cl_int error;
     cl_program made = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
