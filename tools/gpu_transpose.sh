@@ -11,7 +11,7 @@
 #   table   the shapes of docs/performance.md, every element verified, beside the copy
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 build=build
 device=NVIDIA
@@ -67,6 +67,19 @@ repeated=('direct=1800x450:64' 'direct=1800x7200:4' 'tiles 210!=1800x7200:4'
     '3-stage PTTWAC=1800x7200:8' '3-stage PTTWAC packed=7200x1800:4' '3-stage PTTWAC remapped=7200x1800:4'
     '3-stage P-IPT=1800x720:4' 'PTTWAC=1800x450:64' 'P-IPT=180x450:64' 'C2R in panels=7201x1800:4'
     'R2C in panels=7200x1801:4' 'pad-square-unpad=2003x2011:1' 'pad-square-unpad=2011x2003:4')
+again=1000
+huge=("$build/tests/engine/test_transpose_opencl" huge)
+
+# SMALL=yes tries the steps out: on a CPU the others take hours.
+if [ -n "${SMALL:-}" ]; then
+    shapes=(720x180:4 201x199:4)
+    single=("${shapes[@]}")
+    tensors=(60x50x40:0x2x1:4)
+    repeated=('direct=180x45:64' 'tiles 210!=180x72:4' '3-stage PTTWAC=720x180:4' 'P-IPT=18x45:64')
+    again=3
+    unset RESTRIDE_TEST_DEVICE
+    huge=("$build/tests/engine/time_transpose" 180x45:64)
+fi
 
 repeat() {
     local plan plans=()
@@ -74,7 +87,7 @@ repeat() {
         [[ $plan != *"$only"* ]] || plans+=(--method "${plan%=*}" "${plan#*=}")
     done
     [ ${#plans[@]} -gt 0 ] || { echo "no plan has \"$only\" in it" && return 1; }
-    "$build/tests/engine/time_transpose" --again 1000 "${plans[@]}"
+    "$build/tests/engine/time_transpose" --again $again "${plans[@]}"
 }
 
 for step in "${steps[@]}"; do
@@ -85,7 +98,7 @@ for step in "${steps[@]}"; do
     search) check "choice" "$build/tests/engine/search_plans" opencl --most 24 "${single[@]/:/x}" ;;
     repeat) check "repetition" repeat ;;
     plans) check "plans" tools/gpu_plans.sh "$build" opencl "$device" ;;
-    huge) check "more than 2^32 elements" "$build/tests/engine/test_transpose_opencl" huge ;;
+    huge) check "more than 2^32 elements" "${huge[@]}" ;;
     table) check "speed" "$build/tests/engine/time_transpose" "${shapes[@]}" ;;
     esac
 done

@@ -3,6 +3,7 @@
 restride=$1
 emulated=$2
 source "$(dirname "$0")/expect.sh"
+round=$(realpath "$(dirname "$0")/../../tools/gpu_round.sh")
 cd "$work" || exit 1
 
 # a_device ENGINE: whether this build and this machine have one.
@@ -76,6 +77,10 @@ done
 if a_device opencl; then
     check_transpose opencl
     check_plans opencl
+    # The scripts for GPUs, as far as a CPU goes.
+    expect 0 "$round" --build "${restride%/bin/restride}" --out "$work/round" --small huge search repeat plans
+    says out '^repeat +held .* all held$'
+    says out '^plans +held .* 8 shapes, [0-9]+ with a plan longer than its run$'
     check_transfers opencl
     check_figures opencl
     expect 0 "$restride" bench grids --small --repeat 1 --out figures
