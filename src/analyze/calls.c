@@ -200,19 +200,35 @@ static bool only_reads(const char *name)
     return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
 }
 
-static rs_value unknown_call(rs_walk *walk, const char *name, const arguments *list,
+/* A function of the language or of the system's headers keeps no addresses and calls nobody back.
+ */
+bool rs_walk_is_harmless(const rs_walk *walk, int node)
+{
+    char name[NAME_ROOM];
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    read_name(walk, node, name);
+    bool function =
+        !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_FunctionDecl;
+    return is_housekeeping(name) || only_reads(name) || starts_with(name, "__builtin") ||
+           (function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0);
+}
+
+static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
     bool quiet = is_housekeeping(name);
+    if (!quiet && !rs_walk_is_harmless(walk, node))
+        rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
     walk->stores++; /* perhaps */
     for (int i = 0; i < list->count; i++) {
-        int node = rs_node_inner(walk->tree, list->nodes[i]);
-        if (values[i].kind == RS_VALUE_ADDRESS && !quiet && node >= 0)
-            escape(walk, &values[i], node, !only_reads(name));
+        int argument = rs_node_inner(walk->tree, list->nodes[i]);
+        if (values[i].kind == RS_VALUE_ADDRESS && !quiet && argument >= 0)
+            escape(walk, &values[i], argument, !only_reads(name));
         /* A variable whose address is handed over can become anything. */
         if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
             changed.data = true;
+            changed.depends |= rs_walk_columns(walk);
             rs_walk_set(walk, values[i].key, &changed);
         }
     }
@@ -243,6 +259,14 @@ static const rs_routine *find_routine(const rs_walk *walk, int node, const char 
     return NULL;
 }
 
+int rs_walk_routine(const rs_walk *walk, int node)
+{
+    char name[NAME_ROOM];
+    read_name(walk, node, name);
+    const rs_routine *routine = find_routine(walk, node, name);
+    return routine == NULL ? -1 : routine->node;
+}
+
 static bool is_active(const rs_walk *walk, int routine)
 {
     for (int i = 0; i < walk->depth; i++)
@@ -261,6 +285,12 @@ static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
             continue;
         CXCursor cursor = walk->tree->nodes[child].cursor;
         CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+        if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) {
+            rs_walk_bind_reference(walk, rs_cursor_key(walk, cursor),
+                                   i < list->count ? list->nodes[i] : -1);
+            i++;
+            continue;
+        }
         rs_value value = i < list->count ? values[i] : rs_value_unknown(0, false);
         value = rs_walk_narrow(walk, &value, i < list->count ? list->nodes[i] : -1, type);
         value = rs_walk_view(walk, &value, type);
@@ -307,7 +337,7 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
                                  : "%s is called too deeply; what it touches is not followed.",
                        routine->name))
         walk->no_memory = true;
-    return unknown_call(walk, routine->name, list, values);
+    return unknown_call(walk, routine->name, node, list, values);
 }
 
 /* Overloaded operators of C++: only the assignment of whole records is followed. */
@@ -329,6 +359,36 @@ static rs_value call_operator(rs_walk *walk, const char *name, int node)
     rs_location place = rs_walk_locate(walk, parts[0]);
     rs_value value = rs_walk_evaluate(walk, parts[2]);
     rs_walk_store(walk, &place, &value, parts[0], false);
+    return value;
+}
+
+static bool takes_reference(const rs_walk *walk, int node, const rs_routine *routine, int which)
+{
+    CXCursor declared = routine != NULL ? walk->tree->nodes[routine->node].cursor
+                                        : clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which);
+    if (clang_Cursor_isNull(parameter))
+        return false;
+    CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
+    return type.kind == CXType_LValueReference &&
+           (routine != NULL || clang_isConstQualifiedType(clang_getPointeeType(type)) == 0);
+}
+
+/* What a function that takes a reference is handed: the place, which one that is walked binds
+ * itself. */
+static rs_value reference_value(rs_walk *walk, int node, bool walked)
+{
+    rs_value value = rs_value_unknown(0, false);
+    if (walked)
+        return value;
+    rs_location place = rs_walk_locate(walk, node);
+    if (place.kind == RS_PLACE_VARIABLE) {
+        rs_walk_touch(walk, &place, node);
+        value.kind = RS_VALUE_POINTER;
+        value.key = place.key;
+    } else if (place.kind == RS_PLACE_MEMORY) {
+        value = place.address;
+    }
     return value;
 }
 
@@ -356,9 +416,11 @@ rs_value rs_walk_call(rs_walk *walk, int node)
         walk->no_memory = true;
         return rs_value_unknown(0, true);
     }
-    for (int i = 0; i < list.count; i++)
-        values[i] = rs_walk_evaluate(walk, list.nodes[i]);
     const rs_routine *routine = find_routine(walk, node, name);
+    for (int i = 0; i < list.count; i++)
+        values[i] = takes_reference(walk, node, routine, i)
+                        ? reference_value(walk, list.nodes[i], routine != NULL)
+                        : rs_walk_evaluate(walk, list.nodes[i]);
     bool done = false;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0] && !done && routine == NULL; i++)
         if (strcmp(functions[i].name, name) == 0 && list.count >= functions[i].least) {
@@ -371,7 +433,7 @@ rs_value rs_walk_call(rs_walk *walk, int node)
     if (!done && routine != NULL)
         result = call_routine(walk, routine, node, &list, values);
     else if (!done)
-        result = unknown_call(walk, name, &list, values);
+        result = unknown_call(walk, name, node, &list, values);
     free(values);
     return result;
 }

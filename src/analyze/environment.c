@@ -62,9 +62,8 @@ int rs_walk_find(const rs_walk *walk, uint64_t key)
     return binding == NULL ? -1 : binding->value;
 }
 
-static void bind_key(rs_walk *walk, uint64_t key, int value)
+static void bind_in(rs_walk *walk, rs_environment *variables, uint64_t key, int value)
 {
-    rs_environment *variables = &walk->variables;
     rs_binding *binding = find(variables, key);
     if (binding != NULL) {
         binding->value = value;
@@ -83,9 +82,146 @@ static void bind_key(rs_walk *walk, uint64_t key, int value)
     variables->bindings[variables->count++] = (rs_binding){key, value};
 }
 
+static void bind_key(rs_walk *walk, uint64_t key, int value)
+{
+    bind_in(walk, &walk->variables, key, value);
+}
+
+/* What was known of the members of a variable that is assigned as a whole no longer holds. */
+static void drop_members(rs_walk *walk, uint64_t key)
+{
+    rs_environment *variables = &walk->variables;
+    int kept = 0;
+    bool record = false;
+    for (int i = 0; i < walk->member_count && !record; i++)
+        record = walk->members[i].whole == key;
+    if (!record)
+        return;
+    for (int i = 0; i < variables->count; i++)
+        if (variables->bindings[i].key == key ||
+            !rs_walk_is_part(walk, variables->bindings[i].key, key))
+            variables->bindings[kept++] = variables->bindings[i];
+    variables->count = kept;
+}
+
+/* The members that are known of the variable a record was copied from are known of the copy. */
+static void copy_members(rs_walk *walk, uint64_t key, uint64_t from)
+{
+    for (int i = 0; i < walk->member_count; i++) {
+        rs_member member = walk->members[i];
+        if (member.whole != from || member.key == key)
+            continue;
+        int value = rs_walk_find(walk, member.key);
+        uint64_t copy = rs_walk_member(walk, key, member.name, member.offset);
+        if (value >= 0)
+            bind_key(walk, copy, value);
+        copy_members(walk, copy, member.key);
+    }
+}
+
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value)
 {
+    bool copies = value->kind == RS_VALUE_RECORD && value->key != 0 &&
+                  !rs_walk_is_part(walk, key, value->key) &&
+                  !rs_walk_is_part(walk, value->key, key);
+    drop_members(walk, key);
     bind_key(walk, key, rs_walk_keep(walk, value));
+    if (copies)
+        copy_members(walk, key, value->key);
+}
+
+void rs_walk_set_initial(rs_walk *walk, uint64_t key, const rs_value *value)
+{
+    if (find(&walk->initial, key) == NULL)
+        bind_in(walk, &walk->initial, key, rs_walk_keep(walk, value));
+}
+
+int rs_walk_find_initial(const rs_walk *walk, uint64_t key)
+{
+    const rs_binding *binding = find(&walk->initial, key);
+    return binding == NULL ? -1 : binding->value;
+}
+
+/* ---- members ---- */
+
+static const rs_member *find_member(const rs_walk *walk, uint64_t key)
+{
+    for (int i = 0; i < walk->member_count; i++)
+        if (walk->members[i].key == key)
+            return &walk->members[i];
+    return NULL;
+}
+
+static uint64_t hash(const char *text)
+{
+    uint64_t value = 1469598103934665603u;
+    for (const char *c = text; *c != '\0'; c++)
+        value = (value ^ (unsigned char)*c) * 1099511628211u;
+    return value;
+}
+
+uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t offset)
+{
+    uint64_t key = whole ^ (hash(name) << 32);
+    if (find_member(walk, key) != NULL)
+        return key;
+    rs_member *grown =
+        realloc(walk->members, ((size_t)walk->member_count + 1) * sizeof *walk->members);
+    char *kept = strdup(name);
+    if (grown != NULL)
+        walk->members = grown;
+    if (grown == NULL || kept == NULL) {
+        free(kept);
+        walk->no_memory = true;
+        return key;
+    }
+    grown[walk->member_count++] = (rs_member){key, whole, offset, kept};
+    return key;
+}
+
+uint64_t rs_walk_whole(const rs_walk *walk, uint64_t key)
+{
+    const rs_member *member = find_member(walk, key);
+    return member == NULL ? 0 : member->whole;
+}
+
+bool rs_walk_is_part(const rs_walk *walk, uint64_t key, uint64_t whole)
+{
+    while (key != whole && key != 0)
+        key = rs_walk_whole(walk, key);
+    return key == whole;
+}
+
+void rs_walk_drop_declared(rs_walk *walk, size_t begin, size_t end)
+{
+    rs_environment *variables = &walk->variables;
+    int kept = 0;
+    for (int i = 0; i < variables->count; i++) {
+        uint64_t key = variables->bindings[i].key, whole;
+        while ((whole = rs_walk_whole(walk, key)) != 0)
+            key = whole;
+        if (key < begin || key >= end)
+            variables->bindings[kept++] = variables->bindings[i];
+    }
+    variables->count = kept;
+}
+
+/* The value of a variable in an environment, also where it is not stored there; -1: none. */
+static int value_in(rs_walk *walk, const rs_environment *environment, uint64_t key)
+{
+    const rs_binding *binding = find(environment, key);
+    if (binding != NULL)
+        return binding->value;
+    for (uint64_t whole = rs_walk_whole(walk, key); whole != 0; whole = rs_walk_whole(walk, whole))
+        if ((binding = find(environment, whole)) != NULL) {
+            rs_value record = walk->values[binding->value];
+            rs_value part = rs_value_unknown(rs_value_depends(walk, &record), record.data);
+            part.carried_loop = record.carried_loop;
+            part.carried_from = record.carried_from;
+            return rs_walk_keep(walk, &part);
+        }
+    binding = find(&walk->initial, key);
+    return binding == NULL ? -1 : binding->value;
 }
 
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from)
@@ -113,7 +249,8 @@ uint64_t rs_value_depends(const rs_walk *walk, const rs_value *value)
     if (value->kind == RS_VALUE_NUMBER)
         return rs_polynomial_depends(&value->number, &walk->unit->symbols);
     uint64_t depends = value->depends;
-    for (int i = 0; value->kind == RS_VALUE_ADDRESS && i < value->count; i++)
+    bool placed = value->kind == RS_VALUE_ADDRESS || value->kind == RS_VALUE_RECORD;
+    for (int i = 0; placed && i < value->count; i++)
         depends |= rs_polynomial_depends(&value->subscripts[i], &walk->unit->symbols);
     return depends;
 }
@@ -244,25 +381,52 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
     } else {
         result.lost = a->lost || b->lost;
     }
+    if (result.kind ==
+        RS_VALUE_UNKNOWN) { /* which of them may differ from iteration to iteration */
+        result.depends |= rs_walk_columns(walk);
+        result.approximated = true;
+    }
     const rs_value *carried = a->carried_loop >= 0 ? a : b;
     result.carried_loop = carried->carried_loop;
     result.carried_from = carried->carried_from;
     return result;
 }
 
+static void merge_key(rs_walk *walk, uint64_t key, int other)
+{
+    int here = value_in(walk, &walk->variables, key);
+    if (here < 0) {
+        bind_key(walk, key, other);
+    } else if (here != other) {
+        rs_value a = walk->values[other], b = walk->values[here];
+        rs_value merged = rs_value_merge(walk, &a, &b, "merged");
+        bind_key(walk, key, rs_walk_keep(walk, &merged));
+    }
+}
+
+void rs_walk_merge_key(rs_walk *walk, const rs_environment *other, uint64_t key)
+{
+    int there = value_in(walk, other, key);
+    if (there >= 0)
+        merge_key(walk, key, there);
+}
+
 void rs_walk_merge(rs_walk *walk, const rs_environment *other)
 {
-    for (int i = 0; i < other->count; i++) {
-        const rs_binding *binding = &other->bindings[i];
-        int here = rs_walk_find(walk, binding->key);
-        if (here < 0) {
-            bind_key(walk, binding->key, binding->value);
-        } else if (here != binding->value && here >= 0) {
-            rs_value a = walk->values[binding->value], b = walk->values[here];
-            rs_value merged = rs_value_merge(walk, &a, &b, "merged");
-            rs_walk_set(walk, binding->key, &merged);
-        }
+    rs_environment here;
+    if (!rs_environment_copy(&here, &walk->variables)) {
+        walk->no_memory = true;
+        return;
     }
+    for (int i = 0; i < here.count; i++) {
+        uint64_t key = here.bindings[i].key;
+        int there = find(other, key) != NULL ? -1 : value_in(walk, other, key);
+        if (there >= 0)
+            merge_key(walk, key, there);
+    }
+    for (int i = 0; i < other->count; i++)
+        merge_key(walk, other->bindings[i].key, other->bindings[i].value);
+    rs_environment_free(&here);
 }
 
 static int thread_symbol(const rs_symbols *symbols, rs_symbol_kind kind, int dimension)

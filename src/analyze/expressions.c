@@ -230,6 +230,47 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
 
 static rs_value evaluate_assignment(rs_walk *walk, int left, int right);
 
+/* Whether evaluating an expression may assign a variable. */
+static bool may_assign(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    bool step = kind == CXCursor_UnaryOperator &&
+                (rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++") ||
+                 rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--"));
+    if (step || kind == CXCursor_CompoundAssignOperator || kind == CXCursor_CallExpr ||
+        rs_node_is_binary(tree, node, "="))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (may_assign(tree, child))
+            return true;
+    return false;
+}
+
+/* The values of two expressions (-1: none) of which only one is evaluated. */
+static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_value *b)
+{
+    rs_environment before;
+    bool assigns = may_assign(walk->tree, yes) || (no >= 0 && may_assign(walk->tree, no));
+    if (assigns && !rs_environment_copy(&before, &walk->variables)) {
+        walk->no_memory = true;
+        return;
+    }
+    walk->guards++;
+    *a = rs_walk_evaluate(walk, yes);
+    if (assigns) {
+        rs_environment after = walk->variables;
+        walk->variables = before;
+        before = after;
+    }
+    if (no >= 0)
+        *b = rs_walk_evaluate(walk, no);
+    walk->guards--;
+    if (assigns) {
+        rs_walk_merge(walk, &before);
+        rs_environment_free(&before);
+    }
+}
+
 static rs_value evaluate_binary(rs_walk *walk, int node)
 {
     int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
@@ -244,7 +285,11 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
     if (strcmp(symbol, "=") == 0) {
         result = evaluate_assignment(walk, left, right);
     } else {
-        rs_value a = rs_walk_evaluate(walk, left), b = rs_walk_evaluate(walk, right);
+        rs_value a = rs_walk_evaluate(walk, left), b = rs_value_unknown(0, true), none;
+        if (strcmp(symbol, "&&") == 0 || strcmp(symbol, "||") == 0)
+            evaluate_either(walk, right, -1, &b, &none);
+        else
+            b = rs_walk_evaluate(walk, right);
         bool shift = strcmp(symbol, "<<") == 0 || strcmp(symbol, ">>") == 0;
         bool plain = symbol[0] != '\0' && symbol[1] == '\0' && strchr("+-*/%&|^", symbol[0]);
         bool number = is_integer(walk, node) || rs_node_is_pointer(walk->tree, node);
@@ -368,7 +413,7 @@ static bool note_reduction(rs_walk *walk, uint64_t key, int value, char operatio
 static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left, int operand,
                                char operation, rs_value *result)
 {
-    if (place->kind != RS_PLACE_VARIABLE || operand < 0)
+    if (place->kind != RS_PLACE_VARIABLE || place->part || operand < 0)
         return false;
     int value = rs_walk_find(walk, place->key);
     if (value < 0 || walk->values[value].carried_loop < 0 ||
@@ -469,7 +514,7 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
         rs_value added = rs_walk_evaluate(walk, right);
         rs_value old = rs_value_unknown(0, true);
         if (place.kind == RS_PLACE_VARIABLE)
-            old = rs_walk_variable(walk, left);
+            old = rs_walk_load(walk, &place, left);
         bool number = is_integer(walk, left) || old.kind == RS_VALUE_ADDRESS;
         CXType type = rs_node_type(walk->tree, rs_node_inner(walk->tree, right));
         if (number && symbol != NULL)
@@ -492,7 +537,7 @@ static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool afte
     rs_location place = rs_walk_locate(walk, operand);
     rs_value old = rs_value_unknown(0, true), one = rs_value_constant(1);
     if (place.kind == RS_PLACE_VARIABLE)
-        old = rs_walk_variable(walk, operand);
+        old = rs_walk_load(walk, &place, operand);
     rs_value result = rs_walk_operate(walk, symbol, &old, &one);
     result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, operand));
     rs_walk_store(walk, &place, &result, operand, true);
@@ -505,7 +550,9 @@ static rs_value address_of(rs_walk *walk, int operand)
 {
     rs_location place = rs_walk_locate(walk, operand);
     rs_value value = place.kind == RS_PLACE_MEMORY ? place.address : rs_value_unknown(0, true);
-    if (place.kind == RS_PLACE_VARIABLE) {
+    if (place.kind == RS_PLACE_VARIABLE && !place.part) {
+        rs_walk_touch(walk, &place, operand);
+        value = rs_value_unknown(0, false);
         value.kind = RS_VALUE_POINTER;
         value.key = place.key;
     }
@@ -567,9 +614,8 @@ static rs_value evaluate_conditional(rs_walk *walk, int node)
     if (no < 0)
         return evaluate_parts(walk, node);
     rs_value c = rs_walk_evaluate(walk, condition);
-    walk->guards++;
-    rs_value a = rs_walk_evaluate(walk, yes), b = rs_walk_evaluate(walk, no);
-    walk->guards--;
+    rs_value a = rs_value_unknown(0, true), b = a;
+    evaluate_either(walk, yes, no, &a, &b);
     char *name = rs_walk_text(walk, node);
     rs_value result = rs_value_merge(walk, &a, &b, name != NULL ? name : "?");
     free(name);
@@ -682,6 +728,7 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
     case CXCursor_FloatingLiteral:
     case CXCursor_StringLiteral:
     case CXCursor_CharacterLiteral:
+    case CXCursor_LambdaExpr:
     case CXCursor_TypeRef:
     case CXCursor_TemplateRef:
     case CXCursor_NamespaceRef:

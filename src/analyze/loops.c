@@ -3,7 +3,7 @@
  * constant times the symbol; what is assigned otherwise has an unknown value at the start of an
  * iteration, and reading it there is a dependence from one iteration to the next.
  */
-#include "analyze/walk.h"
+#include "analyze/changes.h"
 #include "source/query.h"
 
 #include <ctype.h>
@@ -11,24 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANGE_LIMIT = 400, NAME_ROOM = 128, INT_SIZE = 4 };
-
-/* One assignment to a variable. */
-typedef struct {
-    uint64_t key;
-    int node;    /* of the assignment */
-    int target;  /* the variable's expression */
-    int by;      /* the expression that is added, -1 for 1 */
-    int sign;    /* 1, -1; 0: it is not an addition */
-    bool always; /* once in every iteration, at the top level of the body */
-    bool data;   /* what is assigned was loaded */
-    bool lasts;  /* the variable is static, or of the file: never one of an iteration */
-} change;
-
-typedef struct {
-    change list[CHANGE_LIMIT];
-    int count;
-} changes;
+enum { NAME_ROOM = 128, INT_SIZE = 4 };
 
 /* ---- the parts of a for statement ---- */
 
@@ -71,143 +54,14 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node)
     return p;
 }
 
-/* ---- what a loop assigns ---- */
-
-static bool variable_key(const rs_walk *walk, int node, uint64_t *key)
-{
-    node = rs_node_inner(walk->tree, node);
-    if (node < 0)
-        return false;
-    enum CXCursorKind kind = walk->tree->nodes[node].kind;
-    if (kind != CXCursor_DeclRefExpr)
-        return false;
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(declared))
-        return false;
-    *key = rs_cursor_key(walk, declared);
-    return true;
-}
-
-static bool lasts(const rs_tree *tree, int target)
-{
-    target = rs_node_inner(tree, target);
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[target].cursor);
-    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declared));
-    enum CX_StorageClass storage = clang_Cursor_getStorageClass(declared);
-    return clang_getCursorKind(declared) == CXCursor_VarDecl &&
-           (storage == CX_SC_Static || storage == CX_SC_Extern ||
-            parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace);
-}
-
-static bool loads_memory(const rs_tree *tree, int node)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CallExpr ||
-        (kind == CXCursor_MemberRefExpr && rs_node_child(tree, node, 0) >= 0 &&
-         rs_node_is_pointer(tree, rs_node_child(tree, node, 0))) ||
-        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (loads_memory(tree, child))
-            return true;
-    return false;
-}
-
-/* Reads "v = v + e", "v = e + v", "v = v - e". */
-static void read_sum(rs_walk *walk, change *c, int right)
-{
-    uint64_t key;
-    right = rs_node_inner(walk->tree, right);
-    if (right < 0 || walk->tree->nodes[right].kind != CXCursor_BinaryOperator)
-        return;
-    int a = rs_node_child(walk->tree, right, 0), b = rs_node_child(walk->tree, right, 1);
-    bool plus = rs_node_is_binary(walk->tree, right, "+");
-    bool minus = rs_node_is_binary(walk->tree, right, "-");
-    if ((plus || minus) && variable_key(walk, a, &key) && key == c->key) {
-        c->by = b;
-        c->sign = plus ? 1 : -1;
-    } else if (plus && variable_key(walk, b, &key) && key == c->key) {
-        c->by = a;
-        c->sign = 1;
-    }
-}
-
-/* Whether a node assigns a variable, and how. */
-static bool read_change(rs_walk *walk, int node, change *c)
-{
-    const rs_tree *tree = walk->tree;
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
-    c->node = node;
-    c->target = left;
-    c->by = -1;
-    c->sign = 0;
-    c->data = false;
-    if (left < 0 || !variable_key(walk, left, &c->key))
-        return false;
-    c->lasts = lasts(tree, left);
-    if (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) {
-        read_sum(walk, c, right);
-        c->data = loads_memory(tree, right);
-        return true;
-    }
-    if (kind == CXCursor_CompoundAssignOperator) {
-        bool plus = rs_node_is_binary(tree, node, "+="),
-             minus = rs_node_is_binary(tree, node, "-=");
-        c->sign = plus ? 1 : minus ? -1 : 0;
-        c->by = right;
-        c->data = right >= 0 && loads_memory(tree, right);
-        return true;
-    }
-    if (kind == CXCursor_UnaryOperator) {
-        bool up = rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++");
-        bool down = rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--");
-        c->sign = up ? 1 : down ? -1 : 0;
-        c->data = rs_node_is_prefix(tree, node, "&"); /* its address is handed on */
-        return up || down || c->data;
-    }
-    return false;
-}
-
-/* Collects the assignments below a node; `always` while every node is reached once an iteration. */
-static void collect(rs_walk *walk, int node, bool always, changes *all)
-{
-    change c;
-    if (all->count < CHANGE_LIMIT && read_change(walk, node, &c)) {
-        c.always = always;
-        c.data = c.data || !always; /* whether it happens depends on what was loaded */
-        all->list[all->count++] = c;
-    }
-    enum CXCursorKind kind = walk->tree->nodes[node].kind;
-    bool plain = kind == CXCursor_CompoundStmt || kind == CXCursor_ParenExpr ||
-                 kind == CXCursor_BinaryOperator || kind == CXCursor_UnexposedExpr ||
-                 kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_UnaryOperator ||
-                 kind == CXCursor_CompoundAssignOperator || kind == CXCursor_DeclStmt ||
-                 kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr;
-    bool either =
-        rs_node_is_binary(walk->tree, node, "&&") || rs_node_is_binary(walk->tree, node, "||");
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next) {
-        collect(walk, child, always && plain, all);
-        always = always && !either;
-    }
-}
-
-static int count_changes(const changes *all, uint64_t key)
-{
-    int count = 0;
-    for (int i = 0; i < all->count; i++)
-        count += all->list[i].key == key;
-    return count;
-}
-
 /* What is known of a loop while it is entered. */
 typedef struct {
     rs_for_parts p;
-    changes in_body, in_step;
-    change main;         /* of the variable that counts; key 0: there is none */
+    rs_changes in_body, in_step;
+    rs_change main;      /* of the variable that counts; key 0: there is none */
     rs_polynomial count; /* of the iterations before this one */
     bool stores;         /* what may be loaded as a number */
+    bool after_body;     /* the condition comes behind the body: do */
 } entry;
 
 /* The first node of an expression that names a variable which the loop assigns; -1 for none. */
@@ -215,10 +69,13 @@ static int find_changed(rs_walk *walk, int node, const entry *e, uint64_t but)
 {
     uint64_t key;
     int found = -1;
-    if (walk->tree->nodes[node].kind == CXCursor_DeclRefExpr && variable_key(walk, node, &key) &&
-        key != but && (count_changes(&e->in_body, key) > 0 || count_changes(&e->in_step, key) > 0))
+    if (rs_variable_key(walk, node, &key) && key != but &&
+        (rs_changes_count(walk, &e->in_body, key) > 0 ||
+         rs_changes_count(walk, &e->in_step, key) > 0))
         return node;
-    for (int child = walk->tree->nodes[node].first; child >= 0 && found < 0;
+    bool member =
+        walk->tree->nodes[node].kind == CXCursor_MemberRefExpr && rs_variable_key(walk, node, &key);
+    for (int child = member ? -1 : walk->tree->nodes[node].first; child >= 0 && found < 0;
          child = walk->tree->nodes[child].next)
         found = find_changed(walk, child, e, but);
     return found;
@@ -227,13 +84,15 @@ static int find_changed(rs_walk *walk, int node, const entry *e, uint64_t but)
 /* A variable that the body declares is new in every iteration, but a static one. */
 static bool is_declared_inside(const rs_walk *walk, int body, uint64_t key)
 {
+    for (uint64_t whole = key; whole != 0; whole = rs_walk_whole(walk, whole))
+        key = whole;
     return body >= 0 && key >= walk->tree->nodes[body].begin && key < walk->tree->nodes[body].end;
 }
 
 static bool names_declared_inside(rs_walk *walk, int node, const entry *e)
 {
     uint64_t key;
-    if (walk->tree->nodes[node].kind == CXCursor_DeclRefExpr && variable_key(walk, node, &key) &&
+    if (walk->tree->nodes[node].kind == CXCursor_DeclRefExpr && rs_variable_key(walk, node, &key) &&
         is_declared_inside(walk, e->p.body, key))
         return true;
     for (int child = walk->tree->nodes[node].first; child >= 0;
@@ -261,7 +120,7 @@ static rs_value evaluate_quietly(rs_walk *walk, int node, bool *loads)
 }
 
 /* By how much a change moves its variable; unknown when that varies inside the loop. */
-static rs_polynomial step_of(rs_walk *walk, const change *c, const entry *e)
+static rs_polynomial step_of(rs_walk *walk, const rs_change *c, const entry *e)
 {
     if (c->sign == 0 || !c->always)
         return rs_polynomial_unknown();
@@ -271,13 +130,14 @@ static rs_polynomial step_of(rs_walk *walk, const change *c, const entry *e)
         return rs_polynomial_unknown();
     bool loaded;
     rs_value by = evaluate_quietly(walk, c->by, &loaded);
-    if (by.kind != RS_VALUE_NUMBER || loaded ||
+    if (by.kind != RS_VALUE_NUMBER || loaded || by.approximated ||
         rs_polynomial_has_data(&by.number, &walk->unit->symbols))
         return rs_polynomial_unknown();
     return rs_polynomial_scale(&by.number, c->sign);
 }
 
-static void find_main(rs_walk *walk, int step, int condition, const changes *in_step, change *found)
+static void find_main(rs_walk *walk, int step, int condition, const rs_changes *in_step,
+                      rs_change *found)
 {
     found->key = 0;
     char *text = condition < 0 ? NULL : rs_walk_source(walk, condition);
@@ -329,8 +189,8 @@ static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const 
     }
     uint64_t named;
     bool swapped = false;
-    if (!variable_key(walk, left, &named) || named != key) {
-        swapped = variable_key(walk, right, &named) && named == key;
+    if (!rs_variable_key(walk, left, &named) || named != key) {
+        swapped = rs_variable_key(walk, right, &named) && named == key;
         if (!swapped)
             return rs_polynomial_unknown();
     }
@@ -338,7 +198,7 @@ static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const 
     rs_value end = evaluate_quietly(walk, swapped ? left : right, &loaded);
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         if (!rs_node_is_binary(walk->tree, condition, forms[i].symbol) ||
-            end.kind != RS_VALUE_NUMBER || value->kind != RS_VALUE_NUMBER)
+            end.kind != RS_VALUE_NUMBER || end.approximated || value->kind != RS_VALUE_NUMBER)
             continue;
         bool up = (forms[i].sign > 0) != swapped;
         rs_polynomial room = up ? rs_polynomial_subtract(&end.number, &value->number)
@@ -352,7 +212,7 @@ static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const 
 /* ---- variables that a loop carries ---- */
 
 /* An address that moves in some way; one that is not only added to may get into another array. */
-static void misplace(rs_walk *walk, rs_value *address, const changes *all, uint64_t key,
+static void misplace(rs_walk *walk, rs_value *address, const rs_changes *all, uint64_t key,
                      uint64_t depends)
 {
     bool data = false;
@@ -368,9 +228,9 @@ static void misplace(rs_walk *walk, rs_value *address, const changes *all, uint6
 }
 
 /* Gives a variable its value at the start of an iteration. */
-static void carry(rs_walk *walk, const change *c, const entry *e, int loop)
+static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
 {
-    const changes *all = &e->in_body;
+    const rs_changes *all = &e->in_body;
     const rs_polynomial *count = &e->count;
     int before = rs_walk_find(walk, c->key);
     rs_value start = before >= 0 ? walk->values[before] : rs_walk_variable(walk, c->target);
@@ -378,7 +238,7 @@ static void carry(rs_walk *walk, const change *c, const entry *e, int loop)
     CXType type = rs_node_type(walk->tree, c->target);
     bool small = type.kind >= CXType_Bool && type.kind <= CXType_Int128 &&
                  clang_Type_getSizeOf(type) < INT_SIZE; /* it soon starts over */
-    bool single = count_changes(all, c->key) == 1 && !c->lasts && !small;
+    bool single = rs_changes_count(walk, all, c->key) == 1 && !c->lasts && !small;
     rs_polynomial step = single && count->known ? step_of(walk, c, e) : rs_polynomial_unknown();
     if ((rs_polynomial_depends(&step, &walk->unit->symbols) & column) != 0)
         step = rs_polynomial_unknown(); /* it is another one in every iteration */
@@ -412,7 +272,7 @@ static void carry(rs_walk *walk, const change *c, const entry *e, int loop)
 }
 
 /* After the loop the variables that it assigned have some value that no longer follows it. */
-static void forget(rs_walk *walk, const changes *all, int loop)
+static void forget(rs_walk *walk, const rs_changes *all, int loop)
 {
     uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
     for (int i = 0; i < all->count; i++) {
@@ -518,19 +378,14 @@ static bool skips(const rs_tree *tree, int node)
 
 static void collect_changes(rs_walk *walk, entry *e)
 {
-    if (e->p.step >= 0)
-        collect(walk, e->p.step, true, &e->in_step);
-    if (e->p.condition >= 0)
-        collect(walk, e->p.condition, true, &e->in_body);
-    if (e->p.body >= 0)
-        collect(walk, e->p.body, !skips(walk->tree, e->p.body), &e->in_body);
+    const int parts[] = {e->p.condition, e->p.body, e->p.step};
+    bool all = e->p.body < 0 || !skips(walk->tree, e->p.body);
+    rs_changes_collect(walk, e->p.step, true, &e->in_step);
+    rs_changes_collect(walk, e->p.condition, true, &e->in_body);
+    rs_changes_collect(walk, e->p.body, all, &e->in_body);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        rs_changes_collect_unseen(walk, parts[i], parts, &e->in_body);
     find_main(walk, e->p.step, e->p.condition, &e->in_step, &e->main);
-}
-
-static void add_change(changes *all, const change *c)
-{
-    if (all->count < CHANGE_LIMIT)
-        all->list[all->count++] = *c;
 }
 
 /* Gives the counting variable its value in terms of the symbol; without one, main.key becomes 0. */
@@ -543,13 +398,20 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         step = step_of(walk, &e->main, e);
         start = rs_walk_variable(walk, e->main.target);
     }
+    if (start.approximated && start.kind == RS_VALUE_NUMBER) {
+        char *name = rs_walk_text(walk, e->main.target);
+        start = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",
+                                                  rs_value_depends(walk, &start),
+                                                  rs_value_has_data(walk, &start), true));
+        free(name);
+    }
     e->count = rs_polynomial_symbol(loop->symbol);
     for (int i = 0; i < e->in_step.count; i++)
         if (e->in_step.list[i].key != e->main.key)
-            add_change(&e->in_body, &e->in_step.list[i]);
+            rs_changes_add(walk, &e->in_body, &e->in_step.list[i]);
     if (!step.known || start.kind == RS_VALUE_UNKNOWN) {
         if (e->main.key != 0)
-            add_change(&e->in_body, &e->main);
+            rs_changes_add(walk, &e->in_body, &e->main);
         e->main.key = 0;
         return;
     }
@@ -570,21 +432,21 @@ static void check_bound(rs_walk *walk, int at, const entry *e)
     rs_loop *loop = &walk->unit->loops[at];
     uint64_t counting = e->main.key, key = 0;
     int changed = e->p.condition < 0 ? -1 : find_changed(walk, e->p.condition, e, counting);
-    bool loads = e->p.condition >= 0 && loads_memory(walk->tree, e->p.condition);
+    bool loads = e->p.condition >= 0 && rs_loads_memory(walk->tree, e->p.condition);
     if (changed >= 0 || (loads && e->stores))
         loop->bound = rs_polynomial_unknown();
     if (changed >= 0 && counting == 0) {
-        variable_key(walk, changed, &counting);
+        rs_variable_key(walk, changed, &counting);
         changed = find_changed(walk, e->p.condition, e, counting);
     }
-    if (changed >= 0 && variable_key(walk, changed, &key) && loop->carried == NULL &&
-        count_changes(&e->in_step, key) < count_changes(&e->in_body, key))
+    if (changed >= 0 && rs_variable_key(walk, changed, &key) && loop->carried == NULL &&
+        rs_changes_count(walk, &e->in_step, key) < rs_changes_count(walk, &e->in_body, key))
         loop->carried = rs_walk_text(walk, changed);
 }
 
 static void carry_all(rs_walk *walk, int at, const entry *e)
 {
-    const changes *all = &e->in_body;
+    const rs_changes *all = &e->in_body;
     for (int i = 0; i < all->count; i++) {
         bool first = all->list[i].lasts || !is_declared_inside(walk, e->p.body, all->list[i].key);
         for (int j = 0; j < i; j++)
@@ -594,20 +456,78 @@ static void carry_all(rs_walk *walk, int at, const entry *e)
     }
 }
 
+/* Whether a loop is known to run at least `least` times, or to have been about to. */
+static bool runs(const rs_walk *walk, int at, int64_t least)
+{
+    const rs_loop *loop = &walk->unit->loops[at];
+    int power;
+    int64_t constant;
+    rs_polynomial factor = rs_polynomial_coefficient(&loop->bound, loop->symbol, &power);
+    if (!loop->bound.known || power > 1)
+        return false;
+    rs_polynomial first = rs_polynomial_without(&loop->bound, loop->symbol);
+    rs_polynomial moved = rs_polynomial_multiply(&factor, &loop->lower);
+    rs_polynomial more = rs_polynomial_constant(1 - least);
+    first = rs_polynomial_add(&first, &moved);
+    first = rs_polynomial_add(&first, &more);
+    return first.known && (rs_polynomial_is_constant(&first, &constant)
+                               ? constant >= 0
+                               : rs_polynomial_is_natural(&first, &walk->unit->symbols));
+}
+
+static bool is_comparison(const rs_tree *tree, int condition)
+{
+    condition = condition < 0 ? -1 : rs_node_inner(tree, condition);
+    return condition >= 0 && !rs_node_is_binary(tree, condition, "&&");
+}
+
 /* Behind the loop its variable is the first value that it did not run with, if that is known. */
 static void stop_counting(rs_walk *walk, int at, const entry *e)
 {
     const rs_loop *loop = &walk->unit->loops[at];
-    rs_value after = rs_value_unknown(0, false);
     if (e->main.key == 0)
         return;
-    if (loop->step == 1 && loop->bound.known) {
+    uint64_t column = rs_symbol_depends(&walk->unit->symbols, loop->symbol);
+    uint64_t depends = rs_polynomial_depends(&loop->bound, &walk->unit->symbols) |
+                       rs_polynomial_depends(&loop->lower, &walk->unit->symbols);
+    bool ends =
+        loop->bound.known && !loop->leaves_early && is_comparison(walk->tree, e->p.condition);
+    rs_value after = rs_value_unknown(ends ? depends & ~column : rs_walk_columns(walk), !ends);
+    if (ends && loop->step == 1 && runs(walk, at, 0)) {
         rs_polynomial symbol = rs_polynomial_symbol(loop->symbol);
         rs_polynomial one = rs_polynomial_constant(1);
         rs_polynomial end = rs_polynomial_add(&loop->bound, &symbol);
         after = rs_value_number(rs_polynomial_add(&end, &one));
+    } else {
+        char *name = rs_walk_text(walk, e->main.target);
+        after = rs_value_number(rs_walk_number(walk, &after, name != NULL ? name : "?"));
+        free(name);
     }
     rs_walk_set(walk, e->main.key, &after);
+}
+
+/*
+ * What the loop assigned is not there when it has not run, nor surely when it was left or an
+ * iteration was cut short before.
+ */
+static void merge_unentered(rs_walk *walk, int at, const entry *e, const rs_environment *before)
+{
+    bool whole =
+        !walk->unit->loops[at].leaves_early && !(e->p.body >= 0 && skips(walk->tree, e->p.body));
+    bool surely = whole && (e->after_body || runs(walk, at, 1));
+    for (int i = 0; i < e->in_body.count && !surely; i++) {
+        uint64_t key = e->in_body.list[i].key;
+        int value = rs_walk_find(walk, key);
+        if (value < 0 || walk->values[value].carried_loop >= 0)
+            continue;
+        if (whole) {
+            rs_walk_merge_key(walk, before, key);
+            continue;
+        }
+        rs_value unknown = rs_value_unknown(
+            rs_value_depends(walk, &walk->values[value]) | rs_walk_columns(walk), true);
+        rs_walk_set(walk, key, &unknown);
+    }
 }
 
 /* Whether a loop may store what it loads as a number: then each iteration loads another one. */
@@ -632,27 +552,38 @@ static bool stores_numbers(const rs_tree *tree, int node)
 
 static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback)
 {
+    if (e->p.body >= 0)
+        rs_walk_drop_declared(walk, walk->tree->nodes[e->p.body].begin,
+                              walk->tree->nodes[e->p.body].end);
     e->stores = stores_numbers(walk->tree, node);
     walk->stores += e->stores;
     collect_changes(walk, e);
     char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
-    if (name == NULL || count_changes(&e->in_body, e->main.key) > 0 ||
-        count_changes(&e->in_step, e->main.key) > 1)
+    if (name == NULL || rs_changes_count(walk, &e->in_body, e->main.key) > 0 ||
+        rs_changes_count(walk, &e->in_step, e->main.key) > 1)
         e->main.key = 0;
     int at = add_loop(walk, node, name != NULL ? name : fallback);
     free(name);
     if (at < 0)
         return;
+    rs_environment before;
+    if (!rs_environment_copy(&before, &walk->variables)) {
+        walk->no_memory = true;
+        return;
+    }
     walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
     start_counting(walk, at, e);
     check_bound(walk, at, e);
     carry_all(walk, at, e);
     walk_body(walk, at, &e->p);
     forget(walk, &e->in_body, at);
+    merge_unentered(walk, at, e, &before);
     stop_counting(walk, at, e);
+    rs_environment_free(&before);
 }
 
-static void walk_loop(rs_walk *walk, int node, const rs_for_parts *p, const char *fallback)
+static void walk_loop(rs_walk *walk, int node, const rs_for_parts *p, const char *fallback,
+                      bool after_body)
 {
     entry *e = calloc(1, sizeof *e);
     if (e == NULL) {
@@ -660,7 +591,10 @@ static void walk_loop(rs_walk *walk, int node, const rs_for_parts *p, const char
         return;
     }
     e->p = *p;
+    e->after_body = after_body;
     walk_entered(walk, node, e, fallback);
+    free(e->in_body.list);
+    free(e->in_step.list);
     free(e);
 }
 
@@ -669,11 +603,17 @@ void rs_walk_for(rs_walk *walk, int node)
     rs_for_parts p = rs_for_read(walk->tree, node);
     if (p.begin >= 0)
         rs_walk_statement(walk, p.begin);
-    walk_loop(walk, node, &p, "for");
+    walk_loop(walk, node, &p, "for", false);
 }
 
 void rs_walk_while(rs_walk *walk, int node, int condition, int body)
 {
     rs_for_parts p = {-1, condition, -1, body};
-    walk_loop(walk, node, &p, "while");
+    walk_loop(walk, node, &p, "while", false);
+}
+
+void rs_walk_do(rs_walk *walk, int node, int condition, int body)
+{
+    rs_for_parts p = {-1, condition, -1, body};
+    walk_loop(walk, node, &p, "while", true);
 }

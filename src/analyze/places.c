@@ -18,12 +18,6 @@ static uint64_t hash(const char *text)
     return value;
 }
 
-/* Members of a variable have keys of their own. */
-static uint64_t member_key(uint64_t key, const char *member)
-{
-    return key ^ (hash(member) << 32);
-}
-
 static bool copy_name(char name[NAME_ROOM], CXCursor cursor)
 {
     CXString spelling = clang_getCursorSpelling(cursor);
@@ -70,6 +64,11 @@ static bool is_array_kind(enum CXTypeKind kind)
 static bool is_address_kind(enum CXTypeKind kind)
 {
     return kind == CXType_Pointer || is_array_kind(kind);
+}
+
+static bool is_reference_kind(enum CXTypeKind kind)
+{
+    return kind == CXType_LValueReference || kind == CXType_RValueReference;
 }
 
 static rs_space space_of(CXType type)
@@ -205,6 +204,8 @@ static void place_array(rs_walk *walk, int array, CXCursor declared)
 static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    if (is_reference_kind(type.kind))
+        type = clang_getCanonicalType(clang_getPointeeType(type));
     if (is_address_kind(type.kind)) {
         int known = walk->unit->array_count;
         rs_value value = rs_walk_array(walk, name, key, type);
@@ -247,6 +248,37 @@ rs_value rs_walk_declare(rs_walk *walk, CXCursor declared)
 
 /* ---- variables ---- */
 
+static rs_location at_variable(uint64_t key)
+{
+    return (rs_location){RS_PLACE_VARIABLE, key, rs_value_unknown(0, false), false};
+}
+
+static rs_location nowhere(void)
+{
+    return (rs_location){RS_PLACE_NONE, 0, rs_value_unknown(0, true), false};
+}
+
+static rs_location at_address(const rs_value *address)
+{
+    if (address->kind == RS_VALUE_POINTER)
+        return at_variable(address->key);
+    if (address->kind != RS_VALUE_ADDRESS)
+        return nowhere();
+    return (rs_location){RS_PLACE_MEMORY, 0, *address, false};
+}
+
+/* What a reference is another name of; false when the variable is none, or nothing is known. */
+static bool referred(const rs_walk *walk, CXCursor declared, uint64_t key, rs_location *place)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    int known = is_reference_kind(type.kind) ? rs_walk_find(walk, key) : -1;
+    if (known < 0 || (walk->values[known].kind != RS_VALUE_POINTER &&
+                      walk->values[known].kind != RS_VALUE_ADDRESS))
+        return false;
+    *place = at_address(&walk->values[known]);
+    return true;
+}
+
 void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction)
 {
     while (value >= 0 && walk->values[value].carried_loop >= 0) {
@@ -256,6 +288,30 @@ void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduc
             *slot = strdup(name);
         value = walk->values[value].carried_from;
     }
+}
+
+static bool is_record_kind(enum CXTypeKind kind)
+{
+    return kind == CXType_Record || kind == CXType_Vector || kind == CXType_ExtVector;
+}
+
+/* The value of a record with what is known of its members. */
+static rs_value copy_of(const rs_walk *walk, const rs_value *value, uint64_t key)
+{
+    rs_value copy = *value;
+    if (value->kind != RS_VALUE_UNKNOWN && value->kind != RS_VALUE_RECORD)
+        return copy;
+    copy.kind = RS_VALUE_RECORD;
+    copy.key = key;
+    copy.untouched = rs_walk_find(walk, key) < 0;
+    for (int i = 0; i < walk->variables.count; i++) {
+        const rs_binding *binding = &walk->variables.bindings[i];
+        if (binding->key == key || !rs_walk_is_part(walk, binding->key, key))
+            continue;
+        copy.depends |= rs_value_depends(walk, &walk->values[binding->value]);
+        copy.data = copy.data || rs_value_has_data(walk, &walk->values[binding->value]);
+    }
+    return copy;
 }
 
 static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
@@ -269,8 +325,9 @@ static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const c
         return value;
     }
     rs_value value = first_use(walk, declared, key, name);
-    if (value.kind != RS_VALUE_ADDRESS)
+    if (value.kind == RS_VALUE_NUMBER)
         rs_walk_set(walk, key, &value);
+    rs_walk_set_initial(walk, key, &value);
     return value;
 }
 
@@ -289,25 +346,17 @@ rs_value rs_walk_variable(rs_walk *walk, int node)
         return rs_value_unknown(0, true);
     if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
         return rs_value_constant(clang_getEnumConstantDeclValue(declared));
-    rs_value value = read_key(walk, declared, rs_cursor_key(walk, declared), name);
-    return rs_walk_view(walk, &value, rs_node_type(walk->tree, node));
+    uint64_t key = rs_cursor_key(walk, declared);
+    rs_location place;
+    if (referred(walk, declared, key, &place))
+        return rs_walk_load(walk, &place, node);
+    rs_value value = read_key(walk, declared, key, name);
+    CXType type = rs_node_type(walk->tree, node);
+    return is_record_kind(type.kind) ? copy_of(walk, &value, key)
+                                     : rs_walk_view(walk, &value, type);
 }
 
 /* ---- locations ---- */
-
-static rs_location nowhere(void)
-{
-    return (rs_location){RS_PLACE_NONE, 0, rs_value_unknown(0, true)};
-}
-
-static rs_location at_address(const rs_value *address)
-{
-    if (address->kind == RS_VALUE_POINTER)
-        return (rs_location){RS_PLACE_VARIABLE, address->key, rs_value_unknown(0, false)};
-    if (address->kind != RS_VALUE_ADDRESS)
-        return nowhere();
-    return (rs_location){RS_PLACE_MEMORY, 0, *address};
-}
 
 static rs_location locate_name(rs_walk *walk, int node)
 {
@@ -316,13 +365,17 @@ static rs_location locate_name(rs_walk *walk, int node)
         return nowhere();
     uint64_t key = rs_cursor_key(walk, declared);
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    if (is_array_kind(type.kind) && rs_walk_find(walk, key) < 0) {
+    rs_location place;
+    if (referred(walk, declared, key, &place))
+        return place;
+    bool array = is_array_kind(type.kind) && clang_getCursorKind(declared) != CXCursor_ParmDecl;
+    if (array && rs_walk_find(walk, key) < 0) {
         rs_value value = rs_walk_variable(walk, node);
         if (value.kind == RS_VALUE_ADDRESS && value.count > 0)
             value.count--;
         return at_address(&value);
     }
-    return (rs_location){RS_PLACE_VARIABLE, key, rs_value_unknown(0, false)};
+    return at_variable(key);
 }
 
 /* An address that is not known: the references to it are shown, as unknown ones. */
@@ -353,15 +406,19 @@ static rs_location locate_element(rs_walk *walk, int node)
     rs_value by = rs_walk_evaluate(walk, index);
     if (by.kind == RS_VALUE_UNKNOWN) {
         char *name = rs_walk_text(walk, index);
+        bool approximated = by.approximated;
         by = rs_value_number(rs_walk_number(walk, &by, name != NULL ? name : "?"));
+        by.approximated = approximated;
         free(name);
     }
+    int64_t offset;
+    if (address.kind == RS_VALUE_POINTER && rs_polynomial_is_constant(&by.number, &offset) &&
+        offset == 0)
+        return at_address(&address);
     rs_value moved = rs_walk_operate(walk, '+', &address, &by);
     int row = rs_node_inner(walk->tree, base);
     if (row >= 0 && is_array_kind(rs_node_type(walk->tree, row).kind))
         moved.loose = address.loose; /* x[i][j] stays in its row */
-    if (address.kind == RS_VALUE_POINTER)
-        return at_address(&address);
     bool lost = moved.kind != RS_VALUE_ADDRESS && is_pointer(walk, base);
     return lost ? at_lost(walk, base) : at_address(&moved);
 }
@@ -416,6 +473,30 @@ static void locate_component(rs_walk *walk, rs_location *place, const char *name
         place->address.width = clang_Type_getSizeOf(rs_node_type(walk->tree, base));
 }
 
+/* A member of a variable; what shares its bytes with others is some part of the whole variable. */
+static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const char *name)
+{
+    char component[NAME_ROOM];
+    int64_t offset = 0;
+    rs_location place = at_variable(key);
+    if (clang_getCursorKind(field) != CXCursor_FieldDecl) {
+        int number = component_number(name);
+        place.part = number < 0;
+        snprintf(component, sizeof component, "s%d", number);
+        name = component;
+    } else {
+        CXCursor parent = clang_getCursorSemanticParent(field);
+        long long bits = clang_Cursor_getOffsetOfField(field);
+        offset = bits > 0 ? bits / 8 : 0;
+        place.part = clang_getCursorKind(parent) == CXCursor_UnionDecl ||
+                     clang_Cursor_isBitField(field) != 0 || name[0] == '\0' ||
+                     clang_Cursor_isAnonymous(parent) != 0;
+    }
+    if (!place.part)
+        place.key = rs_walk_member(walk, key, name, offset);
+    return place;
+}
+
 static rs_location locate_member(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
@@ -444,20 +525,17 @@ static rs_location locate_member(rs_walk *walk, int node)
     }
     if (rs_node_is_pointer(tree, base)) {
         rs_value address = rs_walk_evaluate(walk, base);
-        if (address.kind == RS_VALUE_POINTER) {
-            rs_location place = at_address(&address);
-            place.key = member_key(place.key, name);
-            return place;
-        }
+        if (address.kind == RS_VALUE_POINTER)
+            return at_member(walk, address.key, field, name);
         if (address.kind != RS_VALUE_ADDRESS && is_pointer(walk, base))
             address = at_lost(walk, base).address;
         return address.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &address, field, name)
                                                 : nowhere();
     }
     rs_location record = rs_walk_locate(walk, base);
-    if (record.kind == RS_PLACE_VARIABLE)
-        record.key = member_key(record.key, name);
-    else if (record.kind == RS_PLACE_MEMORY) {
+    if (record.kind == RS_PLACE_VARIABLE && !record.part)
+        return at_member(walk, record.key, field, name);
+    if (record.kind == RS_PLACE_MEMORY) {
         record = locate_member_of(walk, &record.address, field, name);
         if (clang_getCursorKind(field) != CXCursor_FieldDecl)
             locate_component(walk, &record, name, inner, node);
@@ -562,7 +640,7 @@ static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType typ
     for (int i = 0; i < address->count; i++)
         many = many || !rs_polynomial_is_zero(&address->subscripts[i]);
     rs_text_format(&name, "%s%s%s", owner->name, many ? "[]." : "->", address->member);
-    uint64_t key = member_key(owner->key, address->member), memory = owner->memory;
+    uint64_t key = owner->key ^ (hash(address->member) << 32), memory = owner->memory;
     rs_value value =
         name.failed ? rs_value_unknown(0, true) : rs_walk_array(walk, name.data, key, type);
     rs_text_free(&name);
@@ -631,35 +709,206 @@ static bool was_filled(const rs_walk *walk, int node)
     return !given || !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared));
 }
 
+/* The nearest variable that a member is one of and that was assigned as a whole; -1: none was. */
+static int assigned_whole(const rs_walk *walk, uint64_t key)
+{
+    int known = -1;
+    for (uint64_t whole = rs_walk_whole(walk, key); whole != 0 && known < 0;
+         whole = rs_walk_whole(walk, whole))
+        known = rs_walk_find(walk, whole);
+    return known;
+}
+
+/* A key for what a variable held between two assignments. */
+static uint64_t key_of_value(uint64_t key, int value)
+{
+    return (key + (uint64_t)(value + 1) * 0x9e3779b97f4a7c15u) | 1;
+}
+
+static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, CXType type)
+{
+    rs_value value = rs_walk_array(walk, name, key, type);
+    if (value.kind == RS_VALUE_ADDRESS)
+        rs_value_decay(&value, type);
+    return value;
+}
+
+/* A symbol that is the same in all iterations. */
+static rs_value fixed_number(rs_walk *walk, const char *name, uint64_t key, CXType type)
+{
+    int symbol = rs_symbols_find_keyed(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, key);
+    if (symbol < 0)
+        return rs_value_unknown(0, false);
+    walk->unit->symbols.symbols[symbol].natural =
+        type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
+    return rs_value_number(rs_polynomial_symbol(symbol));
+}
+
+/* A member of a variable of which nothing was assigned yet. */
+static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXType type)
+{
+    rs_value value = rs_value_unknown(0, false);
+    char *text = rs_walk_source(walk, node);
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    if (text == NULL)
+        walk->no_memory = true;
+    else if (is_address_kind(type.kind))
+        value = array_of(walk, text, place->key, type);
+    else if (integer)
+        value = fixed_number(walk, text, place->key, type);
+    free(text);
+    value.lost = type.kind == CXType_Pointer && was_filled(walk, node);
+    return value;
+}
+
+/* Adds "m.n" of a member of the nearest variable that was assigned as a whole; gives its offset. */
+static int64_t add_path(const rs_walk *walk, rs_text *path, uint64_t key)
+{
+    for (int i = 0; i < walk->member_count; i++) {
+        const rs_member *member = &walk->members[i];
+        if (member->key != key)
+            continue;
+        int64_t offset = member->offset;
+        if (rs_walk_find(walk, member->whole) < 0)
+            offset += add_path(walk, path, member->whole);
+        rs_text_format(path, "%s%s", path->size > 0 ? "." : "", member->name);
+        return offset;
+    }
+    return 0;
+}
+
+/* What was a member of the element that a record was loaded from. */
+static rs_value part_of_element(rs_walk *walk, const rs_value *record, const char *path,
+                                int64_t offset, CXType type)
+{
+    rs_value address = *record;
+    address.kind = RS_VALUE_ADDRESS;
+    address.member_offset += offset;
+    size_t used = strlen(address.member);
+    snprintf(address.member + used, sizeof address.member - used, "%s%s", used > 0 ? "." : "",
+             path);
+    if (type.kind == CXType_Pointer)
+        return pointed_array(walk, &address, type);
+    return walk->stores == record->stores
+               ? loaded_number(walk, &address)
+               : rs_value_number(
+                     rs_walk_auxiliary(walk, path, rs_value_depends(walk, record), true, true));
+}
+
+/* The same of a variable that a record was copied from and that was not assigned before that. */
+static rs_value part_of_copied(rs_walk *walk, const rs_value *record, const char *path, int node,
+                               CXType type)
+{
+    rs_location source = at_variable(record->key);
+    char *names = strdup(path), *rest;
+    if (names == NULL)
+        walk->no_memory = true;
+    for (char *name = names == NULL ? NULL : strtok_r(names, ".", &rest); name != NULL;
+         name = strtok_r(NULL, ".", &rest))
+        source.key = rs_walk_member(walk, source.key, name, 0);
+    free(names);
+    int initial = rs_walk_find_initial(walk, source.key);
+    if (initial >= 0)
+        return walk->values[initial];
+    if (assigned_whole(walk, source.key) >= 0 || rs_walk_find(walk, source.key) >= 0)
+        return type.kind == CXType_Pointer ? at_lost(walk, node).address
+                                           : rs_value_unknown(0, true);
+    rs_value value = untouched(walk, &source, node, type);
+    rs_walk_set_initial(walk, source.key, &value);
+    rs_walk_set(walk, source.key, &value);
+    return value;
+}
+
+static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place, int node,
+                             CXType type)
+{
+    rs_value record = walk->values[whole];
+    uint64_t depends = rs_value_depends(walk, &record);
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool pointer = type.kind == CXType_Pointer, array = is_array_kind(type.kind);
+    bool fixed = depends == 0 && record.carried_loop < 0;
+    bool copied = record.kind == RS_VALUE_RECORD && record.carried_loop < 0;
+    rs_value value = rs_value_unknown(depends, record.data);
+    rs_text path = RS_TEXT_EMPTY;
+    int64_t offset = add_path(walk, &path, place->key);
+    char *text = rs_walk_source(walk, node);
+    if (text == NULL || path.failed || path.data == NULL)
+        walk->no_memory = true;
+    else if (copied && record.array >= 0 && (integer || pointer))
+        value = part_of_element(walk, &record, path.data, offset, type);
+    else if (copied && record.untouched && record.array < 0 && (integer || pointer))
+        value = part_of_copied(walk, &record, path.data, node, type);
+    else if (array)
+        value = array_of(walk, text, place->key, type);
+    else if (pointer)
+        value = fixed && !copied ? array_of(walk, text, key_of_value(place->key, whole), type)
+                                 : at_lost(walk, node).address;
+    else if (integer && fixed && !record.data)
+        value = fixed_number(walk, text, key_of_value(place->key, whole), type);
+    else if (integer)
+        value = rs_value_number(rs_walk_auxiliary(walk, text, depends, record.data, true));
+    rs_text_free(&path);
+    free(text);
+    value.lost = value.lost || (pointer && !copied && was_filled(walk, node));
+    return value;
+}
+
+/* A member of a variable that was assigned as a whole. */
+static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int node, CXType type)
+{
+    rs_value value = part_by_kind(walk, whole, place, node, type);
+    value.depends |= rs_value_depends(walk, &walk->values[whole]);
+    value.carried_loop = walk->values[whole].carried_loop;
+    value.carried_from = walk->values[whole].carried_from;
+    return value;
+}
+
+/* Whether an expression is the name of the variable with a key, and not of a reference to it. */
+static bool names(const rs_walk *walk, int node, uint64_t key)
+{
+    node = rs_node_inner(walk->tree, node);
+    return node >= 0 && walk->tree->nodes[node].kind == CXCursor_DeclRefExpr &&
+           rs_cursor_key(walk, clang_getCursorReferenced(walk->tree->nodes[node].cursor)) == key;
+}
+
+static rs_value load_variable(rs_walk *walk, const rs_location *place, int node, CXType type)
+{
+    int known = rs_walk_find(walk, place->key);
+    int whole = known >= 0 ? -1 : assigned_whole(walk, place->key);
+    if (known < 0 && names(walk, node, place->key))
+        return rs_walk_variable(walk, node);
+    if (known < 0) {
+        rs_value value = whole >= 0 ? part_of(walk, whole, place, node, type)
+                                    : untouched(walk, place, node, type);
+        if (is_array_kind(type.kind))
+            return value; /* it is memory, and has no value of its own */
+        known = rs_walk_keep(walk, &value);
+        if (whole < 0)
+            rs_walk_set_initial(walk, place->key, &value);
+        if (!walk->exhausted && !place->part)
+            rs_walk_set(walk, place->key, &value);
+    }
+    rs_value value = walk->values[known];
+    if (value.carried_loop >= 0) {
+        char *name = rs_walk_text(walk, node);
+        rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
+        free(name);
+    }
+    value.carried_loop = -1;
+    if (place->part || is_record_kind(type.kind))
+        value = copy_of(walk, &value, place->key);
+    if (place->part && value.kind != RS_VALUE_UNKNOWN) /* its bytes have another meaning */
+        value = rs_value_unknown(rs_value_depends(walk, &value), true);
+    return rs_walk_view(walk, &value, type);
+}
+
 rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
 {
     CXType type = rs_node_type(walk->tree, node);
     if (place->kind == RS_PLACE_NONE)
         return place->address;
-    if (place->kind == RS_PLACE_VARIABLE) {
-        int known = rs_walk_find(walk, place->key);
-        if (known < 0 && is_address_kind(type.kind)) {
-            char *text = rs_walk_text(walk, node);
-            rs_value value = text == NULL ? rs_value_unknown(0, true)
-                                          : rs_walk_array(walk, text, place->key, type);
-            free(text);
-            if (value.kind == RS_VALUE_ADDRESS)
-                rs_value_decay(&value, type);
-            value.lost = type.kind == CXType_Pointer && was_filled(walk, node);
-            return value;
-        }
-        if (known >= 0)
-            return walk->values[known];
-        char *text = rs_walk_source(walk, node);
-        bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
-        int symbol = text == NULL || !integer
-                         ? -1
-                         : rs_symbols_find_keyed(&walk->unit->symbols, text, RS_SYMBOL_PARAMETER,
-                                                 place->key);
-        free(text);
-        return symbol < 0 ? rs_value_unknown(0, false)
-                          : rs_value_number(rs_polynomial_symbol(symbol));
-    }
+    if (place->kind == RS_PLACE_VARIABLE)
+        return load_variable(walk, place, node, type);
     rs_value address = place->address;
     if (is_array_kind(type.kind)) {
         rs_value_decay(&address, type);
@@ -679,8 +928,15 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
     walk->unit->arrays[address.array].read = true;
     bool integer =
         (type.kind >= CXType_Bool && type.kind <= CXType_Int128) || type.kind == CXType_Enum;
-    return integer ? loaded_number(walk, &address)
-                   : rs_value_unknown(rs_value_depends(walk, &address), true);
+    if (integer)
+        return loaded_number(walk, &address);
+    if (!is_record_kind(type.kind) || address.lost)
+        return rs_value_unknown(rs_value_depends(walk, &address), true);
+    address.kind = RS_VALUE_RECORD;
+    address.key = 0;
+    address.data = true;
+    address.stores = walk->stores;
+    return address;
 }
 
 /* What a variable may keep: integers that are unknown get a symbol with the variable's name. */
@@ -693,6 +949,7 @@ static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
     if (integer && value->kind == RS_VALUE_UNKNOWN) {
         char *name = rs_walk_text(walk, node);
         stored = rs_value_number(rs_walk_number(walk, value, name != NULL ? name : "?"));
+        stored.approximated = value->approximated;
         free(name);
     } else if (!integer && value->kind == RS_VALUE_NUMBER) {
         stored = rs_value_unknown(rs_value_depends(walk, value), rs_value_has_data(walk, value));
@@ -712,19 +969,66 @@ static rs_value new_array(rs_walk *walk, uint64_t key, int node)
     return value;
 }
 
+/* What a variable was before its first store, where it may have been something. */
+static void keep_initial(rs_walk *walk, const rs_location *place, int node)
+{
+    node = rs_node_inner(walk->tree, node);
+    enum CXCursorKind kind = node < 0 ? CXCursor_InvalidFile : walk->tree->nodes[node].kind;
+    if (kind == CXCursor_MemberRefExpr && assigned_whole(walk, place->key) < 0)
+        (void)load_variable(walk, place, node, rs_node_type(walk->tree, node));
+    if (kind != CXCursor_DeclRefExpr)
+        return;
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (clang_getCursorKind(declared) == CXCursor_ParmDecl || rs_variable_lasts(declared))
+        (void)rs_walk_variable(walk, node);
+}
+
+/* A record's arrays are memory: assigning the record writes them. */
+static void write_arrays(rs_walk *walk, uint64_t key, int node)
+{
+    for (int i = 0; i < walk->unit->array_count; i++) {
+        uint64_t of = walk->unit->arrays[i].key;
+        if (of == key || rs_walk_whole(walk, of) == 0 || !rs_walk_is_part(walk, of, key))
+            continue;
+        rs_value all = rs_value_unknown(0, true);
+        all.array = i;
+        rs_reference *reference = rs_walk_refer(walk, &all, node, rs_node_type(walk->tree, node));
+        if (reference == NULL)
+            return;
+        reference->understood = false;
+        reference->written = walk->unit->arrays[i].written = true;
+        walk->stores++;
+    }
+}
+
+static void store_variable(rs_walk *walk, const rs_location *place, const rs_value *value, int node)
+{
+    if (rs_walk_find(walk, place->key) < 0)
+        keep_initial(walk, place, node);
+    rs_value stored = stored_value(walk, value, node);
+    if (place->part) {
+        int known = rs_walk_find(walk, place->key);
+        rs_value old = known < 0 ? rs_value_unknown(0, false) : walk->values[known];
+        old = copy_of(walk, &old, place->key);
+        stored =
+            rs_value_unknown(rs_value_depends(walk, &old) | rs_value_depends(walk, value), true);
+    } else if (stored.kind == RS_VALUE_UNKNOWN && is_pointer(walk, node)) {
+        stored = new_array(walk, place->key, node);
+        stored.lost = value->lost;
+    }
+    stored = rs_walk_view(walk, &stored, rs_node_type(walk->tree, node));
+    if (place->part || is_record_kind(rs_node_type(walk->tree, node).kind))
+        write_arrays(walk, place->key, node);
+    rs_walk_set(walk, place->key, &stored);
+}
+
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads)
 {
+    CXType type = rs_node_type(walk->tree, node);
     if (place->kind == RS_PLACE_VARIABLE) {
-        rs_value stored = stored_value(walk, value, node);
-        if (stored.kind == RS_VALUE_UNKNOWN && is_pointer(walk, node)) {
-            stored = new_array(walk, place->key, node);
-            stored.lost = value->lost;
-        }
-        stored = rs_walk_view(walk, &stored, rs_node_type(walk->tree, node));
-        rs_walk_set(walk, place->key, &stored);
+        store_variable(walk, place, value, node);
     } else if (place->kind == RS_PLACE_MEMORY) {
-        CXType type = rs_node_type(walk->tree, node);
         rs_reference *reference = rs_walk_refer(walk, &place->address, node, type);
         if (reference == NULL)
             return;
@@ -734,5 +1038,86 @@ void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *valu
         walk->stores += rs_type_may_hold_index(type);
         array->written = true;
         array->read = array->read || reads;
+        rs_walk_disturb(walk, rs_stored_of(type), array->argument || place->address.lost,
+                        place->address.lost);
+    } else {
+        rs_walk_disturb(walk, rs_stored_of(type), true, true);
     }
+}
+
+/* ---- names of other things ---- */
+
+uint64_t rs_walk_columns(const rs_walk *walk)
+{
+    uint64_t columns = 0;
+    for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
+        columns |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    return columns;
+}
+
+void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
+{
+    rs_value changed = rs_value_unknown(rs_walk_columns(walk), true);
+    for (int i = 0; i < walk->exposed->count; i++) {
+        const rs_exposed *e = &walk->exposed->list[i];
+        if (rs_stored_may_change(stored, e->type) && (e->lasts ? lasting_too : others_too))
+            rs_walk_set(walk, e->key, &changed);
+    }
+}
+
+bool rs_walk_names_variable(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
+    int base = node < 0 ? -1 : rs_node_child(tree, node, 0);
+    if (node < 0)
+        return false;
+    if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
+        CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+        enum CXCursorKind kind = clang_getCursorKind(declared);
+        return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl;
+    }
+    bool member =
+        tree->nodes[node].kind == CXCursor_MemberRefExpr || rs_walk_is_component(walk, node);
+    bool target =
+        tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*");
+    if (base < 0 || !(member || target))
+        return false;
+    base = rs_node_inner(tree, base);
+    if (member && !rs_node_is_pointer(tree, base))
+        return rs_walk_names_variable(walk, base);
+    if (tree->nodes[base].kind != CXCursor_DeclRefExpr)
+        return false;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[base].cursor);
+    int known = rs_walk_find(walk, rs_cursor_key(walk, declared));
+    return known >= 0 && walk->values[known].kind == RS_VALUE_POINTER &&
+           clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Pointer;
+}
+
+void rs_walk_touch(rs_walk *walk, const rs_location *place, int node)
+{
+    if (rs_walk_find(walk, place->key) >= 0 || assigned_whole(walk, place->key) >= 0)
+        return;
+    rs_value value = rs_walk_evaluate(walk, node);
+    if (rs_walk_find(walk, place->key) < 0 && value.kind != RS_VALUE_RECORD)
+        rs_walk_set(walk, place->key, &value);
+}
+
+void rs_walk_bind_reference(rs_walk *walk, uint64_t key, int node)
+{
+    rs_location place = node < 0 ? nowhere() : rs_walk_locate(walk, node);
+    rs_value target = place.address;
+    if (place.kind == RS_PLACE_VARIABLE && !place.part) {
+        rs_walk_touch(walk, &place, node);
+        target = rs_value_unknown(0, false);
+        target.kind = RS_VALUE_POINTER;
+        target.key = place.key;
+    } else if (place.kind != RS_PLACE_MEMORY) {
+        rs_value value = node < 0 ? target : rs_walk_load(walk, &place, node);
+        target = rs_value_unknown(0, false);
+        target.kind = RS_VALUE_POINTER;
+        target.key = rs_walk_member(walk, key, "&", 0);
+        rs_walk_set(walk, target.key, &value);
+    }
+    rs_walk_set(walk, key, &target);
 }

@@ -1,5 +1,5 @@
 /* Statements, and the functions that are walked from their beginning. */
-#include "analyze/walk.h"
+#include "analyze/changes.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -57,6 +57,10 @@ static void walk_variable(rs_walk *walk, int node)
     }
     if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
         return; /* it begins with what it was */
+    if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) {
+        rs_walk_bind_reference(walk, key, initializer);
+        return;
+    }
     rs_value value =
         initializer >= 0 ? rs_walk_evaluate(walk, initializer) : rs_value_unknown(0, false);
     if (initializer >= 0)
@@ -76,7 +80,7 @@ static void walk_variable(rs_walk *walk, int node)
         value.lost = true;
     }
     value = rs_walk_view(walk, &value, type);
-    if (!pointer || value.kind == RS_VALUE_ADDRESS)
+    if (!pointer || value.kind == RS_VALUE_ADDRESS || value.kind == RS_VALUE_POINTER)
         rs_walk_set(walk, key, &value);
 }
 
@@ -115,7 +119,25 @@ static void walk_if(rs_walk *walk, int node)
     rs_environment_free(&after_yes);
 }
 
-/* Every case starts from the variables before the switch; behind it they are merged. */
+/* Whether a statement of a switch, or the one behind its label, jumps. */
+static bool ends_case(const rs_tree *tree, int node)
+{
+    int last = node;
+    while (tree->nodes[node].kind == CXCursor_CaseStmt ||
+           tree->nodes[node].kind == CXCursor_DefaultStmt) {
+        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+            last = child;
+        if (last == node)
+            break;
+        node = last;
+    }
+    return jumps(tree, node);
+}
+
+/*
+ * Every case starts from the variables before the switch, and those of the case before if that
+ * runs on into it; behind the switch they are merged.
+ */
 static void walk_switch(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
@@ -130,6 +152,7 @@ static void walk_switch(rs_walk *walk, int node)
         return;
     }
     walk->guards++;
+    bool falls = false;
     for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
         bool label = tree->nodes[child].kind == CXCursor_CaseStmt ||
                      tree->nodes[child].kind == CXCursor_DefaultStmt;
@@ -138,11 +161,12 @@ static void walk_switch(rs_walk *walk, int node)
             rs_walk_merge(walk, &merged);
             rs_environment_free(&merged);
             merged = walk->variables;
-            if (!rs_environment_copy(&start, &before))
+            if (!rs_environment_copy(&start, falls ? &merged : &before))
                 walk->no_memory = true;
             walk->variables = start;
         }
         rs_walk_statement(walk, child);
+        falls = !ends_case(tree, child);
     }
     walk->guards--;
     rs_walk_merge(walk, &merged);
@@ -171,6 +195,19 @@ static void walk_children(rs_walk *walk, int node)
         rs_walk_statement(walk, child);
 }
 
+/* From wherever a label is reached: what the function assigns anywhere is not known there. */
+static void forget_at_label(rs_walk *walk)
+{
+    const int parts[] = {walk->calls[walk->depth - 1], -1, -1};
+    rs_changes all = {NULL, 0, 0};
+    rs_value unknown = rs_value_unknown(rs_walk_columns(walk), true);
+    rs_changes_collect(walk, parts[0], false, &all);
+    rs_changes_collect_unseen(walk, parts[0], parts, &all);
+    for (int i = 0; i < all.count; i++)
+        rs_walk_set(walk, all.list[i].key, &unknown);
+    free(all.list);
+}
+
 void rs_walk_statement(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
@@ -179,9 +216,12 @@ void rs_walk_statement(rs_walk *walk, int node)
     switch ((int)tree->nodes[node].kind) {
     case CXCursor_CompoundStmt:
     case CXCursor_DeclStmt:
-    case CXCursor_LabelStmt:
     case CXCursor_DefaultStmt:
     case CXCursor_CaseStmt:
+        walk_children(walk, node);
+        return;
+    case CXCursor_LabelStmt:
+        forget_at_label(walk);
         walk_children(walk, node);
         return;
     case CXCursor_VarDecl:
@@ -200,7 +240,7 @@ void rs_walk_statement(rs_walk *walk, int node)
         rs_walk_while(walk, node, rs_node_child(tree, node, 0), rs_node_child(tree, node, 1));
         return;
     case CXCursor_DoStmt:
-        rs_walk_while(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
+        rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
         return;
     case CXCursor_ReturnStmt:
         walk_return(walk, node);
@@ -281,7 +321,7 @@ static void read_group(const rs_tree *tree, int function, rs_unit *unit)
 
 static restride_status walk_function(const rs_program *program, rs_model_set *set,
                                      const rs_routine *routines, int count,
-                                     const rs_routine *routine)
+                                     const rs_routine *routine, const rs_exposed_list *exposed)
 {
     rs_walk walk;
     memset(&walk, 0, sizeof walk);
@@ -292,6 +332,7 @@ static restride_status walk_function(const rs_program *program, rs_model_set *se
     walk.routine_count = count;
     walk.loop = -1;
     walk.returned = -1;
+    walk.exposed = exposed;
     const char *file;
     size_t line;
     rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
@@ -306,6 +347,10 @@ static restride_status walk_function(const rs_program *program, rs_model_set *se
         rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
                       routine->name);
     free(walk.values);
+    for (int i = 0; i < walk.member_count; i++)
+        free(walk.members[i].name);
+    free(walk.members);
+    rs_environment_free(&walk.initial);
     rs_environment_free(&walk.variables);
     return walk.no_memory ? rs_fail_memory("the analysis") : RESTRIDE_OK;
 }
@@ -358,12 +403,16 @@ restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
 {
     rs_routine *routines;
     int count;
+    rs_exposed_list exposed;
     restride_status status = find_routines(program, &routines, &count);
+    if (!rs_exposed_find(program, &exposed) && status == RESTRIDE_OK)
+        status = rs_fail_memory("the analysis");
     for (int i = 0; i < count && status == RESTRIDE_OK; i++)
         if (routines[i].kernel || !is_device_only(program, &routines[i]))
-            status = walk_function(program, set, routines, count, &routines[i]);
+            status = walk_function(program, set, routines, count, &routines[i], &exposed);
     if (program->language != RS_LANGUAGE_C)
         rs_grids_forget_extents(&program->grids, set);
+    rs_exposed_free(&exposed);
     for (int i = 0; i < count; i++)
         free(routines[i].name);
     free(routines);

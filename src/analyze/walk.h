@@ -9,6 +9,7 @@
 #ifndef RS_ANALYZE_WALK_H
 #define RS_ANALYZE_WALK_H
 
+#include "analyze/exposed.h"
 #include "analyze/model.h"
 #include "analyze/program.h"
 
@@ -18,13 +19,16 @@ typedef enum {
     RS_VALUE_UNKNOWN,
     RS_VALUE_NUMBER,
     RS_VALUE_ADDRESS, /* in an array */
-    RS_VALUE_POINTER  /* to a variable */
+    RS_VALUE_POINTER, /* to a variable */
+    RS_VALUE_RECORD   /* a copy of what is at an address, or of a variable */
 } rs_value_kind;
 
 typedef struct {
     rs_value_kind kind;
     rs_polynomial number;
-    uint64_t key; /* of the variable that a pointer points to */
+    uint64_t key;   /* of the variable that a pointer points to or a record was copied from; or 0 */
+    long stores;    /* as they were when a record was loaded */
+    bool untouched; /* nothing was assigned to the variable that it was copied from */
     /* An address: of the element with these subscripts, or of a member of it. */
     int array, count;
     rs_polynomial subscripts[RS_SUBSCRIPT_LIMIT];
@@ -52,6 +56,7 @@ typedef struct {
     rs_place_kind kind;
     uint64_t key; /* of a variable */
     rs_value address;
+    bool part; /* some bytes of the variable only: of a union, a vector or a bit-field's record */
 } rs_location;
 
 typedef struct {
@@ -63,6 +68,13 @@ typedef struct {
     rs_binding *bindings;
     int count, capacity;
 } rs_environment;
+
+/* A member of a variable that is a record, or a component of one that is a vector. */
+typedef struct {
+    uint64_t key, whole;
+    int64_t offset; /* bytes from where the whole begins */
+    char *name;
+} rs_member;
 
 typedef struct {
     char *name;
@@ -85,8 +97,12 @@ typedef struct {
     rs_unit *unit;
     const rs_routine *routines;
     int routine_count;
+    const rs_exposed_list *exposed;
 
     rs_environment variables;
+    rs_environment initial; /* what parameters and the like were before anything was stored */
+    rs_member *members;
+    int member_count;
     rs_value *values;
     int value_count, value_capacity;
 
@@ -95,7 +111,8 @@ typedef struct {
     rs_reduction reductions[RS_REDUCTION_LIMIT];
     int reduction_count;
     int calls[RS_CALL_DEPTH], depth;
-    int returned; /* the value of the function that is walked, or -1 */
+    int scanned[RS_CALL_DEPTH], scanned_count; /* functions that are looked through for changes */
+    int returned;                              /* the value of the function that is walked, or -1 */
     long steps;
     bool exhausted, no_memory;
 } rs_walk;
@@ -107,11 +124,25 @@ rs_value rs_value_constant(int64_t number);
 int rs_walk_keep(rs_walk *walk, const rs_value *value);
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value);
 int rs_walk_find(const rs_walk *walk, uint64_t key); /* -1: not there */
+
+/*
+ * The key of a member of a variable, the key of the variable that a member is one of (0: none),
+ * and whether a key is another one's or a member's of it.
+ */
+uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t offset);
+uint64_t rs_walk_whole(const rs_walk *walk, uint64_t key);
+bool rs_walk_is_part(const rs_walk *walk, uint64_t key, uint64_t whole);
+
+/* Keeps what a variable is before anything is stored in it, for where nothing is. */
+void rs_walk_set_initial(rs_walk *walk, uint64_t key, const rs_value *value);
+int rs_walk_find_initial(const rs_walk *walk, uint64_t key);
+void rs_walk_drop_declared(rs_walk *walk, size_t begin, size_t end); /* between these bytes */
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from);
 void rs_environment_free(rs_environment *environment);
 
 /* Leaves in the walk's variables what holds whether `other` was reached or not. */
 void rs_walk_merge(rs_walk *walk, const rs_environment *other);
+void rs_walk_merge_key(rs_walk *walk, const rs_environment *other, uint64_t key);
 rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name);
 
 /* The value as a polynomial; what is not one becomes an auxiliary symbol called `name`. */
@@ -150,6 +181,25 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node);
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads);
 rs_value rs_walk_variable(rs_walk *walk, int node);
+
+/*
+ * Whether an expression is a name, a member of one, or what a pointer points to that is known to
+ * point to a variable: to locate it touches nothing.
+ */
+bool rs_walk_names_variable(const rs_walk *walk, int node);
+
+/* Sees to it that a variable whose address is taken has a value. */
+void rs_walk_touch(rs_walk *walk, const rs_location *place, int node);
+
+/* Makes a variable of a reference type another name of what an expression names. */
+void rs_walk_bind_reference(rs_walk *walk, uint64_t key, int node);
+
+/* Forgets the variables that a store through an unknown pointer, or an unknown function, may
+ * change. */
+void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too);
+
+/* The columns of all loops around the place that is walked. */
+uint64_t rs_walk_columns(const rs_walk *walk);
 bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
 rs_value rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array: its address */
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
@@ -165,6 +215,12 @@ bool rs_walk_is_component(const rs_walk *walk, int node);
 /* calls.c */
 rs_value rs_walk_call(rs_walk *walk, int node);
 
+/* The node of the function called, if its source is there; -1 otherwise. */
+int rs_walk_routine(const rs_walk *walk, int node);
+
+/* Whether the function called can change nothing but what its arguments point to. */
+bool rs_walk_is_harmless(const rs_walk *walk, int node);
+
 /* threads.c: indices of work-items and threads. */
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);
 bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member, rs_value *value);
@@ -177,6 +233,7 @@ typedef struct {
 rs_for_parts rs_for_read(const rs_tree *tree, int node);
 void rs_walk_for(rs_walk *walk, int node);
 void rs_walk_while(rs_walk *walk, int node, int condition, int body);
+void rs_walk_do(rs_walk *walk, int node, int condition, int body);
 
 /* statements.c */
 void rs_walk_statement(rs_walk *walk, int node);

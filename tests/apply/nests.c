@@ -355,11 +355,24 @@ static float gathered(float value)
     return sum;
 }
 
-/* must stay: a function is called that kernels do not have */
+/* must stay: sum brings values from one iteration of i to another */
 void through_static(int n, float x[])
 {
     for (int i = 0; i < n; i++)
         x[i] = gathered(x[i]);
+}
+
+static float raised(float value)
+{
+    static float by = 3;
+    return value + by;
+}
+
+/* must stay: a function is called that kernels do not have */
+void reads_static(int n, float x[])
+{
+    for (int i = 0; i < n; i++)
+        x[i] = raised(x[i]);
 }
 
 /* must stay: is accessed in a function that is called */

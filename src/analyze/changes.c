@@ -1,0 +1,470 @@
+/*
+ * See changes.h. Assignments by name come first; then what pointers, references and functions may
+ * change, of the variables that are exposed to them at all.
+ */
+#include "analyze/changes.h"
+
+#include "source/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_LIMIT = 20 };
+
+void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_change *change)
+{
+    if (all->count == all->capacity) {
+        int wanted = all->capacity == 0 ? 16 : all->capacity * 2;
+        rs_change *grown = realloc(all->list, (size_t)wanted * sizeof *grown);
+        if (grown == NULL) {
+            walk->no_memory = true;
+            return;
+        }
+        all->list = grown;
+        all->capacity = wanted;
+    }
+    all->list[all->count++] = *change;
+}
+
+int rs_changes_count(const rs_walk *walk, const rs_changes *all, uint64_t key)
+{
+    int count = 0;
+    for (int i = 0; i < all->count; i++)
+        count += all->list[i].key == key || rs_walk_is_part(walk, all->list[i].key, key) ||
+                 rs_walk_is_part(walk, key, all->list[i].key);
+    return count;
+}
+
+/* ---- by name ---- */
+
+bool rs_variable_key(rs_walk *walk, int node, uint64_t *key)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0 || !rs_walk_names_variable(walk, node))
+        return false;
+    rs_location place = rs_walk_locate(walk, node);
+    *key = place.key;
+    return place.kind == RS_PLACE_VARIABLE;
+}
+
+static bool lasts(const rs_tree *tree, int target)
+{
+    int root = rs_root_name(tree, target);
+    return root >= 0 && rs_variable_lasts(clang_getCursorReferenced(tree->nodes[root].cursor));
+}
+
+bool rs_loads_memory(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CallExpr ||
+        (kind == CXCursor_MemberRefExpr && rs_node_child(tree, node, 0) >= 0 &&
+         rs_node_is_pointer(tree, rs_node_child(tree, node, 0))) ||
+        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (rs_loads_memory(tree, child))
+            return true;
+    return false;
+}
+
+/* Reads "v = v + e", "v = e + v", "v = v - e". */
+static void read_sum(rs_walk *walk, rs_change *c, int right)
+{
+    uint64_t key;
+    right = rs_node_inner(walk->tree, right);
+    if (right < 0 || walk->tree->nodes[right].kind != CXCursor_BinaryOperator)
+        return;
+    int a = rs_node_child(walk->tree, right, 0), b = rs_node_child(walk->tree, right, 1);
+    bool plus = rs_node_is_binary(walk->tree, right, "+");
+    bool minus = rs_node_is_binary(walk->tree, right, "-");
+    if ((plus || minus) && rs_variable_key(walk, a, &key) && key == c->key) {
+        c->by = b;
+        c->sign = plus ? 1 : -1;
+    } else if (plus && rs_variable_key(walk, b, &key) && key == c->key) {
+        c->by = a;
+        c->sign = 1;
+    }
+}
+
+/* Whether a node assigns a variable, and how. */
+static bool read_change(rs_walk *walk, int node, rs_change *c)
+{
+    const rs_tree *tree = walk->tree;
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
+    c->node = node;
+    c->target = left;
+    c->by = -1;
+    c->sign = 0;
+    c->data = false;
+    if (left < 0 || !rs_variable_key(walk, left, &c->key))
+        return false;
+    c->lasts = lasts(tree, left);
+    if (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) {
+        read_sum(walk, c, right);
+        c->data = rs_loads_memory(tree, right);
+        return true;
+    }
+    if (kind == CXCursor_CompoundAssignOperator) {
+        bool plus = rs_node_is_binary(tree, node, "+="),
+             minus = rs_node_is_binary(tree, node, "-=");
+        c->sign = plus ? 1 : minus ? -1 : 0;
+        c->by = right;
+        c->data = right >= 0 && rs_loads_memory(tree, right);
+        return true;
+    }
+    if (kind == CXCursor_UnaryOperator) {
+        bool up = rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++");
+        bool down = rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--");
+        c->sign = up ? 1 : down ? -1 : 0;
+        c->data = rs_node_is_prefix(tree, node, "&"); /* its address is handed on */
+        return up || down || c->data;
+    }
+    return false;
+}
+
+void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all)
+{
+    rs_change c;
+    if (node < 0)
+        return;
+    if (read_change(walk, node, &c)) {
+        c.always = always;
+        c.data = c.data || !always; /* whether it happens depends on what was loaded */
+        rs_changes_add(walk, all, &c);
+    }
+    enum CXCursorKind kind = walk->tree->nodes[node].kind;
+    bool plain = kind == CXCursor_CompoundStmt || kind == CXCursor_ParenExpr ||
+                 kind == CXCursor_BinaryOperator || kind == CXCursor_UnexposedExpr ||
+                 kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_UnaryOperator ||
+                 kind == CXCursor_CompoundAssignOperator || kind == CXCursor_DeclStmt ||
+                 kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr;
+    bool either =
+        rs_node_is_binary(walk->tree, node, "&&") || rs_node_is_binary(walk->tree, node, "||");
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next) {
+        rs_changes_collect(walk, child, always && plain, all);
+        always = always && !either;
+    }
+}
+
+/* ---- by other ways ---- */
+
+/* What a pointer leads to, or a place lies in. */
+typedef enum { TO_VARIABLE, TO_MEMORY, TO_ANYTHING } reach;
+
+typedef struct {
+    rs_walk *walk;
+    const int *parts; /* of the loop; NULL in a function that it calls */
+    int callee;       /* the function, or -1 */
+    rs_changes *all;
+    int depth;
+} unseen;
+
+static reach of_pointer(unseen *u, int node, uint64_t *key);
+
+static bool contains(const rs_tree *tree, int node, size_t offset)
+{
+    return node >= 0 && offset >= tree->nodes[node].begin && offset < tree->nodes[node].end;
+}
+
+static bool is_inside(const unseen *u, CXCursor declared)
+{
+    const rs_tree *tree = u->walk->tree;
+    size_t offset = rs_cursor_offset(declared);
+    if (u->parts == NULL)
+        return contains(tree, u->callee, offset);
+    for (int i = 0; i < 3; i++)
+        if (contains(tree, u->parts[i], offset))
+            return true;
+    return false;
+}
+
+/* The initializer of a variable that the loop declares; -1 for none. */
+static int initializer_of(const unseen *u, CXCursor declared)
+{
+    const rs_tree *tree = u->walk->tree;
+    if (clang_getCursorKind(declared) != CXCursor_VarDecl || !is_inside(u, declared) ||
+        clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared)))
+        return -1;
+    int last = -1;
+    for (int i = 0; i < tree->node_count; i++)
+        if (tree->nodes[i].kind == CXCursor_VarDecl &&
+            clang_equalCursors(tree->nodes[i].cursor, declared) != 0)
+            for (int child = tree->nodes[i].first; child >= 0; child = tree->nodes[child].next)
+                last = child;
+    return last;
+}
+
+static bool is_array_type(CXType type)
+{
+    return type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray ||
+           type.kind == CXType_VariableArray || type.kind == CXType_DependentSizedArray;
+}
+
+static bool is_reference_type(CXType type)
+{
+    return type.kind == CXType_LValueReference || type.kind == CXType_RValueReference;
+}
+
+static reach of_value(const rs_walk *walk, int value, uint64_t *key)
+{
+    if (value >= 0 && walk->values[value].kind == RS_VALUE_POINTER) {
+        *key = walk->values[value].key;
+        return TO_VARIABLE;
+    }
+    bool memory =
+        value >= 0 && walk->values[value].kind == RS_VALUE_ADDRESS && !walk->values[value].lost;
+    return memory ? TO_MEMORY : TO_ANYTHING;
+}
+
+static reach of_place(unseen *u, int node, uint64_t *key);
+
+static reach of_name(unseen *u, int node, uint64_t *key)
+{
+    CXCursor declared = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    uint64_t own = rs_cursor_key(u->walk, declared);
+    bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
+    if ((is_array_type(type) && !parameter) ||
+        (u->callee >= 0 && is_inside(u, declared) && parameter))
+        return TO_MEMORY; /* what a parameter refers to is a matter of the arguments */
+    if (!is_reference_type(type)) {
+        *key = own;
+        return TO_VARIABLE;
+    }
+    if (is_inside(u, declared)) {
+        int initializer = initializer_of(u, declared);
+        return initializer < 0 ? TO_ANYTHING : of_place(u, initializer, key);
+    }
+    int known = rs_walk_find(u->walk, own);
+    *key = own;
+    return known < 0 ? TO_VARIABLE : of_value(u->walk, known, key);
+}
+
+/* What lies in a variable's array is memory of its own. */
+static reach of_place(unseen *u, int node, uint64_t *key)
+{
+    const rs_tree *tree = u->walk->tree;
+    node = rs_node_inner(tree, node);
+    int base = node < 0 ? -1 : rs_node_child(tree, node, 0);
+    if (node < 0 || ++u->depth > DEPTH_LIMIT)
+        return TO_ANYTHING;
+    if (tree->nodes[node].kind == CXCursor_DeclRefExpr)
+        return of_name(u, node, key);
+    if (base < 0)
+        return TO_ANYTHING;
+    if (tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*"))
+        return of_pointer(u, base, key);
+    bool element = tree->nodes[node].kind == CXCursor_ArraySubscriptExpr;
+    if (!element && tree->nodes[node].kind != CXCursor_MemberRefExpr &&
+        tree->nodes[node].kind != CXCursor_UnexposedExpr)
+        return TO_ANYTHING;
+    CXType type = rs_node_type(tree, rs_node_inner(tree, base));
+    if (type.kind == CXType_Pointer)
+        return of_pointer(u, base, key);
+    reach found = of_place(u, base, key);
+    return element && is_array_type(type) && found == TO_VARIABLE ? TO_MEMORY : found;
+}
+
+/* Whether a pointer stays in memory whatever the loop assigns to it. */
+static bool stays(unseen *u, uint64_t key)
+{
+    for (int i = 0; i < u->all->count; i++) {
+        rs_change c = u->all->list[i];
+        uint64_t other;
+        if (c.key != key || (c.sign != 0 && !c.data))
+            continue;
+        if (c.sign == 0 &&
+            (u->walk->tree->nodes[c.node].kind != CXCursor_BinaryOperator ||
+             of_pointer(u, rs_node_child(u->walk->tree, c.node, 1), &other) != TO_MEMORY))
+            return false;
+    }
+    return true;
+}
+
+static bool is_assigned(const rs_tree *tree, int node, CXCursor declared)
+{
+    int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    bool assigns = rs_node_is_binary(tree, node, "=") || rs_node_is_prefix(tree, node, "&");
+    if (assigns && left >= 0 && tree->nodes[left].kind == CXCursor_DeclRefExpr &&
+        clang_equalCursors(clang_getCursorReferenced(tree->nodes[left].cursor), declared) != 0)
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (is_assigned(tree, child, declared))
+            return true;
+    return false;
+}
+
+static reach of_pointer_name(unseen *u, int node, uint64_t *key)
+{
+    CXCursor declared = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    uint64_t own = rs_cursor_key(u->walk, declared);
+    bool inside = is_inside(u, declared);
+    bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
+    if (is_array_type(type) && !parameter)
+        return TO_MEMORY;
+    if (u->callee >= 0 && is_assigned(u->walk->tree, u->callee, declared))
+        return TO_ANYTHING;
+    if (u->callee >= 0 && inside && parameter)
+        return TO_MEMORY;
+    int known = inside ? -1 : rs_walk_find(u->walk, own);
+    reach found = TO_ANYTHING;
+    if (inside)
+        found = of_pointer(u, initializer_of(u, declared), key);
+    else if (known >= 0)
+        found = of_value(u->walk, known, key);
+    else if (parameter)
+        found = TO_MEMORY;
+    bool changed = rs_changes_count(u->walk, u->all, own) > 0;
+    return !changed || (found == TO_MEMORY && stays(u, own)) ? found : TO_ANYTHING;
+}
+
+static reach of_pointer(unseen *u, int node, uint64_t *key)
+{
+    const rs_tree *tree = u->walk->tree;
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
+    if (node < 0 || ++u->depth > DEPTH_LIMIT)
+        return TO_ANYTHING;
+    int first = rs_node_child(tree, node, 0), last = -1;
+    for (int child = first; child >= 0; child = tree->nodes[child].next)
+        last = child;
+    switch ((int)tree->nodes[node].kind) {
+    case CXCursor_DeclRefExpr:
+        return of_pointer_name(u, node, key);
+    case CXCursor_CStyleCastExpr:
+    case CXCursor_UnexposedExpr:
+        return last < 0 ? TO_ANYTHING : of_pointer(u, last, key);
+    case CXCursor_ArraySubscriptExpr:
+    case CXCursor_MemberRefExpr:
+        return is_array_type(rs_node_type(tree, node)) ? TO_MEMORY : TO_ANYTHING;
+    case CXCursor_UnaryOperator:
+        if (rs_node_is_prefix(tree, node, "&"))
+            return of_place(u, first, key);
+        break;
+    case CXCursor_BinaryOperator:
+        if (rs_node_is_binary(tree, node, "+") || rs_node_is_binary(tree, node, "-")) {
+            bool left = rs_node_is_pointer(tree, rs_node_inner(tree, first));
+            return of_pointer(u, left ? first : last, key) == TO_MEMORY ? TO_MEMORY : TO_ANYTHING;
+        }
+        break;
+    default:
+        break;
+    }
+    return TO_ANYTHING;
+}
+
+static void add_unseen(unseen *u, uint64_t key, int node, int target, bool lasting)
+{
+    rs_change change = {key, node, target, -1, 0, false, true, lasting};
+    rs_changes_add(u->walk, u->all, &change);
+}
+
+static void add_exposed(unseen *u, rs_stored stored, int node, bool others_too)
+{
+    for (int i = 0; i < u->walk->exposed->count; i++) {
+        const rs_exposed *e = &u->walk->exposed->list[i];
+        if (rs_stored_may_change(stored, e->type) && (e->lasts || others_too))
+            add_unseen(u, e->key, node, e->node, e->lasts);
+    }
+}
+
+static void add_target(unseen *u, int node, int target)
+{
+    uint64_t key = 0, named = 0;
+    rs_stored stored = rs_stored_of(rs_node_type(u->walk->tree, target));
+    u->depth = 0;
+    reach found = of_place(u, target, &key);
+    if (found == TO_ANYTHING)
+        add_exposed(u, stored, node, true);
+    else if (found == TO_MEMORY && rs_type_may_hold_index(rs_node_type(u->walk->tree, target)))
+        add_exposed(u, stored, node, false);
+    else if (found == TO_VARIABLE) {
+        bool seen = u->callee < 0 && rs_variable_key(u->walk, target, &named);
+        for (int i = 0; i < u->walk->exposed->count && !seen; i++)
+            if (u->walk->exposed->list[i].key == key ||
+                rs_walk_is_part(u->walk, key, u->walk->exposed->list[i].key))
+                add_unseen(u, key, node, u->walk->exposed->list[i].node,
+                           u->walk->exposed->list[i].lasts);
+    }
+}
+
+static bool takes_address(const rs_tree *tree, int argument)
+{
+    return argument >= 0 && rs_node_is_pointer(tree, argument);
+}
+
+static void add_argument(unseen *u, int node, int argument, bool reference)
+{
+    uint64_t key = 0;
+    u->depth = 0;
+    reach found = reference ? of_place(u, argument, &key) : of_pointer(u, argument, &key);
+    if (found == TO_ANYTHING)
+        add_exposed(u, RS_STORED_ANYTHING, node, true);
+    for (int i = 0; i < u->walk->exposed->count && found == TO_VARIABLE; i++)
+        if (rs_walk_is_part(u->walk, key, u->walk->exposed->list[i].key))
+            add_unseen(u, key, node, u->walk->exposed->list[i].node,
+                       u->walk->exposed->list[i].lasts);
+}
+
+static void scan(unseen *u, int node);
+
+static void add_call(unseen *u, int node)
+{
+    const rs_tree *tree = u->walk->tree;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    int callee = tree->nodes[node].first, which = 0;
+    for (int argument = callee < 0 ? -1 : tree->nodes[callee].next; argument >= 0;
+         argument = tree->nodes[argument].next) {
+        CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
+        CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
+        bool reference = !clang_Cursor_isNull(parameter) && is_reference_type(type);
+        if (reference || takes_address(tree, rs_node_inner(tree, argument)))
+            add_argument(u, node, argument, reference);
+    }
+    int body = rs_walk_routine(u->walk, node);
+    if (body < 0) {
+        if (!rs_walk_is_harmless(u->walk, node))
+            add_exposed(u, RS_STORED_ANYTHING, node, true);
+        return;
+    }
+    for (int i = 0; i < u->walk->scanned_count; i++)
+        if (u->walk->scanned[i] == body)
+            return;
+    if (u->walk->scanned_count == RS_CALL_DEPTH) {
+        add_exposed(u, RS_STORED_ANYTHING, node, true);
+        return;
+    }
+    u->walk->scanned[u->walk->scanned_count++] = body;
+    unseen inner = {u->walk, NULL, body, u->all, 0};
+    scan(&inner, body);
+    u->walk->scanned_count--;
+}
+
+static void scan(unseen *u, int node)
+{
+    const rs_tree *tree = u->walk->tree;
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    bool step = kind == CXCursor_UnaryOperator &&
+                (rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++") ||
+                 rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--"));
+    bool assigns = kind == CXCursor_CompoundAssignOperator ||
+                   (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "="));
+    int target = rs_node_child(tree, node, 0);
+    if (kind == CXCursor_LambdaExpr)
+        return;
+    if ((step || assigns) && target >= 0)
+        add_target(u, node, target);
+    if (kind == CXCursor_CallExpr)
+        add_call(u, node);
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        scan(u, child);
+}
+
+void rs_changes_collect_unseen(rs_walk *walk, int node, const int parts[3], rs_changes *all)
+{
+    unseen u = {walk, parts, -1, all, 0};
+    if (node >= 0 && walk->exposed->count > 0)
+        scan(&u, node);
+}
