@@ -46,7 +46,8 @@ RESTRIDE_API restride_status restride_layout_parse(restride_layout **layout, con
 RESTRIDE_API void restride_layout_destroy(restride_layout *layout);
 
 /* The number of dimensions, and the extent of one of them. A record's extent is its number of
- * scalar leaves, padding leaves included. Thread-safe. */
+ * scalar leaves, padding leaves included. 0 for a dimension that there is not, and without a
+ * layout. Thread-safe. */
 RESTRIDE_API int restride_layout_rank(const restride_layout *layout);
 RESTRIDE_API size_t restride_layout_extent(const restride_layout *layout, int dimension);
 
@@ -70,7 +71,8 @@ typedef enum {
 /*
  * Source text of accessors for kernels: the software form of the address-translating load and store
  * of Tseng 2014 (equations 1 and 2). *source is the caller's, to be freed with free(). What it
- * defines, for a prefix P, is described in docs/layouts.md. `prefix` is a C identifier.
+ * defines, for a prefix P, is described in docs/layouts.md. RESTRIDE_INVALID_ARGUMENT without a
+ * layout or `source`, and where `prefix` is no C identifier.
  * Thread-safe.
  */
 RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *layout,

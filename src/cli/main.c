@@ -69,6 +69,8 @@ int main(int argc, char **argv)
         return RS_EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {
+        if (argc > 2)
+            return rs_cli_fail(RS_EXIT_USAGE, argv[1], "\"%s\" is one argument too many.", argv[2]);
         printf("restride %s\n", RS_VERSION);
         return RS_EXIT_DONE;
     }

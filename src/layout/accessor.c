@@ -533,7 +533,11 @@ void rs_layout_write_offset(const restride_layout *layout, restride_dialect whic
 restride_status restride_layout_accessor(const restride_layout *layout, restride_dialect which,
                                          const char *prefix, char **source)
 {
-    *source = NULL;
+    if (source != NULL)
+        *source = NULL;
+    if (layout == NULL || source == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "An accessor needs a layout and a place for its source.");
     if ((unsigned)which >= sizeof dialects / sizeof dialects[0])
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "Dialect %d is unknown; use one of restride_dialect.", (int)which);

@@ -150,17 +150,18 @@ size_t rs_layout_index(const restride_layout *layout, size_t offset, size_t inde
 
 size_t restride_layout_size(const restride_layout *layout)
 {
-    return layout->size;
+    return layout == NULL ? 0 : layout->size;
 }
 
 int restride_layout_rank(const restride_layout *layout)
 {
-    return layout->rank;
+    return layout == NULL ? 0 : layout->rank;
 }
 
 size_t restride_layout_extent(const restride_layout *layout, int dimension)
 {
-    return layout->dimensions[dimension].extent;
+    bool exists = dimension >= 0 && dimension < restride_layout_rank(layout);
+    return exists ? layout->dimensions[dimension].extent : 0;
 }
 
 static bool is_whole(const rs_term *term)

@@ -33,7 +33,7 @@ restride_status restride_host_memory_create(restride_host_memory **memory, restr
 
 void *restride_host_memory_pointer(const restride_host_memory *memory)
 {
-    return memory->pinned.pointer;
+    return memory == NULL ? NULL : memory->pinned.pointer;
 }
 
 void restride_host_memory_destroy(restride_host_memory *memory)

@@ -102,7 +102,7 @@ static restride_status find_path(rs_path *path, const rs_sequence *steps, const 
     if (status == RESTRIDE_OK && count == 0)
         status = rs_fail(RESTRIDE_UNSUPPORTED,
                          "No sequence of transpositions keeps within %zu bytes of scratch memory; "
-                         "grant more, or use an engine with more threads.",
+                         "grant more.",
                          steps->budget);
     return status;
 }
@@ -187,7 +187,7 @@ static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_co
     if (best_gaps >= rs_arrangement_gaps(a))
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "No transposition of these %zu axes keeps within %zu bytes of scratch "
-                       "memory; grant more, or use an engine with more threads.",
+                       "memory; grant more.",
                        a->count, steps->budget);
     add_step(steps, context, a, &best);
     rs_arrangement_apply(a, &best);

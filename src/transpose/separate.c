@@ -173,7 +173,7 @@ static restride_status take_apart(rs_sequence *s, const job *j)
     if (best_cost >= RS_COST_IMPOSSIBLE)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "%zu rows of %zu parts with %zu bytes cannot be taken apart within %zu "
-                       "bytes of scratch memory; grant more, or use an engine with more threads.",
+                       "bytes of scratch memory; grant more.",
                        j->rows, j->count, j->row_bytes, s->budget);
     return RESTRIDE_OK;
 }

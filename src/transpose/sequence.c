@@ -327,7 +327,7 @@ static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surro
     }
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "The stages of this conversion do not keep within %zu bytes of scratch memory; "
-                   "grant more, or use an engine with more threads.",
+                   "grant more.",
                    surroundings->budget);
 }
 

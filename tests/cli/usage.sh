@@ -11,6 +11,8 @@ verbs=$(sed -nE 's/^  ([a-z]+) .*/\1/p' "$work/out")
 [ "$(echo "$verbs" | wc -l)" -ge 2 ] || complain "--help lists no verbs"
 expect 0 "$restride" --version
 says out '^restride [0-9]+\.[0-9]+\.[0-9]+$'
+expect 2 "$restride" --version extra
+says err '"extra" is one argument too many'
 expect 2 "$restride" dance
 says err '"dance" is not a verb'
 

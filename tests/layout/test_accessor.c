@@ -242,6 +242,11 @@ static void test_bad_prefixes_are_refused(void **state)
     char *source;
     assert_int_equal(restride_layout_accessor(layout, (restride_dialect)9, "P", &source),
                      RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_layout_accessor(NULL, RESTRIDE_DIALECT_C, "P", &source),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_null(source);
+    assert_int_equal(restride_layout_accessor(layout, RESTRIDE_DIALECT_C, "P", NULL),
+                     RESTRIDE_INVALID_ARGUMENT);
     restride_layout_destroy(layout);
 }
 

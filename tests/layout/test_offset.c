@@ -152,6 +152,20 @@ static void test_layout_of_a_record_equals_the_parsed_one(void **state)
     restride_layout_destroy(NULL);
 }
 
+static void test_what_is_not_there_is_0(void **state)
+{
+    (void)state;
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, "i:70 f:5", "i f"), RESTRIDE_OK);
+    assert_int_equal(restride_layout_extent(layout, 1), 5);
+    assert_int_equal(restride_layout_extent(layout, 2), 0);
+    assert_int_equal(restride_layout_extent(layout, -1), 0);
+    restride_layout_destroy(layout);
+    assert_int_equal(restride_layout_extent(NULL, 0), 0);
+    assert_int_equal(restride_layout_rank(NULL), 0);
+    assert_int_equal(restride_layout_size(NULL), 0);
+}
+
 static void test_an_empty_array_has_size_0(void **state)
 {
     (void)state;
@@ -168,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_offsets_beyond_32_bits),
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_layout_of_a_record_equals_the_parsed_one),
+        cmocka_unit_test(test_what_is_not_there_is_0),
         cmocka_unit_test(test_an_empty_array_has_size_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
