@@ -30,7 +30,7 @@ static void test_cases(void **state)
         {"view-beside-parent", "", 1, 1},
         {"compile-and-link", "", 1, 1},
         {"link-two", "", 0, 0},
-        {"refused-build", "", 1, 1},
+        {"refused-build", "", 1, 2},
         {"notified-build", "", 1, 1},
         {"notified-link", "", 3, 3},
         {"binary", "", 3, 3},

@@ -1,6 +1,8 @@
 /* Cases of events: those that the program sets, and the times of others. */
 #include "cases.h"
 
+#include <stdlib.h>
+
 /* A user event holds a launch back; when that is over, launches are as before. */
 void case_user_event(void)
 {
@@ -27,7 +29,8 @@ void case_held_and_slow(void)
         "__kernel void work(__global int *out)\n"
         "{ uint s = get_global_id(0); for (uint i = 0; i < (1u << 20); i++) s = s * 1664525u + i;\n"
         "  out[get_global_id(0)] = (int)s; }\n";
-    cl_int error;
+    cl_int error, status;
+    cl_event worked;
     cl_kernel add = make_kernel(program, "add", cells);
     cl_mem out = make_cells(CL_MEM_READ_WRITE, NULL);
     cl_program slow = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
@@ -36,12 +39,17 @@ void case_held_and_slow(void)
     cl_kernel work = make_kernel(slow, "work", out);
     cl_event user = clCreateUserEvent(context, &error);
     done(error, "clCreateUserEvent");
-    launch_on(queue, work, user, NULL);
+    launch_on(queue, work, user, &worked);
     done(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
     add_once(add);
+    done(clGetEventInfo(worked, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+         "clGetEventInfo");
+    if (status == CL_COMPLETE) /* this thread was slower still */
+        exit(LACKS);
     done(clFinish(queue), "clFinish");
     add_once(add);
     compare(cells);
+    done(clReleaseEvent(worked), "clReleaseEvent");
     done(clReleaseEvent(user), "clReleaseEvent");
 }
 
