@@ -24,10 +24,11 @@ check() { # LAYERS POLICY PROGRAM ARGUMENTS...
 }
 
 layer=$build/lib/librestride_layer.so
-for name in threads user-event released-queue leak views; do
+for name in threads user-event released-queue leak views notified-build notified-link; do
     check "$layer" asta "$programs/layer_cases" $name
 done
 POCL_DEVICES='pthread pthread' check "$layer" asta "$programs/layer_cases" several-devices
+POCL_DEVICES='pthread pthread' check "$layer" asta "$programs/layer_cases" in-place
 POCL_DEVICES='pthread pthread' check "$layer" asta "$programs/layer_calls" tests/layer/calls.cl 2 200 1007 2
 for name in held-back shared callback; do
     check "$layer" asta "$programs/layer_waits" $name
@@ -38,4 +39,5 @@ for name in notified-at-end notified-at-release notified-at-kernel; do
     MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" auto "$programs/layer_waits" $name
 done
 MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" soa "$programs/layer_waits" notified-at-plans
+MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" asta "$programs/layer_cases" thread-ends
 echo "thread_check: no race"

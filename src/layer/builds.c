@@ -206,13 +206,18 @@ static void leave_linking(linking *begun)
 }
 
 /* The driver has linked, or not, and its call may not have returned yet. The program may make its
- * kernels from here. */
+ * kernels from here; what could not be linked may be gone when the call returns. */
 static void CL_CALLBACK note_linked(cl_program handle, void *data)
 {
     linking *begun = data;
+    size_t kernels;
+    const bool is_linked =
+        rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels,
+                                      NULL) == CL_SUCCESS;
     rs_layer_lock();
     const linking ended = *begun;
-    record_linked(begun, handle);
+    if (is_linked)
+        record_linked(begun, handle);
     leave_linking(begun);
     rs_layer_unlock();
     ended.notify(handle, ended.data);
