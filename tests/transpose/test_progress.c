@@ -2,16 +2,54 @@
 #include "cmocka_all.h"
 #include "restride/restride.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct {
-    size_t calls;
+    atomic_size_t calls;
     size_t last;
     size_t total;
     bool shrank;
 } told;
+
+/* ---- time, in place of the C library's: the thread that tells is not kept waiting, and the run
+ * begins when it has told something ---- */
+
+static told *listener; /* NULL: time is as always */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __real_pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument)
+{
+    int error = __real_pthread_create(thread, attributes, start, argument);
+    while (error == 0 && listener != NULL && listener->calls == 0)
+        sched_yield();
+    return error;
+}
+
+int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  const struct timespec *until)
+{
+    if (listener == NULL)
+        return __real_pthread_cond_timedwait(condition, mutex, until);
+    pthread_mutex_unlock(mutex);
+    sched_yield();
+    pthread_mutex_lock(mutex);
+    return ETIMEDOUT;
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- runs ---- */
 
 static void listen(void *context, size_t done, size_t total)
 {
@@ -51,7 +89,9 @@ static void test_middle(void **state)
 {
     (void)state;
     told t = {0};
-    transpose_watched(9001, 20011, &t); /* far longer than 0.2 s */
+    listener = &t;
+    transpose_watched(901, 2003, &t);
+    listener = NULL;
     assert_true(t.calls >= 2);
     assert_false(t.shrank);
     assert_int_equal(t.last, t.total);
