@@ -153,7 +153,7 @@ static void compare(const char *source, const json_t *reply, const example *exam
     cl_program original = device_build(source, "");
     cl_program rewritten = device_build(string_of(reply, "source"), "");
     for (size_t e = 0; e < count; e++) {
-        char kernel[16];
+        char kernel[24];
         snprintf(kernel, sizeof kernel, "f%zu", e);
         const device_case test = {examples[e].title, kernel, 2, {"a", "b"}, {4, 4 * LENGTH}};
         device_compare(&test, original, rewritten, reply, 100, (unsigned)e);
