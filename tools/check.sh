@@ -62,10 +62,10 @@ fuzz_briefly() {
     [ $status -eq 0 ] || [ $status -eq 77 ]
 }
 
-# Random kernels, rewritten and not: another minute of them each time.
+# Random kernels, rewritten and not: another minute of them for each commit, which its next check repeats.
 fuzz_kernels() {
     local status=0
-    BUILD=$build tools/fuzz_kernels.sh 60 || status=$?
+    BUILD=$build tools/fuzz_kernels.sh 60 "$(git log -1 --format=%ct 2>/dev/null || echo 1)000" || status=$?
     [ $status -eq 0 ] || [ $status -eq 77 ]
 }
 

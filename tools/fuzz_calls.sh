@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED]
+# usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED], or --runs COUNT in place of SECONDS
 # Random sequences of every kind of call on buffers of structures, each also carried out on plain arrays, without the layer
-# and with it, under each policy and with random tiles, a quarter of them on two devices, until the time is over. Under
+# and with it, under each policy and with random tiles, a quarter of them on two devices, until the time is over, or COUNT of them. Under
 # policy auto, half of the runs are on a made-up GPU whose times change from run to run, so that layouts come and go. Ends
 # at the first difference, and says how to repeat it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=build
 [ "${1:-}" != --build ] || { build=$2 && shift 2; }
+most_runs=
 limit=${1:?usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED]}
+[ "$limit" != --runs ] || { most_runs=$2 && shift; }
 seed=${2:-$(date +%s)}
 programs=$build/tests/layer
 errors=$(mktemp)
@@ -16,9 +18,9 @@ trap 'rm -f "$errors"' EXIT
 export RESTRIDE_WISDOM=
 
 RANDOM=$((seed % 32768))
-end=$((SECONDS + limit))
+[ -n "$most_runs" ] || end=$((SECONDS + limit))
 runs=0
-while [ "$SECONDS" -lt "$end" ]; do
+while if [ -n "$most_runs" ]; then [ "$runs" -lt "$most_runs" ]; else [ "$SECONDS" -lt "$end" ]; fi; do
     tile=$((1 + RANDOM % 130))
     cells=$((130 + RANDOM % 3000))
     # Half of the buffers end with a full tile, for which there are kernels of their own.
