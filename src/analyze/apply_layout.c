@@ -253,6 +253,22 @@ static size_t find_byte(const application *a, size_t from, char wanted)
     return from;
 }
 
+/* (A[x])[y] is written as A[x][y]. */
+static restride_status drop_parentheses(application *a, int node)
+{
+    const rs_tree *tree = &a->program.tree;
+    int inner = rs_node_inner(tree, node);
+    restride_status status = RESTRIDE_OK;
+    for (; status == RESTRIDE_OK && node >= 0 && node != inner; node = tree->nodes[node].first) {
+        if (tree->nodes[node].kind != CXCursor_ParenExpr)
+            continue;
+        status = replace(a, tree->nodes[node].begin, tree->nodes[node].begin + 1, "");
+        if (status == RESTRIDE_OK)
+            status = replace(a, tree->nodes[node].end - 1, tree->nodes[node].end, "");
+    }
+    return status;
+}
+
 /* A[x][y] becomes A[restride_grid_0_offset(n, m, (x), (y))]. */
 static restride_status edit_access(application *a, const rs_grid_access *access)
 {
@@ -282,6 +298,8 @@ static restride_status edit_access(application *a, const rs_grid_access *access)
         status = add_edit(a, open, open + 1, &text);
         if (status == RESTRIDE_OK)
             status = replace(a, close, close + 1, d == last ? "))]" : ")");
+        if (status == RESTRIDE_OK && d > 0)
+            status = drop_parentheses(a, base);
         node = rs_node_inner(tree, base);
     }
     return status;

@@ -206,13 +206,13 @@ static bool write_for(rs_lanes *b, int node)
             return rs_lanes_refuse(b, header[i], "differs between the iterations of a vector")
                 .vector;
     rs_lanes_indent(b);
-    rs_kernels_write_for(b->kernels, b->text, loop);
+    bool opened = rs_kernels_write_for(b->kernels, b->text, loop);
     rs_text_add_string(b->text, "{\n");
     b->depth++;
     bool ok = write_statement(b, loop->parts.body);
     b->depth--;
     rs_lanes_indent(b);
-    rs_text_add_string(b->text, "}\n");
+    rs_text_add_string(b->text, opened ? "}\n}\n" : "}\n");
     return ok;
 }
 

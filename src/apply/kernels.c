@@ -331,26 +331,71 @@ void rs_kernels_write_signature(const rs_kernels *kernels, rs_text *text, const 
 
 /* ---- text of the source, with some of it replaced ---- */
 
-void rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop)
+/* "(int)(first)": what the loop's variable begins with. */
+static void write_first(const rs_nest *nest, rs_text *text, const rs_nest_loop *loop)
+{
+    int length;
+    const char *first = rs_nest_text(nest, loop->begin, &length);
+    rs_text_format(text, "(%s)(%.*s)", rs_nest_loop_type(nest, loop), length, first);
+}
+
+/* The iterations of a loop as it is written, in 64 bits; less than 1 for none. */
+static void write_iterations(const rs_nest *nest, rs_text *text, const rs_nest_loop *loop)
+{
+    long long step = (long long)nest->unit->loops[loop->loop].step;
+    long long distance = step < 0 ? -step : step;
+    rs_nest_condition c = rs_nest_condition_of(nest, loop);
+    int length;
+    const char *end = rs_nest_text(nest, c.end, &length);
+    rs_text_add_string(text, "(");
+    if (!c.down)
+        rs_text_format(text, "(long)(%.*s) - ", length, end);
+    write_first(nest, text, loop);
+    if (c.down)
+        rs_text_format(text, " - (long)(%.*s)", length, end);
+    rs_text_format(text, " + %lldL) / %lldL", distance - (c.equal ? 0 : 1), distance);
+}
+
+void rs_kernels_write_variable(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop,
+                               const char *number, int width)
+{
+    const rs_nest *nest = kernels->nest;
+    const char *type = rs_nest_loop_type(nest, loop);
+    long long step = (long long)nest->unit->loops[loop->loop].step;
+    rs_text_format(text, "const %s %s = (%s)(", type, loop->variable, type);
+    write_first(nest, text, loop);
+    rs_text_format(text, " + %lldL * (long)(%s));\n", step * width, number);
+}
+
+bool rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop)
 {
     const rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
     const rs_node *statement = &tree->nodes[loop->node], *body = &tree->nodes[loop->parts.body];
     if (loop->dimension < 0) {
         rs_text_add(text, tree->text + statement->begin, body->begin - statement->begin);
-        return;
+        return false;
     }
-    int first_length, condition_length;
-    const char *first = rs_nest_text(nest, loop->begin, &first_length);
-    const char *condition = rs_nest_text(nest, loop->parts.condition, &condition_length);
-    const char *type =
-        rs_kind_name(rs_kind_of(rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0))));
-    long long step = (long long)nest->unit->loops[loop->loop].step;
-    rs_text_format(text,
-                   "for (%s %s = (%.*s) + %lld * (%s)get_global_id(%d); %.*s; %s += %lld * "
-                   "(%s)get_global_size(%d)) ",
-                   type, loop->variable, first_length, first, step, type, loop->dimension,
-                   condition_length, condition, loop->variable, step, type, loop->dimension);
+    rs_text number = RS_TEXT_EMPTY;
+    rs_text_format(&number, "restride_%s", loop->variable);
+    if (number.failed) {
+        text->failed = true;
+        return true;
+    }
+    rs_text_format(text, "for (long %s = get_global_id(%d); %s < ", number.data, loop->dimension,
+                   number.data);
+    write_iterations(nest, text, loop);
+    rs_text_format(text, "; %s += get_global_size(%d)) {\n", number.data, loop->dimension);
+    rs_kernels_write_variable(kernels, text, loop, number.data, 1);
+    rs_text_free(&number);
+    return true;
+}
+
+/* libclang's extent of an expression statement leaves its semicolon out. */
+static void close_statement(rs_text *text)
+{
+    if (text->size > 0 && strchr(";}", text->data[text->size - 1]) == NULL)
+        rs_text_add_string(text, ";");
 }
 
 typedef struct {
@@ -374,6 +419,7 @@ static void copy_node(rewriting *r, rs_text *text, int node)
         rs_text_free(&other);
         return;
     }
+    bool opened = false;
     for (int i = 0; n->kind == CXCursor_ForStmt && i < nest->count; i++) {
         const rs_nest_loop *loop = &nest->loops[i];
         bool replaced = r->vectors != NULL && i == nest->vector;
@@ -383,19 +429,18 @@ static void copy_node(rewriting *r, rs_text *text, int node)
         if (replaced)
             rs_text_add_string(text, r->vectors);
         else
-            rs_kernels_write_for(r->kernels, text, loop);
+            opened = rs_kernels_write_for(r->kernels, text, loop);
         r->at = replaced ? n->end : tree->nodes[loop->parts.body].begin;
     }
     for (int child = n->first; child >= 0; child = tree->nodes[child].next)
         if (tree->nodes[child].begin >= r->at)
             copy_node(r, text, child);
-}
-
-/* libclang's extent of an expression statement leaves its semicolon out. */
-static void close_statement(rs_text *text)
-{
-    if (text->size > 0 && strchr(";}", text->data[text->size - 1]) == NULL)
-        rs_text_add_string(text, ";");
+    if (opened) {
+        rs_text_add(text, tree->text + r->at, n->end - r->at);
+        r->at = n->end;
+        close_statement(text);
+        rs_text_add_string(text, "\n}");
+    }
 }
 
 void rs_kernels_write_changed(const rs_kernels *kernels, rs_text *text, int node,

@@ -64,8 +64,15 @@ void rs_kernels_copy(const rs_kernels *kernels, rs_text *text, int node,
 void rs_kernels_write_changed(const rs_kernels *kernels, rs_text *text, int node,
                               const char *vectors);
 
-/* "for (...) ", with the iterations of a thread's loop spread over work-items. */
-void rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop);
+/* The declaration of a loop's variable in iteration `number`, or in vector `number` of a width. */
+void rs_kernels_write_variable(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop,
+                               const char *number, int width);
+
+/*
+ * "for (...) ". The iterations of a thread's loop are counted in 64 bits and spread over
+ * work-items; true when a brace is open then, for the loop's body and a closing one to follow.
+ */
+bool rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop);
 
 /* Whether a function can be called from a kernel: one of C's, or defined in the source over
  * numbers alone. */

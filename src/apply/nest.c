@@ -4,6 +4,7 @@
 #include "analyze/dependence.h"
 #include "analyze/vector.h"
 #include "apply/range.h"
+#include "apply/types.h"
 #include "source/query.h"
 
 #include <stdarg.h>
@@ -194,17 +195,79 @@ static int find_loop(const rs_nest *nest, int node)
     return -1;
 }
 
-/* "v < e" and its kin, nothing more: then the analysis' bound is the whole condition. */
-static bool is_plain_condition(const rs_tree *tree, int condition)
+const char *rs_nest_loop_type(const rs_nest *nest, const rs_nest_loop *loop)
 {
-    static const char *const operators[] = {"<", "<=", ">", ">="};
-    condition = condition < 0 ? -1 : rs_node_inner(tree, condition);
+    const rs_tree *tree = &nest->program->tree;
+    return rs_kind_name(rs_kind_of(rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0))));
+}
+
+rs_nest_condition rs_nest_condition_of(const rs_nest *nest, const rs_nest_loop *loop)
+{
+    static const struct {
+        const char *text;
+        bool down, equal;
+    } operators[] = {
+        {"<", false, false}, {"<=", false, true}, {">", true, false}, {">=", true, true}};
+    const rs_tree *tree = &nest->program->tree;
+    rs_nest_condition found = {-1, false, false};
+    int condition = loop->parts.condition < 0 ? -1 : rs_node_inner(tree, loop->parts.condition);
     if (condition < 0 || tree->nodes[condition].kind != CXCursor_BinaryOperator)
-        return false;
+        return found;
+    int left = rs_node_child(tree, condition, 0), right = rs_node_child(tree, condition, 1);
+    size_t own = rs_cursor_offset(tree->nodes[rs_node_child(tree, loop->parts.begin, 0)].cursor);
+    bool swapped = rs_node_declaration(tree, left) != own;
+    if (swapped && rs_node_declaration(tree, right) != own)
+        return found;
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
-        if (rs_node_is_binary(tree, condition, operators[i]))
-            return true;
-    return false;
+        if (rs_node_is_binary(tree, condition, operators[i].text))
+            found = (rs_nest_condition){swapped ? left : right, operators[i].down != swapped,
+                                        operators[i].equal};
+    return found;
+}
+
+static bool is_unsigned(CXType type)
+{
+    return type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
+}
+
+/* Whether the first value of a loop's variable is known not to be negative. */
+static bool begins_natural(const rs_nest *nest, const rs_nest_loop *loop)
+{
+    const rs_loop *known = &nest->unit->loops[loop->loop];
+    if (known->step == 1)
+        return rs_polynomial_is_natural(&known->lower, &nest->unit->symbols);
+    CXEvalResult result = clang_Cursor_Evaluate(nest->program->tree.nodes[loop->begin].cursor);
+    if (result == NULL)
+        return false;
+    bool natural = clang_EvalResult_getKind(result) == CXEval_Int &&
+                   clang_EvalResult_getAsLongLong(result) >= 0;
+    clang_EvalResult_dispose(result);
+    return natural;
+}
+
+/*
+ * Whether the analysis' bound is the whole condition, and compares what C compares: as unsigned
+ * numbers only what is not negative.
+ */
+static bool is_plain_condition(const rs_nest *nest, const rs_nest_loop *loop)
+{
+    enum { INT_SIZE = 4 };
+    const rs_tree *tree = &nest->program->tree;
+    const rs_loop *known = &nest->unit->loops[loop->loop];
+    rs_nest_condition c = rs_nest_condition_of(nest, loop);
+    if (c.end < 0 || c.down != (known->step < 0))
+        return false;
+    int power;
+    int64_t own = 0;
+    rs_polynomial factor = rs_polynomial_coefficient(&known->bound, known->symbol, &power);
+    if (power != 1 || !rs_polynomial_is_constant(&factor, &own) ||
+        own != (known->step < 0 ? known->step : -known->step))
+        return false; /* the end moves with the variable */
+    CXType end = rs_node_type(tree, rs_node_inner(tree, c.end));
+    CXType type = rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0));
+    int64_t size = clang_Type_getSizeOf(end);
+    bool as_unsigned = is_unsigned(end) && size >= INT_SIZE && size >= clang_Type_getSizeOf(type);
+    return !as_unsigned || (!c.down && begins_natural(nest, loop));
 }
 
 /* "int i = first": the name, and the node of the first value. */
@@ -241,8 +304,7 @@ static bool add_loop(rs_nest *nest, int node)
         return rs_nest_refuse(nest, node, "the analysis did not follow this loop");
     const rs_loop *known = &nest->unit->loops[loop->loop];
     loop->countable = read_variable(nest, loop) && known->step != 0 && known->bound.known &&
-                      !known->leaves_early &&
-                      is_plain_condition(&nest->program->tree, loop->parts.condition);
+                      !known->leaves_early && is_plain_condition(nest, loop);
     loop->first = known->step == 1 ? known->lower : rs_polynomial_constant(0);
     return true;
 }

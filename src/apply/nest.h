@@ -63,6 +63,17 @@ int rs_nest_reference(const rs_nest *nest, int node);
 bool rs_nest_has(const rs_nest *nest, int reference);
 bool rs_nest_loop_has(const rs_nest *nest, const rs_nest_loop *loop, int reference);
 
+/* The type of a loop's variable in kernels; and "v < end" and its kin. */
+const char *rs_nest_loop_type(const rs_nest *nest, const rs_nest_loop *loop);
+
+typedef struct {
+    int end;    /* the expression that the variable is compared with; -1: it is no such condition */
+    bool down;  /* the variable is above it */
+    bool equal; /* or the same */
+} rs_nest_condition;
+
+rs_nest_condition rs_nest_condition_of(const rs_nest *nest, const rs_nest_loop *loop);
+
 /* The bytes of an expression of the source. */
 const char *rs_nest_text(const rs_nest *nest, int node, int *length);
 

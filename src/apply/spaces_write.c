@@ -210,18 +210,6 @@ static void copy(const writer *w, rs_text *text, int node)
     rs_text_add_string(text, "\n");
 }
 
-static void write_counter(const writer *w, rs_text *text, const rs_nest_loop *loop,
-                          const char *number)
-{
-    const rs_tree *tree = &w->nest->program->tree;
-    int length;
-    const char *first = rs_nest_text(w->nest, loop->begin, &length);
-    const char *type =
-        rs_kind_name(rs_kind_of(rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0))));
-    rs_text_format(text, "const %s %s = (%.*s) + %lld * (%s)%s;\n", type, loop->variable, length,
-                   first, (long long)w->nest->unit->loops[loop->loop].step, type, number);
-}
-
 /* The work-items of a group run a threads' loop together, so that all come to the barriers. */
 static void open_thread(const writer *w, rs_text *text, const rs_nest_loop *loop)
 {
@@ -234,7 +222,7 @@ static void open_thread(const writer *w, rs_text *text, const rs_nest_loop *loop
                    group, d, d);
     rs_quantity_write(w->nest, text, &count);
     rs_text_format(text, "; restride_g%d += %lldL * get_num_groups(%d)) {\n", d, group, d);
-    write_counter(w, text, loop, number.data != NULL ? number.data : "0");
+    rs_kernels_write_variable(w->kernels, text, loop, number.data != NULL ? number.data : "0", 1);
     rs_text_free(&number);
 }
 
@@ -269,7 +257,7 @@ static void write_inner_loop(const writer *w, rs_text *text)
                    RS_SPACES_TILE);
     rs_quantity_write(w->nest, text, &count);
     rs_text_add_string(text, "; restride_s++) {\n");
-    write_counter(w, text, loop, "restride_s");
+    rs_kernels_write_variable(w->kernels, text, loop, "restride_s", 1);
     copy(w, text, loop->parts.body);
     rs_text_add_string(text, "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n");
 }
@@ -316,7 +304,7 @@ static void write_staged_nest(const writer *w, rs_text *text)
         if (loop->dimension >= 0) {
             open_thread(w, text, loop);
         } else {
-            rs_kernels_write_for(w->kernels, text, loop);
+            (void)rs_kernels_write_for(w->kernels, text, loop);
             rs_text_add_string(text, "{\n");
         }
         opened++;

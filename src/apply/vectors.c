@@ -165,23 +165,15 @@ static void write_spread(rs_text *text, const rs_nest_loop *loop, const char *va
                        variable, first, loop->dimension, variable, end, variable, loop->dimension);
 }
 
-static void write_variable(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop,
-                           const char *number, int width)
+static void write_lanes(const rs_kernels *kernels, rs_text *text, const rs_nest_loop *loop)
 {
     const rs_nest *nest = kernels->nest;
-    int length;
-    const char *first = rs_nest_text(nest, loop->begin, &length);
-    const rs_tree *tree = &nest->program->tree;
-    const char *type =
-        rs_kind_name(rs_kind_of(rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0))));
+    const char *type = rs_nest_loop_type(nest, loop);
     long long step = (long long)nest->unit->loops[loop->loop].step;
-    rs_text_format(text, "            const %s %s = (%.*s) + %lld * (%s)%s;\n", type,
-                   loop->variable, length, first, step * width, type, number);
-    if (width == 1)
-        return;
-    rs_text_format(text, "            const %s%d %s_lanes = %s + (%s)%lld * (%s%d)(", type, width,
-                   loop->variable, loop->variable, type, step, type, width);
-    for (int lane = 0; lane < width; lane++)
+    rs_text_format(text, "            const %s%d %s_lanes = %s + (%s)%lld * (%s%d)(", type,
+                   kernels->width, loop->variable, loop->variable, type, step, type,
+                   kernels->width);
+    for (int lane = 0; lane < kernels->width; lane++)
         rs_text_format(text, "%s%d", lane > 0 ? ", " : "", lane);
     rs_text_add_string(text, ");\n");
 }
@@ -207,10 +199,11 @@ static restride_status write_vectors(const rs_kernels *kernels, rs_text *text)
         rs_text_format(text, ";\n        const long restride_strips = restride_count / %d;\n%s",
                        kernels->width, before.data);
         write_spread(text, loop, "restride_strip", "0", "restride_strips");
-        write_variable(kernels, text, loop, "restride_strip", kernels->width);
+        rs_kernels_write_variable(kernels, text, loop, "restride_strip", kernels->width);
+        write_lanes(kernels, text, loop);
         rs_text_format(text, "%s        }\n%s", vectors.data, after.data);
         write_spread(text, loop, "restride_rest", rest, "restride_count");
-        write_variable(kernels, text, loop, "restride_rest", 1);
+        rs_kernels_write_variable(kernels, text, loop, "restride_rest", 1);
         rs_text_add_string(text, "            ");
         rs_kernels_write_changed(kernels, text, loop->parts.body, NULL);
         rs_text_add_string(text, "\n        }\n    }");

@@ -197,6 +197,12 @@ done
 
 program large 'grid: i/2 j i%2'
 
+# Rows in parentheses, one pair or more.
+echo 'void k(int n, float grid[n][n][n], int i) { (grid[i])[1][2] = 1; ((grid[i])[1])[i] = (grid)[i][2][3]; }' >rows.c
+expect 0 "$restride" analyze --apply layout rows.c --layout 'grid: k j i' -o rows.new.c
+[ "$(grep -oE 'grid\[restride_grid_0_offset' rows.new.c | wc -l)" = 2 ] || complain "rows in parentheses were not changed"
+expect 0 "$cc" -std=gnu11 -Werror -c -o rows.o rows.new.c
+
 # A header of the user's becomes text, and what it has of the system's is still there.
 printf '#include <stddef.h>\nextern size_t big;\n' >user.h
 printf '#include "user.h"\nvoid k(float grid[8][big], int i, int j) { grid[i][j] = 1; }\n' >headers.c

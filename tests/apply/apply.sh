@@ -45,6 +45,27 @@ for size in 2 3 4 5; do
         --set degree=2 --set steps=2 --set m=1 --set kb5i=0
 done
 
+# Work-items without an iteration count beyond the loop's end: in 64 bits, and by no unsigned comparison of what is negative.
+cat >counts.c <<'END'
+void far(char x[200000000]) { for (int i = 0; i < 200000000; i += 20000000) x[i] = 3; }
+void last(float x[300], int m) { for (int i = 2147483640; i < m; i++) x[i - 2147483640] = 1; }
+void natural(float x[30][300], unsigned n) { for (int j = 0; j <= 29; j++) for (int i = 3; i < n; i += 3) x[j][i] = j; }
+void swapped(float x[300]) { for (int i = 3; 299 >= i; i += 3) x[i] = i; }
+void below(float x[300], unsigned k) { for (int i = 200; i > k; i--) x[i] = 1; }
+void below_size(float x[300]) { for (int i = 200; i >= sizeof(int); i -= 4) x[i] = 1; }
+void from_below(float x[300], unsigned n) { for (int i = -3; i < n; i++) x[i + 3] = 1; }
+END
+for what in vector memory; do
+    expect 0 "$restride" analyze counts.c --apply $what --check --repeat 0 --set m=2147483645 --set n=100 --set k=5
+    for name in far last natural swapped; do
+        says out "^$name, line .*the same bit for bit"
+    done
+done
+for name in below below_size from_below; do
+    expect 0 "$restride" analyze counts.c --apply vector -o counts.cl
+    says out "^$name, line .*left as it is: the loop has to count an int or long"
+done
+
 # Other loops than the one that moves most.
 sed 's/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/' "$kernels/matmul.c" >matmul.c
 for loop in i1 i2 i3; do
