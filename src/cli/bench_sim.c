@@ -4,13 +4,13 @@
 #include "cli/cli.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/sim_report.h"
 #include "restride/layout.h"
 #include "sim/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const char usage[] =
     "usage: restride bench sim [--device DEVICE] [--bytes BYTES] [--json]\n"
@@ -44,25 +44,18 @@ typedef struct {
     double lines;    /* likewise */
 } rate;
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static restride_status run_once(const rs_sim_device *device, const restride_layout *layout,
                                 size_t bytes, rate *best)
 {
     rs_sim_memory *memory;
     restride_status status = rs_sim_memory_create(&memory, device);
     const rs_sim_kernel kernel = {layout, 4, restride_layout_extent(layout, 1), true, bytes};
-    double begin = now();
+    double begin = rs_cli_now();
     if (status == RESTRIDE_OK)
         status = rs_sim_run_kernel(memory, &kernel);
     if (status == RESTRIDE_OK) {
         const rs_sim_counts counts = rs_sim_finish(memory);
-        double seconds = now() - begin;
+        double seconds = rs_cli_now() - begin;
         if ((double)counts.accesses > best->accesses * seconds)
             *best = (rate){(double)counts.accesses / seconds, (double)counts.lines / seconds};
     }

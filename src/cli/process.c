@@ -1,5 +1,6 @@
 /* Running the user's program: see process.h. */
 #include "cli/process.h"
+#include "cli/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t child_id;
@@ -25,13 +25,6 @@ static void pass_on(int number, siginfo_t *information, void *context)
     if (child_id > 0 && information->si_code <= 0)
         kill((pid_t)child_id, number);
     errno = saved;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static void exec_program(char **arguments, const sigset_t *mask, int error_pipe)
@@ -59,7 +52,7 @@ restride_status rs_process_run(char **arguments, rs_process_result *result)
     for (int i = 0; i < PASSED_ON; i++)
         sigaddset(&held, passed_on[i]);
     sigprocmask(SIG_BLOCK, &held, &before);
-    double start = now();
+    double start = rs_cli_now();
     pid_t child = fork();
     if (child == 0)
         exec_program(arguments, &before, error_pipe[1]);
@@ -86,7 +79,7 @@ restride_status rs_process_run(char **arguments, rs_process_result *result)
     child_id = 0;
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &former[i], NULL);
-    result->seconds = now() - start;
+    result->seconds = rs_cli_now() - start;
     result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return RESTRIDE_OK;
