@@ -365,7 +365,8 @@ static void add_exposed(unseen *u, rs_stored stored, int node, bool others_too)
 {
     for (int i = 0; i < u->walk->exposed->count; i++) {
         const rs_exposed *e = &u->walk->exposed->list[i];
-        if (rs_stored_may_change(stored, e->type) && (e->lasts || others_too))
+        if (rs_stored_may_change(stored, e->type) &&
+            (e->lasts || (others_too && rs_walk_has(u->walk, e->key))))
             add_unseen(u, e->key, node, e->node, e->lasts);
     }
 }

@@ -506,6 +506,13 @@ static void stop_counting(rs_walk *walk, int at, const entry *e)
     rs_walk_set(walk, e->main.key, &after);
 }
 
+static void merge_unless_carried(rs_walk *walk, uint64_t key, const rs_environment *before)
+{
+    int value = rs_walk_find(walk, key);
+    if (value < 0 ? rs_walk_whole(walk, key) != 0 : walk->values[value].carried_loop < 0)
+        rs_walk_merge_key(walk, before, key);
+}
+
 /*
  * What the loop assigned is not there when it has not run, nor surely when it was left or an
  * iteration was cut short before.
@@ -518,10 +525,12 @@ static void merge_unentered(rs_walk *walk, int at, const entry *e, const rs_envi
     for (int i = 0; i < e->in_body.count && !surely; i++) {
         uint64_t key = e->in_body.list[i].key;
         int value = rs_walk_find(walk, key);
-        if (value < 0 || walk->values[value].carried_loop >= 0)
-            continue;
-        if (whole) {
-            rs_walk_merge_key(walk, before, key);
+        for (int m = 0; m < walk->member_count && whole; m++)
+            if (walk->members[m].key != key && rs_walk_is_part(walk, walk->members[m].key, key))
+                merge_unless_carried(walk, walk->members[m].key, before);
+        if (whole || value < 0 || walk->values[value].carried_loop >= 0) {
+            if (whole)
+                merge_unless_carried(walk, key, before);
             continue;
         }
         rs_value unknown = rs_value_unknown(

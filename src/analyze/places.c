@@ -1055,12 +1055,34 @@ uint64_t rs_walk_columns(const rs_walk *walk)
     return columns;
 }
 
+bool rs_walk_has(const rs_walk *walk, uint64_t key)
+{
+    for (int i = 0; i < walk->depth; i++) {
+        const rs_node *routine = &walk->tree->nodes[walk->calls[i]];
+        if (key >= routine->begin && key < routine->end)
+            return true;
+    }
+    return false;
+}
+
+/* Whether something is known of a variable or a member of it; of others there is nothing to forget.
+ */
+static bool is_known(const rs_walk *walk, uint64_t key)
+{
+    bool known = rs_walk_find(walk, key) >= 0;
+    for (int i = 0; i < walk->member_count && !known; i++)
+        known = rs_walk_is_part(walk, walk->members[i].key, key) &&
+                rs_walk_find(walk, walk->members[i].key) >= 0;
+    return known;
+}
+
 void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
 {
     rs_value changed = rs_value_unknown(rs_walk_columns(walk), true);
     for (int i = 0; i < walk->exposed->count; i++) {
         const rs_exposed *e = &walk->exposed->list[i];
-        if (rs_stored_may_change(stored, e->type) && (e->lasts ? lasting_too : others_too))
+        bool reached = e->lasts ? lasting_too : others_too && rs_walk_has(walk, e->key);
+        if (reached && rs_stored_may_change(stored, e->type) && is_known(walk, e->key))
             rs_walk_set(walk, e->key, &changed);
     }
 }

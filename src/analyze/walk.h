@@ -198,6 +198,9 @@ void rs_walk_bind_reference(rs_walk *walk, uint64_t key, int node);
  * change. */
 void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too);
 
+/* Whether a variable is declared in one of the functions that are walked. */
+bool rs_walk_has(const rs_walk *walk, uint64_t key);
+
 /* The columns of all loops around the place that is walked. */
 uint64_t rs_walk_columns(const rs_walk *walk);
 bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */

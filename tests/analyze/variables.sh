@@ -92,6 +92,7 @@ carries "$other" 'float *x, int c' "int k = 0; switch (c) { case 0: k = 5; case 
 carries "$other" 'float *x, int n' "int k = 0; for (int j = 0; j < n; j++) k = 7; $loop x[i + k] = x[i + 7] + 1;"
 carries "$other" 'float *x, int *y' "int k = 0; for (int j = 0; j < 9; j++) { if (y[j]) continue; k = 7; } $loop x[i + k] = x[i + 7] + 1;"
 follows 'float *x' "int k = 0; for (int j = 0; j < 9; j++) k = 7; $loop x[i + k] = x[i + 7] + 1;" 1 7
+carries "$other" 'float *x, int n' "struct s v = make(4); for (int j = 0; j < n; j++) v = make(7); $loop x[i + v.n] = x[i + 7] + 1;"
 # Jumps.
 carries "$other" 'float *x' "$loop { int j = 0; again: x[i + j] = x[i] + 1; j++; if (j < 5) goto again; }"
 carries "$other" 'float *x, int c' "$loop { int j = 0; if (c > i) goto end; j = 7; end: x[i + j] = x[i + 7] + 1; }"
