@@ -313,6 +313,7 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
     int outer = walk->returned;
     walk->returned = -1;
     walk->calls[walk->depth++] = routine->node;
+    rs_walk_note_strange(walk, body, walk->loop);
     bind_parameters(walk, routine->node, list, values);
     rs_walk_statement(walk, body);
     walk->depth--;

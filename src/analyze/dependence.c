@@ -384,7 +384,9 @@ static bool examine_loop(system_of *s, rs_dependence *found)
             if (!examine_pair(s, &s->unit->references[i], &s->unit->references[j], found))
                 return false;
         }
-    return true;
+    const rs_loop *nest = &s->unit->loops[s->outer];
+    return nest->strange == NULL || set_dependence(found, RS_CARRIED_VALUE, nest->strange,
+                                                   nest->strange_line, nest->strange_line, false);
 }
 
 /* With limits on what isl may take, so that no source can hold it up. */

@@ -581,6 +581,7 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
         return;
     }
     walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
+    rs_walk_note_strange(walk, node, at);
     start_counting(walk, at, e);
     check_bound(walk, at, e);
     carry_all(walk, at, e);

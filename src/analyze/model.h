@@ -20,6 +20,8 @@ typedef struct {
     bool leaves_early;   /* break, goto or return inside */
     char *carried; /* a scalar that brings its value from one iteration to the next, or NULL */
     char *reduced; /* a scalar that gathers a sum or another reduction, or NULL */
+    char *strange; /* something in its body that is not followed exactly, or NULL */
+    int strange_line;
 } rs_loop;
 
 typedef enum { RS_SPACE_GLOBAL, RS_SPACE_CONSTANT, RS_SPACE_LOCAL, RS_SPACE_PRIVATE } rs_space;

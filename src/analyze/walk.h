@@ -218,6 +218,10 @@ bool rs_walk_is_component(const rs_walk *walk, int node);
 /* calls.c */
 rs_value rs_walk_call(rs_walk *walk, int node);
 
+/* plain.c: if something at or below a node is none of the constructs that are followed, `loop` and
+ * those around it may carry anything. Other functions are not entered. */
+void rs_walk_note_strange(rs_walk *walk, int node, int loop);
+
 /* The node of the function called, if its source is there; -1 otherwise. */
 int rs_walk_routine(const rs_walk *walk, int node);
 

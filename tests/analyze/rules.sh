@@ -34,6 +34,41 @@ says out 'loop i \(its iterations are threads\): carries nothing'
 analyze near 'for (int i = 0; i < N; i++) x[i + 255] = x[i];'
 says out 'loop i: carries a value through x \(lines 1 and 1\)'
 
+# What the walk does not follow exactly may carry anything: each nest touches only its own elements, but nobody says so.
+cat >strange.h <<'END'
+int plain_next(int n) { return n + 1; }
+typedef union { int i; float f; } both;
+typedef struct { int n, bits : 3; } counter;
+float as_float(int n) { both b; b.i = n; return b.f; }
+END
+strange() { # strange NAME BODY CONSTRUCT
+    echo "#include \"strange.h\"
+        void $1(float x[100], int c[100], float X[10][10], float **rows, both u[100], counter s[100], int n) { $2 }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+    says out "loop i.*: carries a value through $3.*, perhaps"
+}
+strange jumping 'for (int i = 0; i < 10; i++) { again: x[i] = 1; if (c[i]) goto again; }' ''
+strange number 'for (int i = 0; i < 10; i++) *(float *)((long)x + 4 * i) = 1;' ''
+strange inside 'for (int i = 0; i < 10; i++) x[i] = as_float(i);' 'b\.i'
+strange united 'for (int i = 0; i < 10; i++) u[i].i = 1;' 'u\[i\].i'
+strange bits 'for (int i = 0; i < 10; i++) s[i].bits = 1;' 's\[i\].bits'
+plain() {
+    echo "#include \"strange.h\"
+        #include <math.h>
+        void $1(float x[100], int c[100], float X[10][10], float **rows, both u[100], counter s[100], int n) { $2 }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+    says out "loop i.*: carries nothing"
+}
+plain jumps_not 'for (int i = 0; i < 10; i++) { if (c[i]) continue; x[i] = 1; }'
+plain calls 'for (int i = 0; i < 10; i++) x[i] = sqrtf(fabsf(x[i])) + (float)plain_next(i);'
+plain chooses 'for (int i = 0; i < 10; i++) x[i] = c[i] && n > 3 ? 1 : 2;'
+plain casts 'float *p = (float *)x; for (int i = 0; i < 10; i++) p[i] = (float)(int)p[i];'
+plain rows 'for (int i = 0; i < 10; i++) X[i][0] = rows[i][0];'
+plain members 'for (int i = 0; i < 10; i++) s[i].n = 1;'
+echo '__kernel void one(__global float4 *x) { for (int i = 0; i < 10; i++) x[i].y = sqrt(x[i].s0) + dot(x[i], x[i]); }' >plain.cl
+expect 0 "$restride" analyze plain.cl
+says out 'loop i: carries nothing'
+
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
 analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'
