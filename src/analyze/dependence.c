@@ -181,9 +181,10 @@ static rs_polynomial bytes_of(const rs_reference *r)
 
 static bool add_bytes(system_of *s, const rs_reference *a, const rs_reference *b)
 {
+    if (a->approximated || b->approximated)
+        return false; /* what an offset is that was not found may be no whole number of elements */
     rs_polynomial from_a = bytes_of(a), from_b = bytes_of(b);
-    bool usable = add_overlap(s, &from_a, a->width, &from_b, b->width);
-    return usable && !a->approximated && !b->approximated && !a->loose && !b->loose;
+    return add_overlap(s, &from_a, a->width, &from_b, b->width) && !a->loose && !b->loose;
 }
 
 /* Whether the first subscripts are the same number in all iterations that are compared. */
