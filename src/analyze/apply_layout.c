@@ -9,6 +9,7 @@
 #include "analyze/propagate.h"
 #include "analyze/walk.h"
 #include "source/query.h"
+#include "source/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,59 @@ static restride_status keep_without_extents(application *a)
         *reason = (rs_note){strdup(file), (int)line,
                             strdup("the first extent is not told here; declare a parameter "
                                    "of this function as A[n][m], or hand the grid to one")};
+        if (reason->file == NULL || reason->sentence == NULL)
+            return rs_fail_memory("a reason");
+    }
+    return RESTRIDE_OK;
+}
+
+/* Whether a word is the name of a variable that is declared behind a grid and seen at a node. */
+static bool is_hidden(const application *a, int grid, const char *word, size_t length, int node)
+{
+    const rs_tree *tree = &a->program.tree;
+    for (int i = 1; i < node; i++) {
+        const rs_node *n = &tree->nodes[i];
+        if ((n->kind != CXCursor_VarDecl && n->kind != CXCursor_ParmDecl) ||
+            n->begin <= a->program.grids.grids[grid].last)
+            continue;
+        int scope = n->parent;
+        if (scope >= 0 && tree->nodes[scope].kind == CXCursor_DeclStmt)
+            scope = tree->nodes[scope].parent;
+        CXString spelling = clang_getCursorSpelling(n->cursor);
+        const char *name = clang_getCString(spelling);
+        bool same = strlen(name) == length && strncmp(name, word, length) == 0;
+        clang_disposeString(spelling);
+        if (same && scope > 0 && tree->nodes[scope].end > tree->nodes[node].begin)
+            return true;
+    }
+    return false;
+}
+
+static bool hides_extent(const application *a, const rs_grid_access *access)
+{
+    for (int d = 0; d < a->program.grids.grids[access->grid].rank; d++) {
+        const char *extent = extent_of(a, access->grid, d);
+        size_t at = 0, word, length;
+        while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length))
+            if (is_hidden(a, access->grid, extent + word, length, access->node))
+                return true;
+    }
+    return false;
+}
+
+/* An extent is written at each access, where its name has to be the same variable. */
+static restride_status keep_hidden_extents(application *a)
+{
+    for (int i = 0; i < a->found.access_count; i++) {
+        const rs_grid_access *access = &a->found.accesses[i];
+        rs_note *reason = &a->found.kept[rs_grid_class(&a->found, access->class)];
+        if (reason->sentence != NULL || !hides_extent(a, access))
+            continue;
+        const char *file;
+        size_t line;
+        rs_flat_locate(&a->program.flat, a->program.tree.nodes[access->node].begin, &file, &line);
+        *reason = (rs_note){strdup(file), (int)line,
+                            strdup("an extent's name is another variable's here")};
         if (reason->file == NULL || reason->sentence == NULL)
             return rs_fail_memory("a reason");
     }
@@ -674,6 +728,8 @@ static restride_status work(void *context)
         status = choose(a);
     if (status == RESTRIDE_OK)
         status = keep_without_extents(a);
+    if (status == RESTRIDE_OK)
+        status = keep_hidden_extents(a);
     return status == RESTRIDE_OK ? edit_all(a) : status;
 }
 

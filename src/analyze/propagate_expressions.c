@@ -196,6 +196,19 @@ static rs_extended_type subscripts(rs_grid_walk *w, int node, int *count)
     return rs_grid_evaluate(w, node);
 }
 
+/* Whether the declaration, or the cast, of what a chain of subscripts begins with is a grid's. */
+static bool is_declared_grid(rs_grid_walk *w, int node)
+{
+    uint64_t key = 0;
+    while (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr)
+        node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
+    if (clang_isExpression(rs_grid_kind(w, node)) && rs_grid_kind(w, node) != CXCursor_CallExpr &&
+        rs_grid_kind(w, node) != CXCursor_DeclRefExpr)
+        return true;
+    return rs_grid_kind(w, node) == CXCursor_DeclRefExpr && locate(w, node, &key) != PLACE_NONE &&
+           rs_grid_of_key(w, key) >= 0;
+}
+
 rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
 {
     int count;
@@ -205,6 +218,8 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
         bool pointer = rs_grid_is_pointer(w->tree, node) && locate(w, node, &key) == PLACE_SOME;
         return pointer ? rs_flow_get(&w->flow, key) : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
+    if (!w->program->grids.grids[base.grid].flat && !is_declared_grid(w, node))
+        rs_grid_keep(w, base, node, "an access by what is declared as no grid");
     bool whole = count == rs_grid_subscripts(&w->program->grids.grids[base.grid]);
     if (whole && clang_Type_getSizeOf(rs_node_type(w->tree, node)) != w->found->sizes[base.grid])
         rs_grid_keep(w, base, node, "an access to elements of another size");
@@ -363,17 +378,39 @@ static rs_extended_type evaluate_children(rs_grid_walk *w, int node)
                         : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
-rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
+/* Structures and arrays that begin with addresses. */
+static rs_extended_type evaluate_list(rs_grid_walk *w, int node)
+{
+    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+        rs_grid_keep(w, rs_grid_evaluate(w, child), node,
+                     "a list of values, which is not followed, gets the address");
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+/* New memory that a variable has which is no grid: it can be accessed by that name too. */
+static rs_extended_type evaluate_name(rs_grid_walk *w, int node)
 {
     uint64_t key = 0;
+    if (!rs_grid_is_pointer(w->tree, node) || locate(w, node, &key) == PLACE_NONE)
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    rs_extended_type type = rs_flow_get(&w->flow, key);
+    CXType pointer = rs_node_type(w->tree, node);
+    bool bytes = pointer.kind == CXType_Pointer &&
+                 clang_getCanonicalType(clang_getPointeeType(pointer)).kind == CXType_Void;
+    bool other = type.kind == RS_TYPE_NEW && rs_grid_of_key(w, key) < 0 && !bytes;
+    return other ? RS_TYPE_OF(RS_TYPE_UNTRANSFORMED) : type;
+}
+
+rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
+{
     if (node < 0 || w->context.no_memory || ++w->steps > RS_GRID_STEP_LIMIT)
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     switch ((int)rs_grid_kind(w, node)) {
     case CXCursor_DeclRefExpr:
     case CXCursor_MemberRefExpr:
-        return rs_grid_is_pointer(w->tree, node) && locate(w, node, &key) != PLACE_NONE
-                   ? rs_flow_get(&w->flow, key)
-                   : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return evaluate_name(w, node);
+    case CXCursor_InitListExpr:
+        return evaluate_list(w, node);
     case CXCursor_ArraySubscriptExpr:
         return rs_grid_subscript(w, node);
     case CXCursor_UnaryOperator:

@@ -27,7 +27,8 @@ static rs_lane_value as_mask(rs_lanes *b, rs_lane_value v, rs_kind kind)
     if (v.mask)
         rs_text_format(&text, "convert_%s%d(%s)", rs_kind_name(kind), b->width, v.text);
     else if (v.vector)
-        rs_text_format(&text, "convert_%s%d(%s != 0)", rs_kind_name(kind), b->width, v.text);
+        rs_text_format(&text, "convert_%s%d(%s != (%s)0)", rs_kind_name(kind), b->width, v.text,
+                       rs_kind_name(v.kind));
     else
         rs_text_format(&text, "((%s%d)(%s != 0 ? -1 : 0))", rs_kind_name(kind), b->width, v.text);
     rs_lane_value made = rs_lanes_make(b, &text, kind, true);

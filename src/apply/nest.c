@@ -357,12 +357,32 @@ static int only_child(const rs_nest *nest, int at)
     return -1;
 }
 
+/*
+ * Whether the iterations of a loop are the same ones in all iterations of the loops around it that
+ * bring values from one to the next: then what a work-item left there it finds there again.
+ */
+static bool stays_in_place(const rs_nest *nest, int at)
+{
+    const rs_symbols *symbols = &nest->unit->symbols;
+    const rs_loop *own = &nest->unit->loops[nest->loops[at].loop];
+    uint64_t moved =
+        rs_polynomial_depends(&own->lower, symbols) | rs_polynomial_depends(&own->bound, symbols);
+    for (int i = 0; i < nest->count; i++) {
+        const rs_nest_loop *outer = &nest->loops[i];
+        uint64_t symbol = rs_symbol_depends(symbols, nest->unit->loops[outer->loop].symbol);
+        if (i != at && !outer->independent && (moved & symbol) != 0 &&
+            rs_unit_is_within(nest->unit, nest->loops[at].loop, outer->loop))
+            return false;
+    }
+    return true;
+}
+
 /* The innermost three of the independent loops that nothing stands beside. */
 static void choose_threads(rs_nest *nest)
 {
     int chain[RS_NEST_LIMIT], count = 0;
     for (int at = 0; at >= 0; at = only_child(nest, at))
-        if (nest->loops[at].independent)
+        if (nest->loops[at].independent && stays_in_place(nest, at))
             chain[count++] = at;
     for (int i = count - 1; i >= 0 && nest->dimensions < 3; i--)
         nest->loops[chain[i]].dimension = nest->dimensions++;

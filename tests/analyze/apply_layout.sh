@@ -203,6 +203,21 @@ expect 0 "$restride" analyze --apply layout rows.c --layout 'grid: k j i' -o row
 [ "$(grep -oE 'grid\[restride_grid_0_offset' rows.new.c | wc -l)" = 2 ] || complain "rows in parentheses were not changed"
 expect 0 "$cc" -std=gnu11 -Werror -c -o rows.o rows.new.c
 
+# keeps TEXT BODY: a function of C around BODY keeps its grid for this reason.
+keeps() {
+    {
+        echo 'void *malloc(unsigned long); typedef float row[11]; struct s { float (*a)[11]; }; static row *same(row *a) { return a; }'
+        echo 'static void fill(int n, float g[n + 1][2 * n]) { g[n][n] = 1; }'
+        echo "void k(int ny, int nx, float grid[ny][nx]) { $2 }"
+    } >keeps.c
+    expect 0 "$restride" analyze --apply layout keeps.c --layout 'grid: j i' --layout 'g: i/3 j i%3' -o keeps.new.c
+    says out "kept: .*$1"
+}
+keeps "an extent's name is another variable's here" '{ int ny = 3; grid[ny][ny] = 9; }'
+keeps 'a list of values, which is not followed, gets the address of grid' 'struct s q = {grid}; q.a[2][3] = 5;'
+keeps 'an access by what is declared as no grid of grid' 'same(grid)[2][3] = 5;'
+keeps 'g is set to memory that is no grid' 'float (*k)[10] = malloc(240); fill(5, k); grid[1][1] = k[3][4];'
+
 # A header of the user's becomes text, and what it has of the system's is still there.
 printf '#include <stddef.h>\nextern size_t big;\n' >user.h
 printf '#include "user.h"\nvoid k(float grid[8][big], int i, int j) { grid[i][j] = 1; }\n' >headers.c

@@ -66,6 +66,34 @@ for name in below below_size from_below; do
     says out "^$name, line .*left as it is: the loop has to count an int or long"
 done
 
+# Elements that a loop around brings from one iteration to the next stay with their work-item, or nothing is spread.
+cat >triangles.c <<'END'
+void from_outer(float x[400]) { for (int i = 0; i < 16; i++) for (int j = i; j < 400; j++) x[j] = x[j] * 2 + i; }
+void to_outer(float x[400]) { for (int i = 300; i < 400; i++) for (int j = 0; j < i; j++) x[j] = x[j] * 2 + i; }
+void deeper(float x[400][20]) { for (int i = 0; i < 16; i++) for (int j = i; j < 400; j++) for (int k = 0; k < 20; k++) x[j][k] = x[j][k] * 2 + i; }
+void both_spread(float x[40][400]) { for (int i = 0; i < 40; i++) for (int j = i; j < 400; j++) x[i][j] = x[i][j] * 2 + i; }
+END
+for what in vector memory; do
+    expect 0 "$restride" analyze triangles.c --apply $what --check --repeat 0
+    if grep -q WRONG out; then complain "a triangle is spread wrongly for $what"; fi
+done
+says out '^both_spread, line .*the same bit for bit'
+expect 0 "$restride" analyze triangles.c --apply vector --json
+python3 - out <<'END' || complain "the loops of triangles are not spread as they may be"
+import json, sys
+spread = {n["function"]: len(n["threads"]) for n in json.load(open(sys.argv[1]))["nests"]}
+assert spread == {"from_outer": 0, "to_outer": 0, "deeper": 1, "both_spread": 2}, spread
+END
+
+# Narrow numbers as conditions.
+cat >narrow.c <<'END'
+void byte_and(float x[300], unsigned char y[300]) { for (int i = 0; i < 200; i++) x[i] = (y[i] && x[i] > 3); }
+void short_and(float x[300], short y[300]) { for (int i = 0; i < 200; i++) x[i] = (y[i] && x[i] > 3); }
+void char_or(float x[300], char y[300]) { for (int i = 0; i < 200; i++) x[i] = y[i] ? 3 : 4; }
+END
+check narrow.c
+[ "$(grep -c 'the same bit for bit' out)" = 3 ] || complain "narrow.c is not changed"
+
 # Other loops than the one that moves most.
 sed 's/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/' "$kernels/matmul.c" >matmul.c
 for loop in i1 i2 i3; do
