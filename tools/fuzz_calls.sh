@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: tools/fuzz_calls.sh [--build FOLDER] SECONDS [SEED], or --runs COUNT in place of SECONDS
 # Random sequences of every kind of call on buffers of structures, each also carried out on plain arrays, without the layer
-# and with it, under each policy and with random tiles, a quarter of them on two devices, until the time is over, or COUNT of them. Under
-# policy auto, half of the runs are on a made-up GPU whose times change from run to run, so that layouts come and go. Ends
-# at the first difference, and says how to repeat it.
+# and with it, under each policy and with random tiles, a quarter of them on two devices, until the time is over, or COUNT
+# of them. Under policy auto, half of the runs are on a made-up GPU whose times change from run to run, so that layouts come
+# and go. Ends at the first difference, and says how to repeat it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=build
