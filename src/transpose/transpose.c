@@ -9,16 +9,15 @@
 restride_status rs_matrices_check(const rs_matrices *m, size_t *bytes)
 {
     if (m->rows == 0 || m->cols == 0 || m->unit == 0 || m->batch == 0)
-        return rs_fail(
-            RESTRIDE_INVALID_ARGUMENT,
-            "%zu x %zu elements of %zu bytes, %zu times, hold nothing; every number must be "
-            "at least 1.",
-            m->rows, m->cols, m->unit, m->batch);
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "%zu x %zu elements of %zu bytes (batch: %zu) hold nothing; every number "
+                       "must be at least 1.",
+                       m->rows, m->cols, m->unit, m->batch);
     if (!rs_size_multiply(m->rows, m->cols, bytes) || !rs_size_multiply(*bytes, m->unit, bytes) ||
         !rs_size_multiply(*bytes, m->batch, bytes))
         return rs_fail(RESTRIDE_OVERFLOW,
-                       "%zu x %zu elements of %zu bytes, %zu times, are more bytes than a size can "
-                       "hold.",
+                       "%zu x %zu elements of %zu bytes (batch: %zu) are more bytes than a size "
+                       "can hold.",
                        m->rows, m->cols, m->unit, m->batch);
     return RESTRIDE_OK;
 }
