@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 60, STEP_LIMIT = 400000, OPERATOR_ROOM = 8 };
+enum { TEXT_ROOM = 60, STEP_LIMIT = 400000, OPERATOR_ROOM = 8, INT_SIZE = 4 };
 
 char *rs_walk_source(const rs_walk *walk, int node)
 {
@@ -228,6 +228,71 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
     return result;
 }
 
+/* Whether all numbers of a type are numbers of the other one. */
+static bool holds_all(CXType wide, CXType from)
+{
+    int64_t size = clang_Type_getSizeOf(wide), other = clang_Type_getSizeOf(from);
+    if (wide.kind == from.kind)
+        return true;
+    if (!is_integer_type(from) || wide.kind == CXType_Bool)
+        return false;
+    return is_unsigned(wide) == is_unsigned(from) ? other <= size
+                                                  : is_unsigned(from) && other < size;
+}
+
+/* A number that was turned into another type and may be another one there: a symbol "(type)(...)".
+ */
+static rs_value converted(rs_walk *walk, const rs_value *value, CXType type)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    CXString spelling = clang_getTypeSpelling(type);
+    rs_text_format(&name, "(%s)(", clang_getCString(spelling));
+    clang_disposeString(spelling);
+    rs_polynomial_print(&name, &value->number, &walk->unit->symbols);
+    rs_text_add_string(&name, ")");
+    bool exact = !name.failed && name.size < 100;
+    rs_value result = rs_value_number(rs_walk_auxiliary(walk, exact ? name.data : "narrow",
+                                                        rs_value_depends(walk, value),
+                                                        rs_value_has_data(walk, value), !exact));
+    rs_text_free(&name);
+    result.approximated = value->approximated;
+    return result;
+}
+
+/*
+ * A node's value where 64 bits are wanted: an unsigned number of 32 bits that would be negative
+ * has started over.
+ */
+static rs_value widen(rs_walk *walk, const rs_value *value, int node, CXType type)
+{
+    node = rs_node_inner(walk->tree, node);
+    if (node < 0 || value->kind != RS_VALUE_NUMBER || !is_integer_type(type) ||
+        clang_Type_getSizeOf(type) <= INT_SIZE)
+        return *value;
+    CXType from = rs_node_type(walk->tree, node);
+    if (!is_integer_type(from) || !is_unsigned(from) || clang_Type_getSizeOf(from) != INT_SIZE ||
+        rs_polynomial_is_natural(&value->number, &walk->unit->symbols))
+        return *value;
+    return converted(walk, value, from);
+}
+
+rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type)
+{
+    int inner = rs_node_inner(walk->tree, node);
+    int64_t size = clang_Type_getSizeOf(type), constant;
+    if (value->kind == RS_VALUE_NUMBER && size > INT_SIZE)
+        return widen(walk, value, inner, type);
+    if (value->kind != RS_VALUE_NUMBER || !is_integer_type(type) || size <= 0 || size >= INT_SIZE ||
+        (inner >= 0 && holds_all(type, rs_node_type(walk->tree, inner))))
+        return *value;
+    int64_t most =
+        type.kind == CXType_Bool ? 1 : ((int64_t)1 << (8 * size - !is_unsigned(type))) - 1;
+    int64_t least = is_unsigned(type) ? 0 : -most - 1;
+    bool fits = rs_polynomial_is_constant(&value->number, &constant) && constant >= least &&
+                constant <= most;
+    return fits ? *value : converted(walk, value, type);
+}
+
 static rs_value evaluate_assignment(rs_walk *walk, int left, int right);
 
 /* Whether evaluating an expression may assign a variable. */
@@ -295,9 +360,12 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
         bool number = is_integer(walk, node) || rs_node_is_pointer(walk->tree, node);
         if (strcmp(symbol, ",") == 0)
             result = b;
-        else if ((plain || shift) && (number || a.kind == RS_VALUE_ADDRESS))
-            result = operate_typed(walk, symbol[0], &a, &b, rs_node_type(walk->tree, node));
-        else
+        else if ((plain || shift) && (number || a.kind == RS_VALUE_ADDRESS)) {
+            CXType type = rs_node_type(walk->tree, node);
+            a = widen(walk, &a, left, type);
+            b = shift ? b : widen(walk, &b, right, type);
+            result = operate_typed(walk, symbol[0], &a, &b, type);
+        } else
             result = rs_value_unknown(rs_value_depends(walk, &a) | rs_value_depends(walk, &b),
                                       rs_value_has_data(walk, &a) || rs_value_has_data(walk, &b));
     }
@@ -623,47 +691,6 @@ static rs_value evaluate_conditional(rs_walk *walk, int node)
         result.depends |= rs_value_depends(walk, &c);
         result.data = result.data || rs_value_has_data(walk, &c);
     }
-    return result;
-}
-
-/* Whether all numbers of a type are numbers of the other one. */
-static bool holds_all(CXType wide, CXType from)
-{
-    int64_t size = clang_Type_getSizeOf(wide), other = clang_Type_getSizeOf(from);
-    if (wide.kind == from.kind)
-        return true;
-    if (!is_integer_type(from) || wide.kind == CXType_Bool)
-        return false;
-    return is_unsigned(wide) == is_unsigned(from) ? other <= size
-                                                  : is_unsigned(from) && other < size;
-}
-
-rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type)
-{
-    enum { INT_SIZE = 4 };
-    int inner = rs_node_inner(walk->tree, node);
-    int64_t size = clang_Type_getSizeOf(type), constant;
-    if (value->kind != RS_VALUE_NUMBER || !is_integer_type(type) || size <= 0 || size >= INT_SIZE ||
-        (inner >= 0 && holds_all(type, rs_node_type(walk->tree, inner))))
-        return *value;
-    int64_t most =
-        type.kind == CXType_Bool ? 1 : ((int64_t)1 << (8 * size - !is_unsigned(type))) - 1;
-    int64_t least = is_unsigned(type) ? 0 : -most - 1;
-    if (rs_polynomial_is_constant(&value->number, &constant) && constant >= least &&
-        constant <= most)
-        return *value;
-    rs_text name = RS_TEXT_EMPTY;
-    CXString spelling = clang_getTypeSpelling(type);
-    rs_text_format(&name, "(%s)(", clang_getCString(spelling));
-    clang_disposeString(spelling);
-    rs_polynomial_print(&name, &value->number, &walk->unit->symbols);
-    rs_text_add_string(&name, ")");
-    bool exact = !name.failed && name.size < 100;
-    rs_value result = rs_value_number(rs_walk_auxiliary(walk, exact ? name.data : "narrow",
-                                                        rs_value_depends(walk, value),
-                                                        rs_value_has_data(walk, value), !exact));
-    rs_text_free(&name);
-    result.approximated = value->approximated;
     return result;
 }
 

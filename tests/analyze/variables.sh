@@ -101,6 +101,11 @@ carries "$other" 'float *x, float *y' "$loop { int k; for (k = 0; k < 9; k++) if
 carries "$other" 'float *x, float *y' "$loop { int k; for (k = 0; k < 9 && y[k] > 0; k++) ; x[i * 10 + 10 + k] = x[i * 10 + 19] + 1; }"
 carries x 'float *x, int n' "int k; for (k = 5; k < n; k++) ; $loop x[i + k] = x[i + n] + 1;"
 follows 'float *x, unsigned n' "unsigned k; for (k = 0; k < n; k++) ; $loop x[i + k] = x[i + n] + 1;" 1 n
+# An unsigned number that starts over is another one in 64 bits, by a cast and without one.
+carries x 'float *x, unsigned u' "$loop x[i + (unsigned long)(u - 1) % 7] = x[i + ((unsigned long)u - 1) % 7] + 1;"
+carries x 'float *x, unsigned u' "unsigned long d = u - 1; $loop x[i + d % 7] = x[i + ((unsigned long)u - 1) % 7] + 1;"
+carries x 'float *x, unsigned u, unsigned long s' "$loop x[i + (s + (u - 1)) % 7] = x[i + (s + u - 1) % 7] + 1;"
+follows 'float *x, unsigned u' "$loop x[i + (unsigned long)(u + 1)] = x[i + (unsigned long)u + 1] + 1;" 1 'u \+ 1'
 # A bound or a start that is a choice says nothing.
 carries x 'float *x' "for (int j = 0; j < 20; j++) for (int i = 0; i < (j > 5 ? j : 5); i++) x[i] = x[i + 3] + j;"
 carries x 'float *x' "for (int j = 0; j < 20; j++) for (int i = j > 5 ? j : 5; i < 30; i++) x[i] = x[i - 3] + j;"
