@@ -259,6 +259,15 @@ static rs_value converted(rs_walk *walk, const rs_value *value, CXType type)
     return result;
 }
 
+/* Whether 32 bits surely do not hold an unsigned number of this form: i + 0xffffffffu is i - 1. */
+static bool starts_over(const rs_value *value, CXType type)
+{
+    int64_t constant;
+    return value->kind == RS_VALUE_NUMBER && is_unsigned(type) && is_integer_type(type) &&
+           clang_Type_getSizeOf(type) == INT_SIZE && !rs_polynomial_is_small(&value->number) &&
+           !rs_polynomial_is_constant(&value->number, &constant);
+}
+
 /*
  * A node's value where 64 bits are wanted: an unsigned number of 32 bits that would be negative
  * has started over.
@@ -365,6 +374,8 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
             a = widen(walk, &a, left, type);
             b = shift ? b : widen(walk, &b, right, type);
             result = operate_typed(walk, symbol[0], &a, &b, type);
+            if (starts_over(&result, type))
+                result = converted(walk, &result, type);
         } else
             result = rs_value_unknown(rs_value_depends(walk, &a) | rs_value_depends(walk, &b),
                                       rs_value_has_data(walk, &a) || rs_value_has_data(walk, &b));

@@ -131,7 +131,8 @@ static rs_polynomial step_of(rs_walk *walk, const rs_change *c, const entry *e)
     bool loaded;
     rs_value by = evaluate_quietly(walk, c->by, &loaded);
     if (by.kind != RS_VALUE_NUMBER || loaded || by.approximated ||
-        rs_polynomial_has_data(&by.number, &walk->unit->symbols))
+        rs_polynomial_has_data(&by.number, &walk->unit->symbols) ||
+        !rs_polynomial_is_small(&by.number)) /* the variable starts over */
         return rs_polynomial_unknown();
     return rs_polynomial_scale(&by.number, c->sign);
 }

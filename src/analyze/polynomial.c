@@ -266,3 +266,11 @@ void rs_polynomial_print(rs_text *text, const rs_polynomial *a, const rs_symbols
     for (int i = 0; i < a->count; i++)
         print_term(text, &a->terms[i], symbols, i == 0);
 }
+
+bool rs_polynomial_is_small(const rs_polynomial *a)
+{
+    for (int i = 0; i < a->count; i++)
+        if (a->terms[i].coefficient > INT32_MAX || a->terms[i].coefficient < INT32_MIN)
+            return false;
+    return a->known;
+}

@@ -40,6 +40,10 @@ bool rs_polynomial_equal(const rs_polynomial *a, const rs_polynomial *b);
 bool rs_polynomial_is_constant(const rs_polynomial *a, int64_t *value);
 bool rs_polynomial_is_zero(const rs_polynomial *a);
 
+/* Whether no coefficient reaches 2^31 or more: then nothing starts over in 32 bits by its own size.
+ */
+bool rs_polynomial_is_small(const rs_polynomial *a);
+
 /* The factor of `symbol` in the terms that have it; *power is the highest power it comes in. */
 rs_polynomial rs_polynomial_coefficient(const rs_polynomial *a, int symbol, int *power);
 

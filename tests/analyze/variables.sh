@@ -106,6 +106,8 @@ carries x 'float *x, unsigned u' "$loop x[i + (unsigned long)(u - 1) % 7] = x[i 
 carries x 'float *x, unsigned u' "unsigned long d = u - 1; $loop x[i + d % 7] = x[i + ((unsigned long)u - 1) % 7] + 1;"
 carries x 'float *x, unsigned u, unsigned long s' "$loop x[i + (s + (u - 1)) % 7] = x[i + (s + u - 1) % 7] + 1;"
 follows 'float *x, unsigned u' "$loop x[i + (unsigned long)(u + 1)] = x[i + (unsigned long)u + 1] + 1;" 1 'u \+ 1'
+carries 'x, perhaps' 'float *x' "for (int i = 5; i < 10; i++) x[i + 0xffffffffu] = x[i] + 1;"
+carries u 'float *x' "unsigned u = 9; for (int i = 5; i < 10; i++) { x[u] = x[i] + 1; u += 0xffffffffu; }"
 # A bound or a start that is a choice says nothing.
 carries x 'float *x' "for (int j = 0; j < 20; j++) for (int i = 0; i < (j > 5 ? j : 5); i++) x[i] = x[i + 3] + j;"
 carries x 'float *x' "for (int j = 0; j < 20; j++) for (int i = j > 5 ? j : 5; i < 30; i++) x[i] = x[i - 3] + j;"
