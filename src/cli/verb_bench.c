@@ -32,8 +32,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } measurements[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
-    {"apps", rs_bench_apps},
-    {"marshal", rs_bench_marshal},
+    {"apps", rs_bench_apps},         {"marshal", rs_bench_marshal},
 #endif
 #if defined(RESTRIDE_HAVE_OPENCL) || defined(RESTRIDE_HAVE_CUDA)
     {"grids", rs_bench_grids},
@@ -44,12 +43,9 @@ static const struct {
 #ifdef RESTRIDE_HAVE_CONFIG
     {"sim", rs_bench_sim},
 #endif
-    {"permute", rs_bench_permute},
-    {"figures", rs_bench_figures},
-    {"offload", rs_bench_offload},
-    {"plans", rs_bench_plans},
-    {"transfer", rs_bench_transfer},
-    {"transpose", rs_bench_transpose},
+    {"permute", rs_bench_permute},   {"figures", rs_bench_figures},
+    {"offload", rs_bench_offload},   {"plans", rs_bench_plans},
+    {"transfer", rs_bench_transfer}, {"transpose", rs_bench_transpose},
 };
 
 int rs_verb_bench(int argc, char **argv)
