@@ -2,6 +2,7 @@
 #include "apply/kernels.h"
 
 #include "apply/body.h"
+#include "apply/names.h"
 #include "apply/types.h"
 #include "source/query.h"
 
@@ -46,7 +47,10 @@ static bool is_callable(CXCursor function, int depth, int *left)
     bool is_float;
     CXString name = clang_getCursorSpelling(function);
     bool known = rs_function_find(clang_getCString(name), &is_float) != NULL;
+    bool taken = !known && rs_name_is_built_in(clang_getCString(name));
     clang_disposeString(name);
+    if (taken)
+        return false;
     CXCursor definition = clang_getCursorDefinition(function);
     if (known || clang_Cursor_isNull(definition))
         return known;
@@ -162,11 +166,22 @@ static bool take_statement(rs_kernels *kernels, int body, int statement)
     return true;
 }
 
+static bool is_taken(CXCursor variable)
+{
+    CXString name = clang_getCursorSpelling(variable);
+    bool taken = rs_name_is_taken(clang_getCString(name)) ||
+                 clang_Cursor_getStorageClass(variable) == CX_SC_Register;
+    clang_disposeString(name);
+    return taken;
+}
+
 /* Parameters of the function: numbers, and pointers to numbers or structures. */
 static bool check_parameter(rs_nest *nest, int body, CXCursor parameter)
 {
     const rs_tree *tree = &nest->program->tree;
     size_t declaration = rs_cursor_offset(parameter);
+    if (is_taken(parameter))
+        return rs_nest_refuse(nest, nest->function, "a parameter has a name that kernels need");
     if (count_uses(tree, nest->node, declaration, false) > 0 &&
         count_uses(tree, body, declaration, true) > 0)
         return rs_nest_refuse(nest, nest->node, "a parameter of the nest is assigned");
@@ -237,6 +252,8 @@ static bool check_names(rs_nest *nest, int node)
     if (tree->nodes[node].kind == CXCursor_VarDecl &&
         clang_Cursor_getStorageClass(tree->nodes[node].cursor) == CX_SC_Static)
         return rs_nest_refuse(nest, node, "the nest declares a static variable");
+    if (tree->nodes[node].kind == CXCursor_VarDecl && is_taken(tree->nodes[node].cursor))
+        return rs_nest_refuse(nest, node, "a variable cannot be declared so in a kernel");
     if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
         CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
         enum CXCursorKind kind = clang_getCursorKind(declared);

@@ -94,6 +94,21 @@ END
 check narrow.c
 [ "$(grep -c 'the same bit for bit' out)" = 3 ] || complain "narrow.c is not changed"
 
+# Names that kernels cannot have: those nests are left, and the others of the file are still changed.
+cat >names.c <<'END'
+static float dot(float a, float b) { return a * b; }
+void plain(float x[300], float y[300]) { for (int i = 0; i < 200; i++) x[i] = y[i]; }
+void lanes(float x[300], float y[300]) { for (int i = 0; i < 200; i++) { float i_lanes = y[i]; x[i] = i_lanes; } }
+void type(float x[300], float y[300]) { for (int i = 0; i < 200; i++) { float float4 = y[i]; x[i] = float4; } }
+void own(float x[300], float y[300]) { for (int restride_strip = 0; restride_strip < 200; restride_strip++) x[restride_strip] = y[restride_strip]; }
+void called(float x[300], float y[300]) { for (int i = 0; i < 200; i++) x[i] = dot(y[i], 2); }
+void kept(float x[300], float y[300]) { for (register int i = 0; i < 200; i++) x[i] = y[i]; }
+void copied(float x[300], float y[300], int x_1) { for (int i = 0; i < 100; i++) x[3 * i] = y[2 * i] + x_1; }
+END
+check names.c
+says out '^plain, line .*the same bit for bit'
+[ "$(grep -c 'left as it is' out)" = 6 ] || complain "a nest of names.c is not left as it is"
+
 # Other loops than the one that moves most.
 sed 's/M = 512, N = 512, P = 512/M = 29, N = 38, P = 47/' "$kernels/matmul.c" >matmul.c
 for loop in i1 i2 i3; do
