@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the words of a function before its body have one of these. */
-static bool header_has(const rs_model *model, const rs_function *function,
-                       const char *const words[], size_t count)
+/* Whether one of these words stands in the text [position, end). */
+static bool has_word(const rs_model *model, size_t position, size_t end, const char *const words[],
+                     size_t count)
 {
     const rs_tree *tree = model->tree;
-    size_t position = rs_declaration_start(model, rs_cursor_offset(function->cursor));
-    size_t end = tree->nodes[function->body].begin, word, length;
+    size_t word, length;
     while (rs_word_next(tree->text, end, &position, &word, &length))
         for (size_t i = 0; i < count; i++)
             if (rs_word_equals(tree->text, word, length, words[i]))
@@ -33,24 +32,85 @@ static bool declares_type(const rs_tree *tree, const rs_function *function)
     return false;
 }
 
-static bool can_be_copied(const rs_model *model, const rs_function *function)
+/* Notes which functions give a parameter a value, in the definition or another declaration. */
+static void find_defaults(rs_model *model)
+{
+    const rs_tree *tree = model->tree;
+    for (int n = 0; n < tree->node_count; n++) {
+        const rs_node *node = &tree->nodes[n];
+        if (node->kind != CXCursor_ParmDecl ||
+            tree->nodes[node->parent].kind != CXCursor_FunctionDecl ||
+            memchr(tree->text + node->begin, '=', node->end - node->begin) == NULL)
+            continue;
+        int function = rs_model_function(model, tree->nodes[node->parent].cursor);
+        if (function >= 0)
+            model->functions[function].has_defaults = true;
+    }
+}
+
+bool rs_function_names_itself(const rs_model *model, const rs_function *function)
+{
+    static const char *const words[] = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__",
+                                        "__builtin_FUNCTION"};
+    const rs_node *node = &model->tree->nodes[function->node];
+    return has_word(model, node->begin, node->end, words, sizeof words / sizeof words[0]);
+}
+
+/* Why a function cannot be copied, or NULL. In CUDA C++ the copy begins with "static" and calls
+ * functions that are no constant expressions. */
+static const char *copy_trouble(const rs_model *model, const rs_function *function)
 {
     static const char *const words[] = {"extern", "alias", "__alias__"};
-    return clang_Cursor_isVariadic(function->cursor) == 0 && function->first_node >= 0 &&
-           !declares_type(model->tree, function) &&
-           !header_has(model, function, words, sizeof words / sizeof words[0]);
+    static const char *const constants[] = {"constexpr", "consteval"};
+    size_t begin = rs_declaration_start(model, rs_cursor_offset(function->cursor));
+    size_t body = model->tree->nodes[function->body].begin;
+    if (rs_function_names_itself(model, function))
+        return ", because it asks for its own name";
+    if (model->language == RS_CUDA_C && function->has_defaults)
+        return ", because it has default arguments";
+    if (model->language == RS_CUDA_C && memcmp(model->tree->text + begin, "[[", 2) == 0)
+        return ", because it begins with an attribute";
+    if (model->language == RS_CUDA_C &&
+        has_word(model, begin, body, constants, sizeof constants / sizeof constants[0]))
+        return ", because it is a constant expression";
+    bool copied = clang_Cursor_isVariadic(function->cursor) == 0 && function->first_node >= 0 &&
+                  !declares_type(model->tree, function) &&
+                  !has_word(model, begin, body, words, sizeof words / sizeof words[0]);
+    return copied ? NULL : "";
 }
 
 static restride_status refuse_uncopied(rs_model *model)
 {
     restride_status status = RESTRIDE_OK;
-    for (int b = 0; b < model->binding_count && status == RESTRIDE_OK; b++) {
-        rs_argument *argument = &model->arguments[model->bindings[b].callee_argument];
-        const rs_function *function = &model->functions[argument->function];
-        if (argument->reason == NULL && !can_be_copied(model, function))
-            status = rs_argument_refuse(argument, rs_cursor_offset(function->cursor),
-                                        "the function %s cannot be copied for another layout",
-                                        function->name);
+    find_defaults(model);
+    for (int b = 0; b < model->binding_count; b++)
+        model->functions[model->arguments[model->bindings[b].callee_argument].function].called =
+            true;
+    for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++) {
+        const rs_function *function = &model->functions[f];
+        const char *trouble = function->called ? copy_trouble(model, function) : NULL;
+        int first = function->first_argument, end = first + function->argument_count;
+        for (int a = first; trouble != NULL && a < end && status == RESTRIDE_OK; a++)
+            if (model->arguments[a].reason == NULL)
+                status =
+                    rs_argument_refuse(&model->arguments[a], rs_cursor_offset(function->cursor),
+                                       "the function %s cannot be copied for another layout%s",
+                                       function->name, trouble);
+    }
+    return status;
+}
+
+/* A kernel gets more parameters, and its full name tells them. */
+static restride_status refuse_full_names(rs_model *model)
+{
+    static const char *const words[] = {"__PRETTY_FUNCTION__"};
+    restride_status status = RESTRIDE_OK;
+    for (int a = 0; a < model->argument_count && status == RESTRIDE_OK; a++) {
+        const rs_function *kernel = rs_argument_kernel(model, &model->arguments[a]);
+        const rs_node *node = kernel == NULL ? NULL : &model->tree->nodes[kernel->node];
+        if (node != NULL && has_word(model, node->begin, node->end, words, 1))
+            status = rs_argument_refuse(&model->arguments[a], model->arguments[a].offset,
+                                        "the kernel asks for its own name and parameters");
     }
     return status;
 }
@@ -190,6 +250,8 @@ restride_status rs_model_settle_calls(rs_model *model)
         qsort(model->bindings, (size_t)model->binding_count, sizeof *model->bindings,
               compare_bindings);
     restride_status status = refuse_uncopied(model);
+    if (status == RESTRIDE_OK)
+        status = refuse_full_names(model);
     if (status == RESTRIDE_OK)
         status = find_bases(model);
     find_stepped(model);

@@ -94,6 +94,8 @@ typedef struct {
     int first_node; /* of its first declaration, when that stands outside of all others; or -1 */
     int body;       /* its node */
     bool kernel;
+    bool called;       /* with pointers that are followed */
+    bool has_defaults; /* for parameters */
     char *name;
     int first_argument, argument_count; /* in the model's arguments */
     int parameter_count;                /* in the user's source */
@@ -315,6 +317,9 @@ restride_status rs_model_understand(rs_model *model);
 
 /* Carries the reasons of helper functions over to the arguments that are passed to them. */
 restride_status rs_model_settle_calls(rs_model *model);
+
+/* Whether a function asks for its own name, which would be another in a copy. */
+bool rs_function_names_itself(const rs_model *model, const rs_function *function);
 
 /* Notes why an argument stays as it is; the first reason is kept. */
 restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const char *format, ...)

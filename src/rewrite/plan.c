@@ -352,7 +352,8 @@ static bool is_transformed(const rs_model *model, int function)
 static restride_status plan_full_kernel(rs_model *model, int function)
 {
     int instance;
-    if (!is_transformed(model, function) || !gains_by_full_tiles(model, function))
+    if (rs_function_names_itself(model, &model->functions[function]) ||
+        !is_transformed(model, function) || !gains_by_full_tiles(model, function))
         return RESTRIDE_OK;
     restride_status status = add_instance(model, function, &instance);
     const rs_function *kernel = &model->functions[function];

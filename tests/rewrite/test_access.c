@@ -159,6 +159,7 @@ static void test_copies_for_full_tiles(void **state)
     } cases[] = {
         {"a[i].x = 1;", false},
         {"a[i].v[1 + 1] = 1;", false},
+        {"a[i].v[n & 3] = sizeof(__func__);", false},
         {"a[i].v[n & 3] = 1;", true},
         {"for (int k = 0; k < 4; k++) a[i].v[k] = 1;", true},
         {"a[i] = a[i + 1];", false},

@@ -103,6 +103,11 @@ static const refusal refusals[] = {
     {"typedef struct { int x, y; } P;\nkernel void f(global P *a) {\n global P *q = a; int P = "
      "3; q->x = P; }",
      3, "hides"},
+    {P "int g(global P *q) { return q->x + sizeof(__func__); }\nkernel void f(global P *a) {\n "
+       "a->x = g(a); }",
+     2, "asks for its own name"},
+    {P "kernel void f(global P *b,\n global P *a) { b->x = a->x = sizeof(__PRETTY_FUNCTION__); }",
+     3, "asks for its own name"},
     /* members */
     {D "kernel void f(global P *a, int n) {\n global float *q = &a[n].x; *q = 1; }", 3,
      "address of a member"},
