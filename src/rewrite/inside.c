@@ -2,6 +2,7 @@
  * From a structure down to what is done with it: members and array elements down to a scalar or
  * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
  */
+#include "rewrite/values.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -172,10 +173,13 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     return rs_way_arrive(w, member, clang_getCursorType(field));
 }
 
-static void store(rs_way *w, int assignment, int value)
+/* The new code gives a copy of what was assigned. */
+static const char *store(rs_way *w, int assignment, int value)
 {
     rs_access *a = &w->access;
     const rs_node *outer = node_at(w, assignment);
+    if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, assignment))
+        return "the result of a structure's assignment is used as the structure itself";
     a->kind = RS_ACCESS_STORE;
     a->written = true;
     a->value = value;
@@ -183,6 +187,7 @@ static void store(rs_way *w, int assignment, int value)
     a->begin = outer->begin;
     a->end = outer->end;
     w->place = RS_AT_END;
+    return NULL;
 }
 
 /*
@@ -192,19 +197,11 @@ static void store(rs_way *w, int assignment, int value)
  */
 static const char *step_into_copy(rs_way *w, int call)
 {
-    CXCursor called = clang_getCursorReferenced(node_at(w, call)->cursor);
-    int first = rs_node_child(w->tree, call, 0), count = rs_node_child_count(w->tree, call);
-    bool copies = clang_getCursorKind(called) == CXCursor_Constructor && count == 1;
-    int last = rs_node_child(w->tree, call, count - 1);
-    if (!copies && clang_getCursorKind(called) == CXCursor_CXXMethod && count == 3 &&
-        rs_text_is(w->tree, node_at(w, first)->end, node_at(w, last)->begin, "=")) {
-        if (w->node == first) {
-            store(w, call, last);
-            return NULL;
-        }
-        copies = w->node == last;
-    }
-    if (!copies)
+    rs_copying copying = rs_copying_by_call(w->tree, call);
+    bool last = node_at(w, w->node)->next < 0;
+    if (copying == RS_COPIES_BY_ASSIGNMENT && node_at(w, call)->first == w->node)
+        return store(w, call, rs_node_child(w->tree, call, 2));
+    if (copying == RS_COPIES_NOTHING || !last)
         return "a structure is passed by reference";
     w->access.kind = RS_ACCESS_LOAD;
     w->place = RS_AT_END;
@@ -234,14 +231,15 @@ const char *rs_step_from_structure(rs_way *w, int up)
         w->place = RS_AT_END;
         return NULL;
     case CXCursor_InitListExpr: /* as it is written, without the conversion to a value */
+        if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, w->node))
+            return "braces may refer to the structure itself";
         a->kind = RS_ACCESS_LOAD;
         w->place = RS_AT_END;
         return NULL;
     case CXCursor_BinaryOperator:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;
-        store(w, up, rs_node_sibling(w->tree, w->node));
-        return NULL;
+        return store(w, up, rs_node_sibling(w->tree, w->node));
     case CXCursor_CallExpr:
         return step_into_copy(w, up);
     case CXCursor_UnaryOperator: {
@@ -411,10 +409,23 @@ static void note_writing(rs_way *w)
                               rs_node_is_binary(tree, up, "="));
 }
 
+/* In C++ what is around a member may be the member still, or a reference to it. */
+static const char *end_at_value(rs_way *w)
+{
+    if (!rs_is_used_as_value(w->tree, w->node))
+        return "a member is used in a way that may refer to the member itself";
+    w->place = RS_AT_END;
+    return NULL;
+}
+
 const char *rs_step_from_leaf(rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
     note_writing(w);
+    bool address = outer->kind == CXCursor_UnaryOperator &&
+                   rs_text_is(w->tree, outer->begin, node->begin, "&");
+    if (w->model->language == RS_CUDA_C && outer->kind != CXCursor_ParenExpr && !address)
+        return end_at_value(w);
     switch (outer->kind) {
     case CXCursor_ParenExpr:
         w->node = up;
@@ -423,15 +434,10 @@ const char *rs_step_from_leaf(rs_way *w, int up)
         if (!rs_node_same_bytes(w->tree, w->node, up) &&
             (node->begin != outer->begin || w->tree->text[node->end] != '.'))
             break;
-        if (w->model->language == RS_CUDA_C &&
-            clang_isConstQualifiedType(clang_getCursorType(outer->cursor)) != 0) {
-            w->node = up; /* const is added for a reference; a value has no qualifiers */
-            return NULL;
-        }
         w->place = RS_AT_END;
         return NULL;
     case CXCursor_UnaryOperator:
-        if (rs_text_is(w->tree, outer->begin, node->begin, "&"))
+        if (address)
             return take_address(w, up);
         w->place = RS_AT_END;
         return NULL;

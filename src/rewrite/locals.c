@@ -84,14 +84,15 @@ static int with_brackets(const rs_tree *tree, int mention)
     return node;
 }
 
-/* Whether the value of a mention is taken: then there is a conversion around it. One to "const" can
- * be a reference of C++ to the variable itself. */
+/* Whether the value of a mention is taken: then there is a conversion around it. One to "const" or
+ * "volatile" can be a reference of C++ to the variable itself. */
 static bool is_read(const rs_tree *tree, int mention)
 {
     int up = tree->nodes[mention].parent;
     return tree->nodes[up].kind == CXCursor_UnexposedExpr &&
            rs_node_same_bytes(tree, up, mention) &&
-           clang_isConstQualifiedType(clang_getCursorType(tree->nodes[up].cursor)) == 0;
+           clang_isConstQualifiedType(clang_getCursorType(tree->nodes[up].cursor)) == 0 &&
+           clang_isVolatileQualifiedType(clang_getCursorType(tree->nodes[up].cursor)) == 0;
 }
 
 /* The assignment whose left side is a mention, or -1. */

@@ -39,6 +39,15 @@ static const cuda_case cases[] = {
      KERNEL("P") "P s(b[i]); const P t = {b[i]}; P u[2] = {a[i], b[i]}; a[i].x = s.x + t.y + "
                  "u[1].z + u[0].x; }"},
     {"assignment as a value", "", KERNEL("P") "P s; s = a[i] = b[i]; a[i].next = (a[i] = s).id; }"},
+    {"values of places", "",
+     KERNEL("P") "a[i].x = a[i].y = b[i].z; int k = a[i].id += 3; if (a[i].id = k) a[i].next = "
+                 "++a[i].id + a[i].next--; a[i].z = (a[i].x += 1, b[i].id & 1 ? a[i].y : b[i].x); "
+                 "(void)b[i].x; for (int j = 0; j < 3; a[i].id += j, ++j) ++a[i].next; float "
+                 "t{b[i].x}; P w[2] = {{t, a[i].x}, b[i]}; a[i] = P{w[1].x, b[i].y, w[0].y}; }"},
+    {"values of pointers", "",
+     KERNEL("P") "P *q; (q = a + i)->x = 3; const P *r; r = q = a, r += i, ++q; P *w = q; w += i; "
+                 "--w; w->y = r->x + (b[i].id & 1 ? r : b + i == r ? r : w)->z + sizeof q; "
+                 "a[i].id = b[i].id; }"},
     {"mixed", "",
      KERNEL("M") "a[i].d = b[i].i + b[i].s; a[i].t++; a[i] = b[n - 1 - i]; a[i].c ^= 1; }"},
     {"nested", "",
@@ -247,6 +256,8 @@ static void test_same_results(void **state)
 
 /* ---- refusals ---- */
 
+#define K "__global__ void f(P *a, P *b, int n) {\n "
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -275,13 +286,60 @@ static void test_refusals(void **state)
         {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) { a->x = 1; }", 3,
          "enumeration"},
         {"__device__ float g(const float &x) { return x; }\n__global__ void f(P *a) {\n g(a->x); }",
-         4, "a member is used in a way"},
+         4, "may refer to the member"},
+        /* In C++ these stand for the structure, the member or the pointer itself. */
+        {K "const P &r = a[1] = *b; r.x; }", 3, "structure's assignment"},
+        {K "auto &&r = (a[1] = *b); r.x = 5; }", 3, "structure's assignment"},
+        {K "(a[1] = *b).x = 4; }", 3, "structure's assignment"},
+        {K "float *p = (a[1] = *b).v; p[1] = 4; }", 3, "structure's assignment"},
+        {"__device__ void g(const P &p) { }\n" K "g(a[1] = *b); }", 4, "structure's assignment"},
+        {K "const P &r{a[1]}; }", 3, "braces"},
+        {"struct H { const P &r; };\n" K "H h{a[1]}; }", 4, "braces"},
+        {"__device__ void g(const P &p) { }\n" K "g({a[1]}); }", 4, "braces"},
+        {"struct H { const P &r; __device__ H(const P &p) : r(p) {} };\n" K "H h(a[1]); }", 4,
+         "by reference"},
+        {"struct H { __device__ H &operator=(const P &p) { return *this; } };\n" K
+         "H h; h = a[1]; }",
+         4, "by reference"},
+        {"struct H { float &r; };\n" K "H h{a[1].v[0]}; (&h.r)[1] = 9; }", 4, "the member itself"},
+        {"struct G { const float *p; __device__ G(const float &r) : p(&r) {} G() = default; };\n"
+         "struct H { G g; };\n" K "H h = {a[1].v[0]}; }",
+         5, "the member itself"},
+        {K "((int &)a[1].v[0]) = 7; }", 3, "the member itself"},
+        {K "int t = ((float (&)[4])a[1].v[0])[2]; }", 3, "the member itself"},
+        {K "float *p = &(a[1].v[0] = 4); p[1] = 9; }", 3, "the member itself"},
+        {K "float &r = a[1].v[0] += 4; (&r)[1] = 9; }", 3, "the member itself"},
+        {K "float &r = ++a[1].v[0]; (&r)[1] = 9; }", 3, "the member itself"},
+        {K "float *p = &(n, a[1].v[0]); p[1] = 9; }", 3, "the member itself"},
+        {K "(n ? a[1].x : b->x) = 9; }", 3, "the member itself"},
+        {K "volatile float &r = a[1].v[0]; (&r)[1] = 9; }", 3, "the member itself"},
+        {"__device__ int same(const int &k) { return k; }\n" K
+         "float &r = a[same(1)].v[0]; (&r)[1] = 9; }",
+         4, "the member itself"},
+        {"__device__ void g(float &r) { (&r)[1] = 9; }\n" K "g(a[1].v[0] = 4); }", 4,
+         "the member itself"},
+        {K "const P *q = a; const P *w = a; (n ? q : w) = b; q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n (n, q) = b; q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n (q += 0) = b; q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n ++q = b; q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n const P *&r = q = a; r = b; q->x; }", 3, "not followed"},
+        /* Functions of which there can be no copy. */
+        {"__device__ float g(const P *p, int k = 0) { return p[k].x; }\n" K "g(a); }", 2,
+         "default arguments"},
+        {"__device__ float g(const P *p, int k = 0);\n" K
+         "g(a); }\n__device__ float g(const P *p, int k) { return p[k].x; }",
+         5, "default arguments"},
+        {"[[nodiscard]] __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2,
+         "attribute"},
+        {"constexpr __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2, "constant"},
+        {"__device__ int g(const P *p) { return p->id + sizeof(__FUNCTION__); }\n" K "g(a); }", 2,
+         "asks for its own name"},
         {"namespace s { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
         {"extern \"C\" { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
         {"__global__ void f(float4 *a) { a->x = 1; }", 2, "not an array of structures"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        char source[1024] = "struct P { float x, y; int id; };\n";
+        char source[1024] = "struct P { float x, y; int id; float v[4]; };\n";
         strcat(source, refused[i].source);
         json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source, "file", "kernel.cu",
                                       "tile", 32, "language", "cuda"));
@@ -366,12 +424,40 @@ static void test_text(void **state)
     json_decref(reply);
 }
 
+/* A number that a reference of any kind leads to may be another than the one it starts with. */
+static void test_numbers_behind_references(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reference;
+        bool proved;
+    } rows[] = {{"", true},
+                {"int &r = k; r = 30;", false},
+                {"const int &r = k;", false},
+                {"volatile int &r = k; r = 30;", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[512];
+        snprintf(
+            source, sizeof source,
+            "//DL: AoS: a[n][20]\n__global__ void f(float *a) { int i = threadIdx.x; int k = 1; %s "
+            "a[20 * i + k] = 1; }\n",
+            rows[i].reference);
+        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source, "file", "kernel.cu",
+                                      "tile", 32, "language", "cuda"));
+        const char *kernel = strstr(string_of(reply, "source"), "void f(");
+        assert_non_null(kernel);
+        if ((strstr(kernel, "restride_layout_0_within(") != NULL) != rows[i].proved)
+            fail_msg("%s: %s", rows[i].reference, kernel);
+        json_decref(reply);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_results), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_template),     cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text),         cmocka_unit_test(test_numbers_behind_references),
     };
     return cmocka_run_group_tests_name("rewrite_cuda", tests, NULL, NULL);
 }
