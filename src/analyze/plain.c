@@ -6,12 +6,6 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
-static bool is_pointer_type(CXType type)
-{
-    return type.kind == CXType_Pointer || type.kind == CXType_ConstantArray ||
-           type.kind == CXType_VariableArray || type.kind == CXType_IncompleteArray;
-}
-
 static bool is_cast(enum CXCursorKind kind)
 {
     return kind == CXCursor_CStyleCastExpr || kind == CXCursor_CXXStaticCastExpr ||
@@ -28,8 +22,8 @@ static bool is_strange_cast(const rs_tree *tree, int node)
     int operand = rs_node_inner(tree, last);
     if (operand < 0 || type.kind == CXType_Void)
         return false;
-    bool from_pointer = is_pointer_type(rs_node_type(tree, operand));
-    return is_pointer_type(type)
+    bool from_pointer = rs_kind_is_address(rs_node_type(tree, operand).kind);
+    return rs_kind_is_address(type.kind)
                ? !from_pointer && tree->nodes[operand].kind != CXCursor_IntegerLiteral
                : from_pointer;
 }

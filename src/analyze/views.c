@@ -9,17 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_array_kind(enum CXTypeKind kind)
-{
-    return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
-           kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
-}
-
 static CXType pointed_type(CXType type)
 {
     type = clang_getCanonicalType(type);
-    return clang_getCanonicalType(is_array_kind(type.kind) ? clang_getArrayElementType(type)
-                                                           : clang_getPointeeType(type));
+    return clang_getCanonicalType(rs_kind_is_array(type.kind) ? clang_getArrayElementType(type)
+                                                              : clang_getPointeeType(type));
 }
 
 int64_t rs_type_pitch(CXType type)
@@ -75,7 +69,7 @@ static int base_of(const rs_unit *unit, int array)
 /* Whether what a pointer points to has the rows that an array has behind its first subscripts. */
 static bool has_rows(const rs_array *array, int row, CXType pointee)
 {
-    for (; is_array_kind(pointee.kind) && row < RS_SUBSCRIPT_LIMIT; row++) {
+    for (; rs_kind_is_array(pointee.kind) && row < RS_SUBSCRIPT_LIMIT; row++) {
         int64_t extent = pointee.kind == CXType_ConstantArray ? clang_getArraySize(pointee) : 0;
         if (extent != array->extents[row])
             return false;
@@ -94,7 +88,7 @@ static int view_of(rs_walk *walk, int array, CXType type)
         return at;
     rs_text name = RS_TEXT_EMPTY;
     CXType pointee = pointed_type(type);
-    bool rows = is_array_kind(pointee.kind) && type.kind == CXType_Pointer;
+    bool rows = rs_kind_is_array(pointee.kind) && type.kind == CXType_Pointer;
     CXString spelling = clang_getTypeSpelling(rows ? type : clang_getUnqualifiedType(pointee));
     rs_text_format(&name, rows ? "(%s)%s" : "(%s *)%s", clang_getCString(spelling), base.name);
     clang_disposeString(spelling);
@@ -149,7 +143,7 @@ rs_value rs_walk_view(rs_walk *walk, const rs_value *address, CXType type)
     rs_value result = *address;
     type = clang_getCanonicalType(type);
     if (address->kind != RS_VALUE_ADDRESS ||
-        (type.kind != CXType_Pointer && !is_array_kind(type.kind)))
+        (type.kind != CXType_Pointer && !rs_kind_is_array(type.kind)))
         return result;
     CXType pointee = pointed_type(type);
     int64_t size = rs_type_pitch(type);
@@ -158,7 +152,7 @@ rs_value rs_walk_view(rs_walk *walk, const rs_value *address, CXType type)
         pointee.kind == CXType_FunctionNoProto)
         return result; /* of a member: until it moves */
     if (address->count == address->path)
-        return is_array_kind(pointee.kind) ? result : convert(walk, address, type);
+        return rs_kind_is_array(pointee.kind) ? result : convert(walk, address, type);
     int64_t stride = address->strides[address->count - 1];
     const rs_array *array = &walk->unit->arrays[address->array];
     bool loaded = array->owner != array->memory;
@@ -178,7 +172,7 @@ rs_value rs_walk_move(rs_walk *walk, const rs_value *address, const rs_polynomia
         result.lost = true; /* beyond a whole array */
         return result;
     }
-    bool typed = result.seen.kind == CXType_Pointer || is_array_kind(result.seen.kind);
+    bool typed = result.seen.kind == CXType_Pointer || rs_kind_is_array(result.seen.kind);
     if (typed && rs_type_pitch(result.seen) != result.strides[result.count - 1])
         result = convert(walk, &result, result.seen);
     result.loose = result.loose || result.count > result.path + 1;

@@ -3,8 +3,8 @@
  * its value (a polynomial in the iteration symbols, or an address in an array). Called functions
  * are walked in place.
  *
- * environment.c keeps the variables, expressions.c and places.c evaluate, calls.c enters functions,
- * loops.c makes iteration symbols, statements.c does the rest.
+ * environment.c keeps the variables, expressions.c, places.c and loads.c evaluate, calls.c enters
+ * functions, loops.c makes iteration symbols, statements.c does the rest.
  */
 #ifndef RS_ANALYZE_WALK_H
 #define RS_ANALYZE_WALK_H
@@ -176,7 +176,23 @@ char *rs_walk_source(const rs_walk *walk, int node);
 char *rs_walk_text(const rs_walk *walk, int node);
 
 /* places.c */
+uint64_t rs_name_hash(const char *text);
+bool rs_kind_is_array(enum CXTypeKind kind);
+bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
+bool rs_kind_is_record(enum CXTypeKind kind);  /* vectors, too */
+bool rs_cursor_is_global(CXCursor declared);
+bool rs_walk_is_pointer(const rs_walk *walk, int node);
+
+/* Places: a variable, none, and an array of an expression's own that could not be followed. */
+rs_location rs_place_variable(uint64_t key);
+rs_location rs_place_none(void);
+rs_location rs_place_lost(rs_walk *walk, int base);
+
+/* The value of a record with what is known of its members. */
+rs_value rs_value_copy_of(const rs_walk *walk, const rs_value *value, uint64_t key);
 rs_location rs_walk_locate(rs_walk *walk, int node);
+
+/* loads.c */
 rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node);
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads);

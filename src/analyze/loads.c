@@ -1,0 +1,568 @@
+/* What is read and written at a place, and what a store through a pointer may change. */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REFERENCE_LIMIT = 20000 };
+
+bool rs_type_may_hold_index(CXType type)
+{
+    bool vector = type.kind == CXType_Vector || type.kind == CXType_ExtVector;
+    CXType element = vector ? clang_getCanonicalType(clang_getElementType(type)) : type;
+    bool floating = (element.kind >= CXType_Float && element.kind <= CXType_LongDouble) ||
+                    element.kind == CXType_Half || element.kind == CXType_Float16 ||
+                    element.kind == CXType_Float128;
+    return !floating && element.kind != CXType_Pointer;
+}
+
+rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type)
+{
+    if (walk->unit->reference_count >= REFERENCE_LIMIT)
+        walk->exhausted = true;
+    rs_reference *r = walk->exhausted ? NULL : rs_unit_add_reference(walk->unit);
+    if (r == NULL) {
+        walk->no_memory = walk->no_memory || !walk->exhausted;
+        return NULL;
+    }
+    int64_t size = clang_Type_getSizeOf(type);
+    r->array = address->array;
+    r->line = rs_walk_line(walk, node);
+    r->offset = walk->tree->nodes[node].begin;
+    r->count = address->count;
+    for (int i = 0; i < address->count; i++)
+        r->subscripts[i] = rs_walk_fold(walk, &address->subscripts[i]);
+    r->member = address->member[0] != '\0' ? strdup(address->member) : NULL;
+    r->member_offset = address->member_offset;
+    r->width = address->width > 0 ? address->width : size > 0 ? size : 0;
+    memcpy(r->strides, address->strides, sizeof r->strides);
+    r->path = address->path;
+    r->pointers = address->pointers;
+    r->loose = address->loose;
+    r->loop = walk->loop;
+    r->order = walk->order++;
+    r->guarded = walk->guards > 0;
+    r->approximated = address->approximated;
+    r->understood = !address->lost;
+    r->anywhere = address->lost;
+    r->text = rs_walk_text(walk, node);
+    rs_array *array = &walk->unit->arrays[address->array];
+    if (address->count > array->dimensions)
+        array->dimensions = address->count;
+    return r;
+}
+
+/* A pointer that is itself a member: the array it points to has the name of the path. */
+static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType type)
+{
+    const rs_array *owner = &walk->unit->arrays[address->array];
+    rs_text name = RS_TEXT_EMPTY;
+    bool many = false;
+    for (int i = 0; i < address->count; i++)
+        many = many || !rs_polynomial_is_zero(&address->subscripts[i]);
+    rs_text_format(&name, "%s%s%s", owner->name, many ? "[]." : "->", address->member);
+    uint64_t key = owner->key ^ (rs_name_hash(address->member) << 32), memory = owner->memory;
+    rs_value value =
+        name.failed ? rs_value_unknown(0, true) : rs_walk_array(walk, name.data, key, type);
+    rs_text_free(&name);
+    if (value.kind != RS_VALUE_ADDRESS)
+        return value;
+    rs_array *array = &walk->unit->arrays[value.array];
+    array->owner = memory;
+    array->pointer = address->member_offset;
+    array->memory = (memory ^ (uint64_t)(address->member_offset + 1) << 48) * 1099511628211u;
+    for (int i = 0; many && i < address->count; i++)
+        value.subscripts[value.count++] = address->subscripts[i];
+    value.lost = address->lost;
+    value.approximated = address->approximated;
+    rs_value_follow(&value, type);
+    return value;
+}
+
+/* A symbol by its name, the array and what may have been stored since: never 0. */
+static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%s %d %ld", name, array, walk->stores);
+    uint64_t key = text.failed ? 1 : rs_name_hash(text.data);
+    rs_text_free(&text);
+    return key | 1;
+}
+
+/* The symbol of a loaded number: the same for the same element until something is stored. */
+static rs_value loaded_number(rs_walk *walk, const rs_value *address)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_add_string(&name, walk->unit->arrays[address->array].name);
+    for (int i = 0; i < address->count; i++) {
+        rs_polynomial folded = rs_walk_fold(walk, &address->subscripts[i]);
+        rs_text_add_string(&name, "[");
+        rs_polynomial_print(&name, &folded, &walk->unit->symbols);
+        rs_text_add_string(&name, "]");
+    }
+    if (address->member[0] != '\0')
+        rs_text_format(&name, ".%s", address->member);
+    bool exact = !name.failed && name.size < 100;
+    uint64_t depends = rs_value_depends(walk, address);
+    rs_symbols *symbols = &walk->unit->symbols;
+    int symbol = !exact ? -1
+                        : rs_symbols_find_keyed(symbols, name.data, RS_SYMBOL_AUXILIARY,
+                                                loaded_key(walk, name.data, address->array));
+    rs_text_free(&name);
+    if (symbol < 0)
+        return rs_value_number(rs_walk_auxiliary(walk, "loaded", depends, true, true));
+    symbols->symbols[symbol].depends |= depends;
+    symbols->symbols[symbol].data = true;
+    return rs_value_number(rs_polynomial_symbol(symbol));
+}
+
+/* Whether the variable of a member has contents that are not followed: it is no parameter. */
+static bool was_filled(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr)
+        node = tree->nodes[node].first;
+    if (node < 0)
+        return true;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    bool given = clang_getCursorKind(declared) == CXCursor_ParmDecl ? walk->depth <= 1
+                                                                    : rs_cursor_is_global(declared);
+    return !given || !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared));
+}
+
+/* The nearest variable that a member is one of and that was assigned as a whole; -1: none was. */
+static int assigned_whole(const rs_walk *walk, uint64_t key)
+{
+    int known = -1;
+    for (uint64_t whole = rs_walk_whole(walk, key); whole != 0 && known < 0;
+         whole = rs_walk_whole(walk, whole))
+        known = rs_walk_find(walk, whole);
+    return known;
+}
+
+/* A key for what a variable held between two assignments. */
+static uint64_t key_of_value(uint64_t key, int value)
+{
+    return (key + (uint64_t)(value + 1) * 0x9e3779b97f4a7c15u) | 1;
+}
+
+static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, CXType type)
+{
+    rs_value value = rs_walk_array(walk, name, key, type);
+    if (value.kind == RS_VALUE_ADDRESS)
+        rs_value_decay(&value, type);
+    return value;
+}
+
+/* A symbol that is the same in all iterations. */
+static rs_value fixed_number(rs_walk *walk, const char *name, uint64_t key, CXType type)
+{
+    int symbol = rs_symbols_find_keyed(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, key);
+    if (symbol < 0)
+        return rs_value_unknown(0, false);
+    walk->unit->symbols.symbols[symbol].natural =
+        type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
+    return rs_value_number(rs_polynomial_symbol(symbol));
+}
+
+/* A member of a variable of which nothing was assigned yet. */
+static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXType type)
+{
+    rs_value value = rs_value_unknown(0, false);
+    char *text = rs_walk_source(walk, node);
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    if (text == NULL)
+        walk->no_memory = true;
+    else if (rs_kind_is_address(type.kind))
+        value = array_of(walk, text, place->key, type);
+    else if (integer)
+        value = fixed_number(walk, text, place->key, type);
+    free(text);
+    value.lost = type.kind == CXType_Pointer && was_filled(walk, node);
+    return value;
+}
+
+/* Adds "m.n" of a member of the nearest variable that was assigned as a whole; gives its offset. */
+static int64_t add_path(const rs_walk *walk, rs_text *path, uint64_t key)
+{
+    for (int i = 0; i < walk->member_count; i++) {
+        const rs_member *member = &walk->members[i];
+        if (member->key != key)
+            continue;
+        int64_t offset = member->offset;
+        if (rs_walk_find(walk, member->whole) < 0)
+            offset += add_path(walk, path, member->whole);
+        rs_text_format(path, "%s%s", path->size > 0 ? "." : "", member->name);
+        return offset;
+    }
+    return 0;
+}
+
+/* What was a member of the element that a record was loaded from. */
+static rs_value part_of_element(rs_walk *walk, const rs_value *record, const char *path,
+                                int64_t offset, CXType type)
+{
+    rs_value address = *record;
+    address.kind = RS_VALUE_ADDRESS;
+    address.member_offset += offset;
+    size_t used = strlen(address.member);
+    snprintf(address.member + used, sizeof address.member - used, "%s%s", used > 0 ? "." : "",
+             path);
+    if (type.kind == CXType_Pointer)
+        return pointed_array(walk, &address, type);
+    return walk->stores == record->stores
+               ? loaded_number(walk, &address)
+               : rs_value_number(
+                     rs_walk_auxiliary(walk, path, rs_value_depends(walk, record), true, true));
+}
+
+/* The same of a variable that a record was copied from and that was not assigned before that. */
+static rs_value part_of_copied(rs_walk *walk, const rs_value *record, const char *path, int node,
+                               CXType type)
+{
+    rs_location source = rs_place_variable(record->key);
+    char *names = strdup(path), *rest;
+    if (names == NULL)
+        walk->no_memory = true;
+    for (char *name = names == NULL ? NULL : strtok_r(names, ".", &rest); name != NULL;
+         name = strtok_r(NULL, ".", &rest))
+        source.key = rs_walk_member(walk, source.key, name, 0);
+    free(names);
+    int initial = rs_walk_find_initial(walk, source.key);
+    if (initial >= 0)
+        return walk->values[initial];
+    if (assigned_whole(walk, source.key) >= 0 || rs_walk_find(walk, source.key) >= 0)
+        return type.kind == CXType_Pointer ? rs_place_lost(walk, node).address
+                                           : rs_value_unknown(0, true);
+    rs_value value = untouched(walk, &source, node, type);
+    rs_walk_set_initial(walk, source.key, &value);
+    rs_walk_set(walk, source.key, &value);
+    return value;
+}
+
+static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place, int node,
+                             CXType type)
+{
+    rs_value record = walk->values[whole];
+    uint64_t depends = rs_value_depends(walk, &record);
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool pointer = type.kind == CXType_Pointer, array = rs_kind_is_array(type.kind);
+    bool fixed = depends == 0 && record.carried_loop < 0;
+    bool copied = record.kind == RS_VALUE_RECORD && record.carried_loop < 0;
+    rs_value value = rs_value_unknown(depends, record.data);
+    rs_text path = RS_TEXT_EMPTY;
+    int64_t offset = add_path(walk, &path, place->key);
+    char *text = rs_walk_source(walk, node);
+    if (text == NULL || path.failed || path.data == NULL)
+        walk->no_memory = true;
+    else if (copied && record.array >= 0 && (integer || pointer))
+        value = part_of_element(walk, &record, path.data, offset, type);
+    else if (copied && record.untouched && record.array < 0 && (integer || pointer))
+        value = part_of_copied(walk, &record, path.data, node, type);
+    else if (array)
+        value = array_of(walk, text, place->key, type);
+    else if (pointer)
+        value = fixed && !copied ? array_of(walk, text, key_of_value(place->key, whole), type)
+                                 : rs_place_lost(walk, node).address;
+    else if (integer && fixed && !record.data)
+        value = fixed_number(walk, text, key_of_value(place->key, whole), type);
+    else if (integer)
+        value = rs_value_number(rs_walk_auxiliary(walk, text, depends, record.data, true));
+    rs_text_free(&path);
+    free(text);
+    value.lost = value.lost || (pointer && !copied && was_filled(walk, node));
+    return value;
+}
+
+/* A member of a variable that was assigned as a whole. */
+static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int node, CXType type)
+{
+    rs_value value = part_by_kind(walk, whole, place, node, type);
+    value.depends |= rs_value_depends(walk, &walk->values[whole]);
+    value.carried_loop = walk->values[whole].carried_loop;
+    value.carried_from = walk->values[whole].carried_from;
+    return value;
+}
+
+/* Whether an expression is the name of the variable with a key, and not of a reference to it. */
+static bool names(const rs_walk *walk, int node, uint64_t key)
+{
+    node = rs_node_inner(walk->tree, node);
+    return node >= 0 && walk->tree->nodes[node].kind == CXCursor_DeclRefExpr &&
+           rs_cursor_key(walk, clang_getCursorReferenced(walk->tree->nodes[node].cursor)) == key;
+}
+
+static rs_value load_variable(rs_walk *walk, const rs_location *place, int node, CXType type)
+{
+    int known = rs_walk_find(walk, place->key);
+    int whole = known >= 0 ? -1 : assigned_whole(walk, place->key);
+    if (known < 0 && names(walk, node, place->key))
+        return rs_walk_variable(walk, node);
+    if (known < 0) {
+        rs_value value = whole >= 0 ? part_of(walk, whole, place, node, type)
+                                    : untouched(walk, place, node, type);
+        if (rs_kind_is_array(type.kind))
+            return value; /* it is memory, and has no value of its own */
+        known = rs_walk_keep(walk, &value);
+        if (whole < 0)
+            rs_walk_set_initial(walk, place->key, &value);
+        if (!walk->exhausted && !place->part)
+            rs_walk_set(walk, place->key, &value);
+    }
+    rs_value value = walk->values[known];
+    if (value.carried_loop >= 0) {
+        char *name = rs_walk_text(walk, node);
+        rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
+        free(name);
+    }
+    value.carried_loop = -1;
+    if (place->part || rs_kind_is_record(type.kind))
+        value = rs_value_copy_of(walk, &value, place->key);
+    if (place->part && value.kind != RS_VALUE_UNKNOWN) /* its bytes have another meaning */
+        value = rs_value_unknown(rs_value_depends(walk, &value), true);
+    return rs_walk_view(walk, &value, type);
+}
+
+rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
+{
+    CXType type = rs_node_type(walk->tree, node);
+    if (place->kind == RS_PLACE_NONE)
+        return place->address;
+    if (place->kind == RS_PLACE_VARIABLE)
+        return load_variable(walk, place, node, type);
+    rs_value address = place->address;
+    if (rs_kind_is_array(type.kind)) {
+        rs_value_decay(&address, type);
+        return address;
+    }
+    rs_reference *reference = rs_walk_refer(walk, &address, node, type);
+    if (reference == NULL)
+        return rs_value_unknown(0, true);
+    reference->read = true;
+    reference->loads_pointer = type.kind == CXType_Pointer;
+    if (type.kind == CXType_Pointer && address.member[0] != '\0')
+        return pointed_array(walk, &address, type);
+    if (type.kind == CXType_Pointer) {
+        rs_value_follow(&address, type);
+        return address;
+    }
+    walk->unit->arrays[address.array].read = true;
+    bool integer =
+        (type.kind >= CXType_Bool && type.kind <= CXType_Int128) || type.kind == CXType_Enum;
+    if (integer)
+        return loaded_number(walk, &address);
+    if (!rs_kind_is_record(type.kind) || address.lost)
+        return rs_value_unknown(rs_value_depends(walk, &address), true);
+    address.kind = RS_VALUE_RECORD;
+    address.key = 0;
+    address.data = true;
+    address.stores = walk->stores;
+    return address;
+}
+
+/* What a variable may keep: integers that are unknown get a symbol with the variable's name. */
+static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
+{
+    enum CXTypeKind kind = rs_node_type(walk->tree, node).kind;
+    bool integer = kind >= CXType_Bool && kind <= CXType_Int128;
+    rs_value stored = *value;
+    stored.carried_loop = -1;
+    if (integer && value->kind == RS_VALUE_UNKNOWN) {
+        char *name = rs_walk_text(walk, node);
+        stored = rs_value_number(rs_walk_number(walk, value, name != NULL ? name : "?"));
+        stored.approximated = value->approximated;
+        free(name);
+    } else if (!integer && value->kind == RS_VALUE_NUMBER) {
+        stored = rs_value_unknown(rs_value_depends(walk, value), rs_value_has_data(walk, value));
+    }
+    return stored;
+}
+
+/* A pointer that some call returned: an array of its own, with the pointer's name. */
+static rs_value new_array(rs_walk *walk, uint64_t key, int node)
+{
+    char *name = rs_walk_text(walk, node);
+    rs_value value = name == NULL ? rs_value_unknown(0, true)
+                                  : rs_walk_array(walk, name, key, rs_node_type(walk->tree, node));
+    free(name);
+    if (value.kind == RS_VALUE_ADDRESS)
+        rs_value_decay(&value, rs_node_type(walk->tree, node));
+    return value;
+}
+
+/* What a variable was before its first store, where it may have been something. */
+static void keep_initial(rs_walk *walk, const rs_location *place, int node)
+{
+    node = rs_node_inner(walk->tree, node);
+    enum CXCursorKind kind = node < 0 ? CXCursor_InvalidFile : walk->tree->nodes[node].kind;
+    if (kind == CXCursor_MemberRefExpr && assigned_whole(walk, place->key) < 0)
+        (void)load_variable(walk, place, node, rs_node_type(walk->tree, node));
+    if (kind != CXCursor_DeclRefExpr)
+        return;
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (clang_getCursorKind(declared) == CXCursor_ParmDecl || rs_variable_lasts(declared))
+        (void)rs_walk_variable(walk, node);
+}
+
+/* A record's arrays are memory: assigning the record writes them. */
+static void write_arrays(rs_walk *walk, uint64_t key, int node)
+{
+    for (int i = 0; i < walk->unit->array_count; i++) {
+        uint64_t of = walk->unit->arrays[i].key;
+        if (of == key || rs_walk_whole(walk, of) == 0 || !rs_walk_is_part(walk, of, key))
+            continue;
+        rs_value all = rs_value_unknown(0, true);
+        all.array = i;
+        rs_reference *reference = rs_walk_refer(walk, &all, node, rs_node_type(walk->tree, node));
+        if (reference == NULL)
+            return;
+        reference->understood = false;
+        reference->written = walk->unit->arrays[i].written = true;
+        walk->stores++;
+    }
+}
+
+static void store_variable(rs_walk *walk, const rs_location *place, const rs_value *value, int node)
+{
+    if (rs_walk_find(walk, place->key) < 0)
+        keep_initial(walk, place, node);
+    rs_value stored = stored_value(walk, value, node);
+    if (place->part) {
+        int known = rs_walk_find(walk, place->key);
+        rs_value old = known < 0 ? rs_value_unknown(0, false) : walk->values[known];
+        old = rs_value_copy_of(walk, &old, place->key);
+        stored =
+            rs_value_unknown(rs_value_depends(walk, &old) | rs_value_depends(walk, value), true);
+    } else if (stored.kind == RS_VALUE_UNKNOWN && rs_walk_is_pointer(walk, node)) {
+        stored = new_array(walk, place->key, node);
+        stored.lost = value->lost;
+    }
+    stored = rs_walk_view(walk, &stored, rs_node_type(walk->tree, node));
+    if (place->part || rs_kind_is_record(rs_node_type(walk->tree, node).kind))
+        write_arrays(walk, place->key, node);
+    rs_walk_set(walk, place->key, &stored);
+}
+
+void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
+                   bool reads)
+{
+    CXType type = rs_node_type(walk->tree, node);
+    if (place->kind == RS_PLACE_VARIABLE) {
+        store_variable(walk, place, value, node);
+    } else if (place->kind == RS_PLACE_MEMORY) {
+        rs_reference *reference = rs_walk_refer(walk, &place->address, node, type);
+        if (reference == NULL)
+            return;
+        rs_array *array = &walk->unit->arrays[place->address.array];
+        reference->written = true;
+        reference->read = reads;
+        walk->stores += rs_type_may_hold_index(type);
+        array->written = true;
+        array->read = array->read || reads;
+        rs_walk_disturb(walk, rs_stored_of(type), array->argument || place->address.lost,
+                        place->address.lost);
+    } else {
+        rs_walk_disturb(walk, rs_stored_of(type), true, true);
+    }
+}
+
+/* ---- what else a store may reach ---- */
+
+uint64_t rs_walk_columns(const rs_walk *walk)
+{
+    uint64_t columns = 0;
+    for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
+        columns |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    return columns;
+}
+
+bool rs_walk_has(const rs_walk *walk, uint64_t key)
+{
+    for (int i = 0; i < walk->depth; i++) {
+        const rs_node *routine = &walk->tree->nodes[walk->calls[i]];
+        if (key >= routine->begin && key < routine->end)
+            return true;
+    }
+    return false;
+}
+
+/* Whether something is known of a variable or a member of it; of others there is nothing to forget.
+ */
+static bool is_known(const rs_walk *walk, uint64_t key)
+{
+    bool known = rs_walk_find(walk, key) >= 0;
+    for (int i = 0; i < walk->member_count && !known; i++)
+        known = rs_walk_is_part(walk, walk->members[i].key, key) &&
+                rs_walk_find(walk, walk->members[i].key) >= 0;
+    return known;
+}
+
+void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
+{
+    rs_value changed = rs_value_unknown(rs_walk_columns(walk), true);
+    for (int i = 0; i < walk->exposed->count; i++) {
+        const rs_exposed *e = &walk->exposed->list[i];
+        bool reached = e->lasts ? lasting_too : others_too && rs_walk_has(walk, e->key);
+        if (reached && rs_stored_may_change(stored, e->type) && is_known(walk, e->key))
+            rs_walk_set(walk, e->key, &changed);
+    }
+}
+
+bool rs_walk_names_variable(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
+    int base = node < 0 ? -1 : rs_node_child(tree, node, 0);
+    if (node < 0)
+        return false;
+    if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
+        CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+        enum CXCursorKind kind = clang_getCursorKind(declared);
+        return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl;
+    }
+    bool member =
+        tree->nodes[node].kind == CXCursor_MemberRefExpr || rs_walk_is_component(walk, node);
+    bool target =
+        tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*");
+    if (base < 0 || !(member || target))
+        return false;
+    base = rs_node_inner(tree, base);
+    if (member && !rs_node_is_pointer(tree, base))
+        return rs_walk_names_variable(walk, base);
+    if (tree->nodes[base].kind != CXCursor_DeclRefExpr)
+        return false;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[base].cursor);
+    int known = rs_walk_find(walk, rs_cursor_key(walk, declared));
+    return known >= 0 && walk->values[known].kind == RS_VALUE_POINTER &&
+           clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Pointer;
+}
+
+void rs_walk_touch(rs_walk *walk, const rs_location *place, int node)
+{
+    if (rs_walk_find(walk, place->key) >= 0 || assigned_whole(walk, place->key) >= 0)
+        return;
+    rs_value value = rs_walk_evaluate(walk, node);
+    if (rs_walk_find(walk, place->key) < 0 && value.kind != RS_VALUE_RECORD)
+        rs_walk_set(walk, place->key, &value);
+}
+
+void rs_walk_bind_reference(rs_walk *walk, uint64_t key, int node)
+{
+    rs_location place = node < 0 ? rs_place_none() : rs_walk_locate(walk, node);
+    rs_value target = place.address;
+    if (place.kind == RS_PLACE_VARIABLE && !place.part) {
+        rs_walk_touch(walk, &place, node);
+        target = rs_value_unknown(0, false);
+        target.kind = RS_VALUE_POINTER;
+        target.key = place.key;
+    } else if (place.kind != RS_PLACE_MEMORY) {
+        rs_value value = node < 0 ? target : rs_walk_load(walk, &place, node);
+        target = rs_value_unknown(0, false);
+        target.kind = RS_VALUE_POINTER;
+        target.key = rs_walk_member(walk, key, "&", 0);
+        rs_walk_set(walk, target.key, &value);
+    }
+    rs_walk_set(walk, key, &target);
+}
