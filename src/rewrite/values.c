@@ -213,8 +213,11 @@ static use use_above(place *p, int up)
         return call(p, up);
     case CXCursor_MemberRefExpr:
         return member(p);
-    case CXCursor_CompoundStmt:
-        return p->tree->nodes[outer->parent].kind == CXCursor_StmtExpr ? AS_PLACE : AS_VALUE;
+    case CXCursor_CompoundStmt: /* the last one may be the value of a statement expression */
+        return p->tree->nodes[outer->parent].kind == CXCursor_StmtExpr &&
+                       p->tree->nodes[p->node].next < 0
+                   ? AS_PLACE
+                   : AS_VALUE;
     case CXCursor_CXXForRangeStmt: /* its body, or what it runs over */
         return p->tree->nodes[p->node].next < 0 ? AS_VALUE : AS_PLACE;
     case CXCursor_UnaryExpr: /* sizeof */

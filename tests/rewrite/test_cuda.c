@@ -42,7 +42,8 @@ static const cuda_case cases[] = {
     {"values of places", "",
      KERNEL("P") "a[i].x = a[i].y = b[i].z; int k = a[i].id += 3; if (a[i].id = k) a[i].next = "
                  "++a[i].id + a[i].next--; a[i].z = (a[i].x += 1, b[i].id & 1 ? a[i].y : b[i].x); "
-                 "(void)b[i].x; for (int j = 0; j < 3; a[i].id += j, ++j) ++a[i].next; float "
+                 "(void)b[i].x; a[i].z += ({ a[i].y = 2; b[i].z; }); for (int j = 0; j < 3; "
+                 "a[i].id += j, ++j) ++a[i].next; float "
                  "t{b[i].x}; P w[2] = {{t, a[i].x}, b[i]}; a[i] = P{w[1].x, b[i].y, w[0].y}; }"},
     {"values of pointers", "",
      KERNEL("P") "P *q; (q = a + i)->x = 3; const P *r; r = q = a, r += i, ++q; P *w = q; w += i; "
@@ -318,11 +319,11 @@ static void test_refusals(void **state)
          4, "the member itself"},
         {"__device__ void g(float &r) { (&r)[1] = 9; }\n" K "g(a[1].v[0] = 4); }", 4,
          "the member itself"},
-        {K "const P *q = a; const P *w = a; (n ? q : w) = b; q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n (n, q) = b; q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n (q += 0) = b; q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n ++q = b; q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n const P *&r = q = a; r = b; q->x; }", 3, "not followed"},
+        {K "const P *q = a; const P *w = a; (n ? q : w) = b; b->y = q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n (n, q) = b; b->y = q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n (q += 0) = b; b->y = q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n ++q = b; b->y = q->x; }", 3, "not followed"},
+        {K "const P *q = a;\n const P *&r = q = a; r = b; b->y = q->x; }", 3, "not followed"},
         /* Functions of which there can be no copy. */
         {"__device__ float g(const P *p, int k = 0) { return p[k].x; }\n" K "g(a); }", 2,
          "default arguments"},
