@@ -270,10 +270,7 @@ rs_polynomial rs_walk_auxiliary(rs_walk *walk, const char *name, uint64_t depend
     rs_text_format(&text, "%.100s", name);
     if (unique)
         for (int n = 2;; n++) {
-            bool taken = false;
-            for (int i = 0; i < symbols->count && !taken && text.data != NULL; i++)
-                taken = strcmp(symbols->symbols[i].name, text.data) == 0;
-            if (!taken)
+            if (text.failed || !rs_symbols_has(symbols, text.data))
                 break;
             rs_text_free(&text);
             if (n == MOST_NUMBERS) {

@@ -10,14 +10,6 @@
 
 enum { NAME_ROOM = 128 };
 
-uint64_t rs_name_hash(const char *text)
-{
-    uint64_t value = 1469598103934665603u;
-    for (const char *c = text; *c != '\0'; c++)
-        value = (value ^ (unsigned char)*c) * 1099511628211u;
-    return value;
-}
-
 static bool copy_name(char name[NAME_ROOM], CXCursor cursor)
 {
     CXString spelling = clang_getCursorSpelling(cursor);

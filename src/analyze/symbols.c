@@ -13,10 +13,33 @@ static bool is_iteration(rs_symbol_kind kind)
     return kind != RS_SYMBOL_PARAMETER && kind != RS_SYMBOL_AUXILIARY;
 }
 
+uint64_t rs_name_hash(const char *text)
+{
+    uint64_t value = 1469598103934665603u;
+    for (const char *c = text; *c != '\0'; c++)
+        value = (value ^ (unsigned char)*c) * 1099511628211u;
+    return value;
+}
+
+static bool is_called(const rs_symbol *symbol, uint64_t hash, const char *name)
+{
+    return symbol->hash == hash && strcmp(symbol->name, name) == 0;
+}
+
+bool rs_symbols_has(const rs_symbols *symbols, const char *name)
+{
+    const uint64_t hash = rs_name_hash(name);
+    for (int i = 0; i < symbols->count; i++)
+        if (is_called(&symbols->symbols[i], hash, name))
+            return true;
+    return false;
+}
+
 static int find(const rs_symbols *symbols, const char *name, rs_symbol_kind kind)
 {
+    const uint64_t hash = rs_name_hash(name);
     for (int i = symbols->count - 1; i >= 0; i--)
-        if (symbols->symbols[i].kind == kind && strcmp(symbols->symbols[i].name, name) == 0)
+        if (symbols->symbols[i].kind == kind && is_called(&symbols->symbols[i], hash, name))
             return i;
     return -1;
 }
@@ -47,7 +70,8 @@ int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, 
     if (copy == NULL)
         return -1;
     int added = symbols->count++;
-    symbols->symbols[added] = (rs_symbol){.name = copy, .kind = kind, .dimension = dimension};
+    symbols->symbols[added] =
+        (rs_symbol){.name = copy, .hash = rs_name_hash(copy), .kind = kind, .dimension = dimension};
     if (is_iteration(kind))
         symbols->columns[symbols->column_count++] = added;
     return added;
@@ -57,6 +81,7 @@ int rs_symbols_find_keyed(rs_symbols *symbols, const char *name, rs_symbol_kind 
 {
     rs_text free_name = RS_TEXT_EMPTY;
     rs_text_add_string(&free_name, name);
+    uint64_t hash = rs_name_hash(name);
     for (int i = 0, n = 2; i < symbols->count && !free_name.failed; i++) {
         const rs_symbol *s = &symbols->symbols[i];
         if (s->kind != kind)
@@ -65,9 +90,10 @@ int rs_symbols_find_keyed(rs_symbols *symbols, const char *name, rs_symbol_kind 
             rs_text_free(&free_name);
             return i;
         }
-        if (strcmp(s->name, free_name.data) == 0) { /* another's: all are looked at again */
+        if (is_called(s, hash, free_name.data)) { /* another's: all are looked at again */
             rs_text_free(&free_name);
             rs_text_format(&free_name, "%s.%d", name, n++);
+            hash = free_name.failed ? 0 : rs_name_hash(free_name.data);
             i = -1;
         }
     }

@@ -21,6 +21,7 @@ typedef enum {
 
 typedef struct {
     char *name;
+    uint64_t hash; /* of the name */
     rs_symbol_kind kind;
     int dimension; /* of thread indices: 0, 1, 2 for x, y, z; -1 otherwise */
     bool size;     /* a parameter that is the extent of a work-group */
@@ -37,6 +38,9 @@ typedef struct {
     int columns[64]; /* the iteration symbols, in the order they were met */
     int column_count;
 } rs_symbols;
+
+uint64_t rs_name_hash(const char *text);
+bool rs_symbols_has(const rs_symbols *symbols, const char *name);
 
 /* Finds a symbol or adds it; -1 when memory is short or there are too many iteration symbols. */
 int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, int dimension);

@@ -176,7 +176,6 @@ char *rs_walk_source(const rs_walk *walk, int node);
 char *rs_walk_text(const rs_walk *walk, int node);
 
 /* places.c */
-uint64_t rs_name_hash(const char *text);
 bool rs_kind_is_array(enum CXTypeKind kind);
 bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
 bool rs_kind_is_record(enum CXTypeKind kind);  /* vectors, too */
