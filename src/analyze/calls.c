@@ -200,6 +200,13 @@ static bool only_reads(const char *name)
     return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
 }
 
+bool rs_walk_only_reads(const rs_walk *walk, int node)
+{
+    char name[NAME_ROOM];
+    read_name(walk, node, name);
+    return rs_walk_routine(walk, node) < 0 && only_reads(name);
+}
+
 /* A function of the language or of the system's headers keeps no addresses and calls nobody back.
  */
 bool rs_walk_is_harmless(const rs_walk *walk, int node)
@@ -213,6 +220,17 @@ bool rs_walk_is_harmless(const rs_walk *walk, int node)
            (function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0);
 }
 
+/* A FILE of the C library (or of prelude.c) is none of the program's arrays. */
+static bool is_stream(const rs_tree *tree, int node)
+{
+    CXString type = clang_getTypeSpelling(rs_node_type(tree, node));
+    const char *spelling = clang_getCString(type);
+    bool stream =
+        strstr(spelling, "_IO_FILE *") != NULL || strstr(spelling, "restride_file *") != NULL;
+    clang_disposeString(type);
+    return stream;
+}
+
 static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
@@ -222,7 +240,8 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
     walk->stores++; /* perhaps */
     for (int i = 0; i < list->count; i++) {
         int argument = rs_node_inner(walk->tree, list->nodes[i]);
-        if (values[i].kind == RS_VALUE_ADDRESS && !quiet && argument >= 0)
+        if (values[i].kind == RS_VALUE_ADDRESS && !quiet && argument >= 0 &&
+            !is_stream(walk->tree, argument))
             escape(walk, &values[i], argument, !only_reads(name));
         /* A variable whose address is handed over can become anything. */
         if (values[i].kind == RS_VALUE_POINTER) {

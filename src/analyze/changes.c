@@ -416,6 +416,8 @@ static void add_call(unseen *u, int node)
     const rs_tree *tree = u->walk->tree;
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
     int callee = tree->nodes[node].first, which = 0;
+    if (rs_walk_only_reads(u->walk, node))
+        return;
     for (int argument = callee < 0 ? -1 : tree->nodes[callee].next; argument >= 0;
          argument = tree->nodes[argument].next) {
         CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);

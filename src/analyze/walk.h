@@ -243,6 +243,9 @@ int rs_walk_routine(const rs_walk *walk, int node);
 /* Whether the function called can change nothing but what its arguments point to. */
 bool rs_walk_is_harmless(const rs_walk *walk, int node);
 
+/* Whether it reads at most what they point to, as printf does. */
+bool rs_walk_only_reads(const rs_walk *walk, int node);
+
 /* threads.c: indices of work-items and threads. */
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);
 bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member, rs_value *value);

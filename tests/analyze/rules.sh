@@ -146,6 +146,12 @@ handed two_places 'x[rand()] = x[rand()];'
 says out "$through x, perhaps"
 handed two_places_sum 'x[rand()] = x[rand()] + 1;'
 says out "$through x, perhaps"
+for header in '' '#include <stdio.h>'; do
+    printf '%s\nvoid told(float *y) { for (int i = 0; i < 10; i++) { fprintf(stderr, "%%d", i); y[i] = 1; } }\n' "$header" >told.c
+    expect 0 "$restride" analyze told.c
+    says out 'loop i .*: carries nothing'
+    ! grep -qE '(read|write) +stderr' out || complain "a file is an array"
+done
 # A square is no row and column of a matrix.
 analyze squared 'for (int i = 0; i < 9; i++) y[100 + (i + shift) * (i + shift)] = 1;'
 says out 'loop i: carries a value through y, perhaps'
