@@ -156,11 +156,15 @@ static void test_lost_records(void **state)
     rs_journal_places places;
     int descriptor = open(journal_path, O_RDONLY);
     assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
-    close(descriptor);
     assert_true(rs_journal_read_head(&head, front));
     assert_true(rs_journal_find_places(&head, &places));
-    for (int slot = 0; slot < 2; slot++)
-        write_byte((off_t)places.slots[slot] + 12, 0xA5);
+    for (int slot = 0; slot < 2; slot++) {
+        unsigned char value;
+        const off_t place = (off_t)places.slots[slot] + 12;
+        assert_int_equal(pread(descriptor, &value, 1, place), 1);
+        write_byte(place, value ^ 0xA5);
+    }
+    close(descriptor);
     assert_refused(c, "test", "is damaged");
 }
 
