@@ -304,7 +304,7 @@ static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
             continue;
         CXCursor cursor = walk->tree->nodes[child].cursor;
         CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-        if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) {
+        if (rs_kind_is_reference(type.kind)) {
             rs_walk_bind_reference(walk, rs_cursor_key(walk, cursor),
                                    i < list->count ? list->nodes[i] : -1);
             i++;

@@ -187,24 +187,11 @@ static int initializer_of(const unseen *u, CXCursor declared)
     if (clang_getCursorKind(declared) != CXCursor_VarDecl || !is_inside(u, declared) ||
         clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared)))
         return -1;
-    int last = -1;
     for (int i = 0; i < tree->node_count; i++)
         if (tree->nodes[i].kind == CXCursor_VarDecl &&
             clang_equalCursors(tree->nodes[i].cursor, declared) != 0)
-            for (int child = tree->nodes[i].first; child >= 0; child = tree->nodes[child].next)
-                last = child;
-    return last;
-}
-
-static bool is_array_type(CXType type)
-{
-    return type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray ||
-           type.kind == CXType_VariableArray || type.kind == CXType_DependentSizedArray;
-}
-
-static bool is_reference_type(CXType type)
-{
-    return type.kind == CXType_LValueReference || type.kind == CXType_RValueReference;
+            return rs_node_last(tree, i);
+    return -1;
 }
 
 static reach of_value(const rs_walk *walk, int value, uint64_t *key)
@@ -226,10 +213,10 @@ static reach of_name(unseen *u, int node, uint64_t *key)
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     uint64_t own = rs_cursor_key(u->walk, declared);
     bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
-    if ((is_array_type(type) && !parameter) ||
+    if ((rs_kind_is_array(type.kind) && !parameter) ||
         (u->callee >= 0 && is_inside(u, declared) && parameter))
         return TO_MEMORY; /* what a parameter refers to is a matter of the arguments */
-    if (!is_reference_type(type)) {
+    if (!rs_kind_is_reference(type.kind)) {
         *key = own;
         return TO_VARIABLE;
     }
@@ -264,7 +251,7 @@ static reach of_place(unseen *u, int node, uint64_t *key)
     if (type.kind == CXType_Pointer)
         return of_pointer(u, base, key);
     reach found = of_place(u, base, key);
-    return element && is_array_type(type) && found == TO_VARIABLE ? TO_MEMORY : found;
+    return element && rs_kind_is_array(type.kind) && found == TO_VARIABLE ? TO_MEMORY : found;
 }
 
 /* Whether a pointer stays in memory whatever the loop assigns to it. */
@@ -303,7 +290,7 @@ static reach of_pointer_name(unseen *u, int node, uint64_t *key)
     uint64_t own = rs_cursor_key(u->walk, declared);
     bool inside = is_inside(u, declared);
     bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
-    if (is_array_type(type) && !parameter)
+    if (rs_kind_is_array(type.kind) && !parameter)
         return TO_MEMORY;
     if (u->callee >= 0 && is_assigned(u->walk->tree, u->callee, declared))
         return TO_ANYTHING;
@@ -327,9 +314,7 @@ static reach of_pointer(unseen *u, int node, uint64_t *key)
     node = node < 0 ? -1 : rs_node_inner(tree, node);
     if (node < 0 || ++u->depth > DEPTH_LIMIT)
         return TO_ANYTHING;
-    int first = rs_node_child(tree, node, 0), last = -1;
-    for (int child = first; child >= 0; child = tree->nodes[child].next)
-        last = child;
+    int first = rs_node_child(tree, node, 0), last = rs_node_last(tree, node);
     switch ((int)tree->nodes[node].kind) {
     case CXCursor_DeclRefExpr:
         return of_pointer_name(u, node, key);
@@ -338,7 +323,7 @@ static reach of_pointer(unseen *u, int node, uint64_t *key)
         return last < 0 ? TO_ANYTHING : of_pointer(u, last, key);
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_MemberRefExpr:
-        return is_array_type(rs_node_type(tree, node)) ? TO_MEMORY : TO_ANYTHING;
+        return rs_kind_is_array(rs_node_type(tree, node).kind) ? TO_MEMORY : TO_ANYTHING;
     case CXCursor_UnaryOperator:
         if (rs_node_is_prefix(tree, node, "&"))
             return of_place(u, first, key);
@@ -422,7 +407,7 @@ static void add_call(unseen *u, int node)
          argument = tree->nodes[argument].next) {
         CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
         CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
-        bool reference = !clang_Cursor_isNull(parameter) && is_reference_type(type);
+        bool reference = !clang_Cursor_isNull(parameter) && rs_kind_is_reference(type.kind);
         if (reference || takes_address(tree, rs_node_inner(tree, argument)))
             add_argument(u, node, argument, reference);
     }
@@ -449,15 +434,10 @@ static void scan(unseen *u, int node)
 {
     const rs_tree *tree = u->walk->tree;
     enum CXCursorKind kind = tree->nodes[node].kind;
-    bool step = kind == CXCursor_UnaryOperator &&
-                (rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++") ||
-                 rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--"));
-    bool assigns = kind == CXCursor_CompoundAssignOperator ||
-                   (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "="));
     int target = rs_node_child(tree, node, 0);
     if (kind == CXCursor_LambdaExpr)
         return;
-    if ((step || assigns) && target >= 0)
+    if (target >= 0 && rs_node_is_assignment(tree, node))
         add_target(u, node, target);
     if (kind == CXCursor_CallExpr)
         add_call(u, node);

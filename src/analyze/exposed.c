@@ -6,21 +6,10 @@
 
 #include <stdlib.h>
 
-static bool is_array(CXType type)
-{
-    return type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray ||
-           type.kind == CXType_VariableArray || type.kind == CXType_DependentSizedArray;
-}
-
-static bool is_reference(CXType type)
-{
-    return type.kind == CXType_LValueReference || type.kind == CXType_RValueReference;
-}
-
 rs_stored rs_stored_of(CXType type)
 {
     type = clang_getCanonicalType(type);
-    if (is_reference(type))
+    if (rs_kind_is_reference(type.kind))
         type = clang_getCanonicalType(clang_getPointeeType(type));
     if (type.kind == CXType_Pointer)
         return RS_STORED_POINTER;
@@ -39,11 +28,9 @@ bool rs_stored_may_change(rs_stored stored, rs_stored variable)
 
 bool rs_variable_lasts(CXCursor declared)
 {
-    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declared));
     enum CX_StorageClass storage = clang_Cursor_getStorageClass(declared);
     return clang_getCursorKind(declared) == CXCursor_VarDecl &&
-           (storage == CX_SC_Static || storage == CX_SC_Extern ||
-            parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace);
+           (storage == CX_SC_Static || storage == CX_SC_Extern || rs_cursor_is_global(declared));
 }
 
 int rs_root_name(const rs_tree *tree, int node)
@@ -69,7 +56,7 @@ static bool add(const rs_tree *tree, rs_exposed_list *found, int node, bool last
         return true;
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     uint64_t key = rs_cursor_key(NULL, declared);
-    if (is_array(type))
+    if (rs_kind_is_array(type.kind))
         return true;
     for (int i = 0; i < found->count; i++)
         if (found->list[i].key == key)
@@ -124,7 +111,7 @@ static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
     for (; argument >= 0 && ok; argument = tree->nodes[argument].next) {
         CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
         if (!clang_Cursor_isNull(parameter) &&
-            is_reference(clang_getCanonicalType(clang_getCursorType(parameter))))
+            rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(parameter)).kind))
             ok = add_root(tree, found, argument);
     }
     return ok;
@@ -138,10 +125,7 @@ static bool add_of(const rs_tree *tree, rs_exposed_list *found, int node)
                add_root(tree, found, rs_node_child(tree, node, 0));
     case CXCursor_VarDecl: {
         CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
-        int last = -1;
-        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-            last = child;
-        return !is_reference(type) || add_root(tree, found, last);
+        return !rs_kind_is_reference(type.kind) || add_root(tree, found, rs_node_last(tree, node));
     }
     case CXCursor_CallExpr:
         return add_arguments(tree, found, node);

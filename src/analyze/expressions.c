@@ -308,10 +308,7 @@ static rs_value evaluate_assignment(rs_walk *walk, int left, int right);
 static bool may_assign(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
-    bool step = kind == CXCursor_UnaryOperator &&
-                (rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++") ||
-                 rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--"));
-    if (step || kind == CXCursor_CompoundAssignOperator || kind == CXCursor_CallExpr ||
+    if (rs_node_is_assignment(tree, node) || kind == CXCursor_CallExpr ||
         rs_node_is_binary(tree, node, "="))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)

@@ -156,17 +156,6 @@ static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, CXType t
     return value;
 }
 
-/* A symbol that is the same in all iterations. */
-static rs_value fixed_number(rs_walk *walk, const char *name, uint64_t key, CXType type)
-{
-    int symbol = rs_symbols_find_keyed(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, key);
-    if (symbol < 0)
-        return rs_value_unknown(0, false);
-    walk->unit->symbols.symbols[symbol].natural =
-        type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
-    return rs_value_number(rs_polynomial_symbol(symbol));
-}
-
 /* A member of a variable of which nothing was assigned yet. */
 static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXType type)
 {
@@ -178,7 +167,7 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
     else if (rs_kind_is_address(type.kind))
         value = array_of(walk, text, place->key, type);
     else if (integer)
-        value = fixed_number(walk, text, place->key, type);
+        value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
     value.lost = type.kind == CXType_Pointer && was_filled(walk, node);
     return value;
@@ -267,7 +256,7 @@ static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place,
         value = fixed && !copied ? array_of(walk, text, key_of_value(place->key, whole), type)
                                  : rs_place_lost(walk, node).address;
     else if (integer && fixed && !record.data)
-        value = fixed_number(walk, text, key_of_value(place->key, whole), type);
+        value = rs_walk_fixed(walk, text, key_of_value(place->key, whole), type);
     else if (integer)
         value = rs_value_number(rs_walk_auxiliary(walk, text, depends, record.data, true));
     rs_text_free(&path);

@@ -35,9 +35,7 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node)
 {
     rs_for_parts p = {-1, -1, -1, -1};
     size_t semicolons[2];
-    int last = -1;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        last = child;
+    int last = rs_node_last(tree, node);
     p.body = last;
     if (!find_semicolons(tree, node, semicolons))
         return p;
@@ -545,14 +543,9 @@ static bool stores_numbers(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
     int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    bool step = kind == CXCursor_UnaryOperator &&
-                (rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++") ||
-                 rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--"));
-    bool assigns = step || kind == CXCursor_CompoundAssignOperator ||
-                   (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "="));
-    if (kind == CXCursor_CallExpr ||
-        (assigns && left >= 0 && tree->nodes[left].kind != CXCursor_DeclRefExpr &&
-         rs_type_may_hold_index(rs_node_type(tree, left))))
+    if (kind == CXCursor_CallExpr || (left >= 0 && rs_node_is_assignment(tree, node) &&
+                                      tree->nodes[left].kind != CXCursor_DeclRefExpr &&
+                                      rs_type_may_hold_index(rs_node_type(tree, left))))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (stores_numbers(tree, child))

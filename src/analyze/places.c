@@ -47,20 +47,9 @@ const char *rs_walk_file(const rs_walk *walk, int node)
 
 /* ---- arrays ---- */
 
-bool rs_kind_is_array(enum CXTypeKind kind)
-{
-    return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
-           kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
-}
-
 bool rs_kind_is_address(enum CXTypeKind kind)
 {
     return kind == CXType_Pointer || rs_kind_is_array(kind);
-}
-
-static bool is_reference_kind(enum CXTypeKind kind)
-{
-    return kind == CXType_LValueReference || kind == CXType_RValueReference;
 }
 
 static rs_space space_of(CXType type)
@@ -192,11 +181,21 @@ static void place_array(rs_walk *walk, int array, CXCursor declared)
     a->scope = parameter || kept || rs_cursor_is_global(declared) ? -1 : walk->loop;
 }
 
+rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, CXType type)
+{
+    int symbol = rs_symbols_find_keyed(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, key);
+    if (symbol < 0)
+        return rs_value_unknown(0, false);
+    walk->unit->symbols.symbols[symbol].natural =
+        type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
+    return rs_value_number(rs_polynomial_symbol(symbol));
+}
+
 /* A variable that was not met before: an array, or a parameter of the analysis. */
 static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    if (is_reference_kind(type.kind))
+    if (rs_kind_is_reference(type.kind))
         type = clang_getCanonicalType(clang_getPointeeType(type));
     if (rs_kind_is_address(type.kind)) {
         int known = walk->unit->array_count;
@@ -221,12 +220,7 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
-    int symbol = rs_symbols_find_keyed(&walk->unit->symbols, name, RS_SYMBOL_PARAMETER, key);
-    if (symbol < 0)
-        return rs_value_unknown(0, false);
-    walk->unit->symbols.symbols[symbol].natural =
-        type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
-    return rs_value_number(rs_polynomial_symbol(symbol));
+    return rs_walk_fixed(walk, name, key, type);
 }
 
 rs_value rs_walk_declare(rs_walk *walk, CXCursor declared)
@@ -263,7 +257,7 @@ static rs_location at_address(const rs_value *address)
 static bool referred(const rs_walk *walk, CXCursor declared, uint64_t key, rs_location *place)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    int known = is_reference_kind(type.kind) ? rs_walk_find(walk, key) : -1;
+    int known = rs_kind_is_reference(type.kind) ? rs_walk_find(walk, key) : -1;
     if (known < 0 || (walk->values[known].kind != RS_VALUE_POINTER &&
                       walk->values[known].kind != RS_VALUE_ADDRESS))
         return false;

@@ -16,10 +16,7 @@ static bool is_cast(enum CXCursorKind kind)
 static bool is_strange_cast(const rs_tree *tree, int node)
 {
     CXType type = rs_node_type(tree, node);
-    int last = -1;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        last = child;
-    int operand = rs_node_inner(tree, last);
+    int operand = rs_node_inner(tree, rs_node_last(tree, node));
     if (operand < 0 || type.kind == CXType_Void)
         return false;
     bool from_pointer = rs_kind_is_address(rs_node_type(tree, operand).kind);

@@ -43,12 +43,9 @@ static void walk_variable(rs_grid_walk *w, int node)
 {
     CXCursor cursor = w->tree->nodes[node].cursor;
     rs_extended_type type = RS_TYPE_OF(RS_TYPE_NEW);
-    if (!clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor))) {
-        int last = -1;
-        for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
-            last = child;
-        type = last >= 0 ? rs_grid_evaluate_source(w, last) : type;
-    }
+    int initializer = rs_node_initializer(w->tree, node);
+    if (initializer >= 0)
+        type = rs_grid_evaluate_source(w, initializer);
     if (clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer)
         rs_grid_assign(w, rs_grid_key(cursor), type, node);
 }

@@ -29,24 +29,12 @@ static bool jumps(const rs_tree *tree, int node)
 
 /* ---- declarations ---- */
 
-/* The child that is the initializer; -1 for none. */
-static int initializer_of(const rs_tree *tree, int node)
-{
-    CXCursor initializer = clang_Cursor_getVarDeclInitializer(tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(initializer))
-        return -1;
-    int last = -1;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        last = child;
-    return last;
-}
-
 static void walk_variable(rs_walk *walk, int node)
 {
     CXCursor cursor = walk->tree->nodes[node].cursor;
     uint64_t key = rs_cursor_key(walk, cursor);
     CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-    int initializer = initializer_of(walk->tree, node);
+    int initializer = rs_node_initializer(walk->tree, node);
     bool array = type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
                  type.kind == CXType_IncompleteArray;
     if (array) {
@@ -57,7 +45,7 @@ static void walk_variable(rs_walk *walk, int node)
     }
     if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
         return; /* it begins with what it was */
-    if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) {
+    if (rs_kind_is_reference(type.kind)) {
         rs_walk_bind_reference(walk, key, initializer);
         return;
     }

@@ -4,6 +4,7 @@
  * by, and by which type it is seen.
  */
 #include "analyze/walk.h"
+#include "source/query.h"
 
 #include <stdio.h>
 #include <stdlib.h>

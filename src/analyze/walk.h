@@ -176,7 +176,6 @@ char *rs_walk_source(const rs_walk *walk, int node);
 char *rs_walk_text(const rs_walk *walk, int node);
 
 /* places.c */
-bool rs_kind_is_array(enum CXTypeKind kind);
 bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
 bool rs_kind_is_record(enum CXTypeKind kind);  /* vectors, too */
 bool rs_cursor_is_global(CXCursor declared);
@@ -186,6 +185,9 @@ bool rs_walk_is_pointer(const rs_walk *walk, int node);
 rs_location rs_place_variable(uint64_t key);
 rs_location rs_place_none(void);
 rs_location rs_place_lost(rs_walk *walk, int base);
+
+/* A number that is the same in all iterations: a symbol of its own. */
+rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, CXType type);
 
 /* The value of a record with what is known of its members. */
 rs_value rs_value_copy_of(const rs_walk *walk, const rs_value *value, uint64_t key);

@@ -44,14 +44,8 @@ size_t rs_node_declaration(const rs_tree *tree, int node)
 
 int rs_node_assigned(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
     int left = rs_node_child(tree, node, 0);
-    bool assigns = kind == CXCursor_CompoundAssignOperator ||
-                   (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) ||
-                   (kind == CXCursor_UnaryOperator &&
-                    (rs_node_is_prefix(tree, node, "++") || rs_node_is_prefix(tree, node, "--") ||
-                     rs_node_is_postfix(tree, node, "++") || rs_node_is_postfix(tree, node, "--")));
-    return assigns && left >= 0 ? rs_node_inner(tree, left) : -1;
+    return left >= 0 && rs_node_is_assignment(tree, node) ? rs_node_inner(tree, left) : -1;
 }
 
 /* ---- refusals ---- */

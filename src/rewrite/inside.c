@@ -396,9 +396,7 @@ static void note_writing(rs_way *w)
         node = up;
         up = node_at(w, node)->parent;
     }
-    bool step = node_at(w, up)->kind == CXCursor_UnaryOperator &&
-                (rs_node_is_prefix(tree, up, "++") || rs_node_is_prefix(tree, up, "--") ||
-                 rs_node_is_postfix(tree, up, "++") || rs_node_is_postfix(tree, up, "--"));
+    bool step = rs_node_is_step(tree, up);
     bool address =
         node_at(w, up)->kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
     bool left = node_at(w, up)->first == node;

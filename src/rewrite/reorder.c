@@ -140,9 +140,7 @@ static int kept_value(const reordering *r, int mention)
         if (tree->nodes[n].kind != CXCursor_VarDecl || !is_inside(tree, n, r->kernel->body) ||
             clang_equalCursors(tree->nodes[n].cursor, target) == 0)
             continue;
-        int last = -1;
-        for (int child = tree->nodes[n].first; child >= 0; child = tree->nodes[child].next)
-            last = child;
+        int last = rs_node_last(tree, n);
         bool usable = last >= 0 && clang_isExpression(tree->nodes[last].kind) != 0 &&
                       is_wide_integer(tree, n) && is_only_read(r, n);
         return usable ? last : -1;

@@ -14,8 +14,7 @@ typedef struct {
 
 static bool is_reference(CXType type)
 {
-    enum CXTypeKind kind = clang_getCanonicalType(type).kind;
-    return kind == CXType_LValueReference || kind == CXType_RValueReference;
+    return rs_kind_is_reference(clang_getCanonicalType(type).kind);
 }
 
 static bool is_qualified(CXType type)

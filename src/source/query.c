@@ -31,6 +31,20 @@ int rs_node_child_count(const rs_tree *tree, int node)
     return count;
 }
 
+int rs_node_last(const rs_tree *tree, int node)
+{
+    int last = -1;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        last = child;
+    return last;
+}
+
+int rs_node_initializer(const rs_tree *tree, int node)
+{
+    CXCursor initializer = clang_Cursor_getVarDeclInitializer(tree->nodes[node].cursor);
+    return clang_Cursor_isNull(initializer) ? -1 : rs_node_last(tree, node);
+}
+
 int rs_node_sibling(const rs_tree *tree, int node)
 {
     int parent = tree->nodes[node].parent;
@@ -58,6 +72,21 @@ bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol)
 {
     int child = rs_node_child(tree, node, 0);
     return child >= 0 && rs_text_is(tree, tree->nodes[child].end, tree->nodes[node].end, symbol);
+}
+
+bool rs_node_is_step(const rs_tree *tree, int node)
+{
+    return tree->nodes[node].kind == CXCursor_UnaryOperator &&
+           (rs_node_is_prefix(tree, node, "++") || rs_node_is_prefix(tree, node, "--") ||
+            rs_node_is_postfix(tree, node, "++") || rs_node_is_postfix(tree, node, "--"));
+}
+
+bool rs_node_is_assignment(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    return kind == CXCursor_CompoundAssignOperator ||
+           (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) ||
+           rs_node_is_step(tree, node);
 }
 
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b)
@@ -96,6 +125,17 @@ bool rs_node_is_pointer(const rs_tree *tree, int node)
 {
     enum CXTypeKind kind = rs_node_type(tree, node).kind;
     return kind == CXType_Pointer || kind == CXType_IncompleteArray || kind == CXType_ConstantArray;
+}
+
+bool rs_kind_is_array(enum CXTypeKind kind)
+{
+    return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
+           kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
+}
+
+bool rs_kind_is_reference(enum CXTypeKind kind)
+{
+    return kind == CXType_LValueReference || kind == CXType_RValueReference;
 }
 
 size_t rs_cursor_offset(CXCursor cursor)

@@ -11,6 +11,10 @@ bool rs_text_is(const rs_tree *tree, size_t begin, size_t end, const char *word)
 int rs_node_child(const rs_tree *tree, int node, int which);
 int rs_node_child_count(const rs_tree *tree, int node);
 
+/* The last child of a node, and the one that initializes a variable; -1 when there is none. */
+int rs_node_last(const rs_tree *tree, int node);
+int rs_node_initializer(const rs_tree *tree, int node);
+
 /* The other child of a parent with exactly two children; -1 otherwise. */
 int rs_node_sibling(const rs_tree *tree, int node);
 
@@ -20,6 +24,9 @@ bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbol);
 /* Whether the operator before (or behind) the only child of a node is `symbol`. */
 bool rs_node_is_prefix(const rs_tree *tree, int node, const char *symbol);
 bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol);
+
+bool rs_node_is_step(const rs_tree *tree, int node);       /* ++ or -- */
+bool rs_node_is_assignment(const rs_tree *tree, int node); /* of any kind, steps too */
 
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 
@@ -33,6 +40,9 @@ CXType rs_node_type(const rs_tree *tree, int node); /* canonical */
 
 /* Whether an expression is a pointer, or an array as a parameter, which is one too. */
 bool rs_node_is_pointer(const rs_tree *tree, int node);
+
+bool rs_kind_is_array(enum CXTypeKind kind);
+bool rs_kind_is_reference(enum CXTypeKind kind);
 
 /* The first byte of the name that a cursor declares, in the flat text. */
 size_t rs_cursor_offset(CXCursor cursor);
