@@ -24,6 +24,10 @@ static const char source[] =
     "{ uint x = rounds; for (uint r = 0; r < rounds; r++) x = x * 1664525u + 1013904223u;\n"
     "  for (int i = 0; i < 1024; i++) all[i] = (x == 1u ? 0.0f : 100.0f) - all[i]; }\n";
 
+/* For made_up_gpu/faults.c. */
+extern const char *_Atomic made_up_fault;
+const char *_Atomic made_up_fault;
+
 static cl_context context;
 static cl_device_id device;
 static cl_program program;
@@ -305,9 +309,9 @@ static void with_fault(const char *fault)
     sleep_a_second();
     for (int i = 0; i < ROUNDS; i++) {
         turn(&s, 0, NULL, NULL);
-        setenv("MADE_UP_FAULT", fault, 1);
+        made_up_fault = fault;
         grow(&s, 0, NULL, i % 2 == 0 ? NULL : &event);
-        unsetenv("MADE_UP_FAULT");
+        made_up_fault = NULL;
         if (i % 2 == 0) {
             compare(&s, 0, NULL);
             continue;
@@ -323,7 +327,7 @@ static void with_fault(const char *fault)
 static void no_queue(void)
 {
     setting s;
-    setenv("MADE_UP_FAULT", "queue 2 9", 1);
+    made_up_fault = "queue 2 9";
     set_up(&s, 0);
     for (int i = 0; i < ROUNDS; i++) {
         turn(&s, 0, NULL, NULL);
@@ -352,12 +356,12 @@ static void no_kernel(void)
     set_up(&s, 0);
     sleep_a_second();
     turn(&s, 0, NULL, NULL);
-    setenv("MADE_UP_FAULT", "kernel 1 1", 1);
+    made_up_fault = "kernel 1 1";
     check(clEnqueueNDRangeKernel(s.queue, s.grow, 1, NULL, &count, NULL, 0, NULL, &event) ==
                   CL_OUT_OF_RESOURCES &&
               event == NULL,
           "the launch did not fail");
-    unsetenv("MADE_UP_FAULT");
+    made_up_fault = NULL;
     grow(&s, 0, NULL, NULL);
     turn(&s, 0, NULL, NULL);
     compare(&s, 0, NULL);

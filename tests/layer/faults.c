@@ -1,8 +1,8 @@
 /*
  * An OpenCL program on a device that runs out of memory, or refuses a command, at the worst moment:
- * made_up_gpu.c fails the calls that MADE_UP_FAULT names, which this program sets around its own
- * calls. What a layer does for itself may fail; what the program asked for may not, as long as its
- * bytes exist.
+ * made_up_gpu/faults.c fails the calls that made_up_fault names, which this program sets around its
+ * own calls. What a layer does for itself may fail; what the program asked for may not, as long as
+ * its bytes exist.
  *
  * usage: faults CASE RECORDS, a case of main(); exit status 0 when all is as it should be.
  */
@@ -17,6 +17,10 @@ enum { MOST_BUFFERS = 12, PART = 5 };
 static const char no_memory[] = "buffer 1 1000000", no_room[] = "migrate 1 1000000",
                   first_kernel[] = "kernel 1 1", second_kernel[] = "kernel 2 2",
                   first_run[] = "run 1 1";
+
+/* For made_up_gpu/faults.c. */
+extern const char *_Atomic made_up_fault;
+const char *_Atomic made_up_fault;
 
 static cl_context context;
 static cl_command_queue queue, other_queue; /* of another device, if there is one */
@@ -50,13 +54,12 @@ static void check(cl_int error, const char *what)
 
 static void fail_calls(const char *which)
 {
-    if (setenv("MADE_UP_FAULT", which, 1) != 0)
-        exit(1);
+    made_up_fault = which;
 }
 
 static void fail_no_calls(void)
 {
-    unsetenv("MADE_UP_FAULT");
+    made_up_fault = NULL;
 }
 
 static cl_int read_items(cl_command_queue on, const array *a, size_t first, size_t end)

@@ -331,7 +331,7 @@ static tally run_detour(const char *name, const char *microseconds)
         "cd %s && mkdir facts && MADE_UP_TIMES='grow %s, aos_to_asta 50 50, asta_to_aos 50 50' "
         "MADE_UP_TALLY=tally RESTRIDE_REPORT_FOLDER=facts RESTRIDE_WISDOM= "
         "RESTRIDE_REWRITER=%s OPENCL_LAYERS=%s:%s %s %s 2>errors "
-        "&& mv facts/*.json report.json && rmdir facts",
+        "&& mv facts/*.json report.json && rmdir facts || { cat errors; ls facts; exit 1; } >&2",
         folder, microseconds, REWRITER, MADE_UP_GPU, LAYER_PATH, DETOURS_PROGRAM, name);
     int status = system(command);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

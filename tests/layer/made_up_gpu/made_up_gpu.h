@@ -11,10 +11,11 @@
  * program gave to the last context, from a thread of its own, and ends with the program: the exit
  * status is then 3 if someone is still inside. It works for one at a time.
  *
- *     MADE_UP_FAULT="kernel 2 3"
+ *     made_up_fault = "kernel 2 3"
  *
- * makes the second and third call of a kind fail that come after it was set; the program may set
- * and unset it as it runs. The kinds are buffer (clCreateBuffer), queue (clCreateCommandQueue),
+ * in a program that has this variable (no environment variable: other threads read those at any
+ * time) makes the second and third call of a kind fail that come after it was set, until it is
+ * NULL again. The kinds are buffer (clCreateBuffer), queue (clCreateCommandQueue),
  * migrate, kernel, marker, barrier, and run: a kernel that fails while it runs, and with it the
  * copies, reads and kernels that wait for its event.
  *
