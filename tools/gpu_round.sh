@@ -113,12 +113,13 @@ apps() {
         cat "$out/apps.one" >>"$out/apps.all"
     done
     cat "$out/apps.all"
-    awk '/ (yes|no)$/ { rows++; same += $NF == "yes"; idle += $(NF - 7) == 0
-            if (auto == "" || $(NF - 3) < auto) auto = $(NF - 3)
-            if (hand == "" || $(NF - 8) < hand) hand = $(NF - 8) }
+    sed -n '/ \(yes\|NO\)$/s/|//gp' "$out/apps.all" | awk '{ rows++; same += $NF == "yes"; idle += $(NF - 9) == 0
+            if (auto == "" || $(NF - 5) < auto) auto = $(NF - 5)
+            if (whole == "" || $(NF - 2) < whole) whole = $(NF - 2)
+            if (hand == "" || $(NF - 10) < hand) hand = $(NF - 10) }
         END { print same + 0 " of " rows + 0 " with the same result, " idle + 0 " without a conversion; at least " auto \
-            " of its own speed under policy auto, " hand " of the kernels by hand"; exit same != rows || !rows || idle }' \
-        "$out/apps.all" && return "$status"
+            " of its own speed under policy auto, " whole " of its whole process, " hand " of the kernels by hand"
+            exit same != rows || !rows || idle }' && return "$status"
 }
 
 transpose() {

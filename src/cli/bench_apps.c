@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/parts.h"
 #include "cli/plot.h"
+#include "cli/progress.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -34,7 +35,8 @@ static const char usage[] =
     "  --data FOLDER      where bcsstk18.mtx lies; without it that case is made up too\n"
     "  --iterations N     launches of each program (default: 30)\n"
     "  --runs N           processes in turn without restride run, under it for the first time and\n"
-    "                     again; their medians are compared (default: 5)\n"
+    "                     again; their medians are compared, of the loop of launches and of the\n"
+    "                     whole process (default: 5)\n"
     "  --tile LIST        tile sizes T of the layer; the first counts (default: 32,16,64)\n"
     "  --svg FOLDER       writes the figures into this folder\n"
     "  --json             prints JSON\n"
@@ -266,6 +268,8 @@ static bool warm_up(const setting *s)
 typedef enum { OWN, FIRST, KNOWN, WAYS } way; /* without the layer; policy auto learns; it knows */
 static const char *const way_keys[WAYS] = {"elapsed_own_seconds", "elapsed_first_seconds",
                                            "elapsed_auto_seconds"};
+static const char *const process_keys[WAYS] = {"process_own_seconds", "process_first_seconds",
+                                               "process_auto_seconds"};
 
 /* Without a report and without profiling, as most programs run: to ask for the time of each launch
  * takes time itself. */
@@ -298,19 +302,31 @@ static double median_of(const json_t *numbers, double *spread)
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Processes in turn: what a machine does besides disturbs all three ways. */
+static void set_ratio(json_t *measured, const char *key, const json_t *own, const json_t *other)
+{
+    double spread;
+    json_object_set_new(measured, key,
+                        json_real(median_of(own, &spread) / median_of(other, &spread)));
+}
+
+/* Processes in turn: what a machine does besides disturbs all three ways. Of each, the loop of
+ * launches, by its own clock, and the whole process, from here. */
 static bool run_in_turn(const setting *s, json_t *measured)
 {
-    json_t *elapsed[WAYS];
-    double median[WAYS], spread[WAYS];
+    json_t *elapsed[WAYS], *process[WAYS];
+    double spread;
     bool same = true, done = true;
     for (int w = 0; w < WAYS; w++) {
         elapsed[w] = json_array();
+        process[w] = json_array();
         json_object_set_new(measured, way_keys[w], elapsed[w]);
+        json_object_set_new(measured, process_keys[w], process[w]);
     }
     for (size_t run = 0; done && run < s->options->runs; run++)
         for (int w = 0; done && w < WAYS; w++) {
+            double start = rs_cli_now();
             json_t *line = run_way(s, (way)w);
+            json_array_append_new(process[w], json_real(rs_cli_now() - start));
             done = line != NULL;
             same = same && same_result(line, json_object_get(measured, "aos"));
             json_array_append_new(elapsed[w], json_real(number_of(line, "elapsed_seconds")));
@@ -318,11 +334,12 @@ static bool run_in_turn(const setting *s, json_t *measured)
         }
     if (!done)
         return false;
-    for (int w = 0; w < WAYS; w++)
-        median[w] = median_of(elapsed[w], &spread[w]);
-    json_object_set_new(measured, "elapsed_first", json_real(median[OWN] / median[FIRST]));
-    json_object_set_new(measured, "elapsed_auto", json_real(median[OWN] / median[KNOWN]));
-    json_object_set_new(measured, "elapsed_spread", json_real(spread[OWN] / median[OWN]));
+    set_ratio(measured, "elapsed_first", elapsed[OWN], elapsed[FIRST]);
+    set_ratio(measured, "elapsed_auto", elapsed[OWN], elapsed[KNOWN]);
+    set_ratio(measured, "process_first", process[OWN], process[FIRST]);
+    set_ratio(measured, "process_auto", process[OWN], process[KNOWN]);
+    double median = median_of(elapsed[OWN], &spread);
+    json_object_set_new(measured, "elapsed_spread", json_real(spread / median));
     if (!same)
         json_object_set_new(measured, "same_results", json_false());
     return true;
@@ -416,24 +433,28 @@ static json_t *measure(const app_case *one, const apps_options *options, const c
 
 static void print_head(void)
 {
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s %6s  %s\n", "", "AoS", "SoA", "ASTA",
-           "layer", "layer/", "convert", "break-", "layer", "convert", "auto", "first", "spread",
-           "same");
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s %6s %6s %6s  %s\n", "", "ms", "x", "x", "x",
-           "hand", "GB/s", "even", "SoA x", "GB/s", "x", "x", "of AoS", "result");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s | %6s %6s %6s | %6s %6s | %s\n", "", "AoS",
+           "SoA", "ASTA", "layer", "layer/", "convert", "break-", "layer", "convert", "loop",
+           "first", "spread", "whole", "first", "same");
+    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s | %6s %6s %6s | %6s %6s | %s\n", "", "ms",
+           "x", "x", "x", "hand", "GB/s", "even", "SoA x", "GB/s", "auto x", "auto x", "of AoS",
+           "auto x", "auto x", "result");
 }
 
 static void print_case(const json_t *m)
 {
     const json_t *aos = json_object_get(m, "aos");
-    printf("%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f %6.2f %6.2f %6.2f  %s\n",
-           json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
-           number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
-           number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
-           number_of(m, "break_even_iterations"), number_of(m, "speedup_layer_soa"),
-           number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"),
-           number_of(m, "elapsed_first"), number_of(m, "elapsed_spread"),
-           json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
+    printf(
+        "%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f | %6.2f %6.2f %6.2f | %6.2f "
+        "%6.2f | %s\n",
+        json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
+        number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
+        number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
+        number_of(m, "break_even_iterations"), number_of(m, "speedup_layer_soa"),
+        number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"),
+        number_of(m, "elapsed_first"), number_of(m, "elapsed_spread"), number_of(m, "process_auto"),
+        number_of(m, "process_first"),
+        json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
     fflush(stdout);
 }
 

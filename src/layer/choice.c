@@ -344,8 +344,11 @@ void rs_choose(rs_choice *choice, rs_command *command)
     rs_kernel *kernel = choice->kernel;
     rs_queue *queue = command->queue;
     choice->is_pending = false;
-    if (kernel == NULL || kernel->rewritten[RS_FORM_ANY] == NULL || kernel->facts == NULL ||
-        queue == NULL || has_obstacle(kernel, queue, choice->range))
+    if (kernel == NULL || kernel->target_count == 0 || kernel->facts == NULL || queue == NULL ||
+        has_obstacle(kernel, queue, choice->range))
         return;
-    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, command);
+    if (kernel->rewritten[RS_FORM_ANY] == NULL && kernel->program->rewritten != NULL)
+        return; /* the driver could not make it; without a program policy auto has no use for it */
+    choice->rewritten = policy_wants(choice, queue) && kernel->rewritten[RS_FORM_ANY] != NULL &&
+                        find_residences(choice, command);
 }

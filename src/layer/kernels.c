@@ -35,6 +35,24 @@ static void read_access(rs_target *target, const json_t *access)
         target->regular = 1;
 }
 
+static bool is_transformed(const json_t *argument)
+{
+    const char *status = json_string_value(json_object_get(argument, "status"));
+    return status != NULL && strcmp(status, "transformed") == 0;
+}
+
+static bool read_target(rs_target *target, const json_t *argument)
+{
+    *target = (rs_target){
+        .index = (size_t)json_integer_value(json_object_get(argument, "index")),
+        .count_index = (size_t)json_integer_value(json_object_get(argument, "count_argument"))};
+    target->relayout.tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
+    target->relayout.from_soa = json_object_get(argument, "source_layout") != NULL;
+    read_access(target, json_object_get(argument, "access"));
+    return rs_record_from_json(&target->relayout.record, json_object_get(argument, "record")) ==
+           RESTRIDE_OK;
+}
+
 /* The rewritten arguments of a kernel, from the rewriter's reply. */
 static bool read_targets(rs_kernel *kernel, const json_t *arguments)
 {
@@ -45,23 +63,46 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
         return false;
     json_array_foreach((json_t *)arguments, i, argument)
     {
-        const char *status = json_string_value(json_object_get(argument, "status"));
-        if (status == NULL || strcmp(status, "transformed") != 0)
+        if (!is_transformed(argument))
             continue;
         rs_target *found = &kernel->targets[kernel->target_count++];
-        found->index = (size_t)json_integer_value(json_object_get(argument, "index"));
-        found->count_index =
-            (size_t)json_integer_value(json_object_get(argument, "count_argument"));
-        found->relayout.tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
-        found->relayout.from_soa = json_object_get(argument, "source_layout") != NULL;
-        read_access(found, json_object_get(argument, "access"));
-        if (found->index >= kernel->argument_count ||
-            rs_record_from_json(&found->relayout.record, json_object_get(argument, "record")) !=
-                RESTRIDE_OK)
+        if (!read_target(found, argument) || found->index >= kernel->argument_count)
             return false;
         rs_relayout_give_number(&found->relayout);
     }
     return kernel->target_count > 0;
+}
+
+/* Whether the kernel's rewritten form may be wanted on one of the devices. */
+static bool may_gain(const rs_program *program, const json_t *described)
+{
+    size_t i;
+    json_t *argument;
+    const char *name = json_string_value(json_object_get(described, "name"));
+    const rs_policy policy = rs_policy_of_kernel(name != NULL ? name : "*");
+    json_array_foreach(json_object_get(described, "arguments"), i, argument)
+    {
+        rs_target target;
+        if (!is_transformed(argument) || policy == RS_POLICY_OFF)
+            continue;
+        bool gains = policy != RS_POLICY_AUTO || !read_target(&target, argument);
+        for (cl_uint d = 0; !gains && d < program->device_count; d++)
+            gains = rs_knowledge_predict(&target, program->devices[d]) > 1;
+        if (policy == RS_POLICY_AUTO)
+            rs_record_free(&target.relayout.record);
+        if (gains)
+            return true;
+    }
+    return false;
+}
+
+bool rs_program_may_gain(const rs_program *program, const json_t *kernels)
+{
+    size_t i;
+    json_t *described;
+    json_array_foreach((json_t *)kernels, i,
+                       described) if (may_gain(program, described)) return true;
+    return false;
 }
 
 static void add_rewritten(rs_kernel *kernel, const char *name)
@@ -69,15 +110,14 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
     size_t i;
     json_t *description;
     cl_int error;
-    if (kernel->program->rewritten == NULL)
-        return;
     json_array_foreach(kernel->program->kernels, i, description)
     {
         const char *described = json_string_value(json_object_get(description, "name"));
         if (described == NULL || strcmp(described, name) != 0)
             continue;
         const char *full = json_string_value(json_object_get(description, "full_kernel"));
-        if (read_targets(kernel, json_object_get(description, "arguments")))
+        if (read_targets(kernel, json_object_get(description, "arguments")) &&
+            kernel->program->rewritten != NULL)
             kernel->rewritten[RS_FORM_ANY] =
                 rs_driver()->clCreateKernel(kernel->program->rewritten, name, &error);
         if (kernel->rewritten[RS_FORM_ANY] != NULL && full != NULL)

@@ -1,7 +1,7 @@
 /*
  * A program is prepared when its first kernel is made: the rewriter is asked for a second program,
- * built beside the first. The program's own handle, source, build log and kernels stay the driver's
- * own; only launches choose between the two.
+ * built beside the first if policy auto may ever want it. The program's own handle, source, build
+ * log and kernels stay the driver's own; only launches choose between the two.
  */
 #include "layer/programs.h"
 
@@ -288,9 +288,10 @@ static rewriting rewrite(const rs_program *program)
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));
     add_source_lines(program, made.kernels);
-    if (source != NULL)
+    const bool is_wanted = source != NULL && rs_program_may_gain(program, made.kernels);
+    if (is_wanted)
         made.program = build_rewritten(program, source, options);
-    if (source != NULL && made.program == NULL)
+    if (is_wanted && made.program == NULL)
         keep_all(made.kernels, "the device's compiler refused the rewritten source");
     json_decref(reply);
     return made;

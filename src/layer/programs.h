@@ -20,6 +20,10 @@ void rs_program_prepare(cl_program handle);
  * kernel is what the record says if this was the same before the driver made it and is so still. */
 unsigned rs_program_build(cl_program handle);
 
+/* Whether policy auto may ever want one of the `kernels` of the rewriter's reply in its rewritten
+ * form, or the user does. The devices are those of the last build. */
+bool rs_program_may_gain(const rs_program *program, const json_t *kernels);
+
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_program *program);
 

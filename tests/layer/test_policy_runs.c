@@ -28,6 +28,22 @@ static int run_program(const char *times, const char *variables, const char *opt
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+typedef struct {
+    long timed, untimed, builds;
+} tally;
+
+static tally read_tally(void)
+{
+    tally seen = {-1, -1, -1};
+    char path[64];
+    snprintf(path, sizeof path, "%s/tally", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld %ld", &seen.timed, &seen.untimed, &seen.builds), 3);
+    fclose(file);
+    return seen;
+}
+
 /* A conversion is still being built then. */
 static void test_compilers_end_after_all_builds(void **state)
 {
@@ -124,6 +140,35 @@ static void test_cpu_stays_as_it_is(void **state)
     assert_transformed(seen, 0, 0);
     assert_int_equal(seen.conversions, 0);
     assert_non_null(strstr(seen.reason, "nothing is to be gained"));
+}
+
+static void write_config(const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/config.ini", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Where no kernel can gain, its device's compiler does not see a second program. */
+static void test_only_what_may_gain_is_built(void **state)
+{
+    (void)state;
+    static const char cpu[] = "MADE_UP_CPU=1 MADE_UP_TALLY=tally";
+    static const char gpu[] = "MADE_UP_TALLY=tally";
+    forget();
+    assert_int_equal(run_program(FAST, cpu, "--policy auto", "wzzzlllr" LARGE), 0);
+    assert_int_equal(read_tally().builds, 1);
+    assert_int_equal(run_program(FAST, cpu, "--policy asta", "wzzzlllr" LARGE), 0);
+    assert_in_range(read_tally().builds, 3, 9); /* the rewritten program, and conversions */
+    assert_int_equal(run_program(FAST, gpu, "--policy auto", "wzzzlllr" LARGE), 0);
+    assert_in_range(read_tally().builds, 3, 9);
+    write_config("[grow]\n.policy = asta\n");
+    assert_int_equal(run_program(FAST, cpu, "--policy auto --config config.ini", "wzzzlllr" LARGE),
+                     0);
+    assert_in_range(read_tally().builds, 3, 9);
 }
 
 static void test_faster_form_is_kept_and_remembered(void **state)
@@ -270,16 +315,6 @@ static void test_forced_policies(void **state)
     assert_transformed(seen, 0, 0);
 }
 
-static void write_config(const char *text)
-{
-    char path[64];
-    snprintf(path, sizeof path, "%s/config.ini", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void test_configuration(void **state)
 {
     (void)state;
@@ -326,14 +361,9 @@ static void test_plans_count(void **state)
 
 /* ---- launches that are timed on a queue of the layer's own ---- */
 
-typedef struct {
-    long timed, untimed, builds;
-} tally;
-
 static tally run_detour(const char *name, const char *microseconds)
 {
     char command[4096];
-    tally seen = {-1, -1, -1};
     snprintf(
         command, sizeof command,
         "cd %s && mkdir facts && MADE_UP_TIMES='grow %s, aos_to_asta 50 50, asta_to_aos 50 50' "
@@ -344,13 +374,7 @@ static tally run_detour(const char *name, const char *microseconds)
     int status = system(command);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         fail_msg("%s: status %d", name, status);
-    char path[64];
-    snprintf(path, sizeof path, "%s/tally", folder);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld %ld %ld", &seen.timed, &seen.untimed, &seen.builds), 3);
-    fclose(file);
-    return seen;
+    return read_tally();
 }
 
 /* Whether the report of the last such run has the words. */
@@ -457,6 +481,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_stays_as_it_is),
+        cmocka_unit_test(test_only_what_may_gain_is_built),
         cmocka_unit_test(test_faster_form_is_kept_and_remembered),
         cmocka_unit_test(test_slower_form_is_left),
         cmocka_unit_test(test_short_launches_are_not_tried_at_once),

@@ -55,7 +55,8 @@ static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info na
                                           size_t value_size, void *value, size_t *value_size_ret)
 {
     cl_int error = below->clGetDeviceInfo(device, name, value_size, value, value_size_ret);
-    if (error == CL_SUCCESS && name == CL_DEVICE_TYPE && value != NULL)
+    if (error == CL_SUCCESS && name == CL_DEVICE_TYPE && value != NULL &&
+        getenv("MADE_UP_CPU") == NULL)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
     return error;
 }

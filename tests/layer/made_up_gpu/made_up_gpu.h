@@ -22,7 +22,8 @@
  * With MADE_UP_LAZY=1 the second queue begins when it is flushed for the first time, as any may,
  * and the third cannot be flushed, as one on the device.
  *
- * With MADE_UP_LAUNCHES=none a launch without an event does nothing.
+ * With MADE_UP_LAUNCHES=none a launch without an event does nothing, and with MADE_UP_CPU=1 the
+ * device stays the kind that it is.
  *
  * Into the file that MADE_UP_TALLY names it writes at the end how many launches went to queues
  * with profiling, how many to others, and how many programs were built.
