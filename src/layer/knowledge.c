@@ -77,8 +77,8 @@ static const json_t *remembered(const json_t *problem)
     return NULL;
 }
 
-/* `engine` is "layer" for the times of both forms, "layer waiting" for what was spent before any.
- */
+/* `engine` is "layer" for the times of both forms, "layer untried" for the program's own alone and
+ * what was spent in it. */
 static json_t *problem_of_kernel(const rs_known_kernel *kernel, const char *engine)
 {
     return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I}", "engine", engine, "source",
@@ -95,10 +95,10 @@ static json_t *problem_of_device(const known_device *device)
 /* As few that new ones soon go before it, and as many that it is believed at first. */
 enum { TIMES_OF_WISDOM = 2 };
 
-static void fill_times(rs_policy_times *times, const json_t *record, const char *key)
+static void fill_times(rs_policy_times *times, const json_t *record, const char *key, size_t count)
 {
     double seconds = json_number_value(json_object_get(record, key));
-    for (int i = 0; i < TIMES_OF_WISDOM; i++)
+    for (size_t i = 0; i < count && i < TIMES_OF_WISDOM; i++)
         rs_policy_add_time(times, seconds, 1);
 }
 
@@ -220,22 +220,24 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
                                 .least_items = least_items_of(work_items),
                                 .knowledge = {.predicted_ratio = 1}};
     json_t *problem = problem_of_kernel(kernel, "layer");
-    json_t *waiting = problem_of_kernel(kernel, "layer waiting");
-    if (problem == NULL || waiting == NULL) {
+    json_t *own_problem = problem_of_kernel(kernel, "layer untried");
+    if (problem == NULL || own_problem == NULL) {
         json_decref(problem);
-        json_decref(waiting);
+        json_decref(own_problem);
         free(kernel->name);
         free(kernel->device);
         free(kernel);
         return NULL;
     }
-    const json_t *record = remembered(problem);
-    kernel->knowledge.earlier_seconds =
-        json_number_value(json_object_get(remembered(waiting), "seconds"));
+    const json_t *record = remembered(problem), *own = remembered(own_problem);
+    kernel->knowledge.earlier_seconds = json_number_value(json_object_get(own, "seconds"));
     json_decref(problem);
-    json_decref(waiting);
-    fill_times(&kernel->knowledge.own, record, "planner_seconds");
-    fill_times(&kernel->knowledge.moved, record, "seconds");
+    json_decref(own_problem);
+    fill_times(&kernel->knowledge.own, record, "planner_seconds", TIMES_OF_WISDOM);
+    fill_times(&kernel->knowledge.moved, record, "seconds", TIMES_OF_WISDOM);
+    if (record == NULL) /* a single time, which may be of a slow start, stays one */
+        fill_times(&kernel->knowledge.own, own, "planner_seconds",
+                   (size_t)json_integer_value(json_object_get(own, "launches")));
     json_int_t run = json_integer_value(json_object_get(record, "launches"));
     kernel->knowledge.usual_run = run > 0 ? (size_t)run : 0;
     kernel->from_wisdom = record != NULL;
@@ -259,17 +261,19 @@ static json_t *describe_kernel(const rs_known_kernel *kernel)
                      "planner_seconds", own, "launches", (json_int_t)k->usual_run);
 }
 
-/* What a kernel took that has not been tried yet, in all runs so far. */
-static json_t *describe_waiting(const rs_known_kernel *kernel)
+/* What a kernel took that has not been tried yet, in all runs so far, and each work-item of it; the
+ * launches are those that were timed. */
+static json_t *describe_untried(const rs_known_kernel *kernel)
 {
     const rs_policy_knowledge *k = &kernel->knowledge;
-    double seconds = k->earlier_seconds + rs_policy_time(&k->own) * k->own_work_items;
-    if (seconds <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
+    double own = rs_policy_time(&k->own);
+    double seconds = k->earlier_seconds + own * k->own_work_items;
+    if (own <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
         return NULL;
-    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem",
-                     problem_of_kernel(kernel, "layer waiting"), "method", "kernel", "tile_rows",
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem",
+                     problem_of_kernel(kernel, "layer untried"), "method", "kernel", "tile_rows",
                      (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", seconds,
-                     "planner_seconds", seconds);
+                     "planner_seconds", own, "launches", (json_int_t)k->own.count);
 }
 
 static json_t *describe_device(const known_device *device)
@@ -287,7 +291,7 @@ void rs_knowledge_save(void)
     json_t *records = json_array();
     for (const rs_known_kernel *kernel = known.kernels; kernel != NULL; kernel = kernel->next) {
         json_array_append_new(records, describe_kernel(kernel));
-        json_array_append_new(records, describe_waiting(kernel));
+        json_array_append_new(records, describe_untried(kernel));
     }
     for (const known_device *device = known.devices; device != NULL; device = device->next)
         json_array_append_new(records, describe_device(device));

@@ -213,7 +213,8 @@ static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, 
     if (seconds <= 0 || (is_new && rs_policy_is_first_time(known)) ||
         (rewritten && count < TRIALS_TO_TRUST) || belongs_to_trial(known, rewritten))
         return true;
-    return (known->moved.count > 0 || known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) &&
+    return (known->moved.count > 0 || known->moved_taken > 0 ||
+            (known->own.count < OWN_TO_TRY && known->own_taken < OWN_TO_TRY)) &&
            can_bear(known, seconds, 0);
 }
 

@@ -18,7 +18,8 @@
  * from the program's start to the kernel's first launch counts too, and they are expected to take
  * no longer. What the kernel took in earlier runs of programs, while it was not tried, counts as
  * far as this run took so long to start: so kernels with few launches are tried at last, and no run
- * is slower by more than a twentieth either.
+ * is slower by more than a twentieth either. Its own times are remembered, too, so that a later run
+ * does not wait for its first one.
  *
  * To time a launch of a queue without profiling costs something too (detour.h). The first launch of
  * a kernel that may gain is timed if all such first times, with all that is waited for, times and

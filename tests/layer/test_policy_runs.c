@@ -79,7 +79,8 @@ static int run_plainly(const char *times, const char *arguments)
 {
     char command[4096];
     snprintf(command, sizeof command,
-             "cd %s && mkdir facts && RESTRIDE_WISDOM=%s/wisdom.json MADE_UP_TIMES='%s' "
+             "cd %s && mkdir facts && MADE_UP_TALLY=tally RESTRIDE_WISDOM=%s/wisdom.json "
+             "MADE_UP_TIMES='%s' "
              "OPENCL_LAYERS=%s:%s RESTRIDE_REWRITER=%s RESTRIDE_REPORT_FOLDER=facts %s %s 2>errors "
              "&& mv facts/*.json report.json && rmdir facts",
              folder, folder, times, MADE_UP_GPU, LAYER_PATH, REWRITER, SEQUENCE_PROGRAM, arguments);
@@ -232,6 +233,22 @@ static void test_short_launches_are_tried_in_later_runs(void **state)
     assert_transformed(seen, 2, 990);
     assert_non_null(strstr(seen.reason, "measured to be faster"));
     assert_transformed(run(BRIEF, "", commands), 1000, 1000);
+}
+
+/* Two milliseconds a run: the first launch is timed at once, another when that no longer counts,
+ * and in later runs none. */
+static void test_own_times_are_remembered(void **state)
+{
+    (void)state;
+    char commands[300] = "wzzz";
+    forget();
+    memset(commands + 4, 'l', 200);
+    strcpy(commands + 204, "r" LARGE);
+    static const long timed[] = {1, 1, 0, 0};
+    for (size_t i = 0; i < sizeof timed / sizeof timed[0]; i++) {
+        assert_transformed(run(BRIEF, "", commands), 0, 0);
+        assert_int_equal(read_tally().timed, timed[i]);
+    }
 }
 
 static void test_dear_conversions_are_not_paid_for_few_launches(void **state)
@@ -486,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_slower_form_is_left),
         cmocka_unit_test(test_short_launches_are_not_tried_at_once),
         cmocka_unit_test(test_short_launches_are_tried_in_later_runs),
+        cmocka_unit_test(test_own_times_are_remembered),
         cmocka_unit_test(test_dear_conversions_are_not_paid_for_few_launches),
         cmocka_unit_test(test_uses_in_between_count),
         cmocka_unit_test(test_kernels_in_turn),
