@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # gpu_analyze.sh BUILD [OUT]: what restride analyze --apply makes of the programs of bench/kernels, on this machine's GPU:
 # small nests beside the originals, then large ones for the times. Writes a JSON for each run to OUT and prints a table of
-# measured and predicted speedups. LARGE=yes leaves the small ones out.
+# measured and predicted speedups. LARGE=yes leaves the small ones out, and ONLY=WORD all whose name does not begin so
+# ("large-nas-e"): the whole takes some minutes, and OUT gathers what several runs bring.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 restride=$(realpath "${1:-build}")/bin/restride
@@ -12,6 +13,7 @@ cd "$out"
 
 # run NAME PROGRAM SED WHAT OPTIONS...: a nest that cannot have these sizes is left out with a sentence.
 run() {
+    [[ $1 == "${ONLY:-}"* ]] || return 0
     sed -e "$3" "$kernels/$2.c" >"$1.c"
     "$restride" analyze "$1.c" --apply "$4" --check --json --memory 8192 "${@:5}" >"$1.json" 2>"$1.err" ||
         grep -h '^restride analyze: ' "$1.err" || true
