@@ -3,18 +3,13 @@
 pointers lead to, variables of the file, what functions, branches and inner loops change. What running them shows against what
 `restride analyze` states: a matrix that is not marked gives each element, a term of its own is the same number wherever it
 is said to be, and a loop that is said to carry nothing has no two iterations that meet."""
-import json
-import os
-import random
 import re
-import subprocess
 import sys
-import tempfile
 
-restride, compiler = sys.argv[1:3]
-seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
-count = int(sys.argv[4]) if len(sys.argv) > 4 else 200
-draw = random.Random(seed)
+sys.dont_write_bytecode = True
+from traces import Draw, Tally, outcomes
+
+draw = Draw(200)
 
 HEAD = """struct in { int k; };
 struct s { int n, m; struct in w; };
@@ -83,25 +78,10 @@ def traced(text, indices):
     second = "j" if "j" in indices else "0"
     return re.sub(
         r"NOTE\((.*), (x\[.*\])\);",
-        lambda m: "".join(f'printf("%d %d %d %d %s\\n", (int)(&{e} - x), {w}, i, {second}, "{e}");'
+        lambda m: "".join(f'printf("%d 1 %d %d %d %s\\n", (int)(&{e} - x), {w}, i, {second}, "{e}");'
                           for e, w in ((m[2], 0), (m[1], 1))),
         text,
     )
-
-
-def run(command, **more):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True, **more).stdout
-
-
-def meets(trace, index):
-    touched = {}
-    for place, written, i, j, _ in trace:
-        around, own = (None, i) if index == "i" else (i, j)
-        for former, stored in touched.setdefault((around, place), set()):
-            if former != own and (stored or written):
-                return True
-        touched[around, place].add((own, written))
-    return False
 
 
 def numbers(reference):
@@ -114,54 +94,31 @@ def numbers(reference):
         (dict(zip(names, map(int, row[0]))), int(found[-1]))
 
 
-work = tempfile.TemporaryDirectory()
-programs = [program(n) for n in range(count)]
-with open(os.path.join(work.name, "a.c"), "w") as file:
-    file.write(HEAD + "".join(analyzed(text) for text, _ in programs))
-with open(os.path.join(work.name, "t.c"), "w") as file:
-    file.write("#include <stdio.h>\n" + HEAD + "static float memory[200], *x0 = memory;\n")
-    file.write("".join(traced(text, indices) for text, indices in programs))
-    file.write("int main(void)\n{\nfor (int t = 0; t < 5; t++) {\n")
-    file.write("".join(f'puts("function {n}"); f{n}(x0, t);\n' for n in range(count)))
-    file.write("}\nreturn 0;\n}\n")
-binary = os.path.join(work.name, "t")
-run([compiler, "-w", "-O0", "-fwrapv", "-o", binary, os.path.join(work.name, "t.c")])
-traces = [[] for _ in range(count)]
-for line in run([binary]).splitlines():
-    words = line.split(" ", 4)
-    if words[0] == "function":
-        calls = traces[int(words[1])]
-        calls.append([])
-    else:
-        calls[-1].append(tuple(map(int, words[:4])) + (words[4],))
-reply = json.loads(run([restride, "analyze", os.path.join(work.name, "a.c"), "--json"]))
-units = {unit["name"]: unit for unit in reply["units"]}
-wrong = nothing = told = places = 0
+programs = [program(n) for n in range(draw.count)]
+traces, units = outcomes(
+    HEAD + "".join(analyzed(text) for text, _ in programs),
+    HEAD + "static float memory[200], *x0 = memory;\n" + "".join(traced(*p) for p in programs),
+    "for (int t = 0; t < 5; t++) {\n"
+    + "".join(f'puts("function f{n}"); f{n}(x0, t);\n' for n in range(draw.count))
+    + "}\n",
+    ["-fwrapv"],
+)
+tally = Tally()
 for n, (text, indices) in enumerate(programs):
+    unit, calls = units[f"f{n}"], traces[f"f{n}"]
     complaints = []
-    for loop in units[f"f{n}"]["loops"]:
-        if loop["name"] not in indices:
-            continue
-        true = any(meets(trace, loop["name"]) for trace in traces[n])
-        nothing += loop["carried"] == "nothing"
-        told += true
-        if true and loop["carried"] == "nothing":
-            complaints.append(f"loop {loop['name']} carries something")
-    for reference in units[f"f{n}"]["references"]:
+    for loop in unit["loops"]:
+        if loop["name"] in indices:
+            complaints += tally.loop(loop, calls)
+    for reference in unit["references"]:
         stated = numbers(reference)
         once = text.count(reference["text"]) == 1
-        true = [t for trace in traces[n] for t in trace if t[4] == reference["text"]] if stated and once else []
-        places += len(true)
-        for place, _, i, j, _ in true:
+        true = [t for trace in calls for t in trace if t[5] == reference["text"]] if stated and once else []
+        tally.places += len(true)
+        for place, _, _, i, j, _ in true:
             should = stated[1] + stated[0].get("i", 0) * i + stated[0].get("j", 0) * j
             if should != place:
                 complaints.append(f"{reference['text']} at ({i}, {j}) is element {place}, not {should}")
                 break
-    if complaints:
-        wrong += 1
-        print(analyzed(text) + "\n".join(complaints))
-if nothing < count / 20 or told < count / 20 or places < count * 3:
-    print(f"too little was stated: {nothing} loops carry nothing, {told} carry something, {places} places")
-    wrong += 1
-print(f"{count} programs of seed {seed}: {wrong} wrong; {nothing} loops carry nothing, {told} do, {places} places compared")
-sys.exit(wrong > 0)
+    tally.program(analyzed(text), complaints)
+tally.end(draw)

@@ -3,18 +3,13 @@
 pointers that move. The true addresses, from running them, against what `restride analyze` states: a loop that is said to carry
 nothing has no two iterations that touch the same byte and one of them writes it, and a matrix that is not marked gives each
 element's address."""
-import json
-import os
-import random
 import re
-import subprocess
 import sys
-import tempfile
 
-restride, compiler = sys.argv[1:3]
-seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
-count = int(sys.argv[4]) if len(sys.argv) > 4 else 150
-draw = random.Random(seed)
+sys.dont_write_bytecode = True
+from traces import Draw, Tally, outcomes
+
+draw = Draw(150)
 
 HEAD = """struct pair { int a; short b[2]; };
 struct record { int n; float v[4]; struct pair w; };
@@ -104,10 +99,6 @@ def traced(text, indices):
     )
 
 
-def run(command, **more):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True, **more).stdout
-
-
 def number_of(text):
     return int(text) if re.fullmatch(r"-?\d+", text) else None
 
@@ -131,72 +122,26 @@ def stated_address(reference, array, iteration):
     return address
 
 
-def carries(trace, index):
-    """Whether two iterations of a loop, in the same one of the loop around it, meet in a byte."""
-    touched = {}
-    for place, size, written, i, j, _ in trace:
-        around, own = (None, i) if index == "i" else (i, j)
-        for byte in range(place, place + size):
-            for other, stored in touched.setdefault((around, byte), set()):
-                if other != own and (stored or written):
-                    return True
-            touched[around, byte].add((own, written))
-    return False
-
-
-work = tempfile.TemporaryDirectory()
-programs = [program(n) for n in range(count)]
-with open(os.path.join(work.name, "a.c"), "w") as file:
-    file.write(HEAD + "".join(analyzed(text) for text, _ in programs))
-with open(os.path.join(work.name, "t.c"), "w") as file:
-    file.write("#include <stdio.h>\n" + HEAD + "static char memory[100000], *x0 = memory + 50000;\n")
-    for text, indices in programs:
-        file.write(traced(text, indices))
-    file.write("int main(void)\n{\n")
-    for n in range(count):
-        file.write(f'puts("function {n}"); f{n}((void *)x0);\n')
-    file.write("return 0;\n}\n")
-binary = os.path.join(work.name, "t")
-run([compiler, "-w", "-O0", "-o", binary, os.path.join(work.name, "t.c")])
-traces = [[] for _ in range(count)]
-for line in run([binary]).splitlines():
-    words = line.split(" ", 5)
-    if words[0] == "function":
-        current = traces[int(words[1])]
-    else:
-        current.append(tuple(map(int, words[:5])) + (words[5],))
-reply = json.loads(run([restride, "analyze", os.path.join(work.name, "a.c"), "--json"]))
-units = {unit["name"]: unit for unit in reply["units"]}
-
-wrong = nothing = told = places = 0
+programs = [program(n) for n in range(draw.count)]
+traces, units = outcomes(
+    HEAD + "".join(analyzed(text) for text, _ in programs),
+    HEAD + "static char memory[100000], *x0 = memory + 50000;\n" + "".join(traced(*p) for p in programs),
+    "".join(f'puts("function f{n}"); f{n}((void *)x0);\n' for n in range(draw.count)),
+)
+tally = Tally()
 for n, (text, indices) in enumerate(programs):
-    unit = units[f"f{n}"]
+    unit, calls = units[f"f{n}"], traces[f"f{n}"]
     arrays = {array["name"]: array for array in unit["arrays"]}
     complaints = []
     for loop in unit["loops"]:
-        true = carries(traces[n], loop["name"])
-        nothing += loop["carried"] == "nothing"
-        told += true
-        if true and loop["carried"] == "nothing":
-            complaints.append(f"loop {loop['name']} carries something")
-        if not true and loop["carried"] != "nothing" and loop["certain"]:
-            complaints.append(f"loop {loop['name']} carries nothing")
+        complaints += tally.loop(loop, calls, certain=loop.get("certain", False))
     for reference in unit["references"]:
-        true = {}
-        for place, _, _, i, j, name in traces[n]:
-            if name == reference["text"]:
-                true[i, j] = place
+        true = {(i, j): place for place, _, _, i, j, name in calls[0] if name == reference["text"]}
         for (i, j), place in true.items():
             stated = stated_address(reference, arrays[reference["array"]], {"i": i, "j": j})
-            places += stated is not None
+            tally.places += stated is not None
             if stated is not None and stated != place:
                 complaints.append(f"{reference['text']} at ({i}, {j}) is byte {place}, not {stated}")
                 break
-    if complaints:
-        wrong += 1
-        print(analyzed(text) + "\n".join(complaints))
-if nothing < count / 20 or told < count / 20 or places < count * 3:
-    print(f"too little was stated: {nothing} loops carry nothing, {told} carry something, {places} places")
-    wrong += 1
-print(f"{count} programs of seed {seed}: {wrong} wrong; {nothing} loops carry nothing, {told} do, {places} places compared")
-sys.exit(wrong > 0)
+    tally.program(analyzed(text), complaints)
+tally.end(draw)
