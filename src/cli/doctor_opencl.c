@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -47,6 +48,23 @@ static bool loader_supports_layers(const char *layer)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* The file that the loader was mapped from into this process: several may be installed, and CUDA
+ * has one without layers. The name alone when it is not there. */
+static const char *loader_file(void)
+{
+    static char path[4096];
+    char line[4096 + 128];
+    snprintf(path, sizeof path, "%s", loader_name);
+    FILE *maps = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL) ? fopen("/proc/self/maps", "r") : NULL;
+    while (maps && fgets(line, sizeof line, maps))
+        if (strchr(line, '/') && strstr(line, "/libOpenCL.so"))
+            snprintf(path, sizeof path, "%.*s", (int)strcspn(strchr(line, '/'), "\n"),
+                     strchr(line, '/'));
+    if (maps)
+        fclose(maps);
+    return path;
+}
+
 static void report_layer(json_t *findings, const char *layer, bool loaded)
 {
     if (!layer)
@@ -54,12 +72,13 @@ static void report_layer(json_t *findings, const char *layer, bool loaded)
                       restride_last_error());
     else if (loaded)
         rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_WORKS, NULL, "%s is loaded by %s", layer,
-                      loader_name);
+                      loader_file());
     else
-        rs_doctor_add(
-            findings, "OpenCL layer", RS_DOCTOR_MISSING,
-            "use ocl-icd 2.3 or newer (apt-get install ocl-icd-libopencl1), or the Khronos loader",
-            "%s does not load %s", loader_name, layer);
+        rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_MISSING,
+                      "use ocl-icd 2.3 or newer (apt-get install ocl-icd-libopencl1), or the "
+                      "Khronos loader; if "
+                      "it is there, put its folder first in LD_LIBRARY_PATH",
+                      "%s does not load %s", loader_file(), layer);
 }
 
 /* --- The devices --- */
@@ -190,7 +209,7 @@ static void check_everything(json_t *findings)
                       "apt-get install ocl-icd-libopencl1", "%s", restride_last_error());
         return;
     }
-    rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_WORKS, NULL, "%s", loader_name);
+    rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_WORKS, NULL, "%s", loader_file());
     if (check_platforms(findings, api) == 0)
         rs_doctor_add(
             findings, "OpenCL device", RS_DOCTOR_MISSING,

@@ -300,7 +300,8 @@ static bool tell(const run_options *options, const char *folder, const rs_proces
                         result->signal != 0
                             ? "The program was ended by a signal before it used OpenCL."
                             : "The program used no OpenCL, or a loader without layers (ocl-icd 2.3 "
-                              "and the Khronos loader have them): nothing was transformed.");
+                              "and the Khronos loader have them; restride doctor says which one is "
+                              "found): nothing was transformed.");
         else
             rs_run_report_summary(report, options->report_count > 0, stderr);
     }

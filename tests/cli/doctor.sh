@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# doctor.sh RESTRIDE CRASHING_DRIVER: the findings as text and as JSON agree, a machine without drivers or cpp is told
-# what to do, and a driver that crashes is reported.
+# doctor.sh RESTRIDE CRASHING_DRIVER PLAIN_LOADER: the findings as text and as JSON agree, a machine without drivers or cpp
+# is told what to do, and a driver that crashes is reported, and a loader without layers.
 restride=$1
 crashing_driver=$2
+plain_loader=$3
 source "$(dirname "$0")/expect.sh"
 
 status=0
@@ -37,5 +38,11 @@ if ! grep -q "OpenCL layer .*not part of this build" "$work/text"; then
     echo "$crashing_driver" >"$work/vendors/crashing.icd"
     expect 1 env OCL_ICD_VENDORS="$work/vendors" OPENCL_VENDOR_PATH="$work/vendors" "$restride" doctor
     says out "missing +OpenCL +a driver crashed"
+
+    mkdir "$work/loader"
+    cp "$plain_loader" "$work/loader/libOpenCL.so.1"
+    expect 1 env LD_LIBRARY_PATH="$work/loader:$LD_LIBRARY_PATH" "$restride" doctor
+    says out "missing +OpenCL layer +$work/loader/libOpenCL.so.1 does not load "
+    says out "first in LD_LIBRARY_PATH"
 fi
 finish
