@@ -41,7 +41,8 @@ static bool is_undecided(const rs_known_kernel *known)
 {
     const rs_policy_knowledge *k = &known->knowledge;
     return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
-           (known->last_rewritten ? k->moved.count < 2 : k->own.count < 1);
+           (known->last_rewritten ? k->moved.count < 2
+                                  : k->own.count < 1 && !rs_policy_was_short(k, known->work_items));
 }
 
 /* Whether a build is worth waiting for, and a little of the program's time so far is left for it.

@@ -95,10 +95,10 @@ static json_t *problem_of_device(const known_device *device)
 /* As few that new ones soon go before it, and as many that it is believed at first. */
 enum { TIMES_OF_WISDOM = 2 };
 
-static void fill_times(rs_policy_times *times, const json_t *record, const char *key, size_t count)
+static void fill_times(rs_policy_times *times, const json_t *record, const char *key)
 {
     double seconds = json_number_value(json_object_get(record, key));
-    for (size_t i = 0; i < count && i < TIMES_OF_WISDOM; i++)
+    for (int i = 0; i < TIMES_OF_WISDOM; i++)
         rs_policy_add_time(times, seconds, 1);
 }
 
@@ -233,11 +233,9 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
     kernel->knowledge.earlier_seconds = json_number_value(json_object_get(own, "seconds"));
     json_decref(problem);
     json_decref(own_problem);
-    fill_times(&kernel->knowledge.own, record, "planner_seconds", TIMES_OF_WISDOM);
-    fill_times(&kernel->knowledge.moved, record, "seconds", TIMES_OF_WISDOM);
-    if (record == NULL) /* a single time, which may be of a slow start, stays one */
-        fill_times(&kernel->knowledge.own, own, "planner_seconds",
-                   (size_t)json_integer_value(json_object_get(own, "launches")));
+    fill_times(&kernel->knowledge.own, record, "planner_seconds");
+    fill_times(&kernel->knowledge.moved, record, "seconds");
+    kernel->knowledge.remembered_own = json_number_value(json_object_get(own, "planner_seconds"));
     json_int_t run = json_integer_value(json_object_get(record, "launches"));
     kernel->knowledge.usual_run = run > 0 ? (size_t)run : 0;
     kernel->from_wisdom = record != NULL;
@@ -261,8 +259,8 @@ static json_t *describe_kernel(const rs_known_kernel *kernel)
                      "planner_seconds", own, "launches", (json_int_t)k->usual_run);
 }
 
-/* What a kernel took that has not been tried yet, in all runs so far, and each work-item of it; the
- * launches are those that were timed. */
+/* What a kernel took that has not been tried yet, in all runs that timed it, and each work-item of
+ * it in the last of them. */
 static json_t *describe_untried(const rs_known_kernel *kernel)
 {
     const rs_policy_knowledge *k = &kernel->knowledge;
@@ -270,10 +268,10 @@ static json_t *describe_untried(const rs_known_kernel *kernel)
     double seconds = k->earlier_seconds + own * k->own_work_items;
     if (own <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
         return NULL;
-    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem",
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem",
                      problem_of_kernel(kernel, "layer untried"), "method", "kernel", "tile_rows",
                      (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", seconds,
-                     "planner_seconds", own, "launches", (json_int_t)k->own.count);
+                     "planner_seconds", own);
 }
 
 static json_t *describe_device(const known_device *device)

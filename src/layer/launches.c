@@ -130,7 +130,7 @@ static bool is_worth_timing(const rs_choice *choice, const rs_queue *queue)
 {
     const rs_policy_knowledge *known = &choice->known->knowledge;
     const double seconds = timing_seconds(queue);
-    return rs_policy_wants_time(known, choice->rewritten, seconds) &&
+    return rs_policy_wants_time(known, choice->rewritten, choice->work_items, seconds) &&
            (seconds <= 0 || !rs_policy_is_first_time(known) ||
             rs_affordable_seconds(rs_layer_clock()) >= seconds);
 }

@@ -11,7 +11,8 @@ enum {
     TRIALS_TO_TRUST = 2,         /* the first run of a kernel may be slow for reasons of its own */
     OWN_TO_TRY = 2,              /* what more would cost is left for the trial */
     LAUNCHES_BETWEEN_TIMES = 32, /* of a form that is known */
-    LAUNCHES_BETWEEN_DOUBTS = 4  /* of one that seems to have changed */
+    LAUNCHES_BETWEEN_DOUBTS = 4, /* of one that seems to have changed */
+    LAUNCHES_TO_DOUBT = 4096     /* what earlier runs took */
 };
 
 static const double ratio_of_changed = 1.5;
@@ -202,26 +203,45 @@ bool rs_policy_is_first_time(const rs_policy_knowledge *known)
     return known->own_taken + known->moved_taken == 0;
 }
 
+bool rs_policy_was_short(const rs_policy_knowledge *known, double work_items)
+{
+    return known->remembered_own > 0 && known->remembered_own * work_items < long_launch_seconds;
+}
+
+/* Whether the first time is worth its cost. Where launches have been short, only once the kernel
+ * has taken enough, if it is what it was, or after many launches, if it is not. */
+static bool wants_very_first_time(const rs_policy_knowledge *known, double work_items,
+                                  double seconds)
+{
+    return !rs_policy_was_short(known, work_items) ||
+           seconds <= affordable_part * known->remembered_own * known->own_work_items ||
+           known->launches_since_timed >= LAUNCHES_TO_DOUBT;
+}
+
 /* Whether a form has not been timed often enough. */
-static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, double seconds)
+static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, double work_items,
+                              double seconds)
 {
     const size_t count = rewritten ? known->moved.count : known->own.count;
     const size_t taken = rewritten ? known->moved_taken : known->own_taken;
     const bool is_new = known->own.count + known->moved.count == 0;
     if (count >= RS_POLICY_SAMPLES || taken >= RS_POLICY_SAMPLES)
         return false;
-    if (seconds <= 0 || (is_new && rs_policy_is_first_time(known)) ||
-        (rewritten && count < TRIALS_TO_TRUST) || belongs_to_trial(known, rewritten))
+    if (seconds > 0 && is_new && rs_policy_is_first_time(known))
+        return rewritten || wants_very_first_time(known, work_items, seconds);
+    if (seconds <= 0 || (rewritten && count < TRIALS_TO_TRUST) ||
+        belongs_to_trial(known, rewritten))
         return true;
-    return (known->moved.count > 0 || known->moved_taken > 0 ||
-            (known->own.count < OWN_TO_TRY && known->own_taken < OWN_TO_TRY)) &&
+    return (known->moved.count > 0 || known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) &&
            can_bear(known, seconds, 0);
 }
 
-bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds)
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double work_items,
+                          double seconds)
 {
-    return (rewritten || may_gain(known)) && (wants_first_times(known, rewritten, seconds) ||
-                                              wants_another_look(known, rewritten, seconds));
+    return (rewritten || may_gain(known)) &&
+           (wants_first_times(known, rewritten, work_items, seconds) ||
+            wants_another_look(known, rewritten, seconds));
 }
 
 /* Whether a launch of a form is under way whose time is of use. */

@@ -18,15 +18,15 @@
  * from the program's start to the kernel's first launch counts too, and they are expected to take
  * no longer. What the kernel took in earlier runs of programs, while it was not tried, counts as
  * far as this run took so long to start: so kernels with few launches are tried at last, and no run
- * is slower by more than a twentieth either. Its own times are remembered, too, so that a later run
- * does not wait for its first one.
+ * is slower by more than a twentieth either.
  *
  * To time a launch of a queue without profiling costs something too (detour.h). The first launch of
  * a kernel that may gain is timed if all such first times, with all that is waited for, times and
  * conversions that are being built, stay within a twenty-fifth of the program's time so far;
  * others, outside of trials, as long as the kernel's trials and times together stay within that of
- * its own time. Until the times of a trial are known, no more launches than it has are in the
- * rewritten form.
+ * its own time. Where launches were short in earlier runs the
+ * first one is not timed at once, either. Until the times of a trial are known, no more launches
+ * than it has are in the rewritten form.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -76,6 +76,7 @@ typedef struct {
     double timing_seconds;         /* that this may have cost, outside of trials */
     double trial_seconds;          /* that trials may have cost so far */
     double earlier_seconds;        /* that it took in earlier runs, without having been tried */
+    double remembered_own;         /* a work-item of it then; 0: unknown. Nothing is tried by it */
 } rs_policy_knowledge;
 
 /* One launch to be decided. */
@@ -118,7 +119,8 @@ static inline double rs_policy_time(const rs_policy_times *times)
 double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bool changes);
 
 /* Whether to time the next launch, and that it is timed. It costs `seconds`. */
-bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double seconds);
+bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double work_items,
+                          double seconds);
 void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds);
 
 /* Whether none has been timed so far. */
@@ -134,6 +136,10 @@ void rs_policy_note_launch(rs_policy_knowledge *known, bool rewritten, double wo
  * Conversions back have been counted with those there. */
 double rs_policy_gain(const rs_policy_knowledge *known, const rs_policy_launch *launch,
                       const rs_policy_decision *decision);
+
+/* Whether such launches were short in earlier runs: the first one is not timed at once then, in
+ * front of an idle device, and none waits for its time. */
+bool rs_policy_was_short(const rs_policy_knowledge *known, double work_items);
 
 /* Whether a launch is so long that the fixed costs of a trial do not count. */
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items);

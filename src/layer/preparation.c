@@ -288,7 +288,9 @@ static rewriting rewrite(const rs_program *program)
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));
     add_source_lines(program, made.kernels);
+    rs_layer_lock();
     const bool is_wanted = source != NULL && rs_program_may_gain(program, made.kernels);
+    rs_layer_unlock();
     if (is_wanted)
         made.program = build_rewritten(program, source, options);
     if (is_wanted && made.program == NULL)
