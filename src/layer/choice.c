@@ -248,6 +248,8 @@ static void count_plans(const rs_choice *choice, cl_device_id device)
 
 static const char being_built[] = "its conversions are being built";
 
+static const char not_built[] = "its rewritten form was not built: no gain was predicted";
+
 static const char not_timed[] = "launches on this queue cannot be timed";
 
 static bool policy_wants(rs_choice *choice, rs_queue *queue)
@@ -264,6 +266,9 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue)
     count_plans(choice, queue->device);
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
+    if (kernel->rewritten[RS_FORM_ANY] == NULL)
+        decision = (rs_policy_decision){false, decision.rewritten ? not_built : decision.reason, 0,
+                                        RS_AGAINST_LAYOUT};
     /* Nothing is so urgent that it could not wait for a compiler: await_build() does, a little. */
     choice->known->awaits_build = decision.rewritten && described.there_seconds > 0 &&
                                   begin_conversions(kernel, queue->device);
@@ -348,7 +353,6 @@ void rs_choose(rs_choice *choice, rs_command *command)
         has_obstacle(kernel, queue, choice->range))
         return;
     if (kernel->rewritten[RS_FORM_ANY] == NULL && kernel->program->rewritten != NULL)
-        return; /* the driver could not make it; without a program policy auto has no use for it */
-    choice->rewritten = policy_wants(choice, queue) && kernel->rewritten[RS_FORM_ANY] != NULL &&
-                        find_residences(choice, command);
+        return; /* the driver could not make it; without a program policy auto is only asked why */
+    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, command);
 }

@@ -66,8 +66,10 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
         if (!is_transformed(argument))
             continue;
         rs_target *found = &kernel->targets[kernel->target_count++];
-        if (!read_target(found, argument) || found->index >= kernel->argument_count)
+        if (!read_target(found, argument) || found->index >= kernel->argument_count) {
+            free_targets(kernel);
             return false;
+        }
         rs_relayout_give_number(&found->relayout);
     }
     return kernel->target_count > 0;

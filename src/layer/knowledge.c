@@ -236,6 +236,7 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
     fill_times(&kernel->knowledge.own, record, "planner_seconds");
     fill_times(&kernel->knowledge.moved, record, "seconds");
     kernel->knowledge.remembered_own = json_number_value(json_object_get(own, "planner_seconds"));
+    kernel->runs_since_timed = (unsigned)json_integer_value(json_object_get(own, "launches"));
     json_int_t run = json_integer_value(json_object_get(record, "launches"));
     kernel->knowledge.usual_run = run > 0 ? (size_t)run : 0;
     kernel->from_wisdom = record != NULL;
@@ -259,19 +260,25 @@ static json_t *describe_kernel(const rs_known_kernel *kernel)
                      "planner_seconds", own, "launches", (json_int_t)k->usual_run);
 }
 
+/* Then its first launch is timed at once again: it may have changed. */
+enum { RUNS_TO_REMEMBER = 4 };
+
 /* What a kernel took that has not been tried yet, in all runs that timed it, and each work-item of
- * it in the last of them. */
+ * it in the last of them; the launches are the runs since then. */
 static json_t *describe_untried(const rs_known_kernel *kernel)
 {
     const rs_policy_knowledge *k = &kernel->knowledge;
     double own = rs_policy_time(&k->own);
     double seconds = k->earlier_seconds + own * k->own_work_items;
-    if (own <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
+    unsigned runs = own > 0 ? 0 : kernel->runs_since_timed + 1;
+    if (seconds <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
         return NULL;
-    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem",
+    if (own <= 0) /* the time of all is no short one */
+        own = runs < RUNS_TO_REMEMBER ? k->remembered_own : seconds;
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem",
                      problem_of_kernel(kernel, "layer untried"), "method", "kernel", "tile_rows",
                      (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", seconds,
-                     "planner_seconds", own);
+                     "planner_seconds", own, "launches", (json_int_t)runs);
 }
 
 static json_t *describe_device(const known_device *device)

@@ -28,6 +28,7 @@ typedef struct rs_known_kernel {
     bool awaits_build;       /* of its conversions */
     unsigned waits;          /* how often a launch has waited for the time of the one before */
     bool from_wisdom;
+    unsigned runs_since_timed; /* of programs, when it has not been tried */
     struct rs_known_kernel *next;
 } rs_known_kernel;
 

@@ -130,7 +130,10 @@ static bool is_worth_timing(const rs_choice *choice, const rs_queue *queue)
 {
     const rs_policy_knowledge *known = &choice->known->knowledge;
     const double seconds = timing_seconds(queue);
-    return rs_policy_wants_time(known, choice->rewritten, choice->work_items, seconds) &&
+    const bool was_short = known->own.count == 0 && rs_policy_was_short(known, choice->work_items);
+    const double since_first = was_short ? rs_layer_clock() - choice->known->first_launch : 0;
+    return rs_policy_wants_time(known, choice->rewritten, choice->work_items, seconds,
+                                since_first) &&
            (seconds <= 0 || !rs_policy_is_first_time(known) ||
             rs_affordable_seconds(rs_layer_clock()) >= seconds);
 }

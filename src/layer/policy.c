@@ -209,18 +209,19 @@ bool rs_policy_was_short(const rs_policy_knowledge *known, double work_items)
 }
 
 /* Whether the first time is worth its cost. Where launches have been short, only once the kernel
- * has taken enough, if it is what it was, or after many launches, if it is not. */
+ * has taken enough: if it is what it was, or by the clock, or after many launches, if it is not. */
 static bool wants_very_first_time(const rs_policy_knowledge *known, double work_items,
-                                  double seconds)
+                                  double seconds, double since_first)
 {
+    const double taken = known->remembered_own * known->own_work_items;
     return !rs_policy_was_short(known, work_items) ||
-           seconds <= affordable_part * known->remembered_own * known->own_work_items ||
+           seconds <= affordable_part * fmax(taken, since_first) ||
            known->launches_since_timed >= LAUNCHES_TO_DOUBT;
 }
 
 /* Whether a form has not been timed often enough. */
 static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, double work_items,
-                              double seconds)
+                              double seconds, double since_first)
 {
     const size_t count = rewritten ? known->moved.count : known->own.count;
     const size_t taken = rewritten ? known->moved_taken : known->own_taken;
@@ -228,7 +229,7 @@ static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, 
     if (count >= RS_POLICY_SAMPLES || taken >= RS_POLICY_SAMPLES)
         return false;
     if (seconds > 0 && is_new && rs_policy_is_first_time(known))
-        return rewritten || wants_very_first_time(known, work_items, seconds);
+        return rewritten || wants_very_first_time(known, work_items, seconds, since_first);
     if (seconds <= 0 || (rewritten && count < TRIALS_TO_TRUST) ||
         belongs_to_trial(known, rewritten))
         return true;
@@ -237,10 +238,10 @@ static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, 
 }
 
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double work_items,
-                          double seconds)
+                          double seconds, double since_first)
 {
     return (rewritten || may_gain(known)) &&
-           (wants_first_times(known, rewritten, work_items, seconds) ||
+           (wants_first_times(known, rewritten, work_items, seconds, since_first) ||
             wants_another_look(known, rewritten, seconds));
 }
 

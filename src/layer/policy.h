@@ -118,9 +118,10 @@ static inline double rs_policy_time(const rs_policy_times *times)
  * perhaps changes them, if they lie in tiles. 1 where nothing is gained. */
 double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bool changes);
 
-/* Whether to time the next launch, and that it is timed. It costs `seconds`. */
+/* Whether to time the next launch, `since_first` seconds after the kernel's first one, and that it
+ * is timed. It costs `seconds`. */
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double work_items,
-                          double seconds);
+                          double seconds, double since_first);
 void rs_policy_take_time(rs_policy_knowledge *known, bool rewritten, double seconds);
 
 /* Whether none has been timed so far. */

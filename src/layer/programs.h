@@ -21,7 +21,8 @@ void rs_program_prepare(cl_program handle);
 unsigned rs_program_build(cl_program handle);
 
 /* Whether policy auto may ever want one of the `kernels` of the rewriter's reply in its rewritten
- * form, or the user does. The devices are those of the last build. Called with the lock. */
+ * form, or the user does: also one that gains nothing may find buffers that others of its context
+ * have had converted. The devices are those of the last build. Called with the lock. */
 bool rs_program_may_gain(const rs_program *program, const json_t *kernels);
 
 /* Frees the record once neither the program nor a kernel of it is in use. */

@@ -52,6 +52,7 @@ typedef struct {
     cl_context handle;
     unsigned references; /* the program's; objects keep a context alive beyond them */
     size_t buffer_count;
+    bool may_gain; /* a kernel of a program in it (programs.h) */
     rs_residence *residences;
 } rs_context;
 

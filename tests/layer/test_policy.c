@@ -66,11 +66,11 @@ static void test_own_form_is_timed_first(void **state)
     (void)state;
     rs_policy_knowledge known = {.predicted_ratio = 4};
     assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1e-9}));
-    assert_true(rs_policy_wants_time(&known, false, 1, 1));
+    assert_true(rs_policy_wants_time(&known, false, 1, 1, 0));
     /* Buffers that another kernel has had converted are used as they are. */
     assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
     known.predicted_ratio = 1;
-    assert_false(rs_policy_wants_time(&known, false, 1, 0));
+    assert_false(rs_policy_wants_time(&known, false, 1, 0, 0));
     assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1}));
     assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
     /* Once it may have lost so much, they are brought back for it, there and back again. */

@@ -77,7 +77,8 @@ static void simulate_launch(simulation *s, rs_policy_knowledge *known, double ow
     s->times.seconds += s->is_moved ? moved : own;
     s->times.own_seconds += own;
     rs_policy_note_launch(known, s->is_moved, 1);
-    if (rs_policy_wants_time(known, s->is_moved, 1, timing_seconds)) {
+    if (rs_policy_wants_time(known, s->is_moved, 1, timing_seconds,
+                             s->times.seconds - s->program->start)) {
         rs_policy_take_time(known, s->is_moved, timing_seconds);
         rs_policy_add_time(s->is_moved ? &known->moved : &known->own, s->is_moved ? moved : own, 1);
         s->owed += timing_seconds;
@@ -217,10 +218,10 @@ static void test_timing_is_bounded(void **state)
     /* Where that costs nothing, it is done. */
     rs_policy_knowledge known = {.predicted_ratio = 4};
     for (int i = 0; i < RS_POLICY_SAMPLES; i++) {
-        assert_true(rs_policy_wants_time(&known, false, 1, 0));
+        assert_true(rs_policy_wants_time(&known, false, 1, 0, 0));
         rs_policy_take_time(&known, false, 0);
     }
-    assert_false(rs_policy_wants_time(&known, false, 1, 0));
+    assert_false(rs_policy_wants_time(&known, false, 1, 0, 0));
     assert_true(rs_policy_awaits_time(&known));
     rs_policy_add_time(&known.own, 1, 1);
     for (int i = 1; i < RS_POLICY_SAMPLES; i++)
