@@ -100,11 +100,13 @@ static bool may_gain(const rs_program *program, const json_t *described)
 
 bool rs_program_may_gain(const rs_program *program, const json_t *kernels)
 {
-    size_t i;
-    json_t *described;
-    json_array_foreach((json_t *)kernels, i,
-                       described) if (may_gain(program, described)) return true;
-    return false;
+    rs_context *context = rs_context_find(program->context);
+    bool gains = context != NULL && context->may_gain;
+    for (size_t i = 0; !gains && i < json_array_size(kernels); i++)
+        gains = may_gain(program, json_array_get(kernels, i));
+    if (context != NULL)
+        context->may_gain = gains;
+    return gains;
 }
 
 static void add_rewritten(rs_kernel *kernel, const char *name)
