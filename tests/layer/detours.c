@@ -368,6 +368,59 @@ static void no_kernel(void)
     tear_down(&s);
 }
 
+/* ---- programs that share a buffer ---- */
+
+enum { WIDE = 32, RECORDS = 16384 }; /* 2 MiB: conversions count as measured */
+
+static cl_kernel make_wide_kernel(const char *name, const char *statement)
+{
+    char text[512];
+    const char *strings = text;
+    cl_int error;
+    snprintf(text, sizeof text,
+             "typedef struct { float f[32]; } wide;\n"
+             "__kernel void %s(__global wide *all)\n"
+             "{ __global wide *one = all + get_global_id(0); %s += 1.0f; }\n",
+             name, statement);
+    cl_program own = clCreateProgramWithSource(context, 1, &strings, NULL, &error);
+    check(clBuildProgram(own, 1, &device, "", NULL, NULL) == CL_SUCCESS, "no program");
+    cl_kernel kernel = clCreateKernel(own, name, &error);
+    check(error == CL_SUCCESS, "no kernel");
+    clReleaseProgram(own);
+    return kernel;
+}
+
+/* One kernel uses a float of each record, and one of another program all, in turn. */
+static void two_programs(void)
+{
+    static float all[RECORDS * WIDE];
+    enum { TURNS = 200 };
+    const size_t count = RECORDS;
+    cl_int error;
+    cl_kernel kernels[] = {make_wide_kernel("some", "one->f[3]"),
+                           make_wide_kernel("whole", "for (int k = 0; k < 32; k++) one->f[k]")};
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+    cl_mem buffer =
+        clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof all, all, &error);
+    check(error == CL_SUCCESS, "no buffer");
+    sleep_a_second();
+    for (int k = 0; k < 2; k++)
+        check(clSetKernelArg(kernels[k], 0, sizeof buffer, &buffer) == CL_SUCCESS, "no argument");
+    for (int i = 0; i < 2 * TURNS; i++)
+        check(clEnqueueNDRangeKernel(queue, kernels[i % 2], 1, NULL, &count, NULL, 0, NULL, NULL) ==
+                  CL_SUCCESS,
+              "a launch was refused");
+    check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof all, all, 0, NULL, NULL) ==
+              CL_SUCCESS,
+          "a read was refused");
+    for (int i = 0; i < RECORDS * WIDE; i++)
+        check(all[i] == (float)(i % WIDE == 3 ? 2 * TURNS : TURNS), "an element is wrong");
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+    clReleaseKernel(kernels[0]);
+    clReleaseKernel(kernels[1]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -377,7 +430,7 @@ int main(int argc, char **argv)
                  {"events", events_of_launches}, {"other-events", other_events},
                  {"threads", threads},           {"no-queue", no_queue},
                  {"no-marker", no_marker},       {"no-barrier", no_barrier},
-                 {"no-kernel", no_kernel}};
+                 {"no-kernel", no_kernel},       {"two-programs", two_programs}};
     make_program();
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
