@@ -48,8 +48,8 @@ static bool loader_supports_layers(const char *layer)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The file that the loader was mapped from into this process: several may be installed, and CUDA
- * has one without layers. The name alone when it is not there. */
+/* The file that the loader was mapped from into this process: several may be installed, some of
+ * them without layers. The name alone when it is not there. */
 static const char *loader_file(void)
 {
     static char path[4096];
@@ -76,8 +76,7 @@ static void report_layer(json_t *findings, const char *layer, bool loaded)
     else
         rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_MISSING,
                       "use ocl-icd 2.3 or newer (apt-get install ocl-icd-libopencl1), or the "
-                      "Khronos loader; if "
-                      "it is there, put its folder first in LD_LIBRARY_PATH",
+                      "Khronos loader; if it is there, put its folder first in LD_LIBRARY_PATH",
                       "%s does not load %s", loader_file(), layer);
 }
 
