@@ -35,12 +35,6 @@ static void read_access(rs_target *target, const json_t *access)
         target->regular = 1;
 }
 
-static bool is_transformed(const json_t *argument)
-{
-    const char *status = json_string_value(json_object_get(argument, "status"));
-    return status != NULL && strcmp(status, "transformed") == 0;
-}
-
 static bool read_target(rs_target *target, const json_t *argument)
 {
     *target = (rs_target){
@@ -63,7 +57,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
         return false;
     json_array_foreach((json_t *)arguments, i, argument)
     {
-        if (!is_transformed(argument))
+        if (!rs_report_is_transformed(argument))
             continue;
         rs_target *found = &kernel->targets[kernel->target_count++];
         if (!read_target(found, argument) || found->index >= kernel->argument_count) {
@@ -85,7 +79,7 @@ static bool may_gain(const rs_program *program, const json_t *described)
     json_array_foreach(json_object_get(described, "arguments"), i, argument)
     {
         rs_target target;
-        if (!is_transformed(argument) || policy == RS_POLICY_OFF)
+        if (!rs_report_is_transformed(argument) || policy == RS_POLICY_OFF)
             continue;
         bool gains = policy != RS_POLICY_AUTO || !read_target(&target, argument);
         for (cl_uint d = 0; !gains && d < program->device_count; d++)

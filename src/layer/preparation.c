@@ -192,12 +192,8 @@ static void keep_all(json_t *kernels, const char *reason)
     {
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
-            const char *status = json_string_value(json_object_get(argument, "status"));
-            if (status == NULL || strcmp(status, "transformed") != 0)
-                continue;
-            json_object_set_new(argument, "status", json_string("kept"));
-            rs_report_own_layout(argument);
-            json_object_set_new(argument, "reason", json_string(reason));
+            if (rs_report_is_transformed(argument))
+                rs_report_keep(argument, reason);
         }
     }
 }

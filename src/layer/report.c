@@ -92,10 +92,18 @@ void rs_report_device(cl_device_id device)
         add_once(&report.devices, name);
 }
 
-void rs_report_own_layout(json_t *argument)
+bool rs_report_is_transformed(const json_t *argument)
+{
+    const char *status = json_string_value(json_object_get(argument, "status"));
+    return status != NULL && strcmp(status, "transformed") == 0;
+}
+
+void rs_report_keep(json_t *argument, const char *reason)
 {
     const char *own = json_string_value(json_object_get(argument, "source_layout"));
+    json_object_set_new(argument, "status", json_string("kept"));
     json_object_set_new(argument, "layout", json_string(own != NULL ? own : "i f"));
+    json_object_set_new(argument, "reason", json_string(reason));
 }
 
 /* The arguments as the rewriter described them, corrected by what happened at the launches. */
@@ -108,16 +116,12 @@ static json_t *arguments_of(const rs_kernel_facts *facts)
     json_t *argument;
     json_array_foreach(arguments, i, argument)
     {
-        const char *status = json_string_value(json_object_get(argument, "status"));
-        if (status == NULL || strcmp(status, "transformed") != 0)
+        if (!rs_report_is_transformed(argument))
             continue;
         bool cause =
             (size_t)json_integer_value(json_object_get(argument, "index")) == facts->held_argument;
-        json_object_set_new(argument, "status", json_string("kept"));
-        rs_report_own_layout(argument);
-        json_object_set_new(
-            argument, "reason",
-            json_string(cause ? facts->held_reason : "another argument of the kernel was kept"));
+        rs_report_keep(argument,
+                       cause ? facts->held_reason : "another argument of the kernel was kept");
     }
     return arguments;
 }

@@ -20,8 +20,10 @@ rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name);
  * it. The facts may be NULL. */
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason);
 
-/* Says in the rewriter's description of an argument that it stays in the program's layout. */
-void rs_report_own_layout(json_t *argument);
+/* Whether the rewriter's description of an argument says that it is in another layout; and says
+ * there that it stays in the program's, and why. */
+bool rs_report_is_transformed(const json_t *argument);
+void rs_report_keep(json_t *argument, const char *reason);
 
 /* A sentence for the report, once each (a program that could not be rewritten, a freeze). */
 void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
