@@ -309,8 +309,9 @@ static void set_ratio(json_t *measured, const char *key, const json_t *own, cons
                         json_real(median_of(own, &spread) / median_of(other, &spread)));
 }
 
-/* Processes in turn: what a machine does besides disturbs all three ways. Of each, the loop of
- * launches, by its own clock, and the whole process, from here. */
+/* Processes in turn, each time another one first: what a machine does besides, and what a process
+ * leaves to the next one, disturbs all three ways. Of each, the loop of launches, by its own clock,
+ * and the whole process, from here. */
 static bool run_in_turn(const setting *s, json_t *measured)
 {
     json_t *elapsed[WAYS], *process[WAYS];
@@ -323,9 +324,10 @@ static bool run_in_turn(const setting *s, json_t *measured)
         json_object_set_new(measured, process_keys[w], process[w]);
     }
     for (size_t run = 0; done && run < s->options->runs; run++)
-        for (int w = 0; done && w < WAYS; w++) {
+        for (size_t turn = 0; done && turn < WAYS; turn++) {
+            const way w = (way)((run + turn) % WAYS);
             double start = rs_cli_now();
-            json_t *line = run_way(s, (way)w);
+            json_t *line = run_way(s, w);
             json_array_append_new(process[w], json_real(rs_cli_now() - start));
             done = line != NULL;
             same = same && same_result(line, json_object_get(measured, "aos"));

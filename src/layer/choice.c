@@ -5,6 +5,8 @@
 #include "layer/report.h"
 #include "rewrite/launch_limits.h"
 
+#include <math.h>
+
 enum { LAUNCHES_BETWEEN_LOOKS = 16 };
 
 /* ---- what stands in the way ---- */
@@ -160,6 +162,20 @@ static double least_rate(const rs_choice *choice)
     return seconds > 0 ? bytes / seconds : 0;
 }
 
+/* Bytes a second that the kernel would use in the other layout, by its prediction alone: one that
+ * only reads moves half of what a conversion does. */
+static double predicted_rate(const rs_choice *choice, cl_device_id device, double least_rate)
+{
+    const rs_kernel *kernel = choice->kernel;
+    double faster = choice->known->knowledge.is_unsure ? 1 : HUGE_VAL;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        double ratio = rs_knowledge_predict_whole(target, device) * (target->is_changed ? 1 : 0.5);
+        faster = fmin(faster, ratio);
+    }
+    return least_rate * fmax(faster, 1);
+}
+
 bool rs_kernel_is_looked_at(const rs_kernel *kernel)
 {
     return kernel->facts->launches % LAUNCHES_BETWEEN_LOOKS == 0;
@@ -185,7 +201,7 @@ static rs_policy_launch describe_launch(const rs_choice *choice, cl_device_id de
                                       choice->known->first_launch - rs_the_layer.loaded_at,
                                   .owed_seconds = rs_the_layer.owed,
                                   .elapsed_seconds = elapsed_seconds(kernel)};
-    double rate = least_rate(choice);
+    double rate = least_rate(choice), fast = predicted_rate(choice, device, rate);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
@@ -194,8 +210,12 @@ static rs_policy_launch describe_launch(const rs_choice *choice, cl_device_id de
         double seconds = rs_knowledge_conversion_seconds(device, buffer->size, rate);
         if (buffer->residence != NULL)
             described.back_seconds += seconds;
-        if (!in_layout(buffer, &kernel->targets[i]))
-            described.there_seconds += buffer->residence != NULL ? 2 * seconds : seconds;
+        if (!in_layout(buffer, &kernel->targets[i])) {
+            const double times = buffer->residence != NULL ? 2 : 1;
+            described.there_seconds += times * seconds;
+            described.there_predicted +=
+                times * rs_knowledge_conversion_seconds(device, buffer->size, fast);
+        }
         if (rs_relayout_needs_plans(&kernel->targets[i].relayout, buffer->size) &&
             rs_residence_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
                                      buffer->size))

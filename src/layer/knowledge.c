@@ -174,12 +174,22 @@ void rs_knowledge_add_plan(cl_device_id handle, double seconds)
         device->longest_plan = seconds;
 }
 
-double rs_knowledge_predict(const rs_target *target, cl_device_id device)
+static double predict(const rs_target *target, cl_device_id device, size_t used_bytes)
 {
     if (target->relayout.from_soa)
         return 1; /* neighbours are neighbours there already */
-    return rs_policy_predict(device_is_cpu(device), target->relayout.record.size,
-                             target->used_bytes, target->is_changed);
+    return rs_policy_predict(device_is_cpu(device), target->relayout.record.size, used_bytes,
+                             target->is_changed);
+}
+
+double rs_knowledge_predict(const rs_target *target, cl_device_id device)
+{
+    return predict(target, device, target->used_bytes);
+}
+
+double rs_knowledge_predict_whole(const rs_target *target, cl_device_id device)
+{
+    return predict(target, device, target->relayout.record.size);
 }
 
 /* ---- kernels ---- */

@@ -53,6 +53,9 @@ void rs_knowledge_add_plan(cl_device_id device, double seconds);
 /* How many times faster a kernel's accesses to an argument are in its other layout. */
 double rs_knowledge_predict(const rs_target *target, cl_device_id device);
 
+/* The same, if they used all of each record. */
+double rs_knowledge_predict_whole(const rs_target *target, cl_device_id device);
+
 /* Adds what this process has learned to the wisdom; called at its end. */
 void rs_knowledge_save(void);
 

@@ -328,6 +328,13 @@ static bool is_in_debt(const rs_policy_launch *launch)
                affordable_part * launch->elapsed_seconds;
 }
 
+/* What the conversions of a launch are expected to take, there and back, with their plans. */
+static double conversion_seconds(const rs_policy_knowledge *known, const rs_policy_launch *launch)
+{
+    const bool is_first = known->moved.count == 0 && launch->there_predicted > 0;
+    return 2 * (is_first ? launch->there_predicted : launch->there_seconds) + launch->plan_seconds;
+}
+
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     const rs_policy_launch *launch)
 {
@@ -344,7 +351,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     rs_policy_demand demand = own > moved ? RS_FOR_LAYOUT : RS_AGAINST_LAYOUT;
     double launches = (double)expected_launches(known, launch);
     /* What is converted must be converted back one day; what is converted already has been paid. */
-    double cost_moved = launches * moved + 2 * launch->there_seconds + launch->plan_seconds;
+    double cost_moved = launches * moved + conversion_seconds(known, launch);
     double cost_own = launches * own + launch->back_seconds;
     if (cost_moved >= cost_own)
         return (rs_policy_decision){false,

@@ -31,8 +31,10 @@
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
  * than about what waiting for them has already cost, and a buffer that is launched on once is
- * converted only if that one launch pays for it. A use ends when something needs the program's own
- * layout: a read, or a kernel that is faster there. Kernels that gain nothing use what they find.
+ * converted only if that one launch pays for it. Where no conversion has been timed, one that is to
+ * be tried is expected to be as fast as the rewritten form, but must be affordable if it is not. A
+ * use ends when something needs the program's own layout: a read, or a kernel that is faster there.
+ * Kernels that gain nothing use what they find.
  *
  * Expectations fail. So there is an account of all kernels together: conversions, trials and timed
  * launches are owed, what launches gain by their measured times pays, and while something is owed
@@ -83,6 +85,7 @@ typedef struct {
 typedef struct {
     double work_items;
     double there_seconds;   /* conversions before the rewritten form can run */
+    double there_predicted; /* the same, if the device is as fast as predicted; 0: as above */
     double back_seconds;    /* conversions before the program's own form can run */
     double plan_seconds;    /* making the plans of those conversions, beside the program */
     size_t run;             /* launches so far that wanted the layout, this one not counted */

@@ -117,6 +117,24 @@ static void test_measurement_goes_before_prediction(void **state)
     assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 10}));
 }
 
+/* Where none has been timed, conversions are expected to be fast, but a trial must be affordable if
+ * they are not. */
+static void test_first_conversions_are_expected_to_be_fast(void **state)
+{
+    (void)state;
+    const rs_policy_launch launch = {
+        .there_seconds = 1, .there_predicted = 0.3, .run = 1, .start_seconds = 60};
+    rs_policy_knowledge known = {.predicted_ratio = 4};
+    rs_policy_add_time(&known.own, 1, 1);
+    known.own_work_items = 1;
+    assert_true(chooses(&known, launch));
+    rs_policy_launch early = launch;
+    early.start_seconds = 40;
+    assert_false(chooses(&known, early));
+    rs_policy_add_time(&known.moved, 0.25, 1);
+    assert_false(chooses(&known, launch));
+}
+
 /* As long as the times of a trial are not known, no more launches are like it. */
 static void test_trials_are_few(void **state)
 {
@@ -219,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_measurement_goes_before_prediction),
         cmocka_unit_test(test_trials_wait_until_they_cost_little),
         cmocka_unit_test(test_times_count_by_work_item),
+        cmocka_unit_test(test_first_conversions_are_expected_to_be_fast),
         cmocka_unit_test(test_trials_are_few),
         cmocka_unit_test(test_what_is_wanted),
     };
