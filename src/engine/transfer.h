@@ -53,7 +53,8 @@ struct rs_transfer_operations {
                                 rs_ticket *ticket);
     restride_status (*wait)(rs_transfer *transfer, rs_ticket ticket);
 
-    /* From buffer to buffer on the engine's own queue, and waiting for all that is there. */
+    /* From buffer to buffer on the engine's own queue, before all that is enqueued there later; and
+     * waiting for all that is there. */
     restride_status (*copy)(rs_transfer *transfer, void *to, size_t to_offset, void *from,
                             size_t from_offset, size_t bytes);
     restride_status (*finish)(rs_transfer *transfer);

@@ -2,10 +2,36 @@
 
 #include "base/status.h"
 #include "engine/open.h"
+#ifdef RESTRIDE_HAVE_OPENCL
+#include "engine/opencl/opencl.h"
+#include "restride/opencl.h"
+#endif
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#ifdef RESTRIDE_HAVE_OPENCL
+static restride_status open_any_order(restride_engine **engine)
+{
+    restride_engine *first;
+    restride_status status = rs_opencl_open(&first, getenv("RESTRIDE_TEST_DEVICE"));
+    *engine = NULL;
+    if (status != RESTRIDE_OK)
+        return status;
+    const rs_opencl_engine *opened = (rs_opencl_engine *)first;
+    const cl_icd_dispatch *api = opened->api;
+    cl_int code;
+    cl_command_queue queue = api->clCreateCommandQueue(
+        opened->context, opened->device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+    status = code == CL_SUCCESS ? restride_engine_create_opencl(engine, queue)
+                                : rs_fail(RESTRIDE_UNSUPPORTED, "The device has no such queue.");
+    if (code == CL_SUCCESS)
+        api->clReleaseCommandQueue(queue);
+    restride_engine_destroy(first);
+    return status;
+}
+#endif
 
 restride_status lab_open(restride_engine **engine, const char *name)
 {
@@ -16,6 +42,8 @@ restride_status lab_open(restride_engine **engine, const char *name)
 #ifdef RESTRIDE_HAVE_OPENCL
     if (strcmp(name, "opencl") == 0)
         return rs_opencl_open(engine, getenv("RESTRIDE_TEST_DEVICE"));
+    if (strcmp(name, "opencl-any-order") == 0)
+        return open_any_order(engine);
 #endif
     *engine = NULL;
     return rs_fail(RESTRIDE_UNSUPPORTED, "There is no engine \"%s\" here.", name);

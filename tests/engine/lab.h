@@ -4,8 +4,9 @@
 
 #include "engine/transfer.h"
 
-/* An engine "opencl" (on the device that RESTRIDE_TEST_DEVICE names) or "cuda";
- * RESTRIDE_UNSUPPORTED, with a sentence, when there is none here. */
+/* An engine "opencl" (on the device that RESTRIDE_TEST_DEVICE names), "opencl-any-order" (the same
+ * with a queue that runs commands out of order) or "cuda"; RESTRIDE_UNSUPPORTED, with a sentence,
+ * when there is none here. */
 restride_status lab_open(restride_engine **engine, const char *name);
 
 /* All bytes of a buffer, to the device or from it. */

@@ -147,7 +147,9 @@ restride_status rs_opencl_fail(cl_int code, const char *doing)
     for (size_t i = 0; i < sizeof error_names / sizeof error_names[0]; i++)
         if (error_names[i].code == code)
             name = error_names[i].name;
-    bool no_memory = code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    /* Only a buffer that is larger than the device gives has a size that is invalid. */
+    bool no_memory = code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+                     code == CL_INVALID_BUFFER_SIZE;
     restride_status status = no_memory ? RESTRIDE_OUT_OF_MEMORY : RESTRIDE_DEVICE_ERROR;
     return rs_fail(status, "OpenCL failed while %s: %s (%d).", doing, name, (int)code);
 }

@@ -195,13 +195,22 @@ static restride_status wait(rs_transfer *base, rs_ticket ticket)
     return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "waiting for a transfer");
 }
 
+/* A queue without an order might convert what has not arrived yet. */
 static restride_status copy(rs_transfer *base, void *to, size_t to_offset, void *from,
                             size_t from_offset, size_t bytes)
 {
-    cl_int code = ((lanes *)base)
-                      ->api->clEnqueueCopyBuffer(own_queue(base), (cl_mem)from, (cl_mem)to,
-                                                 from_offset, to_offset, bytes, 0, NULL, NULL);
-    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "copying on the device");
+    const lanes *l = (lanes *)base;
+    const bool is_awaited = ((rs_opencl_engine *)base->engine)->out_of_order;
+    rs_ticket ticket = NULL;
+    cl_event event = NULL;
+    cl_int code = l->api->clEnqueueCopyBuffer(own_queue(base), (cl_mem)from, (cl_mem)to,
+                                              from_offset, to_offset, bytes, 0, NULL,
+                                              is_awaited ? &event : NULL);
+    if (!is_awaited)
+        return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "copying on the device");
+    restride_status status =
+        submitted(l, own_queue(base), code, event, &ticket, "copying on the device");
+    return status == RESTRIDE_OK ? wait(base, ticket) : status;
 }
 
 static restride_status finish(rs_transfer *base)
