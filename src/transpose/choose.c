@@ -77,6 +77,7 @@ static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *tra
 static void weigh(rs_choice *choice, const rs_problem *problem)
 {
     size_t kept = kept_bytes(choice, &problem->traits);
+    choice->limit = problem->scratch_limit;
     choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
     choice->cost = choice->count > 0 && choice->scratch_limit == 0 ? RS_COST_IMPOSSIBLE : 0;
     for (size_t i = 0; i < choice->count; i++)

@@ -34,6 +34,7 @@ typedef struct {
     size_t count;
     rs_transpose_task tasks[RS_CHOICE_MOST_TASKS];
     size_t scratch_limit; /* for each stage */
+    size_t limit;         /* for all of them, with their tables */
     double cost;          /* passes over the memory at the speed of a copy, estimated */
     size_t considered;    /* proposals that were compared */
     char why[RS_PLAN_WHY_BYTES];

@@ -15,6 +15,7 @@
 #include "layout/layout.h"
 #include "restride/plan.h"
 #include "transpose/factor.h"
+#include "transpose/fit.h"
 #include "transpose/separate.h"
 #include "transpose/tune.h"
 
@@ -481,16 +482,6 @@ static restride_status add_factored(restride_plan *plan, const restride_layout *
     return rs_sequence_plan(plan, options, fill, &forms);
 }
 
-/* What is granted, or the default where threads work. */
-static size_t scratch_bound(const restride_plan *plan, const restride_plan_options *options)
-{
-    if (options != NULL && options->scratch_bytes != 0)
-        return options->scratch_bytes;
-    const rs_engine_traits traits = plan->engine->operations->traits(plan->engine);
-    bool device = traits.chip_only || traits.cost != NULL;
-    return device ? SIZE_MAX : rs_choose_scratch_limit(plan->bytes, &traits);
-}
-
 /* Tiles pass through memory once; where they cannot, stages of transpositions do it. */
 static restride_status choose_stages(restride_plan *plan, const restride_layout *from,
                                      const restride_layout *to, size_t elem_size,
@@ -503,11 +494,12 @@ static restride_status choose_stages(restride_plan *plan, const restride_layout 
     restride_status status = RESTRIDE_OK;
     if (operations->create_marshal != NULL)
         status = add_marshaling(plan, from, to, &known);
-    bool fits =
-        status == RESTRIDE_OK && restride_plan_scratch_bytes(plan) <= scratch_bound(plan, options);
+    const rs_engine_traits traits = operations->traits(plan->engine);
+    bool fits = status == RESTRIDE_OK &&
+                restride_plan_scratch_bytes(plan) <= rs_fit_bound(plan->bytes, &traits, options);
     if (known && (fits || operations->create_transpose == NULL))
         return status;
-    rs_plan_drop_stages(plan);
+    rs_plan_drop_stages(plan, 0);
     if (operations->create_transpose == NULL)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The %s engine has no stages from \"%s\" to \"%s\"; it converts "

@@ -179,9 +179,9 @@ char *restride_plan_describe(const restride_plan *plan)
     return text;
 }
 
-void rs_plan_drop_stages(restride_plan *plan)
+void rs_plan_drop_stages(restride_plan *plan, size_t count)
 {
-    for (; plan->stage_count > 0; plan->stage_count--) {
+    for (; plan->stage_count > count; plan->stage_count--) {
         plan->engine->operations->destroy_stage(plan->stages[plan->stage_count - 1]);
         free((void *)(uintptr_t)plan->tasks[plan->stage_count - 1].pieces);
     }
@@ -191,7 +191,7 @@ void restride_plan_destroy(restride_plan *plan)
 {
     if (plan == NULL)
         return;
-    rs_plan_drop_stages(plan);
+    rs_plan_drop_stages(plan, 0);
     free(plan->stages);
     free(plan->tasks);
     free(plan->from);

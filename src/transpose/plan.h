@@ -36,8 +36,8 @@ restride_status rs_plan_reserve(restride_plan *plan, size_t count);
 restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
                                        size_t count, size_t scratch_limit);
 
-/* Leaves a plan without stages. */
-void rs_plan_drop_stages(restride_plan *plan);
+/* Leaves a plan with its first `count` stages. */
+void rs_plan_drop_stages(restride_plan *plan, size_t count);
 
 /* The scratch memory that the stages of a run share: as much as the one that takes most. */
 size_t rs_plan_shared_scratch(const restride_plan *plan);

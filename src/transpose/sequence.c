@@ -1,6 +1,7 @@
 /* Lists of steps and the stages for them; see sequence.h. */
 #include "transpose/sequence.h"
 #include "transpose/cost.h"
+#include "transpose/fit.h"
 #include "transpose/wisdom.h"
 
 #include <stdio.h>
@@ -207,30 +208,47 @@ static restride_status choose_stages(const rs_sequence *steps, const rs_matrices
     return RESTRIDE_OK;
 }
 
+static restride_status add_chosen(const rs_sequence *steps, const rs_step *step,
+                                  restride_plan *plan, double *cost)
+{
+    rs_transpose_task task = step->task;
+    task.offset = step->context.offset;
+    task.outer = step->context.outer;
+    task.pitch = step->context.pitch;
+    *cost = chosen_price(steps, step);
+    return rs_plan_add_transposes(plan, &task, 1, limit_of(steps, step));
+}
+
+static void spread_all(rs_choice *choice, const void *context)
+{
+    const rs_step *step = context;
+    const size_t dense = step_bytes(step) / step->context.outer;
+    for (size_t i = 0; i < choice->count; i++)
+        spread(&choice->tasks[i], &step->context, dense);
+}
+
+static restride_status add_transposition(const rs_sequence *steps, const rs_step *step,
+                                         restride_plan *plan, double *cost)
+{
+    rs_choice choice;
+    const rs_matrices all = rs_sequence_matrices(step);
+    const restride_plan_options options = limits_of(steps);
+    restride_status status = choose_stages(steps, &all, &choice);
+    if (status == RESTRIDE_OK)
+        status = rs_fit_add(plan, &choice, &all, &steps->traits, &options, spread_all, step);
+    *cost = choice.cost;
+    return status;
+}
+
 /* Chooses the stages of one step and adds them to the plan, and their cost to the plan's. */
 static restride_status choose_step(const rs_sequence *steps, const rs_step *step,
                                    restride_plan *plan)
 {
-    rs_choice choice = {.count = 1};
-    restride_status status = RESTRIDE_OK;
-    if (step->chosen) {
-        choice.tasks[0] = step->task;
-        choice.tasks[0].offset = step->context.offset;
-        choice.tasks[0].outer = step->context.outer;
-        choice.tasks[0].pitch = step->context.pitch;
-        choice.scratch_limit = limit_of(steps, step);
-        choice.cost = chosen_price(steps, step);
-    } else {
-        const rs_matrices all = rs_sequence_matrices(step);
-        status = choose_stages(steps, &all, &choice);
-        size_t dense = step_bytes(step) / step->context.outer;
-        for (size_t i = 0; status == RESTRIDE_OK && i < choice.count; i++)
-            spread(&choice.tasks[i], &step->context, dense);
-    }
+    double cost = 0;
+    restride_status status = step->chosen ? add_chosen(steps, step, plan, &cost)
+                                          : add_transposition(steps, step, plan, &cost);
     if (status == RESTRIDE_OK)
-        status = rs_plan_add_transposes(plan, choice.tasks, choice.count, choice.scratch_limit);
-    if (status == RESTRIDE_OK)
-        plan->passes += choice.cost * (double)step_bytes(step) / (double)plan->bytes;
+        plan->passes += cost * (double)step_bytes(step) / (double)plan->bytes;
     return status;
 }
 
@@ -269,17 +287,11 @@ static restride_status plan_within(restride_plan *plan, rs_sequence *steps, rs_s
     return status;
 }
 
-/* Devices keep their tables within what each stage may take. */
-static bool fits(const restride_plan *plan, const rs_sequence *steps)
-{
-    bool device = steps->traits.chip_only || steps->traits.cost != NULL;
-    return device || restride_plan_scratch_bytes(plan) <= steps->budget;
-}
-
 rs_sequence rs_sequence_of(const restride_engine *engine, size_t bytes,
                            const restride_plan_options *options)
 {
     rs_sequence steps = {.traits = engine->operations->traits(engine)};
+    steps.bound = rs_fit_bound(bytes, &steps.traits, options);
     steps.budget = rs_choose_scratch_limit(bytes, &steps.traits);
     if (options != NULL && options->scratch_bytes != 0)
         steps.budget = options->scratch_bytes;
@@ -289,18 +301,21 @@ rs_sequence rs_sequence_of(const restride_engine *engine, size_t bytes,
     return steps;
 }
 
-/* One attempt: *done tells whether the plan has stages that keep within the budget. */
+/* One attempt: *done tells whether the plan has stages that keep within the bound, and *taken what
+ * they take. */
 static restride_status attempt(restride_plan *plan, const rs_sequence *surroundings,
-                               rs_sequence_fill *fill, const void *conversion, bool *done)
+                               rs_sequence_fill *fill, const void *conversion, bool *done,
+                               size_t *taken)
 {
     rs_arena arena = {0};
     rs_sequence steps = *surroundings;
     steps.arena = &arena;
     restride_status status = plan_within(plan, &steps, fill, conversion);
     rs_arena_free(&arena);
-    *done = status == RESTRIDE_OK && fits(plan, &steps);
+    *taken = restride_plan_scratch_bytes(plan);
+    *done = status == RESTRIDE_OK && *taken <= steps.bound;
     if (!*done)
-        rs_plan_drop_stages(plan);
+        rs_plan_drop_stages(plan, 0);
     return status;
 }
 
@@ -308,10 +323,10 @@ static restride_status attempt(restride_plan *plan, const rs_sequence *surroundi
  * Each step alone keeps within the budget; together the tables of all and the scratch memory of one
  * may not. Then all get less, until they do.
  */
-static void give_less(rs_sequence *surroundings)
+static void give_less(rs_sequence *surroundings, size_t taken)
 {
-    enum { PARTS = 32 };
-    surroundings->scratch_limit -= surroundings->scratch_limit / PARTS + 1;
+    surroundings->scratch_limit =
+        rs_fit_less(surroundings->scratch_limit, taken, surroundings->bound);
 }
 
 static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surroundings,
@@ -320,15 +335,16 @@ static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surro
     enum { ROUNDS = 80 };
     for (int round = 0; round < ROUNDS && surroundings->scratch_limit > 0; round++) {
         bool done;
-        restride_status status = attempt(plan, surroundings, fill, conversion, &done);
+        size_t taken;
+        restride_status status = attempt(plan, surroundings, fill, conversion, &done, &taken);
         if (status != RESTRIDE_OK || done)
             return status;
-        give_less(surroundings);
+        give_less(surroundings, taken);
     }
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "The stages of this conversion do not keep within %zu bytes of scratch memory; "
                    "grant more.",
-                   surroundings->budget);
+                   surroundings->bound);
 }
 
 restride_status rs_sequence_plan_estimated(restride_plan *plan, rs_sequence_fill *fill,
@@ -349,14 +365,15 @@ restride_status rs_sequence_plan(restride_plan *plan, const restride_plan_option
     rs_sequence guided = surroundings;
     guided.guidance = &guidance;
     bool done;
-    restride_status status = attempt(plan, &guided, fill, conversion, &done);
+    size_t taken;
+    restride_status status = attempt(plan, &guided, fill, conversion, &done, &taken);
     if (done || status == RESTRIDE_OUT_OF_MEMORY)
         return status;
     /* What wisdom says may have been measured elsewhere, or be wrong; then estimates decide. */
     if (guidance.orders_followed + guidance.stages_followed == 0) {
         if (status != RESTRIDE_OK)
             return status;
-        give_less(&surroundings);
+        give_less(&surroundings, taken);
     }
     return plan_by_estimates(plan, &surroundings, fill, conversion);
 }

@@ -39,7 +39,8 @@ typedef struct {
     rs_arena *arena;
     rs_guidance *guidance; /* NULL: estimates alone decide */
     rs_engine_traits traits;
-    size_t budget;        /* of the whole plan: scratch memory and tables */
+    size_t bound;         /* of the whole plan: scratch memory and tables */
+    size_t budget;        /* for which its stages are chosen at first, at most that */
     size_t scratch_limit; /* of each step, at most that */
     size_t run_bytes;
     rs_step *first;

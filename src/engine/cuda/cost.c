@@ -54,6 +54,8 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     double words = narrow_words(task, 4);
     if (block <= engine->common.local_bytes)
         return 1.1 + words;
+    if (!rs_cuda_panels_fit(engine, task))
+        return INFINITY;
     /* With few gangs at once there is less to do while one waits at its gate. */
     return 1.22 + 0.35 * (double)block / (double)chip + words + tiles_waste(task) +
            misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);

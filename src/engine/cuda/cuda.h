@@ -152,6 +152,9 @@ static inline rs_cuda_engine *rs_cuda_engine_of(const rs_cuda_stage *stage)
 /* The widest access that fits `unit` and where every matrix of the task begins: 1 to 16 bytes. */
 size_t rs_cuda_word(const rs_transpose_task *task);
 
+/* Whether the blocks of the device together have room for a panel in shared memory. */
+bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *task);
+
 /* Words from row to row of a tile in shared memory: neighbours of a column lie in different banks.
  */
 size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word);

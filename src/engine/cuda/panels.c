@@ -52,11 +52,12 @@ typedef struct {
     size_t bytes; /* in shared memory */
 } tile;
 
-static tile make_tile(const rs_cuda_stage *stage, size_t rows, size_t cols)
+static tile make_tile(const rs_transpose_task *task, size_t rows, size_t cols)
 {
-    size_t unit_words = stage->task.unit / stage->word;
-    size_t pitch = rs_cuda_tile_pitch(cols, unit_words, stage->word);
-    return (tile){unit_words, rows, cols, pitch, rows * pitch * stage->word};
+    size_t word = rs_cuda_word(task);
+    size_t unit_words = task->unit / word;
+    size_t pitch = rs_cuda_tile_pitch(cols, unit_words, word);
+    return (tile){unit_words, rows, cols, pitch, rows * pitch * word};
 }
 
 static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const tile *t,
@@ -88,16 +89,46 @@ size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit)
 }
 
 /* Where one side is shorter than a tile's, the other is longer. */
-static tile choose_tile(const rs_cuda_stage *stage)
+static tile choose_tile(const rs_transpose_task *task)
 {
-    const rs_transpose_task *task = &stage->task;
     size_t edge = RUN_BYTES / task->unit;
     edge = edge < 1 ? 1 : rs_size_smaller(edge, MOST_EDGE);
     size_t rows = rs_cuda_divide_side(task->rows, edge, task->unit);
     size_t cols = rs_cuda_divide_side(task->cols, edge * edge / rows, task->unit);
     if (cols < edge)
         rows = rs_cuda_divide_side(task->rows, edge * edge / cols, task->unit);
-    return make_tile(stage, rows, cols);
+    return make_tile(task, rows, cols);
+}
+
+/* How a panel lies in shared memory. */
+typedef struct {
+    tile tile;
+    size_t tiles;   /* of a panel */
+    size_t blocks;  /* a multiprocessor */
+    size_t room;    /* blocks at once */
+    size_t members; /* blocks that a gang has at least; SIZE_MAX: a tile is too large */
+} cut;
+
+static cut cut_panel(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    cut c = {.tile = choose_tile(task), .blocks = BLOCKS};
+    size_t budget = engine->shared_bytes / BLOCKS - RESERVED_BYTES;
+    if (c.tile.bytes > budget) {
+        budget = engine->shared_bytes_a_block;
+        c.blocks = 1;
+    }
+    size_t slots = budget / c.tile.bytes;
+    c.tiles =
+        rs_size_divide_up(task->rows, c.tile.rows) * rs_size_divide_up(task->cols, c.tile.cols);
+    c.room = c.blocks * engine->multiprocessors;
+    c.members = slots == 0 ? SIZE_MAX : rs_size_divide_up(c.tiles, slots);
+    return c;
+}
+
+bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    const cut c = cut_panel(engine, task);
+    return c.members <= c.room;
 }
 
 /* As many as there is room for, or fewer when the last round would leave most of them idle. */
@@ -116,29 +147,20 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    const tile t = choose_tile(stage);
-    size_t budget = engine->shared_bytes / BLOCKS - RESERVED_BYTES;
-    size_t blocks = BLOCKS;
-    if (t.bytes > budget) {
-        budget = engine->shared_bytes_a_block;
-        blocks = 1;
-    }
-    size_t slots = budget / t.bytes;
-    size_t tiles = rs_size_divide_up(task->rows, t.rows) * rs_size_divide_up(task->cols, t.cols);
-    size_t members = slots == 0 ? SIZE_MAX : rs_size_divide_up(tiles, slots);
-    size_t panels = task->outer * task->count;
-    size_t room = blocks * engine->multiprocessors;
-    if (members > room)
+    const cut c = cut_panel(engine, task);
+    if (c.members > c.room)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "A panel of %zu x %zu elements of %zu bytes does not fit into the shared "
                        "memory of %s.",
                        task->rows, task->cols, task->unit, engine->name);
-    size_t gangs = choose_gangs(room / members, panels);
-    members = rs_size_smaller(room / gangs, tiles);
+    size_t panels = task->outer * task->count;
+    size_t gangs = choose_gangs(c.room / c.members, panels);
+    size_t members = rs_size_smaller(c.room / gangs, c.tiles);
+    size_t slots = rs_size_divide_up(c.tiles, members);
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = members > 1;
-    restride_status status = create_kernel(stage, launch, &t, members > 1,
-                                           rs_size_divide_up(tiles, members), THREADS, blocks);
+    restride_status status =
+        create_kernel(stage, launch, &c.tile, members > 1, slots, THREADS, c.blocks);
     if (status == RESTRIDE_OK && members > 1 && launch->kernel.resident < gangs * members)
         status = rs_fail(RESTRIDE_DEVICE_LIMIT, "%s has no room for %zu blocks at once.",
                          engine->name, gangs * members);
@@ -157,7 +179,7 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     snprintf(stage->shape, sizeof stage->shape,
-             "%zu gangs of %zu blocks, %zu tiles of %zu x %zu a block", gangs, members,
-             rs_size_divide_up(tiles, members), t.rows, t.cols);
+             "%zu gangs of %zu blocks, %zu tiles of %zu x %zu a block", gangs, members, slots,
+             c.tile.rows, c.tile.cols);
     return RESTRIDE_OK;
 }

@@ -18,9 +18,15 @@
 #include <ucontext.h>
 
 enum {
+#ifdef LIKE_H100
+    MULTIPROCESSORS = 132,
+    SHARED_BYTES = 228 << 10,
+    SHARED_BYTES_A_BLOCK = 227 << 10,
+#else
     MULTIPROCESSORS = 3,
     SHARED_BYTES = 64 << 10,
     SHARED_BYTES_A_BLOCK = 60 << 10,
+#endif
     RESERVED_BYTES = 1024,
     MOST_THREADS = 2048, /* of a multiprocessor */
     STACK_BYTES = 16 << 10,

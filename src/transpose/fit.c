@@ -1,0 +1,69 @@
+/* From a choice to the stages of a plan: see fit.h. */
+#include "transpose/fit.h"
+#include "base/arithmetic.h"
+
+#include <stdlib.h>
+
+enum { MOST_CHOICES = 16, DEVICE_PARTS = 400, DEVICE_BYTES = 1 << 20, LESS_PARTS = 32 };
+
+size_t rs_fit_bound(size_t bytes, const rs_engine_traits *traits,
+                    const restride_plan_options *options)
+{
+    if (options != NULL && options->scratch_bytes != 0)
+        return options->scratch_bytes;
+    if (traits->scratch_parts != 0)
+        return rs_size_add_capped(bytes / DEVICE_PARTS, DEVICE_BYTES);
+    return rs_choose_scratch_limit(bytes, traits);
+}
+
+static restride_status add(restride_plan *plan, const rs_choice *choice)
+{
+    const size_t count = plan->stage_count;
+    restride_status status =
+        rs_plan_add_transposes(plan, choice->tasks, choice->count, choice->scratch_limit);
+    if (status != RESTRIDE_OK)
+        rs_plan_drop_stages(plan, count);
+    return status;
+}
+
+/* The first one that can be added; `status` when there is none. */
+static restride_status add_another(restride_plan *plan, rs_choice *choice, rs_choice *others,
+                                   size_t count, rs_fit_adapt *adapt, const void *context,
+                                   restride_status status)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (adapt != NULL)
+            adapt(&others[i], context);
+        if (add(plan, &others[i]) != RESTRIDE_OK)
+            continue;
+        *choice = others[i];
+        return RESTRIDE_OK;
+    }
+    return status;
+}
+
+restride_status rs_fit_add(restride_plan *plan, rs_choice *choice, const rs_matrices *matrices,
+                           const rs_engine_traits *traits, const restride_plan_options *options,
+                           rs_fit_adapt *adapt, const void *context)
+{
+    if (adapt != NULL)
+        adapt(choice, context);
+    restride_status status = add(plan, choice);
+    if (status != RESTRIDE_DEVICE_LIMIT || (options != NULL && options->method != NULL))
+        return status;
+    rs_choice *others = malloc(MOST_CHOICES * sizeof *others);
+    if (others == NULL)
+        return rs_fail_memory("a plan");
+    const size_t count = rs_choose_candidates(others, MOST_CHOICES, matrices, traits, options);
+    status = add_another(plan, choice, others, count, adapt, context, status);
+    free(others);
+    return status;
+}
+
+size_t rs_fit_less(size_t limit, size_t taken, size_t bound)
+{
+    const size_t step = limit / LESS_PARTS + 1;
+    const size_t over = taken > bound ? taken - bound : 0;
+    const size_t less = over > step ? over : step;
+    return limit > less ? limit - less : limit - step;
+}
