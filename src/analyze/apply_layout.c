@@ -359,27 +359,6 @@ static restride_status edit_access(application *a, const rs_grid_access *access)
     return status;
 }
 
-/* The declaration that a cast's value is assigned to; -1 when there is none. */
-static int target_of_cast(const application *a, size_t offset)
-{
-    const rs_tree *tree = &a->program.tree;
-    int target = -1;
-    for (int i = 1; i < tree->node_count; i++) {
-        const rs_node *n = &tree->nodes[i];
-        if (n->begin > offset || n->end <= offset)
-            continue;
-        int left = rs_node_inner(tree, rs_node_child(tree, i, 0));
-        if (n->kind == CXCursor_VarDecl)
-            target = rs_grids_at(&a->program.grids, rs_cursor_offset(n->cursor));
-        else if (n->kind == CXCursor_BinaryOperator && left >= 0 &&
-                 tree->nodes[left].kind == CXCursor_DeclRefExpr && rs_node_is_binary(tree, i, "="))
-            target =
-                rs_grids_at(&a->program.grids,
-                            rs_cursor_offset(clang_getCursorReferenced(tree->nodes[left].cursor)));
-    }
-    return target;
-}
-
 /* A declared pointer stays when one of the grids that it may point to does. */
 static bool is_flattened(const application *a, int grid)
 {
@@ -396,8 +375,7 @@ static bool is_flattened(const application *a, int grid)
 static restride_status edit_declaration(application *a, int number)
 {
     const rs_grid *grid = &a->program.grids.grids[number];
-    int decided = grid->name_length > 0 ? number : target_of_cast(a, grid->name);
-    if (decided < 0 || !is_flattened(a, decided))
+    if (!is_flattened(a, number))
         return RESTRIDE_OK;
     restride_status status = replace(a, grid->first, grid->last, "");
     if (status == RESTRIDE_OK && grid->parameter)
@@ -413,6 +391,20 @@ static bool is_changed(const application *a, const rs_grid_access *access)
            (a->layouts[class] != NULL || !a->program.grids.grids[access->grid].flat);
 }
 
+/* sizeof g[0] becomes (sizeof *g * (m)): with what its extents give, elements of a flat g. */
+static restride_status edit_measure(application *a, const rs_grid_measure *measure)
+{
+    const rs_grid *grid = &a->program.grids.grids[measure->grid];
+    const rs_node *node = &a->program.tree.nodes[measure->node];
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "(sizeof *%.*s", (int)grid->name_length,
+                   a->program.flat.text + grid->name);
+    for (int d = measure->depth; d < grid->rank; d++)
+        rs_text_format(&text, " * (%s)", grid->extents[d]);
+    rs_text_add_string(&text, ")");
+    return add_edit(a, node->begin, node->end, &text);
+}
+
 static restride_status edit_all(application *a)
 {
     restride_status status = RESTRIDE_OK;
@@ -421,6 +413,9 @@ static restride_status edit_all(application *a)
     for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
         if (is_changed(a, &a->found.accesses[i]))
             status = edit_access(a, &a->found.accesses[i]);
+    for (int i = 0; status == RESTRIDE_OK && i < a->found.measure_count; i++)
+        if (is_flattened(a, a->found.measures[i].grid))
+            status = edit_measure(a, &a->found.measures[i]);
     if (a->edit_count > 0)
         qsort(a->edits, a->edit_count, sizeof *a->edits, compare_edits);
     return status;

@@ -1,6 +1,8 @@
 /* See flow.h. */
 #include "analyze/flow.h"
 
+#include "analyze/extents.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,19 +43,6 @@ void rs_class_keep(rs_flow_context *context, int class, int node, const char *fo
     context->no_memory = context->no_memory || reason->file == NULL || reason->sentence == NULL;
 }
 
-bool rs_extent_same(const char *a, const char *b)
-{
-    return a == NULL || b == NULL || strcmp(a, b) == 0;
-}
-
-static bool same_extents(const rs_grid *a, const rs_grid *b)
-{
-    for (int d = 0; d < a->rank && a->rank == b->rank; d++)
-        if (!rs_extent_same(a->extents[d], b->extents[d]))
-            return false;
-    return a->rank == b->rank && a->flat == b->flat;
-}
-
 /* The reason of either holds for both. */
 void rs_class_unite(rs_flow_context *context, int a, int b)
 {
@@ -85,6 +74,8 @@ void rs_grid_link_add(rs_flow_context *context, int grid, int class)
 
 /* ---- types ---- */
 
+static void expose(rs_flow_context *context, uint64_t key);
+
 static bool same_type(const rs_flow_context *context, rs_extended_type a, rs_extended_type b)
 {
     if (a.kind != b.kind)
@@ -99,10 +90,8 @@ static bool same_type(const rs_flow_context *context, rs_extended_type a, rs_ext
 static rs_extended_type meet_grids(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
                                    int node)
 {
-    const rs_grids *grids = &context->program->grids;
     char first[64], second[64];
-    if (!same_extents(&grids->grids[a.grid], &grids->grids[b.grid]) ||
-        context->found->sizes[a.grid] != context->found->sizes[b.grid]) {
+    if (!rs_extents_same(context->program, context->found, a.grid, b.grid)) {
         rs_grid_name(context->program, a.grid, first);
         rs_grid_name(context->program, b.grid, second);
         rs_class_keep(context, a.class, node, "a pointer may be %s or %s, whose extents differ",
@@ -131,6 +120,8 @@ rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_e
             rs_class_keep(context, both[i]->class, node,
                           "a pointer may be %s or memory that is no grid",
                           rs_grid_name(context->program, both[i]->grid, name));
+        if (both[i]->kind == RS_TYPE_REFERENCE)
+            expose(context, both[i]->target);
     }
     return RS_TYPE_OF(RS_TYPE_INCOMPATIBLE);
 }
@@ -190,6 +181,68 @@ void rs_flow_free(rs_flow *flow)
     *flow = (rs_flow){NULL, 0, 0, false};
 }
 
+/* ---- variables that are not followed ---- */
+
+bool rs_flow_is_exposed(const rs_flow_context *context, uint64_t key)
+{
+    for (int i = 0; i < context->exposed_count; i++)
+        if (context->exposed[i] == key)
+            return true;
+    return false;
+}
+
+static void expose(rs_flow_context *context, uint64_t key)
+{
+    if (rs_flow_is_exposed(context, key))
+        return;
+    uint64_t *grown =
+        realloc(context->exposed, (size_t)(context->exposed_count + 1) * sizeof *grown);
+    context->no_memory = context->no_memory || grown == NULL;
+    if (grown == NULL)
+        return;
+    context->exposed = grown;
+    grown[context->exposed_count++] = key;
+}
+
+void rs_flow_expose(rs_flow_context *context, rs_flow *flow, uint64_t key, int node)
+{
+    int grid = rs_grids_at(&context->program->grids, (size_t)(key - 1));
+    char name[64];
+    expose(context, key);
+    if (grid >= 0) {
+        rs_class_keep(context, grid, node, "the address of the pointer %s is not followed",
+                      rs_grid_name(context->program, grid, name));
+        rs_grid_link_add(context, grid, grid);
+    }
+    rs_flow_settle(context, flow, node);
+}
+
+void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node)
+{
+    for (int i = 0; i < flow->count; i++) {
+        rs_extended_type type = flow->variables[i].type;
+        if (type.kind == RS_TYPE_UNTRANSFORMED ||
+            !rs_flow_is_exposed(context, flow->variables[i].key))
+            continue;
+        flow->variables[i].type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        rs_type_lose(context, flow, type, node,
+                     "a variable whose address is not followed gets the address");
+    }
+}
+
+void rs_type_lose(rs_flow_context *context, rs_flow *flow, rs_extended_type type, int node,
+                  const char *what)
+{
+    char name[64];
+    if (type.kind == RS_TYPE_GRID)
+        rs_class_keep(context, type.class, node, "%s of %s", what,
+                      rs_grid_name(context->program, type.grid, name));
+    else if (type.kind == RS_TYPE_REFERENCE)
+        rs_flow_expose(context, flow, type.target, node);
+    else if (type.kind == RS_TYPE_NEW && type.target != 0)
+        rs_flow_set(context, flow, type.target, RS_TYPE_OF(RS_TYPE_UNTRANSFORMED));
+}
+
 /* A variable that only one of the places knows was not declared in the other. */
 void rs_flow_meet(rs_flow_context *context, rs_flow *flow, const rs_flow *other, int node)
 {
@@ -206,6 +259,7 @@ void rs_flow_meet(rs_flow_context *context, rs_flow *flow, const rs_flow *other,
                     ours == NULL ? theirs->type
                                  : rs_type_meet(context, ours->type, theirs->type, node));
     }
+    rs_flow_settle(context, flow, node);
 }
 
 bool rs_flow_equal(const rs_flow_context *context, const rs_flow *a, const rs_flow *b)

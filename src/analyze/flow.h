@@ -20,7 +20,8 @@ typedef struct {
     rs_type_kind kind;
     int class;       /* of a grid */
     int grid;        /* the declaration that tells its extents where we are */
-    uint64_t target; /* the variable that a reference points to */
+    uint64_t target; /* of a reference: the variable that it points to; of new memory: the variable
+                        that has its only address, or 0 */
 } rs_extended_type;
 
 typedef struct {
@@ -39,6 +40,8 @@ typedef struct {
 typedef struct {
     const rs_program *program;
     rs_propagation *found;
+    uint64_t *exposed; /* variables whose address went where it is not followed */
+    int exposed_count;
     bool no_memory;
 } rs_flow_context;
 
@@ -57,14 +60,23 @@ bool rs_flow_equal(const rs_flow_context *context, const rs_flow *a, const rs_fl
 rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
                               int node);
 
+/* A value goes where it is not followed: a grid stays as it is, a variable whose address this is
+ * can hold anything from now on, and new memory is no longer known by one name only. */
+void rs_type_lose(rs_flow_context *context, rs_flow *flow, rs_extended_type type, int node,
+                  const char *what);
+
+/* Whether the address of a variable went where it is not followed; and that it does. */
+bool rs_flow_is_exposed(const rs_flow_context *context, uint64_t key);
+void rs_flow_expose(rs_flow_context *context, rs_flow *flow, uint64_t key, int node);
+
+/* What exposed variables hold is lost as well. */
+void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node);
+
 /* The class stays as it is, for a reason that the first call gives. */
 void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)
     RS_PRINTF(4, 5);
 
 void rs_class_unite(rs_flow_context *context, int a, int b);
-
-/* Whether two extents are the same text, or one is not told. */
-bool rs_extent_same(const char *a, const char *b);
 
 /* A declared pointer may point to the class. */
 void rs_grid_link_add(rs_flow_context *context, int grid, int class);

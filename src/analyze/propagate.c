@@ -3,6 +3,7 @@
  * all pointers before it. Loops are walked until nothing changes, which is soon: types only fall,
  * and classes only become fewer.
  */
+#include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
 #include "source/words.h"
@@ -39,21 +40,29 @@ int rs_grid_function(const rs_grid_walk *w, CXCursor name)
 
 /* ---- statements ---- */
 
+/* A reference is another name of a variable; sizes and types in a declaration are expressions. */
 static void walk_variable(rs_grid_walk *w, int node)
 {
     CXCursor cursor = w->tree->nodes[node].cursor;
     rs_extended_type type = RS_TYPE_OF(RS_TYPE_NEW);
+    bool reference = rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(cursor)).kind);
     int initializer = rs_node_initializer(w->tree, node);
-    if (initializer >= 0)
-        type = rs_grid_evaluate_source(w, initializer);
-    if (clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer)
-        rs_grid_assign(w, rs_grid_key(cursor), type, node);
+    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+        if (child != initializer || reference)
+            rs_grid_lose_all(w, child, "a declaration that is not followed has the address");
+    if (initializer >= 0 && !reference)
+        type = rs_grid_evaluate(w, initializer);
+    rs_grid_initialize(w, cursor, type, node);
 }
 
 static void walk_if(rs_grid_walk *w, int node)
 {
     int condition = rs_node_child(w->tree, node, 0), yes = rs_node_child(w->tree, node, 1),
         no = rs_node_child(w->tree, node, 2);
+    if (condition >= 0 && !clang_isExpression(rs_grid_kind(w, condition))) {
+        rs_grid_lose_all(w, node, "a condition that is not followed has the address");
+        return;
+    }
     rs_grid_evaluate(w, condition);
     rs_flow before;
     w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
@@ -96,14 +105,18 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
     rs_grid_exits *outer = w->innermost;
     w->innermost = &leaving;
     bool same = false;
+    int exposed = -1;
     for (int round = 0; round < ROUND_LIMIT && !same && !w->context.no_memory; round++) {
         rs_flow before;
         w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
         walk_round(w, parts, &leaving, node);
         rs_flow_meet(&w->context, &w->flow, &before, node);
-        same = rs_flow_equal(&w->context, &before, &w->flow);
+        same = rs_flow_equal(&w->context, &before, &w->flow) && exposed == w->context.exposed_count;
+        exposed = w->context.exposed_count;
         rs_flow_free(&before);
     }
+    if (!same)
+        rs_grid_keep_known(w, node, "a loop that is not followed has the address");
     w->innermost = outer;
     rs_flow_free(&w->flow);
     w->flow = leaving.breaks;
@@ -170,25 +183,38 @@ static void leave(rs_grid_walk *w, rs_flow *to, int node)
     w->flow.unreached = true;
 }
 
+/* New memory that still has a name elsewhere has two. */
+static rs_extended_type leave_name(rs_grid_walk *w, rs_extended_type type, int node)
+{
+    int function = w->calls[w->depth - 1];
+    bool own =
+        type.target > w->tree->nodes[function].begin && type.target <= w->tree->nodes[function].end;
+    if (type.kind != RS_TYPE_NEW || type.target == 0 || own)
+        return type;
+    rs_grid_keep(w, type, node, "");
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
 static void walk_return(rs_grid_walk *w, int node)
 {
     int expression = rs_node_child(w->tree, node, 0);
     if (expression >= 0) {
-        rs_extended_type type = rs_grid_evaluate(w, expression);
+        rs_extended_type type = leave_name(w, rs_grid_evaluate(w, expression), node);
         if (w->depth <= 1)
             rs_grid_keep(w, type, node, "a caller that is not known gets the address");
-        if (rs_grid_is_pointer(w->tree, expression))
-            w->returned = rs_type_meet(&w->context, w->returned, type, node);
+        w->returned = rs_type_meet(&w->context, w->returned, type, node);
     }
     leave(w, &w->returns, node);
+    rs_flow_settle(&w->context, &w->returns, node);
 }
 
-/* Jumps are not followed: no grid that is known here can be. */
-static void walk_jump(rs_grid_walk *w, int node)
+/* Jumps are not followed: no variable that is known here can be. */
+void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what)
 {
     for (int i = 0; i < w->flow.count; i++)
-        rs_grid_keep(w, w->flow.variables[i].type, node,
-                     "goto is not followed, which may change the type");
+        rs_grid_keep(w, w->flow.variables[i].type, node, what);
+    for (int i = 0; i < w->flow.count; i++)
+        rs_flow_expose(&w->context, &w->flow, w->flow.variables[i].key, node);
 }
 
 static void walk_children(rs_grid_walk *w, int node)
@@ -197,21 +223,51 @@ static void walk_children(rs_grid_walk *w, int node)
         rs_grid_walk_statement(w, child);
 }
 
-void rs_grid_walk_statement(rs_grid_walk *w, int node)
+static bool is_label(const rs_grid_walk *w, int node)
 {
-    if (node < 0 || w->context.no_memory)
-        return;
-    bool label = rs_grid_kind(w, node) == CXCursor_CaseStmt ||
-                 rs_grid_kind(w, node) == CXCursor_DefaultStmt ||
-                 rs_grid_kind(w, node) == CXCursor_LabelStmt;
-    if (w->flow.unreached && !label)
-        return;
+    return rs_grid_kind(w, node) == CXCursor_CaseStmt ||
+           rs_grid_kind(w, node) == CXCursor_DefaultStmt ||
+           rs_grid_kind(w, node) == CXCursor_LabelStmt;
+}
+
+/* A case in the body of its switch itself, or behind another one there. */
+static bool is_followed_case(const rs_grid_walk *w, int node)
+{
+    const rs_tree *tree = w->tree;
+    int parent = tree->nodes[node].parent;
+    if (rs_grid_kind(w, node) == CXCursor_LabelStmt || parent < 0)
+        return false;
+    if (rs_grid_kind(w, parent) == CXCursor_CaseStmt ||
+        rs_grid_kind(w, parent) == CXCursor_DefaultStmt)
+        return is_followed_case(w, parent);
+    int around = tree->nodes[parent].parent;
+    return rs_grid_kind(w, parent) == CXCursor_CompoundStmt && around >= 0 &&
+           rs_grid_kind(w, around) == CXCursor_SwitchStmt;
+}
+
+/* A statement with attributes is one behind them. */
+static void walk_unexposed(rs_grid_walk *w, int node)
+{
+    int last = rs_node_last(w->tree, node);
+    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+        if (child == last && clang_isStatement(rs_grid_kind(w, child)))
+            rs_grid_walk_statement(w, child);
+        else
+            rs_grid_lose_all(w, child, "a statement that is not followed has the address");
+}
+
+static void walk_reached(rs_grid_walk *w, int node)
+{
     switch ((int)rs_grid_kind(w, node)) {
     case CXCursor_CompoundStmt:
     case CXCursor_DeclStmt:
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
+    case CXCursor_LabelStmt:
         walk_children(w, node);
+        return;
+    case CXCursor_UnexposedStmt:
+        walk_unexposed(w, node);
         return;
     case CXCursor_VarDecl:
         walk_variable(w, node);
@@ -249,13 +305,26 @@ void rs_grid_walk_statement(rs_grid_walk *w, int node)
             leave(w, &w->innermost->continues, node);
         return;
     case CXCursor_GotoStmt:
-    case CXCursor_LabelStmt:
-        walk_jump(w, node);
-        walk_children(w, node);
+    case CXCursor_IndirectGotoStmt:
+        rs_grid_keep_known(w, node, "goto is not followed, which may change the type");
+        rs_grid_lose_all(w, node, "goto is not followed, which has the address");
         return;
     default:
         rs_grid_evaluate(w, node);
     }
+}
+
+/* What is not reached is walked too, since it has to be written like the rest. */
+void rs_grid_walk_statement(rs_grid_walk *w, int node)
+{
+    if (node < 0 || w->context.no_memory)
+        return;
+    bool label = is_label(w, node), unreached = w->flow.unreached && !label;
+    w->flow.unreached = false;
+    if (label && !is_followed_case(w, node))
+        rs_grid_keep_known(w, node, "goto is not followed, which may change the type");
+    walk_reached(w, node);
+    w->flow.unreached = w->flow.unreached || unreached;
 }
 
 /* ---- functions ---- */
@@ -279,6 +348,7 @@ static void walk_root(rs_grid_walk *w, int function)
     w->innermost = NULL;
     w->calls[0] = function;
     w->depth = 1;
+    w->walked[function] = true;
     for (int child = w->tree->nodes[function].first; child >= 0;
          child = w->tree->nodes[child].next) {
         if (rs_grid_kind(w, child) != CXCursor_ParmDecl)
@@ -291,6 +361,118 @@ static void walk_root(rs_grid_walk *w, int function)
     }
     rs_grid_walk_statement(w, rs_grid_body(w->tree, function));
     rs_flow_free(&w->returns);
+    w->depth = 0;
+}
+
+/* Whoever calls a function in a way that is not followed may hand over anything. */
+static void distrust(rs_grid_walk *w, int function, int node)
+{
+    for (int child = w->tree->nodes[function].first; child >= 0;
+         child = w->tree->nodes[child].next) {
+        int grid = rs_grid_kind(w, child) == CXCursor_ParmDecl
+                       ? rs_grid_of_key(w, rs_grid_key(w->tree->nodes[child].cursor))
+                       : -1;
+        char name[64];
+        if (grid < 0)
+            continue;
+        rs_class_keep(&w->context, grid, node, "a call that is not followed may set %s",
+                      rs_grid_name(w->program, grid, name));
+        rs_grid_link_add(&w->context, grid, grid);
+    }
+}
+
+static void walk_functions(rs_grid_walk *w)
+{
+    const rs_tree *tree = w->tree;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 1; i < tree->node_count && !w->context.no_memory; i++)
+            if (tree->nodes[i].kind == CXCursor_FunctionDecl && rs_grid_body(tree, i) >= 0 &&
+                !w->walked[i] && (pass == 1 || !is_called(w, i)))
+                walk_root(w, i);
+    for (int i = 1; i < tree->node_count && !w->context.no_memory; i++) {
+        bool name = tree->nodes[i].kind == CXCursor_DeclRefExpr && !w->followed[i];
+        int function = name ? rs_grid_function(w, tree->nodes[i].cursor) : -1;
+        if (function >= 0)
+            distrust(w, function, i);
+    }
+}
+
+/* The innermost node around a byte. */
+static int node_at(const rs_tree *tree, size_t offset)
+{
+    int found = 0;
+    for (int i = 1; i < tree->node_count && tree->nodes[i].begin <= offset; i++)
+        if (offset < tree->nodes[i].end)
+            found = i;
+    return found;
+}
+
+/* Whether the address of a variable is taken for something else than a call before a grid. */
+static bool is_aliased(const rs_grid_walk *w, int declaration, size_t before)
+{
+    const rs_tree *tree = w->tree;
+    for (int i = 1; i < tree->node_count; i++) {
+        int operand = tree->nodes[i].kind == CXCursor_UnaryOperator
+                          ? rs_node_inner(tree, rs_node_child(tree, i, 0))
+                          : -1;
+        if (operand < 0 || tree->nodes[operand].kind != CXCursor_DeclRefExpr ||
+            !rs_node_is_prefix(tree, i, "&") ||
+            !clang_equalCursors(clang_getCursorReferenced(tree->nodes[operand].cursor),
+                                tree->nodes[declaration].cursor))
+            continue;
+        int user = tree->nodes[i].parent;
+        while (user >= 0 && rs_node_inner(tree, user) == i)
+            user = tree->nodes[user].parent;
+        if (user < 0 || tree->nodes[user].kind != CXCursor_CallExpr ||
+            tree->nodes[i].begin > before)
+            return true;
+    }
+    return false;
+}
+
+/* Extents are computed again at each access: they give what they gave at the declaration. */
+static void keep_strange_extents(rs_grid_walk *w)
+{
+    for (int g = 0; g < w->program->grids.count; g++) {
+        const rs_grid *grid = &w->program->grids.grids[g];
+        bool strange = false;
+        for (int d = 0; d < grid->rank; d++) {
+            const char *extent = grid->extents[d];
+            size_t at = 0, word, length;
+            strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
+            while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
+                int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
+                strange = strange || (declaration >= 0 && is_aliased(w, declaration, grid->name));
+            }
+        }
+        char name[64];
+        if (!strange)
+            continue;
+        rs_class_keep(&w->context, g, node_at(w->tree, grid->name),
+                      "the extents of %s are more than numbers and variables of their own",
+                      rs_grid_name(w->program, g, name));
+        rs_grid_link_add(&w->context, g, g);
+    }
+}
+
+/* Other functions, and other calls of the same, may use what outlives a call; members are many. */
+static void keep_unfollowed(rs_grid_walk *w)
+{
+    for (int i = 1; i < w->tree->node_count; i++) {
+        enum CXCursorKind kind = w->tree->nodes[i].kind;
+        if (kind != CXCursor_VarDecl && kind != CXCursor_FieldDecl)
+            continue;
+        CXCursor cursor = w->tree->nodes[i].cursor;
+        int grid = rs_grids_at(&w->program->grids, rs_cursor_offset(cursor));
+        char name[64];
+        if (grid < 0 || rs_grid_is_followed(cursor))
+            continue;
+        rs_class_keep(&w->context, grid, i,
+                      kind == CXCursor_FieldDecl ? "%s is a member of a structure"
+                                                 : "%s is not a variable of one call of a function",
+                      rs_grid_name(w->program, grid, name));
+        rs_grid_link_add(&w->context, grid, grid);
+    }
 }
 
 /* The function that a byte lies in. */
@@ -393,21 +575,28 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     found->outside = calloc(count + 1, sizeof *found->outside);
     found->outer = calloc(count + 1, sizeof *found->outer);
     found->sizes = calloc(count + 1, sizeof *found->sizes);
-    rs_grid_walk w = {.context = {program, found, false},
+    rs_grid_walk w = {.context = {.program = program, .found = found},
                       .program = program,
                       .tree = &program->tree,
-                      .found = found};
+                      .found = found,
+                      .followed = calloc((size_t)program->tree.node_count, sizeof *w.followed),
+                      .walked = calloc((size_t)program->tree.node_count, sizeof *w.walked)};
     w.context.no_memory = found->parents == NULL || found->kept == NULL || found->outside == NULL ||
-                          found->outer == NULL || found->sizes == NULL;
+                          found->outer == NULL || found->sizes == NULL || w.followed == NULL ||
+                          w.walked == NULL;
     for (size_t g = 0; !w.context.no_memory && g < count; g++)
         found->parents[g] = (int)g;
     if (!w.context.no_memory)
         find_sizes(&w);
-    for (int i = 1; i < program->tree.node_count && !w.context.no_memory && count > 0; i++)
-        if (program->tree.nodes[i].kind == CXCursor_FunctionDecl &&
-            rs_grid_body(&program->tree, i) >= 0 && !is_called(&w, i))
-            walk_root(&w, i);
+    if (!w.context.no_memory && count > 0) {
+        keep_unfollowed(&w);
+        keep_strange_extents(&w);
+        walk_functions(&w);
+    }
     rs_flow_free(&w.flow);
+    free(w.followed);
+    free(w.walked);
+    free(w.context.exposed);
     if (!w.context.no_memory)
         settle_first_extents(&w);
     if (!w.context.no_memory)
@@ -436,6 +625,7 @@ void rs_propagation_free(rs_propagation *found)
     free(found->outer);
     free(found->sizes);
     free(found->accesses);
+    free(found->measures);
     free(found->links);
     *found = (rs_propagation){.grid_count = 0};
 }

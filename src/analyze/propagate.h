@@ -33,6 +33,11 @@ typedef struct {
     int class; /* the grid that it may touch; see rs_grid_class() */
 } rs_grid_access;
 
+/* sizeof of a grid's name behind a number of subscripts or stars. */
+typedef struct {
+    int node, grid, depth;
+} rs_grid_measure;
+
 /* A declared pointer may point to a grid of a class. */
 typedef struct {
     int grid, class;
@@ -47,6 +52,8 @@ typedef struct {
     long long *sizes; /* by grid: bytes of an element */
     rs_grid_access *accesses;
     int access_count;
+    rs_grid_measure *measures;
+    int measure_count;
     rs_grid_link *links;
     int link_count;
 } rs_propagation;

@@ -1,4 +1,5 @@
 /* Calls of the walk of propagate.h: functions of the source, and what is known of others. */
+#include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
 #include "source/words.h"
@@ -15,6 +16,7 @@ enum { ARGUMENT_LIMIT = 64 };
 
 typedef struct {
     int callee, count;
+    bool more; /* than there is room for */
     int nodes[ARGUMENT_LIMIT];
 } arguments;
 
@@ -28,6 +30,7 @@ static arguments read_arguments(const rs_grid_walk *w, int node)
         child = w->tree->nodes[child].next;
     for (; child >= 0 && list.count < ARGUMENT_LIMIT; child = w->tree->nodes[child].next)
         list.nodes[list.count++] = child;
+    list.more = child >= 0;
     return list;
 }
 
@@ -91,32 +94,52 @@ static rs_extended_type call_unknown(rs_grid_walk *w, const arguments *list, con
     char what[128];
     snprintf(what, sizeof what, "%s, which is not followed, gets the address",
              name[0] != '\0' ? name : "a function");
-    for (int i = 0; i < list->count; i++) {
-        rs_extended_type type = rs_grid_evaluate(w, list->nodes[i]);
-        rs_grid_keep(w, type, node, what);
-        if (type.kind == RS_TYPE_REFERENCE) {
-            rs_grid_keep(w, rs_flow_get(&w->flow, type.target), node, what);
-            rs_grid_assign(w, type.target, RS_TYPE_OF(RS_TYPE_INCOMPATIBLE), node);
-        }
-    }
+    for (int i = 0; i < list->count; i++)
+        rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node, what);
+    if (strstr(name, "setjmp") != NULL)
+        rs_grid_keep_known(w, node, "setjmp is not followed, which may change the type");
     return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+/* Bytes of memory that one name alone has become those of a grid. */
+static void copy_bytes(rs_grid_walk *w, rs_extended_type to, rs_extended_type from, int node)
+{
+    const rs_extended_type *const both[] = {&to, &from};
+    for (int i = 0; i < 2; i++) {
+        const rs_extended_type *one = both[i], *other = both[1 - i];
+        if (one->kind == RS_TYPE_NEW && one->target != 0)
+            rs_flow_set(&w->context, &w->flow, one->target,
+                        other->kind == RS_TYPE_GRID ? *other : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED));
+        if (one->kind == RS_TYPE_REFERENCE)
+            rs_grid_keep(w, *one, node, "");
+    }
+    rs_type_meet(&w->context, to, from, node);
+    rs_flow_settle(&w->context, &w->flow, node);
 }
 
 static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_kind kind, int node)
 {
-    rs_extended_type types[ARGUMENT_LIMIT];
+    rs_extended_type types[ARGUMENT_LIMIT] = {RS_TYPE_OF(RS_TYPE_UNTRANSFORMED)};
+    int bytes = kind == CALL_COPIES ? 2 : kind == CALL_HARMLESS ? 1 : 0;
     for (int i = 0; i < list->count; i++) {
         types[i] = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
         if (kind == CALL_ELEMENT && i == 0)
             evaluate_element(w, list->nodes[i]);
         else
             types[i] = rs_grid_evaluate(w, list->nodes[i]);
+        bool understood =
+            types[i].kind == RS_TYPE_REFERENCE ? kind == CALL_ALLOCATES && i == 0 : i < bytes;
+        if (!understood)
+            rs_grid_keep(w, types[i], node, "an argument that is not followed is the address");
     }
     if (kind == CALL_COPIES && list->count >= 2)
-        rs_type_meet(&w->context, types[0], types[1], node);
+        copy_bytes(w, types[0], types[1], node);
     if (kind == CALL_ALLOCATES && list->count > 0 && types[0].kind == RS_TYPE_REFERENCE)
         rs_grid_assign(w, types[0].target, RS_TYPE_OF(RS_TYPE_NEW), node);
-    return RS_TYPE_OF(kind == CALL_NEW ? RS_TYPE_NEW : RS_TYPE_UNTRANSFORMED);
+    if (kind == CALL_NEW)
+        return RS_TYPE_OF(RS_TYPE_NEW);
+    return bytes > 0 && types[0].kind == RS_TYPE_GRID ? types[0]
+                                                      : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
 /* ---- arguments and parameters ---- */
@@ -174,6 +197,22 @@ static char *substitute(const char *extent, const substitutions *all)
     return rs_text_take(&text);
 }
 
+/* Whether an extent of a parameter, as the caller would write it, is the text of an extent there,
+ * and its names are the same variables in the three places. */
+static bool same_extent(const rs_grid_walk *w, const char *inner, const char *expected,
+                        const char *given, const substitutions *all, const size_t places[3])
+{
+    size_t at = 0, word, length;
+    if (!rs_extent_same(expected, given))
+        return false;
+    while (expected != NULL && rs_word_next(inner, strlen(inner), &at, &word, &length))
+        if (find_substitution(all, inner, word, length) == NULL &&
+            rs_extent_resolve(w->tree, inner + word, length, places[0]) !=
+                rs_extent_resolve(w->tree, inner + word, length, places[1]))
+            return false;
+    return given == NULL || rs_extent_means_same(w->tree, given, places[1], places[2]);
+}
+
 /* The extents of an argument are those of the parameter, or the grid stays as it is; the first
  * one of a pointer is learned. */
 static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
@@ -181,13 +220,14 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
 {
     const rs_grid *to = &w->program->grids.grids[parameter];
     const rs_grid *from = &w->program->grids.grids[type.grid];
+    const size_t places[] = {to->name, w->tree->nodes[node].begin, from->name};
     bool same = to->rank == from->rank && to->flat == from->flat &&
                 w->found->sizes[parameter] == w->found->sizes[type.grid];
     for (int d = 0; same && d < to->rank; d++) {
         char *expected = to->extents[d] != NULL ? substitute(to->extents[d], all) : NULL;
         const char *given =
             from->extents[d] != NULL || d > 0 ? from->extents[d] : w->found->outer[type.grid];
-        same = rs_extent_same(expected, given);
+        same = same_extent(w, to->extents[d], expected, given, all, places);
         if (d == 0 && given == NULL && expected != NULL) {
             w->found->outer[type.grid] = expected;
             expected = NULL;
@@ -201,73 +241,145 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
             rs_grid_name(w->program, type.grid, name), rs_grid_name(w->program, parameter, other));
 }
 
-static void bind(rs_grid_walk *w, int function, const arguments *list, int node)
+static bool is_reference(const rs_grid_walk *w, int parameter)
 {
-    rs_extended_type types[ARGUMENT_LIMIT];
+    return rs_kind_is_reference(rs_node_type(w->tree, parameter).kind);
+}
+
+/* The parameters of a function, in order; those that have no argument come behind. */
+static int read_parameters(const rs_grid_walk *w, int function, int parameters[ARGUMENT_LIMIT])
+{
+    int count = 0;
+    for (int child = w->tree->nodes[function].first; child >= 0 && count < ARGUMENT_LIMIT;
+         child = w->tree->nodes[child].next)
+        if (rs_grid_kind(w, child) == CXCursor_ParmDecl)
+            parameters[count++] = child;
+    return count;
+}
+
+static void bind_one(rs_grid_walk *w, int parameter, rs_extended_type type,
+                     const substitutions *all, int node)
+{
+    CXCursor cursor = w->tree->nodes[parameter].cursor;
+    int grid = rs_grid_of_key(w, rs_grid_key(cursor));
+    if (grid >= 0 && type.kind == RS_TYPE_GRID) {
+        bind_extents(w, type, grid, all, node);
+        type.grid = grid;
+        rs_grid_set(w, rs_grid_key(cursor), type, node);
+    } else {
+        if (grid >= 0 && type.kind == RS_TYPE_REFERENCE)
+            rs_grid_keep(w, type, node, "");
+        rs_grid_initialize(w, cursor, type, node);
+    }
+}
+
+/* Hands the arguments over; `types` gets what they are. */
+static void bind(rs_grid_walk *w, int function, const arguments *list, rs_extended_type *types,
+                 int node)
+{
+    int parameters[ARGUMENT_LIMIT];
+    int count = read_parameters(w, function, parameters);
     substitutions all = {.count = 0};
-    int i = 0;
-    for (int a = 0; a < list->count; a++)
-        types[a] = rs_grid_evaluate(w, list->nodes[a]);
-    for (int child = w->tree->nodes[function].first; child >= 0 && i < list->count;
-         child = w->tree->nodes[child].next) {
-        if (rs_grid_kind(w, child) != CXCursor_ParmDecl)
+    for (int i = 0; i < list->count; i++) {
+        bool reference = i < count && is_reference(w, parameters[i]);
+        if (reference)
+            rs_grid_lose_all(w, list->nodes[i],
+                             "a reference, which is not followed, is to what has "
+                             "the address");
+        types[i] =
+            reference ? RS_TYPE_OF(RS_TYPE_UNTRANSFORMED) : rs_grid_evaluate(w, list->nodes[i]);
+        if (i >= count) {
+            rs_grid_keep(w, types[i], node, "an argument that has no parameter is the address");
             continue;
-        rs_grid_spelling(w->tree->nodes[child].cursor, all.items[i].name);
+        }
+        rs_grid_spelling(w->tree->nodes[parameters[i]].cursor, all.items[i].name);
         all.items[i].text = text_without_blanks(w, list->nodes[i]);
         w->context.no_memory = w->context.no_memory || all.items[i].text == NULL;
-        all.count = ++i;
+        all.count = i + 1;
     }
-    i = 0;
-    for (int child = w->tree->nodes[function].first;
-         child >= 0 && i < list->count && !w->context.no_memory;
-         child = w->tree->nodes[child].next) {
-        if (rs_grid_kind(w, child) != CXCursor_ParmDecl)
-            continue;
-        uint64_t key = rs_grid_key(w->tree->nodes[child].cursor);
-        int grid = rs_grid_of_key(w, key);
-        rs_extended_type type = types[i++];
-        if (grid >= 0 && type.kind == RS_TYPE_GRID) {
-            bind_extents(w, type, grid, &all, node);
-            rs_grid_link_add(&w->context, grid, type.class);
-            type.grid = grid;
-            rs_flow_set(&w->context, &w->flow, key, type);
-        } else {
-            rs_grid_assign(w, key, type, node);
-        }
-    }
+    for (int i = 0; i < count && !w->context.no_memory; i++)
+        bind_one(w, parameters[i], i < list->count ? types[i] : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED),
+                 &all, node);
     for (int s = 0; s < all.count; s++)
         free(all.items[s].text);
+}
+
+/* Extents that a function's own declaration tells mean nothing outside: what an argument was there
+ * is that again, and anything else is lost. */
+static rs_extended_type leave_function(rs_grid_walk *w, int function, rs_extended_type type,
+                                       const rs_extended_type *types, int count, int node)
+{
+    const rs_node *inside = &w->tree->nodes[function];
+    if (type.kind != RS_TYPE_GRID || w->program->grids.grids[type.grid].name < inside->begin ||
+        w->program->grids.grids[type.grid].name >= inside->end)
+        return type;
+    for (int i = 0; i < count; i++)
+        if (types[i].kind == RS_TYPE_GRID &&
+            rs_grid_class(w->found, types[i].class) == rs_grid_class(w->found, type.class)) {
+            type.grid = types[i].grid;
+            return type;
+        }
+    rs_grid_keep(w, type, node, "a function, in which it is declared, hands out the address");
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+/* What the caller's variables hold behind a call. */
+static void leave_variables(rs_grid_walk *w, int function, const rs_extended_type *types, int count,
+                            int node)
+{
+    for (int i = 0; i < w->flow.count; i++) {
+        uint64_t offset = w->flow.variables[i].key - 1;
+        if (offset < w->tree->nodes[function].begin || offset >= w->tree->nodes[function].end) {
+            rs_extended_type type = w->flow.variables[i].type;
+            w->flow.variables[i].type = leave_function(w, function, type, types, count, node);
+        }
+    }
+}
+
+static bool is_recursive(const rs_grid_walk *w, int function)
+{
+    bool active = w->depth >= RS_GRID_CALL_DEPTH;
+    for (int i = 0; i < w->depth; i++)
+        active = active || w->calls[i] == function;
+    return active;
 }
 
 static rs_extended_type call_function(rs_grid_walk *w, int function, const arguments *list,
                                       int node)
 {
-    bool active = w->depth >= RS_GRID_CALL_DEPTH;
-    for (int i = 0; i < w->depth; i++)
-        active = active || w->calls[i] == function;
-    if (active) {
-        for (int i = 0; i < list->count; i++)
-            rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node,
-                         "a recursive call gets the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    }
-    bind(w, function, list, node);
+    rs_extended_type types[ARGUMENT_LIMIT];
+    bind(w, function, list, types, node);
     rs_flow outer_returns = w->returns;
     rs_extended_type outer_returned = w->returned;
     rs_grid_exits *outer_exits = w->innermost;
     w->returns = (rs_flow){.unreached = true};
     w->returned = RS_TYPE_OF(RS_TYPE_NEW);
     w->innermost = NULL;
+    w->walked[function] = true;
     w->calls[w->depth++] = function;
     rs_grid_walk_statement(w, rs_grid_body(w->tree, function));
     w->depth--;
     rs_flow_meet(&w->context, &w->flow, &w->returns, node);
-    rs_extended_type result = w->returned;
+    leave_variables(w, function, types, list->count, node);
+    rs_extended_type result = leave_function(w, function, w->returned, types, list->count, node);
     rs_flow_free(&w->returns);
     w->returns = outer_returns;
     w->returned = outer_returned;
     w->innermost = outer_exits;
     return result;
+}
+
+/* The result's type is written as it was, so a grid is handed out as void * only. */
+static rs_extended_type check_result(rs_grid_walk *w, rs_extended_type result, int node)
+{
+    CXType type = rs_node_type(w->tree, node);
+    bool rows = type.kind == CXType_Pointer &&
+                rs_kind_is_array(clang_getCanonicalType(clang_getPointeeType(type)).kind);
+    bool fits = result.kind == RS_TYPE_NEW ? !rows : rs_grid_fits(w, type, result);
+    if (fits)
+        return result;
+    rs_grid_keep(w, result, node, "a function that returns no grid returns the address");
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
 rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
@@ -276,11 +388,25 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
     int callee = list.callee >= 0 ? rs_node_inner(w->tree, list.callee) : -1;
     bool named = callee >= 0 && rs_grid_kind(w, callee) == CXCursor_DeclRefExpr;
     char name[64] = "";
+    if (list.more) {
+        rs_grid_lose_all(w, node, "a call that is not followed gets the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
     if (named)
         rs_grid_spelling(w->tree->nodes[callee].cursor, name);
+    else if (callee >= 0)
+        rs_grid_keep(w, rs_grid_evaluate(w, list.callee), node, "a function is the address");
     int function = named ? rs_grid_function(w, w->tree->nodes[callee].cursor) : -1;
-    if (function >= 0)
-        return call_function(w, function, &list, node);
+    if (function >= 0 && is_recursive(w, function)) {
+        for (int i = 0; i < list.count; i++)
+            rs_grid_keep(w, rs_grid_evaluate(w, list.nodes[i]), node,
+                         "a recursive call gets the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
+    if (function >= 0) {
+        w->followed[callee] = true;
+        return check_result(w, call_function(w, function, &list, node), node);
+    }
     call_kind kind = kind_of_call(name);
     return kind == CALL_UNKNOWN ? call_unknown(w, &list, name, node)
                                 : call_known(w, &list, kind, node);

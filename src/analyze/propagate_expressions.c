@@ -1,7 +1,7 @@
 /* Expressions of the walk of propagate.h: which grid a pointer is, and what loses it. */
+#include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
-#include "source/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,144 +23,6 @@ void rs_grid_spelling(CXCursor cursor, char name[64])
     strncpy(name, text != NULL ? text : "", 63);
     name[63] = '\0';
     clang_disposeString(spelling);
-}
-
-void rs_grid_keep(rs_grid_walk *w, rs_extended_type type, int node, const char *what)
-{
-    char name[64];
-    if (type.kind == RS_TYPE_GRID)
-        rs_class_keep(&w->context, type.class, node, "%s of %s", what,
-                      rs_grid_name(w->program, type.grid, name));
-}
-
-/* ---- variables ---- */
-
-uint64_t rs_grid_key(CXCursor cursor)
-{
-    return (uint64_t)rs_cursor_offset(cursor) + 1;
-}
-
-int rs_grid_of_key(const rs_grid_walk *w, uint64_t key)
-{
-    return rs_grids_at(&w->program->grids, (size_t)(key - 1));
-}
-
-/* A declared grid and what is handed to it have the same extents. */
-static void compare_extents(rs_grid_walk *w, int grid, rs_extended_type type, int node)
-{
-    const rs_grid *to = &w->program->grids.grids[grid];
-    const rs_grid *from = &w->program->grids.grids[type.grid];
-    bool same = to->rank == from->rank && to->flat == from->flat &&
-                w->found->sizes[grid] == w->found->sizes[type.grid];
-    for (int d = 0; same && d < to->rank; d++)
-        same = rs_extent_same(to->extents[d], from->extents[d]);
-    char name[64], other[64];
-    if (!same) {
-        rs_grid_name(w->program, grid, name);
-        rs_grid_name(w->program, type.grid, other);
-        rs_class_keep(&w->context, type.class, node, "%s and %s have different extents or elements",
-                      other, name);
-        rs_class_keep(&w->context, grid, node, "%s and %s have different extents or elements",
-                      other, name);
-    }
-}
-
-void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
-{
-    int grid = rs_grid_of_key(w, key);
-    char name[64];
-    if (grid >= 0 && type.kind == RS_TYPE_NEW) {
-        type = (rs_extended_type){.kind = RS_TYPE_GRID, .class = grid, .grid = grid};
-    } else if (grid >= 0 && type.kind == RS_TYPE_GRID) {
-        compare_extents(w, grid, type, node);
-        type.grid = grid;
-    } else if (grid >= 0) {
-        rs_class_keep(&w->context, grid, node, "%s is set to memory that is no grid",
-                      rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
-    }
-    if (grid >= 0 && type.kind == RS_TYPE_GRID)
-        rs_grid_link_add(&w->context, grid, type.class);
-    rs_flow_set(&w->context, &w->flow, key, type);
-}
-
-/* Members and elements stand for many variables, so they keep what they had as well. */
-static void assign_some(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
-{
-    for (int i = 0; i < w->flow.count; i++)
-        if (w->flow.variables[i].key == key)
-            type = rs_type_meet(&w->context, w->flow.variables[i].type, type, node);
-    rs_flow_set(&w->context, &w->flow, key, type);
-}
-
-/* Extents are read again at each access, so their variables stay as they are. */
-static void notice_change(rs_grid_walk *w, int target, int node)
-{
-    if (target < 0 || rs_grid_kind(w, target) != CXCursor_DeclRefExpr)
-        return;
-    char name[64];
-    rs_grid_spelling(w->tree->nodes[target].cursor, name);
-    for (int g = 0; g < w->program->grids.count; g++) {
-        const rs_grid *grid = &w->program->grids.grids[g];
-        bool inside = false;
-        for (int i = 0; i < w->depth; i++)
-            inside = inside || (w->tree->nodes[w->calls[i]].begin < grid->name &&
-                                grid->name < w->tree->nodes[w->calls[i]].end);
-        if (!inside || w->tree->nodes[node].begin < grid->name)
-            continue;
-        for (int d = 0; d < grid->rank; d++) {
-            const char *extent = grid->extents[d];
-            size_t at = 0, word, length;
-            while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length))
-                if (rs_word_equals(extent, word, length, name)) {
-                    rs_class_keep(&w->context, g, node, "%s, an extent, is changed", name);
-                    rs_grid_link_add(&w->context, g, g);
-                }
-        }
-    }
-}
-
-typedef enum { PLACE_NONE, PLACE_VARIABLE, PLACE_SOME } place_kind;
-
-/* Where a pointer is stored. */
-static place_kind locate(rs_grid_walk *w, int node, uint64_t *key)
-{
-    node = rs_node_inner(w->tree, node);
-    if (node < 0)
-        return PLACE_NONE;
-    if (rs_grid_kind(w, node) == CXCursor_DeclRefExpr ||
-        rs_grid_kind(w, node) == CXCursor_MemberRefExpr) {
-        CXCursor declared = clang_getCursorReferenced(w->tree->nodes[node].cursor);
-        if (clang_Cursor_isNull(declared))
-            return PLACE_NONE;
-        *key = rs_grid_key(declared);
-        return rs_grid_kind(w, node) == CXCursor_DeclRefExpr ? PLACE_VARIABLE : PLACE_SOME;
-    }
-    if (rs_grid_kind(w, node) == CXCursor_UnaryOperator && rs_node_is_prefix(w->tree, node, "*")) {
-        rs_extended_type pointer = rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
-        *key = pointer.target;
-        return pointer.kind == RS_TYPE_REFERENCE ? PLACE_VARIABLE : PLACE_NONE;
-    }
-    if (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr && rs_grid_is_pointer(w->tree, node)) {
-        place_kind base = locate(w, rs_node_child(w->tree, node, 0), key);
-        return base == PLACE_NONE ? PLACE_NONE : PLACE_SOME;
-    }
-    return PLACE_NONE;
-}
-
-static void store(rs_grid_walk *w, int target, rs_extended_type type, int node)
-{
-    uint64_t key = 0;
-    switch (locate(w, target, &key)) {
-    case PLACE_VARIABLE:
-        rs_grid_assign(w, key, type, node);
-        break;
-    case PLACE_SOME:
-        assign_some(w, key, type, node);
-        break;
-    default:
-        rs_grid_keep(w, type, node, "a place that is not followed gets the address");
-    }
 }
 
 /* ---- accesses ---- */
@@ -189,24 +51,26 @@ static rs_extended_type subscripts(rs_grid_walk *w, int node, int *count)
 {
     *count = 0;
     while (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr) {
-        rs_grid_evaluate(w, rs_node_child(w->tree, node, 1));
+        int index = rs_node_child(w->tree, node, 1);
+        rs_grid_keep(w, rs_grid_evaluate(w, index), index, "a subscript is the address");
         (*count)++;
         node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
     }
     return rs_grid_evaluate(w, node);
 }
 
-/* Whether the declaration, or the cast, of what a chain of subscripts begins with is a grid's. */
-static bool is_declared_grid(rs_grid_walk *w, int node)
+/* Whether what a chain of subscripts begins with is a grid's name, or a cast with its extents. */
+static bool is_declared_grid(rs_grid_walk *w, int node, rs_extended_type base)
 {
     uint64_t key = 0;
     while (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr)
         node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
-    if (clang_isExpression(rs_grid_kind(w, node)) && rs_grid_kind(w, node) != CXCursor_CallExpr &&
-        rs_grid_kind(w, node) != CXCursor_DeclRefExpr)
-        return true;
-    return rs_grid_kind(w, node) == CXCursor_DeclRefExpr && locate(w, node, &key) != PLACE_NONE &&
-           rs_grid_of_key(w, key) >= 0;
+    if (rs_grid_kind(w, node) == CXCursor_DeclRefExpr)
+        return rs_grid_locate(w, node, &key) && rs_grid_of_key(w, key) >= 0;
+    const rs_grid *grid = &w->program->grids.grids[base.grid];
+    return clang_isExpression(rs_grid_kind(w, node)) && grid->name_length == 0 &&
+           w->tree->nodes[node].begin < grid->name && grid->name < w->tree->nodes[node].end &&
+           rs_grid_kind(w, node) != CXCursor_CallExpr;
 }
 
 rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
@@ -214,11 +78,10 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
     int count;
     rs_extended_type base = subscripts(w, node, &count);
     if (base.kind != RS_TYPE_GRID) {
-        uint64_t key = 0;
-        bool pointer = rs_grid_is_pointer(w->tree, node) && locate(w, node, &key) == PLACE_SOME;
-        return pointer ? rs_flow_get(&w->flow, key) : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        rs_grid_keep(w, base, node, "a subscript is put to the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
-    if (!w->program->grids.grids[base.grid].flat && !is_declared_grid(w, node))
+    if (!w->program->grids.grids[base.grid].flat && !is_declared_grid(w, node, base))
         rs_grid_keep(w, base, node, "an access by what is declared as no grid");
     bool whole = count == rs_grid_subscripts(&w->program->grids.grids[base.grid]);
     if (whole && clang_Type_getSizeOf(rs_node_type(w->tree, node)) != w->found->sizes[base.grid])
@@ -244,63 +107,88 @@ static rs_extended_type evaluate_address(rs_grid_walk *w, int node)
         rs_grid_keep(w, base, node, "the address of a part");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
-    notice_change(w, operand, node);
-    if (!rs_grid_is_pointer(w->tree, operand) || locate(w, operand, &key) != PLACE_VARIABLE)
+    rs_grid_notice_change(w, operand, node);
+    if (!rs_grid_is_pointer(w->tree, operand) || !rs_grid_locate(w, operand, &key)) {
+        rs_grid_keep(w, rs_grid_evaluate(w, operand), node, "the address of a part");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
     return (rs_extended_type){.kind = RS_TYPE_REFERENCE, .class = -1, .grid = -1, .target = key};
 }
 
 static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
 {
+    uint64_t key = 0;
     if (rs_node_is_prefix(w->tree, node, "&"))
         return evaluate_address(w, node);
+    if (rs_node_is_prefix(w->tree, node, "*") && rs_grid_is_pointer(w->tree, node) &&
+        rs_grid_locate(w, node, &key))
+        return rs_grid_read(w, key, rs_node_type(w->tree, node), node);
     int operand = rs_node_child(w->tree, node, 0);
-    rs_extended_type type = operand >= 0 ? rs_grid_evaluate(w, operand) : RS_TYPE_OF(RS_TYPE_NEW);
-    if (rs_node_is_prefix(w->tree, node, "*")) {
-        if (type.kind == RS_TYPE_REFERENCE)
-            return rs_flow_get(&w->flow, type.target);
-        rs_grid_keep(w, type, node, "a row is taken");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    }
-    bool steps = rs_node_is_prefix(w->tree, node, "++") || rs_node_is_prefix(w->tree, node, "--") ||
-                 rs_node_is_postfix(w->tree, node, "++") || rs_node_is_postfix(w->tree, node, "--");
-    if (steps) {
+    rs_extended_type type =
+        operand >= 0 ? rs_grid_evaluate(w, operand) : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    if (rs_node_is_step(w->tree, node)) {
         rs_grid_keep(w, type, node, "arithmetic moves a pointer");
-        notice_change(w, rs_node_inner(w->tree, operand), node);
+        rs_grid_notice_change(w, rs_node_inner(w->tree, operand), node);
+    } else if (rs_node_is_prefix(w->tree, node, "*")) {
+        rs_grid_keep(w, type, node, "a row is taken");
+    } else if (!rs_node_is_prefix(w->tree, node, "!")) {
+        rs_grid_keep(w, type, node, "an operator is applied to the address");
     }
     return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
-rs_extended_type rs_grid_evaluate_source(rs_grid_walk *w, int node)
+/* What only one way through an expression does: what was known before it holds as well. */
+static rs_extended_type evaluate_sometimes(rs_grid_walk *w, int node, int operand)
 {
-    rs_extended_type type = rs_grid_evaluate(w, node);
-    int inner = rs_node_inner(w->tree, node);
-    bool other =
-        type.kind == RS_TYPE_UNTRANSFORMED && inner >= 0 && !rs_grid_is_pointer(w->tree, inner);
-    return other ? RS_TYPE_OF(RS_TYPE_NEW) : type;
+    rs_flow before;
+    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_extended_type type = rs_grid_evaluate(w, operand);
+    rs_flow_meet(&w->context, &w->flow, &before, node);
+    rs_flow_free(&before);
+    return type;
 }
 
+static bool is_one_of(const rs_grid_walk *w, int node, const char *const *operators, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rs_node_is_binary(w->tree, node, operators[i]))
+            return true;
+    return false;
+}
+
+static rs_extended_type evaluate_assignment(rs_grid_walk *w, int node, int left, int right)
+{
+    rs_extended_type type = rs_grid_evaluate(w, right);
+    if (rs_grid_is_pointer(w->tree, left))
+        return rs_grid_store(w, left, type, node);
+    rs_grid_keep(w, rs_grid_evaluate(w, left), node, "something is stored in the address");
+    rs_grid_keep(w, type, node, "what is no pointer gets the address");
+    rs_grid_notice_change(w, rs_node_inner(w->tree, left), node);
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+/* Comparisons change nothing; p2 + t of table 6.1, and every other operator, lose the address. */
 static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
 {
+    static const char *const logical[] = {"&&", "||"};
+    static const char *const comparing[] = {"==", "!=", "<", ">", "<=", ">="};
     const rs_tree *tree = w->tree;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
-    if (right < 0)
+    if (right < 0) {
+        rs_grid_lose_all(w, node, "an operator that is not followed has the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    if (rs_node_is_binary(tree, node, "=")) {
-        rs_extended_type type = rs_grid_evaluate_source(w, right);
-        if (rs_grid_is_pointer(tree, left)) {
-            store(w, left, type, node);
-        } else {
-            rs_grid_evaluate(w, left);
-            notice_change(w, rs_node_inner(tree, left), node);
-        }
-        return type;
     }
-    rs_extended_type a = rs_grid_evaluate(w, left), b = rs_grid_evaluate(w, right);
+    if (rs_node_is_binary(tree, node, "="))
+        return evaluate_assignment(w, node, left, right);
+    rs_extended_type a = rs_grid_evaluate(w, left);
+    if (is_one_of(w, node, logical, sizeof logical / sizeof logical[0])) {
+        evaluate_sometimes(w, node, right);
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
+    rs_extended_type b = rs_grid_evaluate(w, right);
     if (rs_node_is_binary(tree, node, ","))
         return b;
-    /* p2 + t of table 6.1; comparisons change nothing. */
-    if (rs_grid_is_pointer(tree, node)) {
+    if (!is_one_of(w, node, comparing, sizeof comparing / sizeof comparing[0])) {
         rs_grid_keep(w, a, node, "arithmetic on the address");
         rs_grid_keep(w, b, node, "arithmetic on the address");
     }
@@ -311,71 +199,259 @@ static rs_extended_type evaluate_compound(rs_grid_walk *w, int node)
 {
     int left = rs_node_child(w->tree, node, 0), right = rs_node_child(w->tree, node, 1);
     if (right >= 0)
-        rs_grid_evaluate(w, right);
-    rs_extended_type type = left >= 0 ? rs_grid_evaluate(w, left) : RS_TYPE_OF(RS_TYPE_NEW);
-    rs_grid_keep(w, type, node, "arithmetic moves a pointer");
-    if (left >= 0)
-        notice_change(w, rs_node_inner(w->tree, left), node);
+        rs_grid_keep(w, rs_grid_evaluate(w, right), node, "arithmetic on the address");
+    if (left >= 0) {
+        rs_grid_keep(w, rs_grid_evaluate(w, left), node, "arithmetic moves a pointer");
+        rs_grid_notice_change(w, rs_node_inner(w->tree, left), node);
+    }
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+/* New memory that may be what is chosen has another name then. */
+static rs_extended_type choose_from(rs_grid_walk *w, rs_extended_type type, int node)
+{
+    if (type.kind != RS_TYPE_NEW || type.target == 0)
+        return type;
+    rs_grid_keep(w, type, node, "");
     return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
 static rs_extended_type evaluate_choice(rs_grid_walk *w, int node)
 {
-    rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
     int yes = rs_node_child(w->tree, node, 1), no = rs_node_child(w->tree, node, 2);
-    if (no < 0)
+    if (no < 0) {
+        rs_grid_lose_all(w, node, "a choice that is not followed has the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    rs_extended_type a = rs_grid_evaluate(w, yes), b = rs_grid_evaluate(w, no);
-    return rs_grid_is_pointer(w->tree, node) ? rs_type_meet(&w->context, a, b, node)
-                                             : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
+    rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
+    rs_flow before;
+    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_extended_type a = choose_from(w, rs_grid_evaluate(w, yes), node);
+    rs_flow after_yes = w->flow;
+    w->flow = before;
+    rs_extended_type b = choose_from(w, rs_grid_evaluate(w, no), node);
+    rs_flow_meet(&w->context, &w->flow, &after_yes, node);
+    rs_flow_free(&after_yes);
+    rs_extended_type type = rs_type_meet(&w->context, a, b, node);
+    rs_flow_settle(&w->context, &w->flow, node);
+    return type;
+}
+
+/* ---- casts ---- */
+
+/* The grid that a cast's brackets declare; -1 for none. */
+static int grid_of_cast(const rs_grid_walk *w, int node, int operand)
+{
+    for (int g = 0; g < w->program->grids.count; g++) {
+        const rs_grid *grid = &w->program->grids.grids[g];
+        if (grid->name_length == 0 && w->tree->nodes[node].begin < grid->name &&
+            grid->name < w->tree->nodes[operand].begin)
+            return g;
+    }
+    return -1;
+}
+
+/* The declared grid that gets what an expression is: its declaration, or an assignment to it. */
+static int grid_that_gets(const rs_grid_walk *w, int node)
+{
+    const rs_tree *tree = w->tree;
+    int parent = tree->nodes[node].parent;
+    while (parent >= 0 && rs_node_inner(tree, parent) == rs_node_inner(tree, node))
+        parent = tree->nodes[parent].parent;
+    if (parent < 0)
+        return -1;
+    if (rs_grid_kind(w, parent) == CXCursor_VarDecl)
+        return rs_grid_of_key(w, rs_grid_key(tree->nodes[parent].cursor));
+    int left = rs_node_inner(tree, rs_node_child(tree, parent, 0));
+    if (rs_grid_kind(w, parent) != CXCursor_BinaryOperator ||
+        !rs_node_is_binary(tree, parent, "=") || rs_grid_kind(w, left) != CXCursor_DeclRefExpr)
+        return -1;
+    return rs_grid_of_key(w, rs_grid_key(clang_getCursorReferenced(tree->nodes[left].cursor)));
+}
+
+static bool is_returned(const rs_grid_walk *w, int node)
+{
+    int parent = w->tree->nodes[node].parent;
+    while (parent >= 0 && rs_node_inner(w->tree, parent) == rs_node_inner(w->tree, node))
+        parent = w->tree->nodes[parent].parent;
+    return parent >= 0 && rs_grid_kind(w, parent) == CXCursor_ReturnStmt;
+}
+
+/* New memory becomes what a cast says: it is written with the grid that gets it. */
+static bool cast_new(rs_grid_walk *w, int cast, bool rows, int node)
+{
+    int target = cast >= 0 ? grid_that_gets(w, node) : -1;
+    if (target >= 0)
+        rs_grid_link_add(&w->context, cast, target);
+    return !rows || target >= 0 || is_returned(w, node);
 }
 
 /* A cast to a flat pointer loses the dimension vector; void * does not. */
+static bool cast_grid(rs_grid_walk *w, int cast, bool rows, rs_extended_type *type)
+{
+    if (!rows || cast < 0)
+        return false;
+    if (!rs_extents_same(w->program, w->found, cast, type->grid))
+        return false;
+    rs_grid_link_add(&w->context, cast, type->class);
+    type->grid = cast;
+    return true;
+}
+
+static void find_size_of_cast(const rs_grid_walk *w, int cast, CXType type)
+{
+    while (rs_kind_is_array(type.kind))
+        type = clang_getCanonicalType(clang_getArrayElementType(type));
+    w->found->sizes[cast] = clang_Type_getSizeOf(type);
+}
+
+static rs_extended_type convert(rs_grid_walk *w, int node, int operand, rs_extended_type type)
+{
+    CXType to = rs_node_type(w->tree, node);
+    if (to.kind == CXType_Void)
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    bool pointer = to.kind == CXType_Pointer;
+    CXType target = pointer ? clang_getCanonicalType(clang_getPointeeType(to)) : to;
+    bool rows = pointer && rs_kind_is_array(target.kind);
+    int cast = rows ? grid_of_cast(w, node, operand) : -1;
+    if (cast >= 0)
+        find_size_of_cast(w, cast, target);
+    bool followed = type.kind == RS_TYPE_NEW ? pointer && cast_new(w, cast, rows, node)
+                                             : rs_grid_fits(w, to, type);
+    if (!followed && type.kind == RS_TYPE_GRID)
+        followed = cast_grid(w, cast, rows, &type);
+    if (followed)
+        return type;
+    rs_grid_keep(w, type, node, "a cast loses the extents");
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
 static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
 {
-    int inner = -1;
+    int operand = rs_node_last(w->tree, node);
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
-        if (clang_isExpression(rs_grid_kind(w, child)))
-            inner = child;
-    if (inner < 0)
-        return RS_TYPE_OF(RS_TYPE_NEW);
-    rs_extended_type type = rs_grid_evaluate(w, inner);
-    CXType to = rs_node_type(w->tree, node);
-    enum CXTypeKind target = to.kind == CXType_Pointer
-                                 ? clang_getCanonicalType(clang_getPointeeType(to)).kind
-                                 : CXType_Invalid;
-    bool flat = type.kind == RS_TYPE_GRID && w->program->grids.grids[type.grid].flat;
-    if (!flat && target != CXType_Void && target != CXType_ConstantArray &&
-        target != CXType_VariableArray && target != CXType_IncompleteArray)
-        rs_grid_keep(w, type, node, "a cast loses the extents");
-    return type;
+        if (child != operand)
+            rs_grid_lose_all(w, child, "a type has the address");
+    if (operand < 0 || !clang_isExpression(rs_grid_kind(w, operand)))
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return convert(w, node, operand, rs_grid_evaluate(w, operand));
+}
+
+/* ---- sizes ---- */
+
+/* A grid's name behind subscripts and stars, which are counted; -1 for anything else. */
+static int measured_grid(rs_grid_walk *w, int node, int *depth)
+{
+    uint64_t key = 0;
+    node = rs_node_inner(w->tree, node);
+    for (*depth = 0; node >= 0 && rs_grid_kind(w, node) != CXCursor_DeclRefExpr; (*depth)++) {
+        int index = rs_node_inner(w->tree, rs_node_child(w->tree, node, 1));
+        bool element = rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr &&
+                       (rs_grid_kind(w, index) == CXCursor_IntegerLiteral ||
+                        rs_grid_kind(w, index) == CXCursor_DeclRefExpr);
+        bool target = rs_grid_kind(w, node) == CXCursor_UnaryOperator &&
+                      rs_node_is_prefix(w->tree, node, "*");
+        if (!element && !target)
+            return -1;
+        node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
+    }
+    return node >= 0 && rs_grid_locate(w, node, &key) ? rs_grid_of_key(w, key) : -1;
+}
+
+static bool is_sizeof(const rs_grid_walk *w, int node)
+{
+    return strncmp(w->tree->text + w->tree->nodes[node].begin, "sizeof", 6) == 0;
+}
+
+/* Whether the extents behind the first `depth` are the same variables as where they are declared.
+ */
+static bool are_extents_seen(const rs_grid_walk *w, const rs_grid *grid, int depth, int node)
+{
+    for (int d = depth; d < grid->rank; d++)
+        if (!rs_extent_means_same(w->tree, grid->extents[d], grid->name,
+                                  w->tree->nodes[node].begin))
+            return false;
+    return true;
+}
+
+static void record_measure(rs_grid_walk *w, int node, int grid, int depth)
+{
+    rs_propagation *found = w->found;
+    for (int i = 0; i < found->measure_count; i++)
+        if (found->measures[i].node == node)
+            return;
+    rs_grid_measure *grown =
+        realloc(found->measures, (size_t)(found->measure_count + 1) * sizeof *grown);
+    w->context.no_memory = w->context.no_memory || grown == NULL;
+    if (grown == NULL)
+        return;
+    found->measures = grown;
+    grown[found->measure_count++] = (rs_grid_measure){node, grid, depth};
+}
+
+/* The size of a part changes with the declaration, so these stay as they are. */
+static void keep_measured(rs_grid_walk *w, int node)
+{
+    for (int i = node + 1; i < w->tree->node_count && w->tree->nodes[i].parent >= node; i++) {
+        uint64_t key = 0;
+        if (rs_grid_kind(w, i) != CXCursor_DeclRefExpr || !rs_grid_locate(w, i, &key))
+            continue;
+        int grid = rs_grid_of_key(w, key);
+        char name[64];
+        rs_grid_keep(w, rs_flow_get(&w->flow, key), node, "sizeof asks for a part");
+        if (grid < 0 || w->program->grids.grids[grid].flat)
+            continue;
+        rs_class_keep(&w->context, grid, node, "sizeof asks for a part of %s",
+                      rs_grid_name(w->program, grid, name));
+        rs_grid_link_add(&w->context, grid, grid);
+    }
+}
+
+/* sizeof *g is the size of its first row, and of an element when g has become flat. */
+static void evaluate_size(rs_grid_walk *w, int node)
+{
+    int depth = 0, operand = rs_node_child(w->tree, node, 0);
+    int number = operand >= 0 && is_sizeof(w, node) ? measured_grid(w, operand, &depth) : -1;
+    const rs_grid *grid = number >= 0 ? &w->program->grids.grids[number] : NULL;
+    if (grid != NULL && (depth == 0 || (grid->flat && depth == 1)))
+        return; /* nothing changes */
+    if (grid != NULL && !grid->flat && depth <= grid->rank &&
+        are_extents_seen(w, grid, depth, node))
+        record_measure(w, node, number, depth);
+    else
+        keep_measured(w, node);
 }
 
 /* ---- expressions ---- */
 
-/* sizeof a grid's row would change with its declaration. */
-static void evaluate_size(rs_grid_walk *w, int node)
+/* Members, and what libclang has no name for: values go in, and what comes out is no grid. */
+static rs_extended_type evaluate_parts(rs_grid_walk *w, int node)
 {
-    for (int i = node + 1;
-         i < w->tree->node_count && w->tree->nodes[i].end <= w->tree->nodes[node].end; i++) {
-        uint64_t key = 0;
-        if (rs_grid_kind(w, i) == CXCursor_DeclRefExpr && locate(w, i, &key) == PLACE_VARIABLE)
-            rs_grid_keep(w, rs_flow_get(&w->flow, key), node, "sizeof asks for a part");
+    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next) {
+        if (clang_isExpression(rs_grid_kind(w, child)))
+            rs_grid_keep(w, rs_grid_evaluate(w, child), node,
+                         "an expression that is not followed has the address");
+        else
+            rs_grid_lose_all(w, child, "an expression that is not followed has the address");
     }
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
-static rs_extended_type evaluate_children(rs_grid_walk *w, int node)
+/* An implicit conversion is what it converts. */
+static rs_extended_type evaluate_unexposed(rs_grid_walk *w, int node)
 {
-    rs_extended_type type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    int count = 0;
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next) {
-        type = rs_grid_evaluate(w, child);
-        count++;
-    }
-    /* An implicit conversion is what it converts. */
-    return count == 1 && rs_grid_is_pointer(w->tree, node) ? type
-           : count == 0 ? RS_TYPE_OF(RS_TYPE_NEW) /* 0 and its like */
-                        : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    int child = rs_node_child(w->tree, node, 0);
+    bool implicit =
+        child >= 0 && w->tree->nodes[child].next < 0 && rs_node_same_bytes(w->tree, node, child);
+    if (implicit)
+        return rs_grid_evaluate(w, child);
+    bool changes = false;
+    for (int i = node + 1; i < w->tree->node_count && w->tree->nodes[i].parent >= node; i++)
+        changes = changes || rs_node_is_assignment(w->tree, i);
+    if (!changes)
+        return evaluate_parts(w, node);
+    rs_grid_lose_all(w, node, "an expression that is not followed has the address");
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
 /* Structures and arrays that begin with addresses. */
@@ -387,28 +463,28 @@ static rs_extended_type evaluate_list(rs_grid_walk *w, int node)
     return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
-/* New memory that a variable has which is no grid: it can be accessed by that name too. */
 static rs_extended_type evaluate_name(rs_grid_walk *w, int node)
 {
     uint64_t key = 0;
-    if (!rs_grid_is_pointer(w->tree, node) || locate(w, node, &key) == PLACE_NONE)
+    if (!rs_grid_is_pointer(w->tree, node) || !rs_grid_locate(w, node, &key))
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    rs_extended_type type = rs_flow_get(&w->flow, key);
-    CXType pointer = rs_node_type(w->tree, node);
-    bool bytes = pointer.kind == CXType_Pointer &&
-                 clang_getCanonicalType(clang_getPointeeType(pointer)).kind == CXType_Void;
-    bool other = type.kind == RS_TYPE_NEW && rs_grid_of_key(w, key) < 0 && !bytes;
-    return other ? RS_TYPE_OF(RS_TYPE_UNTRANSFORMED) : type;
+    return rs_grid_read(w, key, rs_node_type(w->tree, node), node);
 }
 
+/* The table of the forms that are followed; every other one loses all that it names. */
 rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
 {
     if (node < 0 || w->context.no_memory || ++w->steps > RS_GRID_STEP_LIMIT)
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     switch ((int)rs_grid_kind(w, node)) {
     case CXCursor_DeclRefExpr:
-    case CXCursor_MemberRefExpr:
         return evaluate_name(w, node);
+    case CXCursor_ParenExpr:
+        return rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
+    case CXCursor_UnexposedExpr:
+        return evaluate_unexposed(w, node);
+    case CXCursor_MemberRefExpr:
+        return evaluate_parts(w, node);
     case CXCursor_InitListExpr:
         return evaluate_list(w, node);
     case CXCursor_ArraySubscriptExpr:
@@ -430,7 +506,12 @@ rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
     case CXCursor_UnaryExpr:
         evaluate_size(w, node);
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    case CXCursor_IntegerLiteral:
+    case CXCursor_GNUNullExpr:
+    case CXCursor_CXXNullPtrLiteralExpr:
+        return RS_TYPE_OF(RS_TYPE_NEW); /* no memory that there was before */
     default:
-        return evaluate_children(w, node);
+        rs_grid_lose_all(w, node, "a construct that is not followed has the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
 }

@@ -25,6 +25,8 @@ typedef struct {
     rs_extended_type returned;
     int calls[RS_GRID_CALL_DEPTH]; /* the functions that are walked */
     int depth;
+    bool *followed; /* by node: a name of a function, and the call by it is followed */
+    bool *walked;   /* by node: a function */
     long steps;
 } rs_grid_walk;
 
@@ -32,37 +34,59 @@ typedef struct {
 
 void rs_grid_walk_statement(rs_grid_walk *w, int node);
 
+/* All that is known of variables is lost, now and later. */
+void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what);
+
 /* The body of a function, and the node of the function that a name stands for, if the source has
  * its body; -1 for none. */
 int rs_grid_body(const rs_tree *tree, int function);
 int rs_grid_function(const rs_grid_walk *w, CXCursor name);
 
+/* ---- propagate_places.c ---- */
+
+/* Variables by the place of their declaration, and the grid that is declared there; -1 for none. */
+uint64_t rs_grid_key(CXCursor cursor);
+int rs_grid_of_key(const rs_grid_walk *w, uint64_t key);
+
+/* Whether the walk knows at each place what a variable holds. */
+bool rs_grid_is_followed(CXCursor declared);
+
+/* Whether a variable of a type, which is no grid, can hand a value on. */
+bool rs_grid_fits(const rs_grid_walk *w, CXType type, rs_extended_type value);
+
+rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, CXType pointer, int node);
+
+/* The variable that an expression is, if it is one that is followed. */
+bool rs_grid_locate(rs_grid_walk *w, int node, uint64_t *key);
+
+/* p = q of table 6.1; the first without its conditions, the last for any left side, with what it
+ * holds then. */
+void rs_grid_set(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node);
+void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node);
+void rs_grid_initialize(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node);
+rs_extended_type rs_grid_store(rs_grid_walk *w, int target, rs_extended_type type, int node);
+
+/* A value goes where it is not followed: see rs_type_lose(). */
+void rs_grid_keep(rs_grid_walk *w, rs_extended_type type, int node, const char *what);
+
+/* The same for all variables that are named in a construct that is not followed. */
+void rs_grid_lose_all(rs_grid_walk *w, int node, const char *what);
+
+/* A variable, perhaps of an extent, is changed. */
+void rs_grid_notice_change(rs_grid_walk *w, int target, int node);
+
 /* ---- propagate_expressions.c ---- */
 
 rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node);
 
-/* What is assigned: numbers, as NULL is one, and the results of functions that are not declared are
- * no memory that there was before. */
-rs_extended_type rs_grid_evaluate_source(rs_grid_walk *w, int node);
-
 /* A chain of subscripts from its outermost node. */
 rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node);
-
-/* p = q of table 6.1. */
-void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node);
-
-/* A grid's class stays as it is: "WHAT of NAME". */
-void rs_grid_keep(rs_grid_walk *w, rs_extended_type type, int node, const char *what);
 
 enum CXCursorKind rs_grid_kind(const rs_grid_walk *w, int node);
 
 /* As rs_node_is_pointer(), and arrays of variable length, which C knows. */
 bool rs_grid_is_pointer(const rs_tree *tree, int node);
 void rs_grid_spelling(CXCursor cursor, char name[64]);
-
-/* Variables by the place of their declaration, and the grid that is declared there; -1 for none. */
-uint64_t rs_grid_key(CXCursor cursor);
-int rs_grid_of_key(const rs_grid_walk *w, uint64_t key);
 
 /* ---- propagate_calls.c ---- */
 

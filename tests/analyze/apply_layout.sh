@@ -142,7 +142,7 @@ apply copied "cudaMemcpy(a, plain, 16 * ny * nx, 1); $launch a, b);"
 reason copied 9 'a pointer may be a or memory that is no grid'
 apply changed "nx = 7; $launch a, b);"
 reason changed 9 'nx, an extent, is changed'
-apply measured "n = sizeof(a[0]); $launch a, b);"
+apply measured "n = sizeof(*(which ? a : b)); $launch a, b);"
 reason measured 9 'sizeof asks for a part of a'
 apply recursive "again(ny, nx, a, n); $launch a, b);" \
     'void again(int ny, int nx, float g[ny][nx][4], int n) { if (n > 0) again(ny, nx, g, n - 1); }'
@@ -215,7 +215,7 @@ keeps() {
 }
 keeps "an extent's name is another variable's here" '{ int ny = 3; grid[ny][ny] = 9; }'
 keeps 'a list of values, which is not followed, gets the address of grid' 'struct s q = {grid}; q.a[2][3] = 5;'
-keeps 'an access by what is declared as no grid of grid' 'same(grid)[2][3] = 5;'
+keeps 'a, which is not followed as a grid, gets the address of grid' 'same(grid)[2][3] = 5;'
 keeps 'g is set to memory that is no grid' 'float (*k)[10] = malloc(240); fill(5, k); grid[1][1] = k[3][4];'
 
 # A header of the user's becomes text, and what it has of the system's is still there.

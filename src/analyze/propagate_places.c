@@ -1,0 +1,270 @@
+/*
+ * Variables of the walk of propagate.h: which ones are followed, what is stored in them, and what
+ * becomes of values that go anywhere else.
+ *
+ * Followed are pointers that are variables of a function, by their names and through addresses of
+ * them that are followed too. Members, elements, variables of the file and static ones are not:
+ * what is stored there is lost, and what is read from there is memory that is no grid.
+ */
+#include "analyze/exposed.h"
+#include "analyze/extents.h"
+#include "analyze/propagate_walk.h"
+#include "source/query.h"
+#include "source/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+uint64_t rs_grid_key(CXCursor cursor)
+{
+    return (uint64_t)rs_cursor_offset(cursor) + 1;
+}
+
+int rs_grid_of_key(const rs_grid_walk *w, uint64_t key)
+{
+    return rs_grids_at(&w->program->grids, (size_t)(key - 1));
+}
+
+void rs_grid_keep(rs_grid_walk *w, rs_extended_type type, int node, const char *what)
+{
+    rs_type_lose(&w->context, &w->flow, type, node, what);
+}
+
+bool rs_grid_is_followed(CXCursor declared)
+{
+    enum CXCursorKind kind = clang_getCursorKind(declared);
+    return (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) &&
+           !rs_variable_lasts(declared) &&
+           (kind == CXCursor_ParmDecl
+                ? !rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(declared)).kind)
+                : clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Pointer);
+}
+
+/* ---- types of C ---- */
+
+static CXType pointee(CXType type)
+{
+    return clang_getCanonicalType(clang_getPointeeType(type));
+}
+
+/* A pointer to a pointer to no rows, or void *: through it a pointer is read and written whole. */
+static bool holds_reference(CXType type)
+{
+    if (type.kind != CXType_Pointer)
+        return false;
+    CXType to = pointee(type);
+    return to.kind == CXType_Void ||
+           (to.kind == CXType_Pointer && !rs_kind_is_array(pointee(to).kind));
+}
+
+bool rs_grid_fits(const rs_grid_walk *w, CXType type, rs_extended_type value)
+{
+    type = clang_getCanonicalType(type);
+    if (value.kind == RS_TYPE_REFERENCE)
+        return holds_reference(type);
+    if (value.kind != RS_TYPE_GRID)
+        return true;
+    bool flat = w->program->grids.grids[value.grid].flat;
+    return type.kind == CXType_Pointer &&
+           (pointee(type).kind == CXType_Void || (flat && !rs_kind_is_array(pointee(type).kind)));
+}
+
+/* ---- reading ---- */
+
+rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, CXType pointer, int node)
+{
+    rs_extended_type type = rs_flow_get(&w->flow, key);
+    if (rs_flow_is_exposed(&w->context, key)) {
+        rs_grid_keep(w, type, node, "a variable whose address is not followed has the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
+    if (type.kind != RS_TYPE_NEW || rs_grid_of_key(w, key) >= 0)
+        return type;
+    /* New memory that a variable has which is no grid: it can be accessed by that name too. */
+    bool bytes = pointer.kind == CXType_Pointer && pointee(pointer).kind == CXType_Void;
+    type.target = key;
+    return bytes ? type : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+}
+
+/* ---- storing ---- */
+
+static void compare_extents(rs_grid_walk *w, int grid, rs_extended_type type, int node)
+{
+    if (rs_extents_same(w->program, w->found, grid, type.grid))
+        return;
+    char name[64], other[64];
+    rs_grid_name(w->program, grid, name);
+    rs_grid_name(w->program, type.grid, other);
+    rs_class_keep(&w->context, type.class, node, "%s and %s have different extents or elements",
+                  other, name);
+    rs_class_keep(&w->context, grid, node, "%s and %s have different extents or elements", other,
+                  name);
+}
+
+void rs_grid_set(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
+{
+    int grid = rs_grid_of_key(w, key);
+    if (grid >= 0 && type.kind == RS_TYPE_GRID)
+        rs_grid_link_add(&w->context, grid, type.class);
+    rs_flow_set(&w->context, &w->flow, key, type);
+    if (!rs_flow_is_exposed(&w->context, key))
+        return;
+    if (grid >= 0)
+        rs_flow_expose(&w->context, &w->flow, key, node);
+    else
+        rs_flow_settle(&w->context, &w->flow, node);
+}
+
+/* New memory that gets a name: it is that grid's, or another one beside the name it had. */
+static rs_extended_type name_new(rs_grid_walk *w, int grid, rs_extended_type type)
+{
+    uint64_t before = type.target;
+    if (grid >= 0)
+        type = (rs_extended_type){.kind = RS_TYPE_GRID, .class = grid, .grid = grid};
+    else if (before != 0)
+        type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    if (before != 0)
+        rs_flow_set(&w->context, &w->flow, before, type);
+    return type;
+}
+
+void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
+{
+    int grid = rs_grid_of_key(w, key);
+    char name[64];
+    if (type.kind == RS_TYPE_NEW) {
+        type = name_new(w, grid, type);
+    } else if (grid >= 0 && type.kind == RS_TYPE_GRID) {
+        compare_extents(w, grid, type, node);
+        type.grid = grid;
+    } else if (grid >= 0) {
+        rs_class_keep(&w->context, grid, node, "%s is set to memory that is no grid",
+                      rs_grid_name(w->program, grid, name));
+        rs_grid_link_add(&w->context, grid, grid);
+    }
+    rs_grid_set(w, key, type, node);
+}
+
+void rs_grid_initialize(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node)
+{
+    uint64_t key = rs_grid_key(declared);
+    bool followed = rs_grid_is_followed(declared);
+    if (!followed ||
+        (rs_grid_of_key(w, key) < 0 && !rs_grid_fits(w, clang_getCursorType(declared), type))) {
+        char what[128], name[64];
+        rs_grid_spelling(declared, name);
+        snprintf(what, sizeof what, "%s, which is not followed as a grid, gets the address", name);
+        rs_grid_keep(w, type, node, what);
+        type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
+    if (followed)
+        rs_grid_assign(w, key, type, node);
+}
+
+bool rs_grid_locate(rs_grid_walk *w, int node, uint64_t *key)
+{
+    node = rs_node_inner(w->tree, node);
+    if (node < 0)
+        return false;
+    if (rs_grid_kind(w, node) == CXCursor_DeclRefExpr) {
+        CXCursor declared = clang_getCursorReferenced(w->tree->nodes[node].cursor);
+        if (clang_Cursor_isNull(declared) || !rs_grid_is_followed(declared))
+            return false;
+        *key = rs_grid_key(declared);
+        return true;
+    }
+    if (rs_grid_kind(w, node) != CXCursor_UnaryOperator || !rs_node_is_prefix(w->tree, node, "*"))
+        return false;
+    rs_extended_type pointer = rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
+    CXType type = rs_node_type(w->tree, node);
+    bool whole = pointer.kind == RS_TYPE_REFERENCE && type.kind == CXType_Pointer &&
+                 !rs_kind_is_array(pointee(type).kind);
+    if (!whole)
+        rs_grid_keep(w, pointer, node, "a place that is not followed is behind the address");
+    *key = pointer.target;
+    return whole;
+}
+
+rs_extended_type rs_grid_store(rs_grid_walk *w, int target, rs_extended_type type, int node)
+{
+    uint64_t key = 0;
+    int inner = rs_node_inner(w->tree, target);
+    if (!rs_grid_locate(w, target, &key)) {
+        rs_grid_evaluate(w, target);
+        rs_grid_keep(w, type, node, "a place that is not followed gets the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
+    if (rs_grid_kind(w, inner) == CXCursor_DeclRefExpr)
+        rs_grid_initialize(w, clang_getCursorReferenced(w->tree->nodes[inner].cursor), type, node);
+    else
+        rs_grid_assign(w, key, type, node);
+    return rs_grid_read(w, key, rs_node_type(w->tree, target), node);
+}
+
+/* ---- extents ---- */
+
+static bool is_inside(const rs_grid_walk *w, int function, size_t offset)
+{
+    return w->tree->nodes[function].begin < offset && offset < w->tree->nodes[function].end;
+}
+
+/* Whether a grid's function is walked, and a node of the same function does not stand before it. */
+static bool is_live(const rs_grid_walk *w, const rs_grid *grid, int node)
+{
+    bool live = false;
+    for (int i = 0; i < w->depth; i++)
+        live = live || is_inside(w, w->calls[i], grid->name);
+    bool same = w->depth > 0 && is_inside(w, w->calls[w->depth - 1], grid->name);
+    return live && (!same || w->tree->nodes[node].begin >= grid->name);
+}
+
+/* Extents are read again at each access, so their variables stay as they are. */
+void rs_grid_notice_change(rs_grid_walk *w, int target, int node)
+{
+    if (target < 0 || rs_grid_kind(w, target) != CXCursor_DeclRefExpr)
+        return;
+    char name[64];
+    rs_grid_spelling(w->tree->nodes[target].cursor, name);
+    for (int g = 0; g < w->program->grids.count; g++) {
+        const rs_grid *grid = &w->program->grids.grids[g];
+        if (!is_live(w, grid, node))
+            continue;
+        for (int d = 0; d < grid->rank; d++) {
+            const char *extent = grid->extents[d];
+            size_t at = 0, word, length;
+            while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length))
+                if (rs_word_equals(extent, word, length, name)) {
+                    rs_class_keep(&w->context, g, node, "%s, an extent, is changed", name);
+                    rs_grid_link_add(&w->context, g, g);
+                }
+        }
+    }
+}
+
+/* ---- what is not in the table of expressions ---- */
+
+static void lose_name(rs_grid_walk *w, int node, const char *what)
+{
+    CXCursor declared = clang_getCursorReferenced(w->tree->nodes[node].cursor);
+    if (clang_Cursor_isNull(declared) || !rs_grid_is_followed(declared) ||
+        (!rs_grid_is_pointer(w->tree, node)))
+        return;
+    uint64_t key = rs_grid_key(declared);
+    rs_grid_keep(w, rs_flow_get(&w->flow, key), node, what);
+    rs_flow_expose(&w->context, &w->flow, key, node);
+}
+
+void rs_grid_lose_all(rs_grid_walk *w, int node, const char *what)
+{
+    for (int i = node;
+         i >= 0 && i < w->tree->node_count && (i == node || w->tree->nodes[i].parent >= node);
+         i++) {
+        int target = rs_node_inner(w->tree, rs_node_child(w->tree, i, 0));
+        if (rs_grid_kind(w, i) == CXCursor_DeclRefExpr)
+            lose_name(w, i, what);
+        else if (rs_node_is_assignment(w->tree, i) ||
+                 (rs_grid_kind(w, i) == CXCursor_UnaryOperator &&
+                  rs_node_is_prefix(w->tree, i, "&")))
+            rs_grid_notice_change(w, target, i);
+    }
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# escapes.sh RESTRIDE CC: ways in which a grid's address, the address of its pointer, or memory that holds either can go
+# where the propagation does not follow. Each is a function of one program, with a grid `a` of its own, which is kept or
+# changed; the program that is written runs beside the original under the address sanitizer and prints the same.
+restride=$1
+cc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../cli/expect.sh"
+cd "$work" || exit 1
+
+cat >head.c <<'END_OF_HEAD'
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define START double (*a)[ny][nx] = malloc(nz * sizeof *a), (*b)[ny][nx] = malloc(nz * sizeof *b); FILL(a, 1) FILL(b, 7)
+#define FILL(g, by) for (int z = 0; z < nz; z++) for (int y = 0; y < ny; y++) for (int x = 0; x < nx; x++) \
+    g[z][y][x] = by * (z * 131 + y * 17 + x * 3);
+#define SHOW(value) printf("%d %g\n", __LINE__, (double)(value));
+#define FREE free(a); free(b);
+static void *file_variable;
+static double of_file(void) { return ((double *)file_variable)[300]; }
+static double variable(int n, ...) { va_list l; va_start(l, n); double *p = va_arg(l, double *); va_end(l); return p[300]; }
+static double through(int n, int m, double (**g)[n][m]) { return (*g)[1][2][3]; }
+static void *identity(void *p) { return p; }
+static void hand_out(void **to, void *p) { *to = p; }
+struct holder { void *p; };
+static double held(struct holder h) { return ((double *)h.p)[300]; }
+static void *make(int ny, int nx) { double (*made)[ny][nx] = malloc(7 * sizeof *made); memset(made, 0, 7 * sizeof *made); made[1][2][3] = 5; return made; }
+static void zero(int nz, int ny, int nx, double zeroed[nz][ny][nx]) { zeroed[1][2][3] = 0; }
+static int columns = 13;
+static void grow(void) { columns = 5; }
+END_OF_HEAD
+
+cp head.c program.c
+count=0
+: >expected
+# a WHAT BODY: what becomes of a, "changed" or a part of the reason why it is kept.
+a() {
+    count=$((count + 1))
+    {
+        echo -n "static void told_$count(int nz, int ny, int nx, double g[nz][ny][nx]) { g[0][0][0] += 1; } "
+        echo "static void case_$count(int nz, int ny, int nx) { START told_$count(nz, ny, nx, a); $2 FREE }"
+    } >>program.c
+    echo "$(wc -l <program.c) $1" >>expected
+}
+
+# Members, unions, lists, elements.
+a 'a place that is not followed gets the address' 'struct { double (*p)[11][13]; } u; u.p = a; SHOW(u.p[1][2][3])'
+a 'a place that is not followed gets the address' 'union { void *v; double *f; } u; u.v = a; SHOW(u.f[300])'
+a 'a place that is not followed gets the address' 'union { double (*p)[11][13]; void *v; } u; u.v = a; SHOW(u.p[1][2][3])'
+a 'a list of values' 'struct holder h = {a}; SHOW(held(h))'
+a 'a construct that is not followed' 'SHOW(held((struct holder){.p = a}))'
+a 'a construct that is not followed' 'SHOW(((double *)*(void *[]){a})[300])'
+a 'a place that is not followed gets the address' 'void *two[2]; two[0] = a; double *q = two[0]; SHOW(q[300])'
+# The bytes and the address of the pointer.
+a 'the address of the pointer a is not followed' 'void *v; memcpy(&v, &a, sizeof v); double *q = v; SHOW(q[300])'
+a 'the address of the pointer a is not followed' 'double (**pp)[ny][nx] = &a; SHOW((*pp)[1][2][3])'
+a 'the address of the pointer a is not followed' 'SHOW(through(ny, nx, &a))'
+a 'is not followed' 'void **pp = nz > 99 ? (void **)&b : (void **)&a; void *old = a; *pp = b; SHOW(a[1][2][3]) a = old;'
+a 'is not followed' 'void **pp = (void **)&a, ***ppp = &pp; double *q = **ppp; SHOW(q[300])'
+a 'the address of the pointer a is not followed' 'char *c = (char *)&a; void *v; for (int i = 0; i < 8; i++) ((char *)&v)[i] = c[i]; SHOW(((double *)v)[300])'
+a 'not followed' 'void *v = __atomic_load_n((void **)&a, 0); SHOW(((double *)v)[300])'
+# Arguments without a parameter, results, variables that outlive a call.
+a 'an argument that has no parameter' 'SHOW(variable(1, a))'
+a 'q, which is not followed as a grid' 'double *q = identity(a); SHOW(q[300])'
+a 'q, which is not followed as a grid' 'double (*q)[11][13] = identity(a); SHOW(q[1][2][3])'
+a 'q, which is not followed as a grid' 'double *q = memcpy(a, b, nz * sizeof *a); SHOW(q[300])'
+a 'a place that is not followed' 'struct holder h; hand_out(&h.p, a); SHOW(held(h))'
+a 'a place that is not followed' 'file_variable = a; SHOW(of_file())'
+a 'a place that is not followed' 'static void *kept; kept = a; SHOW(((double *)kept)[300])'
+# Expressions.
+a 'a cast loses the extents' 'size_t u = (size_t)a; SHOW(((double *)u)[300])'
+a 'a construct that is not followed' 'SHOW(({ double *q = (void *)a; q[300]; }))'
+a 'a construct that is not followed' 'SHOW(((double *)_Generic(1, int: (void *)a, default: (void *)b))[300])'
+a 'a cast loses the extents' 'SHOW(300 [(double *)(void *)a])'
+a 'a cast loses the extents' 'SHOW(((double(*)[nx][ny])(void *)a)[1][2][3])'
+a 'not followed' '__asm__("" : : "r"(a) : "memory"); SHOW(a[1][2][3])'
+a 'realloc, which is not followed' 'a = realloc(a, 2 * nz * sizeof *a); SHOW(a[1][2][3])'
+a 'a cast loses the extents' 'long off = (char *)(void *)b - (char *)(void *)a; SHOW(*(double *)((char *)(void *)b - off + 2400))'
+a 'have different extents' '{ int ny = 13, nx = 11; double (*q)[ny][nx] = (void *)a; SHOW(q[1][2][3]) }'
+a 'is set to memory that is no grid' 'void *v = malloc(nz * sizeof *a), *w = v; double (*old)[ny][nx] = a; a = v; FILL(a, 3) SHOW(((double *)w)[300]) free(v); a = old;'
+# Assignments that happen on one way only.
+a changed 'void *old = a; (void)(nz > 99 && (a = b)); SHOW(a[1][2][3]) a = old;'
+a changed 'void *old = a; (void)(nz > 99 ? (a = b) : 0); SHOW(a[1][2][3]) a = old;'
+# Memory with two names, and functions that are handed other memory as well.
+a changed 'void *v = malloc(nz * sizeof *a); memcpy(v, a, nz * sizeof *a); double (*q)[ny][nx] = v; SHOW(q[1][2][3]) free(v);'
+a changed 'double (*q)[ny][nx], (*r)[ny][nx]; q = r = malloc(nz * sizeof *q); FILL(q, 2) SHOW(r[1][2][3] + a[1][2][3]) free(q);'
+a changed 'double (*q)[ny][nx] = make(nx, ny); SHOW(q[1][2][3] + a[1][2][3]) free(q);'
+a 'a call that is not followed may set zeroed' 'zero(nz, ny, nx, a); double *raw = calloc(nz, sizeof *a); raw[nx * ny + 2 * nx + 3] = 1; (nz > 99 ? zero : zero)(nz, ny, nx, (void *)raw); SHOW(raw[nx * ny + 2 * nx + 3] + a[1][2][3]) free(raw);'
+# Extents that are no longer what they were.
+a changed 'double (*q)[columns] = malloc(ny * sizeof *q); q[3][4] = 8; q[2][9] = 9; grow(); SHOW(q[3][4] + q[2][9] + a[1][2][3]) free(q); columns = 13;'
+a 'extents of a are more than' 'int *p = &nx; double (*q)[ny][nx] = a; *p = 5; SHOW(q[1][2][3]) *p = 13;'
+# sizeof of a part: in the grid's own initializer, too, it is what it was.
+a changed 'double (*q)[nx] = malloc(ny * sizeof *q); q[ny - 1][nx - 1] = 4; SHOW(q[ny - 1][nx - 1] + sizeof *q) free(q);'
+a changed 'double (*q)[nx] = malloc(ny * sizeof(*q)); q[ny - 1][nx - 1] = 4; SHOW(q[ny - 1][nx - 1] + sizeof q[0]) free(q);'
+a changed 'double (*q)[ny][nx] = malloc(nz * ny * sizeof **q); FILL(q, 5) SHOW(q[nz - 1][ny - 1][nx - 1] + sizeof q[0][1]) free(q);'
+a changed 'double (*q)[ny][nx] = calloc(nz * ny * nx, sizeof q[0][0][0]); FILL(q, 5) SHOW(q[nz - 1][ny - 1][nx - 1] + sizeof ***q + sizeof q) free(q);'
+a changed 'double (*q)[nx]; q = (double (*)[nx])malloc(ny * sizeof *(double (*)[nx])0); q[ny - 1][nx - 1] = 4; SHOW(q[ny - 1][nx - 1]) free(q);'
+a 'sizeof asks for a part of a' 'SHOW(sizeof *(nz ? a : b))'
+a 'sizeof asks for a part of a' 'int k = 0; SHOW(sizeof a[k++] + k)'
+a changed 'SHOW(sizeof(a) + sizeof a[0] + sizeof(*a[1]) + sizeof a[nz][ny])'
+# What casts and other names of the same are followed.
+a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
+a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
+
+{
+    echo 'int main(void) {'
+    for i in $(seq "$count"); do echo "case_$i(7, 11, 13);"; done
+    echo 'return 0; }'
+} >>program.c
+flags="-std=gnu11 -w -g -O1 -Werror=incompatible-pointer-types"
+echo 'int main(void) { return 0; }' >probe.c
+"$cc" -fsanitize=address -o probe probe.c 2>"$work/err" && flags="$flags -fsanitize=address"
+expect 0 "$restride" analyze --apply layout program.c --layout 'a: j/4 k/8 i j%4 k%8' -o new.c
+cp out said
+while read -r line what; do
+    if [ "$what" = changed ]; then
+        grep -q "^a (line $line): transformed to" said || complain "a of line $line is not changed: $(grep "^a (line $line)" said)"
+    else
+        grep "^a (line $line): kept: program.c:" said | grep -q "$what" ||
+            complain "a of line $line: $(grep "^a (line $line)" said), not \"$what\""
+    fi
+done <expected
+for name in program new; do
+    # shellcheck disable=SC2086
+    expect 0 "$cc" $flags -o "$name" "$name.c"
+    expect 0 ./"$name"
+    cp out "$name.printed"
+done
+cmp program.printed new.printed || {
+    diff program.printed new.printed >out
+    complain "the program prints something else"
+}
+finish
