@@ -112,6 +112,26 @@ static char *copy_extent(const source *s, size_t begin, size_t end, bool *no_mem
     return copy;
 }
 
+static bool is_qualifier(const source *s, size_t word, size_t length)
+{
+    static const char *const words[] = {"static", "const", "restrict", "__restrict__",
+                                        "__restrict"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (length > 0 && rs_word_equals(s->text, word, length, words[i]))
+            return true;
+    return false;
+}
+
+/* Where an extent begins behind `static` and qualifiers: [static restrict n]. */
+static size_t skip_qualifiers(const source *s, size_t at)
+{
+    at = skip_blanks(s, at);
+    for (size_t length = rs_identifier_length(s->text + at); is_qualifier(s, at, length);
+         length = rs_identifier_length(s->text + at))
+        at = skip_blanks(s, at + length);
+    return at;
+}
+
 /* Reads the brackets from `at` on; false when they are not those of a grid. */
 static bool read_brackets(const source *s, size_t at, rs_grid *grid, bool *no_memory)
 {
@@ -121,7 +141,7 @@ static bool read_brackets(const source *s, size_t at, rs_grid *grid, bool *no_me
         size_t end = matching_bracket(s, at);
         if (end == s->size)
             return false;
-        char *extent = copy_extent(s, at + 1, end, no_memory);
+        char *extent = copy_extent(s, skip_qualifiers(s, at + 1), end, no_memory);
         variable = variable || (extent != NULL && !is_number(extent));
         grid->extents[grid->rank++] = extent;
         grid->last = end + 1;
@@ -143,6 +163,10 @@ static bool read_declarator(const source *s, size_t bracket, rs_grid *grid)
         return false;
     length = word_before(s, close - 1, &word);
     size_t star = before(s, length > 0 ? word : close - 1);
+    for (size_t qualifier, long_as = word_before(s, star, &qualifier);
+         length > 0 && is_qualifier(s, qualifier, long_as);
+         long_as = word_before(s, star, &qualifier))
+        star = before(s, qualifier);
     if (star == 0 || s->text[star - 1] != '*')
         return false;
     size_t open = before(s, star - 1);
@@ -197,9 +221,7 @@ static size_t find_pointer(const source *s, size_t from, const char *name, size_
             continue;
         size_t previous, star = before(s, word);
         size_t qualifier = word_before(s, star, &previous);
-        if (qualifier > 0 && (rs_word_equals(s->text, previous, qualifier, "restrict") ||
-                              rs_word_equals(s->text, previous, qualifier, "__restrict__") ||
-                              rs_word_equals(s->text, previous, qualifier, "const")))
+        if (is_qualifier(s, previous, qualifier))
             star = before(s, previous);
         if (star == 0 || s->text[star - 1] != '*')
             continue;

@@ -196,6 +196,7 @@ for layout in 'now: i j/8 k/32 j%8 k%32' 'swap: k j i' 'last: i/2 j k/16 i%2 k%1
 done
 
 program large 'grid: i/2 j i%2'
+program qualified 'grid: j/4 k/8 i j%4 k%8'
 
 # Rows in parentheses, one pair or more.
 echo 'void k(int n, float grid[n][n][n], int i) { (grid[i])[1][2] = 1; ((grid[i])[1])[i] = (grid)[i][2][3]; }' >rows.c
