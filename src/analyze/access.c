@@ -373,7 +373,19 @@ void rs_class_print(rs_text *text, unsigned classes)
 
 /* ---- from one thread to the next ---- */
 
-/* The column of neighbouring threads: x before y before z; of loops, the innermost. */
+/* Whether a column is an index inside a work-group or over all of them: both step together. */
+static bool is_thread(const rs_symbol *symbol)
+{
+    return symbol->kind == RS_SYMBOL_LOCAL || symbol->kind == RS_SYMBOL_GLOBAL;
+}
+
+bool rs_symbols_step_together(const rs_symbols *symbols, int a, int b)
+{
+    const rs_symbol *x = &symbols->symbols[a], *y = &symbols->symbols[b];
+    return a == b || (is_thread(x) && is_thread(y) && x->dimension == y->dimension);
+}
+
+/* A column of neighbouring threads: x before y before z; of loops, the innermost. */
 static int neighbour_column(const rs_access *access, const rs_unit *unit)
 {
     int best = -1, rank = -1;
@@ -390,6 +402,81 @@ static int neighbour_column(const rs_access *access, const rs_unit *unit)
     return best;
 }
 
+/* A polynomial with `with` in the place of a symbol. */
+static rs_polynomial replace(const rs_polynomial *a, int symbol, const rs_polynomial *with)
+{
+    int power;
+    rs_polynomial factor = rs_polynomial_coefficient(a, symbol, &power);
+    if (power == 0)
+        return *a;
+    factor = replace(&factor, symbol, with);
+    factor = rs_polynomial_multiply(&factor, with);
+    rs_polynomial rest = rs_polynomial_without(a, symbol);
+    return rs_polynomial_add(&rest, &factor);
+}
+
+/* Whether a loop starts at one value in all iterations of the loops around it and in all threads.
+ */
+static bool starts_alike(const rs_unit *unit, const rs_loop *loop)
+{
+    return loop->lower.known && rs_polynomial_depends(&loop->lower, &unit->symbols) == 0;
+}
+
+/*
+ * What neighbouring threads touch at one time: each is in the n-th iteration of a loop, whose index
+ * is then the loop's start in that thread, plus n. The loops' symbols become those n.
+ */
+static rs_polynomial at_one_time(const rs_unit *unit, int loop, const rs_polynomial *subscript)
+{
+    rs_polynomial result = *subscript;
+    for (; loop >= 0; loop = unit->loops[loop].parent) {
+        const rs_loop *l = &unit->loops[loop];
+        if (starts_alike(unit, l))
+            continue;
+        rs_polynomial symbol = rs_polynomial_symbol(l->symbol);
+        rs_polynomial index = rs_polynomial_add(&l->lower, &symbol);
+        result = replace(&result, l->symbol, &index);
+    }
+    return result;
+}
+
+/* What an auxiliary symbol varies with, and what the starts of the loops do that it varies with. */
+static uint64_t auxiliary_varies(const rs_unit *unit, int loop, int symbol)
+{
+    uint64_t depends = rs_symbol_depends(&unit->symbols, symbol);
+    for (; loop >= 0; loop = unit->loops[loop].parent) {
+        const rs_loop *l = &unit->loops[loop];
+        if ((depends & rs_symbol_depends(&unit->symbols, l->symbol)) != 0)
+            depends |= rs_polynomial_depends(&l->lower, &unit->symbols);
+    }
+    return depends;
+}
+
+/* The columns that a subscript varies with, as at_one_time() gave it. */
+static uint64_t varies_with(const rs_unit *unit, int loop, const rs_polynomial *moved)
+{
+    uint64_t varies = moved->known ? 0 : ~(uint64_t)0;
+    for (int t = 0; t < moved->count; t++)
+        for (int s = 0; s < RS_DEGREE_LIMIT && moved->terms[t].symbols[s] >= 0; s++) {
+            int symbol = moved->terms[t].symbols[s];
+            varies |= rs_symbol_iterates(&unit->symbols, symbol)
+                          ? rs_symbol_depends(&unit->symbols, symbol)
+                          : auxiliary_varies(unit, loop, symbol);
+        }
+    return varies;
+}
+
+/* Whether what a subscript has beside the indices varies with them. */
+static bool has_auxiliary(const rs_unit *unit, const rs_polynomial *moved)
+{
+    for (int t = 0; t < moved->count; t++)
+        for (int s = 0; s < RS_DEGREE_LIMIT && moved->terms[t].symbols[s] >= 0; s++)
+            if (!rs_symbol_iterates(&unit->symbols, moved->terms[t].symbols[s]) &&
+                rs_symbol_depends(&unit->symbols, moved->terms[t].symbols[s]) != 0)
+                return true;
+    return !moved->known;
+}
+
 /* Bytes from one element of a dimension to the next, unknown where an extent is. */
 static rs_polynomial row_stride(const rs_array *array, int row, int count)
 {
@@ -400,6 +487,26 @@ static rs_polynomial row_stride(const rs_array *array, int row, int count)
     return stride;
 }
 
+/* How far one subscript moves from one thread to the next, whose columns are `bits`. */
+static rs_polynomial thread_step(const rs_access *access, const rs_unit *unit, int subscript,
+                                 int neighbour, uint64_t bits)
+{
+    const rs_reference *r = access->reference;
+    rs_polynomial rest = at_one_time(unit, r->loop, &r->subscripts[subscript]);
+    rs_polynomial step = rs_polynomial_constant(0);
+    for (int i = 0; i < access->columns; i++) {
+        int symbol = access->symbols[i], power;
+        if (!rs_symbols_step_together(&unit->symbols, symbol, neighbour))
+            continue;
+        rs_polynomial entry = rs_polynomial_coefficient(&rest, symbol, &power);
+        step = rs_polynomial_add(&step, &entry);
+        rest = rs_polynomial_without(&rest, symbol);
+    }
+    bool affine = rest.known && step.known && (varies_with(unit, r->loop, &rest) & bits) == 0 &&
+                  (rs_polynomial_depends(&step, &unit->symbols) & bits) == 0;
+    return affine ? step : rs_polynomial_unknown();
+}
+
 static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
 {
     int column = neighbour_column(access, unit);
@@ -407,22 +514,45 @@ static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
     if (rs_access_is_random(access) || column < 0)
         return rs_access_is_random(access) ? rs_polynomial_unknown() : total;
     const rs_reference *reference = access->reference;
-    uint64_t bit = rs_symbol_depends(&unit->symbols, access->symbols[column]);
-    for (int i = 0; i < reference->count; i++) {
-        int power;
-        rs_polynomial entry =
-            rs_polynomial_coefficient(&reference->subscripts[i], access->symbols[column], &power);
-        rs_polynomial rest =
-            rs_polynomial_without(&reference->subscripts[i], access->symbols[column]);
-        if ((rs_polynomial_depends(&rest, &unit->symbols) & bit) != 0 || power > 1)
-            return rs_polynomial_unknown();
-        if (power == 0)
+    int neighbour = access->symbols[column];
+    uint64_t bits = 0;
+    for (int i = 0; i < access->columns; i++)
+        if (rs_symbols_step_together(&unit->symbols, access->symbols[i], neighbour))
+            bits |= rs_symbol_depends(&unit->symbols, access->symbols[i]);
+    for (int i = 0; i < reference->count && total.known; i++) {
+        rs_polynomial step = thread_step(access, unit, i, neighbour, bits);
+        if (rs_polynomial_is_zero(&step))
             continue;
         rs_polynomial stride = row_stride(&unit->arrays[reference->array], i, reference->count);
-        stride = rs_polynomial_multiply(&entry, &stride);
+        stride = rs_polynomial_multiply(&step, &stride);
         total = rs_polynomial_add(&total, &stride);
     }
     return total;
+}
+
+/* What its rows vary with; a loop that starts at a loaded value, say, is no affine one. */
+static void find_variation(rs_access *access, rs_unit *unit)
+{
+    rs_polynomial rows[RS_SUBSCRIPT_LIMIT];
+    bool divided;
+    int loop = access->reference->loop;
+    int count = rs_reference_rows(unit, access->reference, rows, &divided);
+    for (int row = 0; row < count; row++) {
+        rs_polynomial moved = at_one_time(unit, loop, &rows[row]);
+        access->varies[row] = varies_with(unit, loop, &moved);
+        access->approximated = access->approximated || has_auxiliary(unit, &moved);
+    }
+}
+
+bool rs_access_moves_between(const rs_access *access, const rs_unit *unit)
+{
+    uint64_t between = 0, varies = 0;
+    for (int i = 0; i < access->columns; i++)
+        if (access->between[i] && !access->auxiliary[i])
+            between |= rs_symbol_depends(&unit->symbols, access->symbols[i]);
+    for (int row = 0; row < access->rows; row++)
+        varies |= access->varies[row];
+    return (varies & between) != 0;
 }
 
 /* ---- a unit ---- */
@@ -444,6 +574,7 @@ restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const boo
         add_loop_columns(access, unit, threads, access->reference->loop);
         fill_matrix(access, unit);
         classify(access, unit);
+        find_variation(access, unit);
         access->thread_stride = thread_stride(access, unit);
     }
     return RESTRIDE_OK;

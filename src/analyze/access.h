@@ -32,7 +32,9 @@ typedef struct {
     bool divided;      /* one subscript was read as several: i*N + j as [i][j] */
     bool approximated; /* auxiliary terms, or a common case taken */
     unsigned classes;
-    /* Bytes from one thread to the next; unknown when it is not affine. */
+    /* The columns that each row varies with, where loops start otherwise in each thread too. */
+    uint64_t varies[RS_SUBSCRIPT_LIMIT];
+    /* Bytes from one thread to the next at one time; unknown when it is not affine. */
     rs_polynomial thread_stride;
 } rs_access;
 
@@ -58,6 +60,12 @@ bool rs_references_divide_alike(const rs_unit *unit, const rs_reference *a, cons
 
 bool rs_access_same(const rs_access *a, const rs_access *b);
 bool rs_access_is_random(const rs_access *access);
+
+/* Whether threads touch different addresses at one time. */
+bool rs_access_moves_between(const rs_access *access, const rs_unit *unit);
+
+/* Whether two columns are one, or the local and the global index of one dimension. */
+bool rs_symbols_step_together(const rs_symbols *symbols, int a, int b);
 
 /* The entry of M for a symbol, 0 when it has no such column. */
 rs_polynomial rs_access_entry(const rs_access *access, int row, int symbol);

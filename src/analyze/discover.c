@@ -32,9 +32,13 @@ static int busy_bits(const rs_symbol *symbol, const rs_launch *launch)
 static bool row_bits(const rs_access *access, const rs_symbols *symbols, int row,
                      const rs_launch *launch, int *bits, bool *neighbours)
 {
+    uint64_t varies = 0;
     *bits = 0;
     *neighbours = false;
     for (int i = 0; i < access->columns; i++) {
+        varies |= rs_polynomial_is_zero(&access->matrix[row][i])
+                      ? 0
+                      : rs_symbol_depends(symbols, access->symbols[i]);
         const rs_symbol *symbol = &symbols->symbols[access->symbols[i]];
         int64_t factor = 0;
         if (rs_polynomial_is_zero(&access->matrix[row][i]))
@@ -48,7 +52,7 @@ static bool row_bits(const rs_access *access, const rs_symbols *symbols, int row
         bool thread = symbol->kind == RS_SYMBOL_LOCAL || symbol->kind == RS_SYMBOL_GLOBAL;
         *neighbours = *neighbours || (thread && symbol->dimension == 0);
     }
-    return true;
+    return (access->varies[row] & ~varies) == 0; /* else a loop starts elsewhere in each thread */
 }
 
 /* Step 2: all references of the array have the same M. */

@@ -49,12 +49,12 @@ int rs_access_transactions(const rs_accesses *accesses, const rs_access *access,
 
 /* ---- algorithm 3 ---- */
 
-/* Whether some column of the kind has an entry. */
-static bool moves(const rs_access *access, bool between)
+/* Whether some column within a thread has an entry. */
+static bool moves_within(const rs_access *access)
 {
     for (int i = 0; i < access->columns; i++)
         for (int row = 0; row < access->rows; row++)
-            if (access->between[i] == between && !rs_polynomial_is_zero(&access->matrix[row][i]))
+            if (!access->between[i] && !rs_polynomial_is_zero(&access->matrix[row][i]))
                 return true;
     return false;
 }
@@ -67,9 +67,10 @@ static bool has_threads(const rs_access *access)
     return false;
 }
 
-static bool is_same_address(const rs_access *access)
+static bool is_same_address(const rs_accesses *accesses, const rs_access *access)
 {
-    return has_threads(access) && !rs_access_is_random(access) && !moves(access, true);
+    return has_threads(access) && !rs_access_is_random(access) &&
+           !rs_access_moves_between(access, accesses->unit);
 }
 
 /* Linear or reverse linear between threads, or shifted by whole half warps. */
@@ -101,7 +102,7 @@ static rs_memory choose_for(const rs_accesses *accesses, const rs_access *access
                  accesses->unit->arrays[access->reference->array].space == RS_SPACE_CONSTANT;
     if (!p->read_only)
         return p->chunkable && p->reused ? RS_MEMORY_SHARED : RS_MEMORY_GLOBAL;
-    if (small && is_same_address(access))
+    if (small && is_same_address(accesses, access))
         return RS_MEMORY_CONSTANT;
     if (p->chunkable && p->reused)
         return RS_MEMORY_SHARED;
@@ -125,9 +126,9 @@ rs_placement rs_array_place(const rs_accesses *accesses, int array, const rs_dev
         if (access->reference->array != array)
             continue;
         sites++;
-        within = within || moves(access, false);
+        within = within || moves_within(access);
         affine = affine && !rs_access_is_random(access) && !access->approximated;
-        p.same_address = p.same_address && is_same_address(access);
+        p.same_address = p.same_address && is_same_address(accesses, access);
         p.coalesced = p.coalesced && is_coalesced(accesses, access);
     }
     p.reused = sites > 1 || within;
@@ -201,14 +202,13 @@ static bool is_turned(const rs_accesses *accesses, int array)
             continue;
         if (access->rows != 2 || rs_access_is_random(access))
             return false;
-        bool first = false, second = false;
+        uint64_t neighbours = 0;
         for (int c = 0; c < access->columns; c++) {
             const rs_symbol *s = &accesses->unit->symbols.symbols[access->symbols[c]];
-            bool neighbour = access->between[c] && (s->kind == RS_SYMBOL_LOOP || s->dimension == 0);
-            first = first || (neighbour && !rs_polynomial_is_zero(&access->matrix[0][c]));
-            second = second || (neighbour && !rs_polynomial_is_zero(&access->matrix[1][c]));
+            if (access->between[c] && (s->kind == RS_SYMBOL_LOOP || s->dimension == 0))
+                neighbours |= rs_symbol_depends(&accesses->unit->symbols, access->symbols[c]);
         }
-        if (!first || second)
+        if ((access->varies[0] & neighbours) == 0 || (access->varies[1] & neighbours) != 0)
             return false;
         any = true;
     }

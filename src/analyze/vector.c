@@ -29,12 +29,22 @@ static bool is_instance(const rs_accesses *accesses, int index, int loop)
     return true;
 }
 
-int rs_access_row(const rs_access *access, int symbol)
+/* How far a row moves with a symbol: of a thread's local and its global index, with both. */
+static rs_polynomial step_of(const rs_access *access, const rs_unit *unit, int row, int symbol)
+{
+    rs_polynomial step = rs_polynomial_constant(0);
+    for (int i = 0; i < access->columns; i++)
+        if (rs_symbols_step_together(&unit->symbols, access->symbols[i], symbol))
+            step = rs_polynomial_add(&step, &access->matrix[row][i]);
+    return step;
+}
+
+int rs_access_row(const rs_access *access, const rs_unit *unit, int symbol)
 {
     if (rs_access_is_random(access) || access->reference->atomic)
         return -1;
     for (int row = access->rows - 1; row >= 0; row--) {
-        rs_polynomial entry = rs_access_entry(access, row, symbol);
+        rs_polynomial entry = step_of(access, unit, row, symbol);
         if (!rs_polynomial_is_zero(&entry))
             return row;
     }
@@ -45,8 +55,8 @@ static int count_group(const rs_accesses *accesses, int loop, int symbol)
 {
     int count = 0;
     for (int i = 0; i < accesses->unit->reference_count; i++)
-        count +=
-            is_instance(accesses, i, loop) && rs_access_row(&accesses->accesses[i], symbol) >= 0;
+        count += is_instance(accesses, i, loop) &&
+                 rs_access_row(&accesses->accesses[i], accesses->unit, symbol) >= 0;
     return count;
 }
 
@@ -104,7 +114,7 @@ bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, i
 {
     const rs_symbols *symbols = &unit->symbols;
     rs_polynomial one = rs_polynomial_constant(1), zero = rs_polynomial_constant(0);
-    rs_polynomial stride = rs_access_entry(access, rule->row, symbol);
+    rs_polynomial stride = step_of(access, unit, rule->row, symbol);
     rs_polynomial weights[RS_SUBSCRIPT_LIMIT], moved = access->offset[rule->row];
     int64_t constant = 0;
     bool fixed = rs_polynomial_is_constant(&stride, &constant);
@@ -112,7 +122,8 @@ bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, i
         weights[i] = i == rule->row ? one : zero;
     for (int i = 0; i < access->columns; i++) {
         const rs_polynomial *entry = &access->matrix[rule->row][i];
-        if (access->symbols[i] == symbol || rs_polynomial_is_zero(entry))
+        if (rs_symbols_step_together(symbols, access->symbols[i], symbol) ||
+            rs_polynomial_is_zero(entry))
             continue;
         int other = single_row(access, rule->row, access->symbols[i]);
         rule->kinds |= other >= 0 ? RS_RULE_SKEW : RS_RULE_DUPLICATE;
@@ -286,11 +297,25 @@ static bool judge(rs_vector_group *group, const rs_accesses *accesses,
 
 /* ---- the search ---- */
 
+/* Whether a symbol moves an access itself, and not only together with another one. */
+static bool is_met(const rs_accesses *accesses, int loop, int symbol)
+{
+    bool met = false;
+    for (int i = 0; i < accesses->unit->reference_count && !met; i++) {
+        const rs_access *access = &accesses->accesses[i];
+        for (int row = 0; row < access->rows && is_instance(accesses, i, loop); row++) {
+            rs_polynomial entry = rs_access_entry(access, row, symbol);
+            met = met || !rs_polynomial_is_zero(&entry);
+        }
+    }
+    return met;
+}
+
 /* Tries a symbol as the target; innermost ones come first and win ties. */
 static void try_symbol(const rs_accesses *accesses, rs_vector_group *group, int symbol, int *best)
 {
     int count = count_group(accesses, group->loop, symbol);
-    if (count > *best) {
+    if (count > *best && is_met(accesses, group->loop, symbol)) {
         *best = count;
         group->symbol = symbol;
     }
@@ -324,7 +349,7 @@ static bool fill_group(const rs_accesses *accesses, const rs_dependence *depende
         if (!is_instance(accesses, i, group->loop))
             continue;
         const rs_access *access = &accesses->accesses[i];
-        int row = group->symbol < 0 ? -1 : rs_access_row(access, group->symbol);
+        int row = group->symbol < 0 ? -1 : rs_access_row(access, unit, group->symbol);
         group->instances++;
         if (row < 0) {
             group->left_out[group->left_out_count++] = i;

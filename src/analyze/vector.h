@@ -55,7 +55,7 @@ restride_status rs_vector_groups_find(const rs_accesses *accesses, const rs_depe
 void rs_vector_groups_free(rs_vector_group *groups, int count);
 
 /* The row of an access that the symbol moves; -1 for none, or when it cannot be transformed. */
-int rs_access_row(const rs_access *access, int symbol);
+int rs_access_row(const rs_access *access, const rs_unit *unit, int symbol);
 
 /* The rule that makes rule->row of one access a run along `symbol`; false when memory is short. */
 bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, int symbol);

@@ -386,9 +386,9 @@ static int count_moved(const rs_nest *nest, const rs_nest_loop *loop)
 {
     int count = 0;
     for (int i = 0; i < nest->unit->reference_count; i++)
-        count +=
-            rs_nest_loop_has(nest, loop, i) &&
-            rs_access_row(&nest->accesses->accesses[i], nest->unit->loops[loop->loop].symbol) >= 0;
+        count += rs_nest_loop_has(nest, loop, i) &&
+                 rs_access_row(&nest->accesses->accesses[i], nest->unit,
+                               nest->unit->loops[loop->loop].symbol) >= 0;
     return count;
 }
 

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""threads.py RESTRIDE: what neighbouring threads touch at one time, and what is said where that is not known.
+
+Each case is a source and what the analysis has to say of its references (by their text) and its arrays (by their name).
+Entries of "array" may be "advice", the layout that is advised, or None."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SAME = {"transactions": 1, "exact": True, "approximated": False}
+BESIDE = {"transactions": 4, "exact": True, "approximated": False}  # 32 threads, 4 bytes each, bursts of 32 bytes
+APART = {"transactions": 32, "exact": True, "approximated": False}
+UNKNOWN = {"transactions": 32, "exact": False, "approximated": True}
+
+CASES = []
+
+
+def case(name, language, source, references, arrays=None):
+    CASES.append((name, language, source, references, arrays or {}))
+
+
+def kernel(name, body, references, arrays=None, before="", parameters="global float *x, global float *o, int n"):
+    case(name, "cl", "%s\nkernel void k(%s) { %s }\n" % (before, parameters, body), references, arrays)
+
+
+def cuda(name, body, references, arrays=None, before="", parameters="float *x, float *o, int n"):
+    case(name, "cu", "%s\n__global__ void k(%s) { %s }\n" % (before, parameters, body), references, arrays)
+
+
+# ---- loops that start elsewhere in each thread ----
+
+ID = "int i = get_global_id(0); float s = 0; "
+ROWS = {"memory": "shared", "same_address": False, "advice": "i/32 f i%32"}
+case("rows in C", "c", "void f(float x[8192], float y[128]) { for (int i = 0; i < 128; i++) { float s = 0; "
+     "for (int j = 64 * i; j < 64 * i + 64; j++) s += x[j]; y[i] = s; } }", {"x[j]": {**APART, "matrix": [["0", "1"]]}}, {"x": ROWS})
+kernel("rows", ID + "for (int j = 64 * i; j < 64 * i + 64; j++) s += x[j]; o[i] = s;", {"x[j]": APART, "o[i]": BESIDE}, {"x": ROWS})
+kernel("rows, an index more", ID + "for (int j = 64 * i; j < 64 * i + 64; j++) for (int k = j; k < j + 4; k++) s += x[k]; o[i] = s;",
+       {"x[k]": APART})
+kernel("rows of any length", ID + "for (int j = i * n; j < (i + 1) * n; j++) s += x[j]; o[i] = s;",
+       {"x[j]": {"transactions": 32, "exact": False}}, {"x": {"same_address": False}})
+kernel("triangle", ID + "for (int j = i; j < n; j++) s += x[j]; o[i] = s;", {"x[j]": BESIDE}, {"x": {"same_address": False}})
+kernel("half of the index", ID + "for (int j = 64 * i; j < n; j++) s += x[j / 2]; o[i] = s;", {"x[j / 2]": UNKNOWN},
+       {"x": {"same_address": False, "chunkable": False}})
+kernel("back at the start", ID + "for (int j = 64 * i; j < 64 * i + 64; j++) s += x[j - 64 * i]; o[i] = s;",
+       {"x[j - 64 * i]": SAME}, {"x": {"same_address": True}})
+kernel("compressed rows", ID + "for (int j = row[i]; j < row[i + 1]; j++) s += x[j] * z[cols[j]]; o[i] = s;",
+       {"x[j]": UNKNOWN, "cols[j]": UNKNOWN, "z[cols[j]]": UNKNOWN, "row[i]": BESIDE},
+       {"x": {"same_address": False, "chunkable": False, "memory": "texture"}},
+       parameters="global float *x, global float *o, global int *row, global int *cols, global float *z")
+kernel("matrix by rows", ID + "for (int j = i; j < 64; j++) s += m[i][j]; o[i] = s;", {"m[i][j]": {**APART}}, {"m": {"advice": None}},
+       before="constant float m[64][64] = {{1}};")
+
+# ---- local and global indices beside each other ----
+
+BOTH = "int i = get_global_id(0), l = get_local_id(0); "
+kernel("both indices", BOTH + "x[i] = 1; o[l * 32] = 2; o[get_group_id(0) * 256 + l] = 3;",
+       {"x[i]": BESIDE, "o[l * 32]": APART, "o[get_group_id(0) * 256 + l]": BESIDE})
+kernel("copied to a tile", BOTH + "o[i] = x[get_group_id(0) * 256 + l];", {"x[get_group_id(0) * 256 + l]": BESIDE},
+       {"x": {"coalesced": True, "memory": "global"}})
+kernel("both in one subscript", BOTH + "o[i] = x[i - l];", {"x[i - l]": SAME}, {"x": {"same_address": False}})
+kernel("both added", BOTH + "o[i] = x[i + l];", {"x[i + l]": {"transactions": 8}})
+kernel("rows apart", BOTH + "o[i] = x[l * n];", {"x[l * n]": {"transactions": 32, "exact": False}})
+cuda("both of CUDA", "int i = blockIdx.x * blockDim.x + threadIdx.x; __shared__ float s[64]; s[threadIdx.x * 2] = x[i]; o[threadIdx.x * 32] = 1;",
+     {"s[threadIdx.x * 2]": {"transactions": 8}, "o[threadIdx.x * 32]": APART, "x[i]": BESIDE})
+
+
+def differences(found, wanted):
+    return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
+
+
+def run(restride, folder, name, language, source, references, arrays):
+    path = os.path.join(folder, "case." + language)
+    with open(path, "w") as file:
+        file.write(source)
+    done = subprocess.run([restride, "analyze", path, "--json"], capture_output=True, text=True)
+    if done.returncode != 0:
+        return ["status %d: %s" % (done.returncode, done.stderr)]
+    units = json.loads(done.stdout)["units"]
+    wrong = []
+    for text, wanted in references.items():
+        found = [r for unit in units for r in unit["references"] if r["text"] == text]
+        if len(found) == 0:
+            wrong.append("there is no reference %s" % text)
+        for reference in found:
+            wrong += ["%s: %s" % (text, what) for what in differences(reference, wanted)]
+    for array, wanted in arrays.items():
+        found = [a for unit in units for a in unit["arrays"] if a["name"] == array]
+        if len(found) == 0:
+            wrong.append("there is no array %s" % array)
+        for entry in found:
+            entry["advice"] = entry["advice"]["layout"] if "advice" in entry else None
+            wrong += ["%s: %s" % (array, what) for what in differences(entry, wanted)]
+    return wrong
+
+
+def main():
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for entry in CASES:
+            wrong = run(sys.argv[1], folder, *entry)
+            failures += len(wrong) > 0
+            for what in wrong:
+                print("FAILED: %s: %s" % (entry[0], what))
+    print("%d cases, %d failures" % (len(CASES), failures))
+    return 1 if failures > 0 else 0
+
+
+sys.exit(main())
