@@ -231,6 +231,114 @@ static bool is_stream(const rs_tree *tree, int node)
     return stream;
 }
 
+/*
+ * Whether a function computes something from its arguments alone. Every other one may ask which
+ * work-item it runs in.
+ */
+static bool is_arithmetic(const char *name)
+{
+    static const char *const starts[] = {
+        "native_", "half_",  "fast_",  "convert_", "as_",        "__float",   "__double", "__int",
+        "__uint",  "__ll2",  "__ull2", "__half",   "__fadd",     "__fsub",    "__fmul",   "__fdiv",
+        "__fsqrt", "__frcp", "__fmaf", "make_",    "get_image_", "__builtin_"};
+    static const char *const names[] = {"abs",
+                                        "labs",
+                                        "abs_diff",
+                                        "fabs",
+                                        "sqrt",
+                                        "rsqrt",
+                                        "cbrt",
+                                        "floor",
+                                        "ceil",
+                                        "round",
+                                        "rint",
+                                        "trunc",
+                                        "lround",
+                                        "lrint",
+                                        "fract",
+                                        "exp",
+                                        "exp2",
+                                        "exp10",
+                                        "expm1",
+                                        "log",
+                                        "log2",
+                                        "log10",
+                                        "log1p",
+                                        "pow",
+                                        "pown",
+                                        "powr",
+                                        "sin",
+                                        "cos",
+                                        "tan",
+                                        "asin",
+                                        "acos",
+                                        "atan",
+                                        "atan2",
+                                        "sinh",
+                                        "cosh",
+                                        "tanh",
+                                        "hypot",
+                                        "fmod",
+                                        "fmin",
+                                        "fmax",
+                                        "fdim",
+                                        "fma",
+                                        "mad",
+                                        "mad_hi",
+                                        "mul_hi",
+                                        "ldexp",
+                                        "ilogb",
+                                        "sign",
+                                        "mix",
+                                        "step",
+                                        "dot",
+                                        "cross",
+                                        "length",
+                                        "distance",
+                                        "copysign",
+                                        "select",
+                                        "rotate",
+                                        "clz",
+                                        "ctz",
+                                        "popcount",
+                                        "hadd",
+                                        "rhadd",
+                                        "add_sat",
+                                        "sub_sat",
+                                        "bitselect",
+                                        "__mulhi",
+                                        "__umulhi",
+                                        "__clz",
+                                        "__ffs",
+                                        "__popc",
+                                        "__brev",
+                                        "__fdividef",
+                                        "__expf",
+                                        "__logf",
+                                        "__log2f",
+                                        "__powf",
+                                        "__sinf",
+                                        "__cosf",
+                                        "umin",
+                                        "umax",
+                                        "isnan",
+                                        "isinf",
+                                        "get_work_dim",
+                                        "get_sub_group_size",
+                                        "get_max_sub_group_size",
+                                        "get_num_sub_groups"};
+    size_t length = strlen(name);
+    if (starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]))
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t own = strlen(names[i]);
+        bool suffix = length == own || (length == own + 1 && name[own] == 'f');
+        if (suffix && starts_with(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
 static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
@@ -247,7 +355,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
         if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
             changed.data = true;
-            changed.depends |= rs_walk_columns(walk);
+            changed.depends |= rs_walk_anything(walk);
             rs_walk_set(walk, values[i].key, &changed);
         }
     }
@@ -259,6 +367,10 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
         loads = loads || values[i].kind == RS_VALUE_ADDRESS;
     result.data = loads;
     result.lost = loads && !quiet; /* a pointer may be one of those that were handed over */
+    if (!is_arithmetic(name)) {
+        result.depends |= rs_walk_lane(walk);
+        result.data = result.data || walk->unit->kernel;
+    }
     return result;
 }
 
@@ -330,7 +442,9 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
     if (body < 0)
         return rs_value_unknown(0, true);
     int outer = walk->returned;
+    uint64_t conditions = walk->conditions;
     walk->returned = -1;
+    walk->conditions = 0;
     walk->calls[walk->depth++] = routine->node;
     rs_walk_note_strange(walk, body, walk->loop);
     bind_parameters(walk, routine->node, list, values);
@@ -341,6 +455,7 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
         result = walk->values[walk->returned];
     result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, node));
     walk->returned = outer;
+    walk->conditions |= conditions;
     return result;
 }
 

@@ -123,11 +123,22 @@ static bool read_change(rs_walk *walk, int node, rs_change *c)
     return false;
 }
 
+/* Whether a node is a variable that inline assembly writes. */
+static bool read_output(rs_walk *walk, int node, rs_change *c)
+{
+    if (!rs_node_is_output(walk->tree, node) || !rs_variable_key(walk, node, &c->key))
+        return false;
+    *c = (rs_change){c->key, node, node, -1, 0, true, true, lasts(walk->tree, node)};
+    return true;
+}
+
 void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all)
 {
     rs_change c;
     if (node < 0)
         return;
+    if (read_output(walk, node, &c))
+        rs_changes_add(walk, all, &c);
     if (read_change(walk, node, &c)) {
         c.always = always;
         c.data = c.data || !always; /* whether it happens depends on what was loaded */

@@ -346,7 +346,8 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
         if (!rs_polynomial_equal(&a->number, &b->number)) {
             if (!common_case(walk, &a->number, &b->number, &result.number))
                 result.number = rs_walk_auxiliary(
-                    walk, name, rs_value_depends(walk, a) | rs_value_depends(walk, b),
+                    walk, name,
+                    rs_value_depends(walk, a) | rs_value_depends(walk, b) | walk->chosen,
                     rs_value_has_data(walk, a) || rs_value_has_data(walk, b), true);
             result.approximated = true;
         }
@@ -380,7 +381,7 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
     }
     if (result.kind ==
         RS_VALUE_UNKNOWN) { /* which of them may differ from iteration to iteration */
-        result.depends |= rs_walk_columns(walk);
+        result.depends |= rs_walk_columns(walk) | walk->chosen;
         result.approximated = true;
     }
     const rs_value *carried = a->carried_loop >= 0 ? a : b;
@@ -424,6 +425,14 @@ void rs_walk_merge(rs_walk *walk, const rs_environment *other)
     for (int i = 0; i < other->count; i++)
         merge_key(walk, other->bindings[i].key, other->bindings[i].value);
     rs_environment_free(&here);
+}
+
+void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condition)
+{
+    uint64_t outer = walk->chosen;
+    walk->chosen = condition;
+    rs_walk_merge(walk, other);
+    walk->chosen = outer;
 }
 
 static int thread_symbol(const rs_symbols *symbols, rs_symbol_kind kind, int dimension)

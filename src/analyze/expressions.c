@@ -317,8 +317,12 @@ static bool may_assign(const rs_tree *tree, int node)
     return false;
 }
 
-/* The values of two expressions (-1: none) of which only one is evaluated. */
-static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_value *b)
+/*
+ * The values of two expressions (-1: none) of which only one is evaluated, by a condition that
+ * varies with `chosen`.
+ */
+static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_value *b,
+                            uint64_t chosen)
 {
     rs_environment before;
     bool assigns = may_assign(walk->tree, yes) || (no >= 0 && may_assign(walk->tree, no));
@@ -337,7 +341,7 @@ static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_valu
         *b = rs_walk_evaluate(walk, no);
     walk->guards--;
     if (assigns) {
-        rs_walk_merge(walk, &before);
+        rs_walk_merge_by(walk, &before, chosen);
         rs_environment_free(&before);
     }
 }
@@ -358,7 +362,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
     } else {
         rs_value a = rs_walk_evaluate(walk, left), b = rs_value_unknown(0, true), none;
         if (strcmp(symbol, "&&") == 0 || strcmp(symbol, "||") == 0)
-            evaluate_either(walk, right, -1, &b, &none);
+            evaluate_either(walk, right, -1, &b, &none, rs_value_depends(walk, &a));
         else
             b = rs_walk_evaluate(walk, right);
         bool shift = strcmp(symbol, "<<") == 0 || strcmp(symbol, ">>") == 0;
@@ -691,9 +695,12 @@ static rs_value evaluate_conditional(rs_walk *walk, int node)
         return evaluate_parts(walk, node);
     rs_value c = rs_walk_evaluate(walk, condition);
     rs_value a = rs_value_unknown(0, true), b = a;
-    evaluate_either(walk, yes, no, &a, &b);
+    uint64_t outer = walk->chosen, chosen = rs_value_depends(walk, &c);
+    evaluate_either(walk, yes, no, &a, &b, chosen);
     char *name = rs_walk_text(walk, node);
+    walk->chosen = chosen;
     rs_value result = rs_value_merge(walk, &a, &b, name != NULL ? name : "?");
+    walk->chosen = outer;
     free(name);
     if (result.kind == RS_VALUE_UNKNOWN) {
         result.depends |= rs_value_depends(walk, &c);

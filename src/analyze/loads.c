@@ -91,6 +91,13 @@ static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
     return key | 1;
 }
 
+/* What a loaded value varies with: its address, and its work-item where each has an array. */
+static uint64_t load_varies(rs_walk *walk, const rs_value *address)
+{
+    bool own = walk->unit->arrays[address->array].space == RS_SPACE_PRIVATE;
+    return rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0);
+}
+
 /* The symbol of a loaded number: the same for the same element until something is stored. */
 static rs_value loaded_number(rs_walk *walk, const rs_value *address)
 {
@@ -105,7 +112,7 @@ static rs_value loaded_number(rs_walk *walk, const rs_value *address)
     if (address->member[0] != '\0')
         rs_text_format(&name, ".%s", address->member);
     bool exact = !name.failed && name.size < 100;
-    uint64_t depends = rs_value_depends(walk, address);
+    uint64_t depends = load_varies(walk, address);
     rs_symbols *symbols = &walk->unit->symbols;
     int symbol = !exact ? -1
                         : rs_symbols_find_keyed(symbols, name.data, RS_SYMBOL_AUXILIARY,
@@ -156,10 +163,21 @@ static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, CXType t
     return value;
 }
 
+/* Whether a member is one of threadIdx and the like, which a reference or a copy may lead to. */
+static bool is_thread_part(rs_walk *walk, uint64_t key, rs_value *value)
+{
+    for (int i = 0; i < walk->member_count; i++)
+        if (walk->members[i].key == key)
+            return rs_walk_thread_copy(walk, walk->members[i].whole, walk->members[i].name, value);
+    return false;
+}
+
 /* A member of a variable of which nothing was assigned yet. */
 static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXType type)
 {
     rs_value value = rs_value_unknown(0, false);
+    if (is_thread_part(walk, place->key, &value))
+        return value;
     char *text = rs_walk_source(walk, node);
     bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
     if (text == NULL)
@@ -219,6 +237,9 @@ static rs_value part_of_copied(rs_walk *walk, const rs_value *record, const char
          name = strtok_r(NULL, ".", &rest))
         source.key = rs_walk_member(walk, source.key, name, 0);
     free(names);
+    rs_value thread;
+    if (is_thread_part(walk, source.key, &thread))
+        return thread;
     int initial = rs_walk_find_initial(walk, source.key);
     if (initial >= 0)
         return walk->values[initial];
@@ -343,7 +364,7 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
     if (integer)
         return loaded_number(walk, &address);
     if (!rs_kind_is_record(type.kind) || address.lost)
-        return rs_value_unknown(rs_value_depends(walk, &address), true);
+        return rs_value_unknown(load_varies(walk, &address), true);
     address.kind = RS_VALUE_RECORD;
     address.key = 0;
     address.data = true;

@@ -60,6 +60,7 @@ typedef struct {
     rs_polynomial count; /* of the iterations before this one */
     bool stores;         /* what may be loaded as a number */
     bool after_body;     /* the condition comes behind the body: do */
+    uint64_t condition;  /* the columns that the condition varies with */
 } entry;
 
 /* The first node of an expression that names a variable which the loop assigns; -1 for none. */
@@ -226,6 +227,39 @@ static void misplace(rs_walk *walk, rs_value *address, const rs_changes *all, ui
     address->loose = address->count > 1;
 }
 
+/* Whether evaluating an expression once more changes nothing. */
+static bool is_pure(const rs_tree *tree, int node)
+{
+    if (rs_node_is_assignment(tree, node) || tree->nodes[node].kind == CXCursor_CallExpr)
+        return false;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (!is_pure(tree, child))
+            return false;
+    return true;
+}
+
+/* What the new values of a variable vary with that a loop changes in some way. */
+static uint64_t changes_vary(rs_walk *walk, const entry *e, uint64_t key)
+{
+    uint64_t varies = 0;
+    for (int i = 0; i < e->in_body.count; i++) {
+        const rs_change *c = &e->in_body.list[i];
+        bool step = rs_node_is_step(walk->tree, c->node);
+        bool known = c->always && rs_node_is_assignment(walk->tree, c->node);
+        int by = step ? -1 : rs_node_child(walk->tree, c->node, 1);
+        if (c->key != key || (known && step))
+            continue;
+        known = known && by >= 0 && is_pure(walk->tree, by) && find_changed(walk, by, e, key) < 0 &&
+                !names_declared_inside(walk, by, e);
+        if (!known)
+            return rs_walk_anything(walk);
+        bool loaded;
+        rs_value value = evaluate_quietly(walk, by, &loaded);
+        varies |= rs_value_depends(walk, &value);
+    }
+    return varies;
+}
+
 /* Gives a variable its value at the start of an iteration. */
 static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
 {
@@ -251,10 +285,11 @@ static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
         return;
     }
     rs_value value = start;
+    uint64_t varies = column | changes_vary(walk, e, c->key);
     if (start.kind != RS_VALUE_ADDRESS)
-        value = rs_value_unknown(column | rs_value_depends(walk, &start), true);
+        value = rs_value_unknown(varies | rs_value_depends(walk, &start), true);
     else
-        misplace(walk, &value, all, c->key, column);
+        misplace(walk, &value, all, c->key, varies);
     if (value.kind == RS_VALUE_UNKNOWN && type.kind >= CXType_Bool && type.kind <= CXType_Int128) {
         char *name = rs_walk_text(walk, c->target);
         bool data = false;
@@ -270,9 +305,23 @@ static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
     rs_walk_set(walk, c->key, &value);
 }
 
-/* After the loop the variables that it assigned have some value that no longer follows it. */
-static void forget(rs_walk *walk, const rs_changes *all, int loop)
+/* What the number of a loop's iterations varies with, its own column aside. */
+static uint64_t turns_vary(rs_walk *walk, int at, const entry *e)
 {
+    const rs_loop *loop = &walk->unit->loops[at];
+    const rs_symbols *symbols = &walk->unit->symbols;
+    uint64_t varies = e->condition | rs_polynomial_depends(&loop->lower, symbols) |
+                      rs_polynomial_depends(&loop->bound, symbols);
+    if (loop->leaves_early)
+        varies |= rs_walk_anything(walk);
+    return varies & ~rs_symbol_depends(symbols, loop->symbol);
+}
+
+/* After the loop the variables that it assigned have some value that no longer follows it. */
+static void forget(rs_walk *walk, const entry *e, int loop)
+{
+    const rs_changes *all = &e->in_body;
+    uint64_t turns = turns_vary(walk, loop, e);
     uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
     for (int i = 0; i < all->count; i++) {
         uint64_t key = all->list[i].key;
@@ -284,11 +333,11 @@ static void forget(rs_walk *walk, const rs_changes *all, int loop)
         if (v.carried_loop < 0 && !follows)
             continue;
         int outer = v.carried_loop == loop ? v.carried_from : v.carried_loop >= 0 ? value : -1;
-        rs_value after =
-            rs_value_unknown(rs_value_depends(walk, &v) & ~column, rs_value_has_data(walk, &v));
+        rs_value after = rs_value_unknown((rs_value_depends(walk, &v) & ~column) | turns,
+                                          rs_value_has_data(walk, &v));
         if (v.kind == RS_VALUE_ADDRESS) {
             after = v;
-            misplace(walk, &after, all, key, 0);
+            misplace(walk, &after, all, key, after.depends);
         } else if (v.kind == RS_VALUE_NUMBER) {
             char *name = rs_walk_text(walk, all->list[i].target);
             after = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",
@@ -334,14 +383,17 @@ static int add_loop(rs_walk *walk, int node, const char *name)
 }
 
 /* What moves in the step has its values already: it is not walked. */
-static void walk_body(rs_walk *walk, int loop, const rs_for_parts *p)
+static void walk_body(rs_walk *walk, int loop, entry *e)
 {
     int outer = walk->loop;
     walk->loop = loop;
-    if (p->condition >= 0)
-        (void)rs_walk_evaluate(walk, p->condition);
-    if (p->body >= 0)
-        rs_walk_statement(walk, p->body);
+    if (e->p.condition >= 0) {
+        rs_value condition = rs_walk_evaluate(walk, e->p.condition);
+        e->condition = rs_value_depends(walk, &condition);
+        walk->conditions |= e->condition;
+    }
+    if (e->p.body >= 0)
+        rs_walk_statement(walk, e->p.body);
     walk->loop = outer;
 }
 
@@ -491,7 +543,7 @@ static void stop_counting(rs_walk *walk, int at, const entry *e)
                        rs_polynomial_depends(&loop->lower, &walk->unit->symbols);
     bool ends =
         loop->bound.known && !loop->leaves_early && is_comparison(walk->tree, e->p.condition);
-    rs_value after = rs_value_unknown(ends ? depends & ~column : rs_walk_columns(walk), !ends);
+    rs_value after = rs_value_unknown(ends ? depends & ~column : rs_walk_anything(walk), !ends);
     if (ends && loop->step == 1 && runs(walk, at, 0)) {
         rs_polynomial symbol = rs_polynomial_symbol(loop->symbol);
         rs_polynomial one = rs_polynomial_constant(1);
@@ -521,6 +573,8 @@ static void merge_unentered(rs_walk *walk, int at, const entry *e, const rs_envi
     bool whole =
         !walk->unit->loops[at].leaves_early && !(e->p.body >= 0 && skips(walk->tree, e->p.body));
     bool surely = whole && (e->after_body || runs(walk, at, 1));
+    uint64_t outer = walk->chosen;
+    walk->chosen = turns_vary(walk, at, e);
     for (int i = 0; i < e->in_body.count && !surely; i++) {
         uint64_t key = e->in_body.list[i].key;
         int value = rs_walk_find(walk, key);
@@ -533,9 +587,10 @@ static void merge_unentered(rs_walk *walk, int at, const entry *e, const rs_envi
             continue;
         }
         rs_value unknown = rs_value_unknown(
-            rs_value_depends(walk, &walk->values[value]) | rs_walk_columns(walk), true);
+            rs_value_depends(walk, &walk->values[value]) | rs_walk_anything(walk), true);
         rs_walk_set(walk, key, &unknown);
     }
+    walk->chosen = outer;
 }
 
 /* Whether a loop may store what it loads as a number: then each iteration loads another one. */
@@ -579,8 +634,8 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
     start_counting(walk, at, e);
     check_bound(walk, at, e);
     carry_all(walk, at, e);
-    walk_body(walk, at, &e->p);
-    forget(walk, &e->in_body, at);
+    walk_body(walk, at, e);
+    forget(walk, e, at);
     merge_unentered(walk, at, e, &before);
     stop_counting(walk, at, e);
     rs_environment_free(&before);

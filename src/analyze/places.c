@@ -19,6 +19,11 @@ static bool copy_name(char name[NAME_ROOM], CXCursor cursor)
     return name[0] != '\0';
 }
 
+uint64_t rs_name_key(const char *name)
+{
+    return (rs_name_hash(name) & 0x7fffffffffffffffu) | (uint64_t)1 << 63;
+}
+
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor)
 {
     (void)walk;
@@ -26,7 +31,7 @@ uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor)
     if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) != 0)
         return (uint64_t)rs_cursor_offset(cursor) & 0xffffffffu;
     copy_name(name, cursor);
-    return (rs_name_hash(name) & 0x7fffffffffffffffu) | (uint64_t)1 << 63;
+    return rs_name_key(name);
 }
 
 int rs_walk_line(const rs_walk *walk, int node)

@@ -29,6 +29,20 @@ static bool jumps(const rs_tree *tree, int node)
 
 /* ---- declarations ---- */
 
+/*
+ * What a variable without an initializer holds: one that the compiler did not understand has some
+ * value that nobody knows; the others get theirs in some way or are not used.
+ */
+static rs_value uninitialized(rs_walk *walk, int node, CXType type)
+{
+    const rs_node *n = &walk->tree->nodes[node];
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool given = memchr(walk->tree->text + n->begin, '=', n->end - n->begin) != NULL;
+    if (given)
+        return rs_value_unknown(rs_walk_anything(walk), true);
+    return rs_value_unknown(integer ? rs_walk_lane(walk) : 0, false);
+}
+
 static void walk_variable(rs_walk *walk, int node)
 {
     CXCursor cursor = walk->tree->nodes[node].cursor;
@@ -50,12 +64,12 @@ static void walk_variable(rs_walk *walk, int node)
         return;
     }
     rs_value value =
-        initializer >= 0 ? rs_walk_evaluate(walk, initializer) : rs_value_unknown(0, false);
+        initializer >= 0 ? rs_walk_evaluate(walk, initializer) : uninitialized(walk, node, type);
     if (initializer >= 0)
         value = rs_walk_narrow(walk, &value, initializer, type);
     CXString spelling = clang_getCursorSpelling(cursor);
     bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
-    if (value.kind == RS_VALUE_UNKNOWN && integer && initializer >= 0)
+    if (value.kind == RS_VALUE_UNKNOWN && integer && (initializer >= 0 || value.data))
         value = rs_value_number(rs_walk_number(walk, &value, clang_getCString(spelling)));
     else if (value.kind == RS_VALUE_NUMBER && !integer && type.kind != CXType_Auto &&
              type.kind != CXType_Enum)
@@ -83,7 +97,9 @@ static void walk_if(rs_walk *walk, int node)
         parts[count++] = child;
     if (count < 2)
         return;
-    (void)rs_walk_evaluate(walk, parts[0]);
+    rs_value condition = rs_walk_evaluate(walk, parts[0]);
+    uint64_t chosen = rs_value_depends(walk, &condition);
+    walk->conditions |= chosen;
     rs_environment before, after_yes;
     if (!rs_environment_copy(&before, &walk->variables)) {
         walk->no_memory = true;
@@ -103,7 +119,7 @@ static void walk_if(rs_walk *walk, int node)
         return;
     }
     if (!yes_jumps)
-        rs_walk_merge(walk, &after_yes);
+        rs_walk_merge_by(walk, &after_yes, chosen);
     rs_environment_free(&after_yes);
 }
 
@@ -132,7 +148,9 @@ static void walk_switch(rs_walk *walk, int node)
     int condition = rs_node_child(tree, node, 0), body = rs_node_child(tree, node, 1);
     if (body < 0)
         return;
-    (void)rs_walk_evaluate(walk, condition);
+    rs_value value = rs_walk_evaluate(walk, condition);
+    uint64_t chosen = rs_value_depends(walk, &value);
+    walk->conditions |= chosen;
     rs_environment before, merged;
     if (!rs_environment_copy(&before, &walk->variables) ||
         !rs_environment_copy(&merged, &walk->variables)) {
@@ -146,7 +164,7 @@ static void walk_switch(rs_walk *walk, int node)
                      tree->nodes[child].kind == CXCursor_DefaultStmt;
         if (label) {
             rs_environment start;
-            rs_walk_merge(walk, &merged);
+            rs_walk_merge_by(walk, &merged, chosen);
             rs_environment_free(&merged);
             merged = walk->variables;
             if (!rs_environment_copy(&start, falls ? &merged : &before))
@@ -157,7 +175,7 @@ static void walk_switch(rs_walk *walk, int node)
         falls = !ends_case(tree, child);
     }
     walk->guards--;
-    rs_walk_merge(walk, &merged);
+    rs_walk_merge_by(walk, &merged, chosen);
     rs_environment_free(&merged);
     rs_environment_free(&before);
 }
@@ -171,7 +189,10 @@ static void walk_return(rs_walk *walk, int node)
     value.carried_loop = -1;
     if (walk->returned >= 0) {
         rs_value other = walk->values[walk->returned];
+        uint64_t outer = walk->chosen;
+        walk->chosen = walk->conditions;
         value = rs_value_merge(walk, &other, &value, "returned");
+        walk->chosen = outer;
     }
     walk->returned = rs_walk_keep(walk, &value);
 }
@@ -194,6 +215,25 @@ static void forget_at_label(rs_walk *walk)
     for (int i = 0; i < all.count; i++)
         rs_walk_set(walk, all.list[i].key, &unknown);
     free(all.list);
+}
+
+/* What inline assembly writes, its outputs and perhaps all memory, is not known any more. */
+static void walk_assembly(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+        if (!rs_node_is_output(tree, child)) {
+            (void)rs_walk_evaluate(walk, child);
+            continue;
+        }
+        rs_location place = rs_walk_locate(walk, child);
+        rs_walk_store(walk, &place, &unknown, child, true);
+    }
+    rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+    if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
+                       "Inline assembly is not followed."))
+        walk->no_memory = true;
 }
 
 void rs_walk_statement(rs_walk *walk, int node)
@@ -235,9 +275,7 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     case CXCursor_GCCAsmStmt:
     case CXCursor_MSAsmStmt:
-        if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
-                           "Inline assembly is not followed."))
-            walk->no_memory = true;
+        walk_assembly(walk, node);
         return;
     case CXCursor_NullStmt:
     case CXCursor_BreakStmt:
@@ -249,7 +287,8 @@ void rs_walk_statement(rs_walk *walk, int node)
     case CXCursor_TypeRef:
         return;
     default:
-        (void)rs_walk_evaluate(walk, node);
+        if (clang_isAttribute(tree->nodes[node].kind) == 0)
+            (void)rs_walk_evaluate(walk, node);
         return;
     }
 }

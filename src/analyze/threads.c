@@ -4,6 +4,7 @@
 #include "source/query.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_ROOM = 32 };
@@ -43,8 +44,94 @@ static rs_value index_value(rs_walk *walk, const index_word *word, int dimension
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
+uint64_t rs_walk_lane(rs_walk *walk)
+{
+    rs_symbols *symbols = &walk->unit->symbols;
+    int symbol = walk->unit->kernel ? rs_symbols_find(symbols, "local.x", RS_SYMBOL_LOCAL, 0) : -1;
+    return symbol < 0 ? 0 : rs_symbol_depends(symbols, symbol);
+}
+
+uint64_t rs_walk_anything(rs_walk *walk)
+{
+    return rs_walk_columns(walk) | rs_walk_lane(walk);
+}
+
+/* ---- numbers that count through all dimensions ---- */
+
+/* Whether an index of another dimension than the first is asked for at or below a node. */
+static bool has_dimensions(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    char *text = tree->nodes[node].kind == CXCursor_CallExpr ||
+                         tree->nodes[node].kind == CXCursor_MemberRefExpr
+                     ? rs_walk_source(walk, node)
+                     : NULL;
+    bool found = false;
+    for (size_t i = 0; text != NULL && i < 3 && !found; i++) {
+        size_t length = strlen(calls[i].spelling);
+        found = strncmp(text, calls[i].spelling, length) == 0 && text[length] == '(' &&
+                strcmp(text + length, "(0)") != 0;
+    }
+    for (size_t i = 0; text != NULL && i < 2 && !found; i++) {
+        size_t length = strlen(members[i].spelling);
+        found = strncmp(text, members[i].spelling, length) == 0 && text[length] == '.' &&
+                text[length + 1] != 'x';
+    }
+    free(text);
+    for (int child = tree->nodes[node].first; child >= 0 && !found; child = tree->nodes[child].next)
+        found = has_dimensions(walk, child);
+    return found;
+}
+
+/* How many dimensions a kernel seems to be launched with: one, unless it asks for others. */
+static int launch_dimensions(const rs_walk *walk)
+{
+    const int64_t *group = walk->unit->group;
+    if (group[0] > 0 && group[1] <= 1 && group[2] <= 1)
+        return 1;
+    return has_dimensions(walk, walk->calls[0]) ? 3 : 1;
+}
+
+/* x + size.x * (y + size.y * z) */
+static rs_value linear_value(rs_walk *walk, const index_word *index, const index_word *size)
+{
+    int last = launch_dimensions(walk) - 1;
+    rs_value value = index_value(walk, index, last);
+    for (int dimension = last - 1; dimension >= 0; dimension--) {
+        rs_value extent = index_value(walk, size, dimension);
+        rs_value own = index_value(walk, index, dimension);
+        value = rs_walk_operate(walk, '*', &value, &extent);
+        value = rs_walk_operate(walk, '+', &value, &own);
+    }
+    return value;
+}
+
+/* A number of which no more is known than that it varies with the work-item. */
+static rs_value lane_value(rs_walk *walk, const char *name)
+{
+    rs_value value =
+        rs_value_number(rs_walk_auxiliary(walk, name, rs_walk_lane(walk), false, false));
+    if (value.kind == RS_VALUE_NUMBER)
+        walk->unit->symbols.symbols[value.number.terms[0].symbols[0]].natural = true;
+    return value;
+}
+
+static bool linear_call(rs_walk *walk, const char *name, rs_value *value)
+{
+    bool global = strcmp(name, "get_global_linear_id") == 0;
+    bool lane =
+        strcmp(name, "get_sub_group_local_id") == 0 || strcmp(name, "get_sub_group_id") == 0;
+    if (!walk->unit->kernel || !(global || lane || strcmp(name, "get_local_linear_id") == 0))
+        return false;
+    *value = lane ? lane_value(walk, name + strlen("get_"))
+                  : linear_value(walk, &calls[global ? 0 : 1], &calls[global ? 6 : 3]);
+    return true;
+}
+
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value)
 {
+    if (linear_call(walk, name, value))
+        return true;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         if (strcmp(calls[i].spelling, name) != 0)
             continue;
@@ -59,6 +146,14 @@ bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *va
         *value = fixed ? index_value(walk, &calls[i], (int)dimension) : rs_value_unknown(0, true);
         return true;
     }
+    return false;
+}
+
+bool rs_walk_thread_copy(rs_walk *walk, uint64_t key, const char *member, rs_value *value)
+{
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (key == rs_name_key(members[i].spelling))
+            return rs_walk_thread_member(walk, members[i].spelling, member, value);
     return false;
 }
 

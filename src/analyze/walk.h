@@ -113,6 +113,8 @@ typedef struct {
     int calls[RS_CALL_DEPTH], depth;
     int scanned[RS_CALL_DEPTH], scanned_count; /* functions that are looked through for changes */
     int returned;                              /* the value of the function that is walked, or -1 */
+    uint64_t chosen;     /* what decides between two values that are merged varies with these */
+    uint64_t conditions; /* and so do all conditions so far in the function that is walked */
     long steps;
     bool exhausted, no_memory;
 } rs_walk;
@@ -140,8 +142,12 @@ void rs_walk_drop_declared(rs_walk *walk, size_t begin, size_t end); /* between 
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from);
 void rs_environment_free(rs_environment *environment);
 
-/* Leaves in the walk's variables what holds whether `other` was reached or not. */
+/*
+ * Leaves in the walk's variables what holds whether `other` was reached or not; the second form
+ * says what the condition varies with that decides on it.
+ */
 void rs_walk_merge(rs_walk *walk, const rs_environment *other);
+void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condition);
 void rs_walk_merge_key(rs_walk *walk, const rs_environment *other, uint64_t key);
 rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name);
 
@@ -223,6 +229,7 @@ uint64_t rs_walk_columns(const rs_walk *walk);
 bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
 rs_value rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array: its address */
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
+uint64_t rs_name_key(const char *name); /* of what the source itself does not declare */
 rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
 rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
 void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction);
@@ -251,6 +258,16 @@ bool rs_walk_only_reads(const rs_walk *walk, int node);
 /* threads.c: indices of work-items and threads. */
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);
 bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member, rs_value *value);
+
+/* The member of a copy of threadIdx and the like; `key` is that of the variable. */
+bool rs_walk_thread_copy(rs_walk *walk, uint64_t key, const char *member, rs_value *value);
+
+/*
+ * In kernels the column of a work-item in its group: what nobody knows may be another number in
+ * each of them. And together with the loops around: all that such a number may vary with.
+ */
+uint64_t rs_walk_lane(rs_walk *walk);
+uint64_t rs_walk_anything(rs_walk *walk);
 
 /* loops.c */
 typedef struct {

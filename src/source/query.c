@@ -89,6 +89,19 @@ bool rs_node_is_assignment(const rs_tree *tree, int node)
            rs_node_is_step(tree, node);
 }
 
+/* Outputs stand behind the first colon, inputs behind the second one. */
+bool rs_node_is_output(const rs_tree *tree, int node)
+{
+    const rs_node *assembly = &tree->nodes[tree->nodes[node].parent];
+    int colons = 0;
+    if (assembly->kind != CXCursor_GCCAsmStmt)
+        return false;
+    for (size_t at = assembly->begin; at < tree->nodes[node].begin;
+         at = rs_word_skip(tree->text, tree->size, at))
+        colons += tree->text[at] == ':';
+    return colons == 1;
+}
+
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b)
 {
     return tree->nodes[a].begin == tree->nodes[b].begin && tree->nodes[a].end == tree->nodes[b].end;

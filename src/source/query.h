@@ -28,6 +28,9 @@ bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol);
 bool rs_node_is_step(const rs_tree *tree, int node);       /* ++ or -- */
 bool rs_node_is_assignment(const rs_tree *tree, int node); /* of any kind, steps too */
 
+/* Whether an operand of inline assembly is one that it writes. */
+bool rs_node_is_output(const rs_tree *tree, int node);
+
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 
 /* Whether some node around this one is of a kind. */

@@ -66,6 +66,51 @@ cuda("both of CUDA", "int i = blockIdx.x * blockDim.x + threadIdx.x; __shared__ 
      {"s[threadIdx.x * 2]": {"transactions": 8}, "o[threadIdx.x * 32]": APART, "x[i]": BESIDE})
 
 
+# ---- numbers that only a work-item itself knows ----
+
+KERNEL = "__attribute__((reqd_work_group_size(64, 4, 1)))"
+kernel("linear indices", "o[get_global_linear_id()] = x[get_local_linear_id() + n];",
+       {"o[get_global_linear_id()]": {**BESIDE, "matrix": [["1", "0"]]}, "x[get_local_linear_id() + n]": {**BESIDE, "matrix": [["0", "1"]]}})
+kernel("linear indices of two dimensions", "o[get_local_linear_id()] = get_local_id(1);",
+       {"o[get_local_linear_id()]": {**BESIDE, "matrix": [["256", "64", "1"]]}}, before=KERNEL)
+kernel("place in a sub-group", "o[get_sub_group_local_id()] = x[get_sub_group_id()];",
+       {"o[get_sub_group_local_id()]": UNKNOWN, "x[get_sub_group_id()]": UNKNOWN})
+kernel("unknown function", "o[somewhere()] = x[somewhere() * 2];", {"o[somewhere()]": UNKNOWN, "x[somewhere() * 2]": UNKNOWN},
+       {"o": {"same_address": False, "chunkable": False}}, before="int somewhere(void);")
+kernel("unknown function of a number", "int k = lookup(n); o[k] = 1;", {"o[k]": UNKNOWN}, before="int lookup(int n);")
+kernel("arithmetic of a parameter", "int k = (int)sqrt((float)n) + popcount(n) + get_work_dim(); o[k + get_local_id(0)] = 1;",
+       {"o[k + get_local_id(0)]": BESIDE})
+kernel("unknown through a pointer", "int k; where(&k); o[k] = 1;", {"o[k]": UNKNOWN}, before="void where(int *k);")
+kernel("own table", "int t[2]; t[0] = get_local_id(0); o[t[0]] = 1;", {"o[t[0]]": UNKNOWN})
+LANE = """__device__ unsigned lane() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
+__device__ int lane_id(void);
+"""
+cuda("assembly", "o[lane()] = x[lane_id() * 2];", {"o[lane()]": UNKNOWN, "x[lane_id() * 2]": UNKNOWN}, before=LANE)
+cuda("assembly in the kernel", 'unsigned r; asm volatile("mov.u32 %0, %%laneid;" : "=r"(r)); o[r] = x[n];',
+     {"o[r]": UNKNOWN, "x[n]": {"transactions": 1}})
+cuda("assembly with inputs", 'int t = threadIdx.x, r; asm("add %0, %1, 1;" : "=r"(r) : "r"(t)); o[r] = x[t];', {"o[r]": UNKNOWN, "x[t]": BESIDE})
+cuda("assembly in a loop", 'int r = 0; for (int j = 0; j < n; j++) { o[r] = 1; asm("mov %0, 1;" : "=r"(r)); }', {"o[r]": UNKNOWN})
+cuda("cooperative groups", "auto b = cooperative_groups::this_thread_block(); int r = b.thread_rank(); o[r] = x[r * 3];",
+     {"o[r]": UNKNOWN, "x[r * 3]": UNKNOWN}, before="#include <cooperative_groups.h>")
+cuda("copied index", "auto t = threadIdx; auto &u = threadIdx; o[t.x] = x[u.x];", {"o[t.x]": BESIDE, "x[u.x]": BESIDE})
+
+# ---- numbers that are one thing or another by what a work-item does ----
+
+L = "int l = get_local_id(0), k = 1; "
+kernel("chosen by the index", L + "if (l < 16) k = 7; o[k] = 1;", {"o[k]": UNKNOWN})
+kernel("chosen by a parameter", L + "if (n < 16) k = 7; o[k] = x[l];", {"o[k]": {"transactions": 1, "exact": True}})
+kernel("chosen in an expression", L + "o[l < 16 ? n : 3] = 1;", {"o[l < 16 ? n : 3]": UNKNOWN})
+kernel("chosen by a switch", L + "switch (l & 3) { case 0: k = 5; break; case 1: k = 9; } o[k] = 1;", {"o[k]": UNKNOWN})
+kernel("chosen by a function", "o[pick(get_local_id(0))] = 1;", {"o[pick(get_local_id(0))]": UNKNOWN},
+       before="int pick(int l) { if (l < 16) return 7; return 3; }")
+kernel("as often as the index says", L + "for (int j = 0; j < l; j++) k *= 2; o[k] = 1;", {"o[k]": UNKNOWN})
+kernel("steps as often as the index says", L + "for (int j = 0; j < l; j++) k += 2; o[k] = 1;", {"o[k]": UNKNOWN})
+kernel("assigned as often as the index says", L + "for (int j = 0; j < l; j++) k = 5; o[k] = 1;", {"o[k]": UNKNOWN})
+kernel("mixed with the index", L + "while (k < n) { k = 2 * k + l; o[k] = 1; }", {"o[k]": UNKNOWN})
+kernel("halved", L + "for (int k = n / 2; k > 0; k /= 2) o[l] += o[l + k];", {"o[l + k]": {"transactions": 4}})
+kernel("never given a value", "int k; o[k] = 1;", {"o[k]": UNKNOWN})
+
+
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
 
