@@ -436,6 +436,7 @@ static bool is_discarded(const rs_tree *tree, int node)
     case CXCursor_LabelStmt:
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
+    case CXCursor_UnexposedStmt:
         return true;
     case CXCursor_ForStmt:
         return rs_for_read(tree, parent).condition != node;

@@ -38,6 +38,7 @@ static bool is_plain_kind(enum CXCursorKind kind)
 {
     static const enum CXCursorKind plain[] = {
         CXCursor_CompoundStmt,
+        CXCursor_UnexposedStmt,
         CXCursor_DeclStmt,
         CXCursor_VarDecl,
         CXCursor_ParmDecl,

@@ -18,6 +18,8 @@ static bool jumps(const rs_tree *tree, int node)
     case CXCursor_GotoStmt:
         return true;
     case CXCursor_CompoundStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_UnexposedStmt:
         for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
             if (jumps(tree, child))
                 return true;
@@ -246,6 +248,7 @@ void rs_walk_statement(rs_walk *walk, int node)
     case CXCursor_DeclStmt:
     case CXCursor_DefaultStmt:
     case CXCursor_CaseStmt:
+    case CXCursor_UnexposedStmt: /* with attributes: "#pragma unroll" is one of a loop */
         walk_children(walk, node);
         return;
     case CXCursor_LabelStmt:

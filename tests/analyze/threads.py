@@ -110,6 +110,19 @@ kernel("mixed with the index", L + "while (k < n) { k = 2 * k + l; o[k] = 1; }",
 kernel("halved", L + "for (int k = n / 2; k > 0; k /= 2) o[l] += o[l + k];", {"o[l + k]": {"transactions": 4}})
 kernel("never given a value", "int k; o[k] = 1;", {"o[k]": UNKNOWN})
 
+# ---- loops with attributes ----
+
+SUM = "float s = 0; int t = threadIdx.x;\n%s\nfor (int k = 0; k < 8; k++) s += x[t + k * 32]; o[t] = s;"
+for pragma in "unroll", "unroll 4", "nounroll", "clang loop unroll(full)", "GCC ivdep":
+    cuda(pragma, SUM % ("#pragma " + pragma), {"x[t + k * 32]": {**BESIDE, "matrix": [["1", "32"]], "offset": ["0"]}})
+kernel("unroll hint", "float s = 0; __attribute__((opencl_unroll_hint(4))) for (int k = 0; k < 8; k++) s += x[k]; o[0] = s;",
+       {"x[k]": {"matrix": [["1"]], "offset": ["0"]}})
+kernel("unrolled, with a variable", "float s = 0; int m = 0;\n#pragma unroll\nwhile (m < n) { s += x[m]; m += 2; } o[0] = s;",
+       {"x[m]": {"matrix": [["2"]], "offset": ["0"]}})
+for pragma in "#pragma unroll", "#pragma omp parallel for", "#pragma clang loop vectorize(enable)", "again:":
+    case(pragma, "c", "void f(int n, float x[n], float y[n]) {\n%s\nfor (int i = 0; i < n; i++) x[i] = y[2 * i]; }" % pragma,
+         {"y[2 * i]": {"matrix": [["2"]]}, "x[i]": {"matrix": [["1"]]}})
+
 
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
