@@ -381,6 +381,9 @@ static const rs_routine *find_routine(const rs_walk *walk, int node, const char 
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
     CXCursor defined =
         clang_Cursor_isNull(declared) ? declared : clang_getCursorDefinition(declared);
+    for (int i = 0; i < walk->routine_count && !clang_Cursor_isNull(defined); i++)
+        if (clang_equalCursors(walk->tree->nodes[walk->routines[i].node].cursor, defined) != 0)
+            return &walk->routines[i]; /* of a template's instances the one that is called */
     bool exact = !clang_Cursor_isNull(defined) &&
                  clang_Location_isFromMainFile(clang_getCursorLocation(defined)) != 0;
     size_t offset = exact ? rs_cursor_offset(defined) : 0;

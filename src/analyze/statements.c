@@ -429,6 +429,37 @@ static bool is_device_only(const rs_program *program, const rs_routine *routine)
     return device && !host;
 }
 
+/* Whether a routine is a template of which there are instances, which are routines of their own. */
+static bool has_instances(const rs_tree *tree, const rs_routine *routines, int count, int which)
+{
+    for (int i = 0; i < count; i++)
+        if (i != which && routines[i].offset == routines[which].offset &&
+            tree->nodes[routines[i].node].kind != CXCursor_FunctionTemplate)
+            return true;
+    return false;
+}
+
+/* Whether a routine is left to others: a function to its kernels, a template to its instances. */
+static bool is_passed_over(const rs_program *program, rs_model_set *set, const rs_routine *routines,
+                           int count, int which)
+{
+    const rs_routine *routine = &routines[which];
+    if (!routine->kernel && is_device_only(program, routine))
+        return true;
+    if (program->tree.nodes[routine->node].kind != CXCursor_FunctionTemplate)
+        return false;
+    if (has_instances(&program->tree, routines, count, which))
+        return true;
+    const char *file;
+    size_t line;
+    rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
+    rs_model_note(set, file, (int)line,
+                  "%s is a template that nothing here makes an instance of; its parameters stay "
+                  "open.",
+                  routine->name);
+    return false;
+}
+
 restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
 {
     rs_routine *routines;
@@ -438,7 +469,7 @@ restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
     if (!rs_exposed_find(program, &exposed) && status == RESTRIDE_OK)
         status = rs_fail_memory("the analysis");
     for (int i = 0; i < count && status == RESTRIDE_OK; i++)
-        if (routines[i].kernel || !is_device_only(program, &routines[i]))
+        if (!is_passed_over(program, set, routines, count, i))
             status = walk_function(program, set, routines, count, &routines[i], &exposed);
     if (program->language != RS_LANGUAGE_C)
         rs_grids_forget_extents(&program->grids, set);

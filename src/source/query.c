@@ -115,13 +115,25 @@ bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind)
     return false;
 }
 
+/* In an instance of a template a parameter's name has its value below it, and none itself. */
+static bool is_substituted(const rs_tree *tree, int node)
+{
+    CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
+    const char *name = clang_getCString(spelling);
+    bool nameless = name == NULL || name[0] == '\0';
+    clang_disposeString(spelling);
+    return nameless;
+}
+
 int rs_node_inner(const rs_tree *tree, int node)
 {
     while (node >= 0) {
         enum CXCursorKind kind = tree->nodes[node].kind;
         int child = rs_node_child(tree, node, 0);
-        bool implicit = kind == CXCursor_UnexposedExpr && child >= 0 &&
-                        tree->nodes[child].next < 0 && rs_node_same_bytes(tree, node, child);
+        bool around =
+            child >= 0 && tree->nodes[child].next < 0 && rs_node_same_bytes(tree, node, child);
+        bool implicit = around && (kind == CXCursor_UnexposedExpr ||
+                                   (kind == CXCursor_DeclRefExpr && is_substituted(tree, node)));
         if (kind != CXCursor_ParenExpr && !implicit)
             break;
         node = child;

@@ -84,6 +84,11 @@ says out 'kernel turn'
 says out 'M \[0 1; 1 0\]'
 says out "layout 'out: c r'"
 [ ! -s err ] || complain "launch.cu is not read without a note: $(cat err)"
+[ "$(grep -c 'kernel turn' out)" -eq 1 ] || complain "the template stands beside its instance"
+sed '/^int main/d' launch.cu >open.cu
+expect 0 "$restride" analyze open.cu
+says out 'kernel turn'
+says err 'open.cu:2: turn is a template that nothing here makes an instance of'
 
 # Deep nesting and long expressions end with a sentence.
 { echo 'void f(int *a) {'; for _ in $(seq 3000); do echo -n 'if (a[0]) {'; done; for _ in $(seq 3000); do echo -n '}'; done; echo '}'; } >deep.c

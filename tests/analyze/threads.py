@@ -124,6 +124,25 @@ for pragma in "#pragma unroll", "#pragma omp parallel for", "#pragma clang loop 
          {"y[2 * i]": {"matrix": [["2"]]}, "x[i]": {"matrix": [["1"]]}})
 
 
+# ---- templates ----
+
+TEMPLATE = """template <int N, bool F> __device__ int at(int x) { return N * x; }
+template <int N> __global__ void k(float *o, const float *in)
+{
+    int x = blockIdx.x * N + threadIdx.x;
+    __shared__ float s[N];
+    s[threadIdx.x] = in[at<N / 4, true>(x)];
+    o[x] = s[threadIdx.x];
+}
+int main() { k<16><<<1, 16>>>(0, 0); }
+"""
+case("number of a template", "cu", TEMPLATE,
+     {"o[x]": {**BESIDE, "matrix": [["16", "1"]]}, "in[at<N / 4, true>(x)]": {"transactions": 16, "matrix": [["64", "4"]]}},
+     {"s": {"space": "local", "bytes": 64}})
+case("type of a template", "cu", "template <class T> __global__ void k(T *o) { o[2 * threadIdx.x] = 1; } int main() { k<double><<<1, 1>>>(0); }",
+     {"o[2 * threadIdx.x]": {"transactions": 16}}, {"o": {"element": 8}})
+
+
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
 
