@@ -173,6 +173,9 @@ static void place_array(rs_walk *walk, int array, CXCursor declared)
     rs_array *a = &walk->unit->arrays[array];
     bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
     a->argument = parameter;
+    CXType type = clang_getCursorType(declared);
+    if (rs_kind_is_array(clang_getCanonicalType(type).kind) && !parameter)
+        a->space = space_of(type); /* the array's own, which its elements do not tell */
     if (has_child_of_kind(declared, CXCursor_CUDASharedAttr))
         a->space = RS_SPACE_LOCAL;
     else if (has_child_of_kind(declared, CXCursor_CUDAConstantAttr))

@@ -124,7 +124,7 @@ for pragma in "#pragma unroll", "#pragma omp parallel for", "#pragma clang loop 
          {"y[2 * i]": {"matrix": [["2"]]}, "x[i]": {"matrix": [["1"]]}})
 
 
-# ---- templates ----
+# ---- templates, and arrays of a group ----
 
 TEMPLATE = """template <int N, bool F> __device__ int at(int x) { return N * x; }
 template <int N> __global__ void k(float *o, const float *in)
@@ -141,6 +141,8 @@ case("number of a template", "cu", TEMPLATE,
      {"s": {"space": "local", "bytes": 64}})
 case("type of a template", "cu", "template <class T> __global__ void k(T *o) { o[2 * threadIdx.x] = 1; } int main() { k<double><<<1, 1>>>(0); }",
      {"o[2 * threadIdx.x]": {"transactions": 16}}, {"o": {"element": 8}})
+kernel("local arrays", "local float a[16]; __local int b[16][2]; float q[4]; int l = get_local_id(0); a[l] = b[l][0] = x[l]; q[0] = x[l];",
+       {"a[l]": BESIDE}, {"a": {"space": "local"}, "b": {"space": "local"}, "q": {"space": "private"}, "x": {"space": "global"}})
 
 
 def differences(found, wanted):
