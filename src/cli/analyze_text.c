@@ -26,15 +26,23 @@ static const char *element(const json_t *array, size_t index)
     return text != NULL ? text : "?";
 }
 
-/* "[1 0; 0 N]" */
-static void add_matrix(rs_text *text, const json_t *matrix)
+/* Adds the entries of one row whose columns are between threads or, with `within`, are not. */
+static void add_entries(rs_text *text, const json_t *entries, const json_t *columns, bool within)
+{
+    for (size_t i = 0; i < json_array_size(entries); i++)
+        if (is_true(json_array_get(columns, i), "between") == !within)
+            rs_text_format(text, "%s%s", strchr("[ ", text->data[text->size - 1]) ? "" : " ",
+                           element(entries, i));
+}
+
+/* "[1 0; 0 N]": columns between threads come first, as add_columns() has them. NULL: all alike. */
+static void add_matrix(rs_text *text, const json_t *matrix, const json_t *columns)
 {
     rs_text_add_string(text, "[");
     for (size_t row = 0; row < json_array_size(matrix); row++) {
-        const json_t *entries = json_array_get(matrix, row);
         rs_text_add_string(text, row > 0 ? "; " : "");
-        for (size_t i = 0; i < json_array_size(entries); i++)
-            rs_text_format(text, "%s%s", i > 0 ? " " : "", element(entries, i));
+        add_entries(text, json_array_get(matrix, row), columns, false);
+        add_entries(text, json_array_get(matrix, row), columns, true);
     }
     rs_text_add_string(text, "]");
 }
@@ -71,7 +79,7 @@ static void add_reference(rs_text *text, const json_t *r)
                                         : "write",
                    string_of(r, "text"));
     rs_text_add_string(text, "M ");
-    add_matrix(text, json_object_get(r, "matrix"));
+    add_matrix(text, json_object_get(r, "matrix"), json_object_get(r, "columns"));
     rs_text_add_string(text, "  o ");
     add_vector(text, json_object_get(r, "offset"));
     rs_text_add_string(text, "  ");
@@ -172,7 +180,7 @@ static void add_group(rs_text *text, const json_t *unit, const json_t *group)
     {
         const json_t *r = json_array_get(references, (size_t)integer_of(rule, "reference"));
         rs_text_format(text, "    %-24s %s  T_m ", string_of(r, "text"), string_of(rule, "rule"));
-        add_matrix(text, json_object_get(rule, "matrix"));
+        add_matrix(text, json_object_get(rule, "matrix"), NULL);
         rs_text_add_string(text, "  t_v ");
         add_vector(text, json_object_get(rule, "shift"));
         rs_text_add_string(text, "\n");
