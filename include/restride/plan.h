@@ -65,9 +65,9 @@ RESTRIDE_API restride_status restride_plan_convert_with(restride_plan **plan,
 /*
  * Runs a plan on a buffer that holds the array: a pointer for the host engine, a cl_mem for the
  * OpenCL engine, a CUdeviceptr cast to a pointer for the CUDA engine. Returns when the conversion
- * is done, or, with the CUDA engine, when it is enqueued (restride/cuda.h). On an error before the
- * first stage the buffer is unchanged; a device that fails in the middle leaves it undefined, and
- * the sentence says so.
+ * is done, or, with the CUDA engine, when it is enqueued (restride/cuda.h). After an error the
+ * sentence ends with what is left of the buffer: it is unchanged, or, when a device failed after
+ * something had begun that may have changed it, its content is undefined.
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 

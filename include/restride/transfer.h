@@ -75,9 +75,9 @@ RESTRIDE_API restride_status restride_offload_transpose(restride_offload **offlo
                                                         const restride_offload_options *options);
 
 /*
- * Transposes the matrix and returns when that is done. On an error the matrix is unchanged, unless
- * the sentence says that it is undefined: then a device failed while results were on their way
- * back. One run of an object at a time.
+ * Transposes the matrix and returns when that is done. After an error the sentence ends with what
+ * is left of the matrix: it is unchanged, or its content is undefined, when a device failed while
+ * results were on their way back. One run of an object at a time.
  */
 RESTRIDE_API restride_status restride_offload_run(restride_offload *offload, void *matrix);
 
@@ -113,11 +113,13 @@ RESTRIDE_API restride_status restride_transfer_create(
     const restride_layout *device, size_t elem_size, const restride_transfer_options *options);
 
 /* From host to device; `buffer` is what restride_execute() takes. Returns when the array is there.
- * After an error the buffer is undefined. One transfer of an object at a time. */
+ * After an error the sentence ends with what is left of the buffer: it is unchanged, or its content
+ * is undefined. One transfer of an object at a time. */
 RESTRIDE_API restride_status restride_transfer_upload(restride_transfer *transfer, void *buffer,
                                                       const void *array);
 
-/* From device to host; the buffer stays as it is. After an error the array is undefined. */
+/* From device to host; the buffer stays as it is. After an error the sentence ends with
+ * what is left of the array. */
 RESTRIDE_API restride_status restride_transfer_download(restride_transfer *transfer, void *array,
                                                         void *buffer);
 

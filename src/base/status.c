@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char last_sentence[1024];
 
@@ -42,6 +43,19 @@ restride_status rs_fail(restride_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(last_sentence, sizeof last_sentence, format, arguments);
     va_end(arguments);
+    return status;
+}
+
+/* A long sentence loses its end, not what is said here. */
+restride_status rs_fail_leaving(restride_status status, const char *what, bool has_begun)
+{
+    char claim[128];
+    snprintf(claim, sizeof claim,
+             has_begun ? " The content of the %s is undefined now." : " The %s is unchanged.",
+             what);
+    size_t room = sizeof last_sentence - strlen(claim) - 1;
+    size_t length = strlen(last_sentence);
+    strcpy(last_sentence + (length < room ? length : room), claim);
     return status;
 }
 

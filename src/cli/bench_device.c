@@ -208,7 +208,8 @@ static restride_status sample_copy(const sampling *s, double *seconds)
     restride_status status = RESTRIDE_OK;
     double start = rs_cli_now();
     for (size_t i = 0; i < s->runs && status == RESTRIDE_OK; i++)
-        status = s->transfer->operations->copy(s->transfer, s->copy, 0, s->buffer, 0, s->bytes);
+        status =
+            s->transfer->operations->copy(s->transfer, s->copy, 0, s->buffer, 0, s->bytes, NULL);
     if (status == RESTRIDE_OK)
         status = s->transfer->operations->finish(s->transfer);
     *seconds = (rs_cli_now() - start) / (double)s->runs;

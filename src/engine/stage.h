@@ -158,6 +158,14 @@ double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t
  * at work, and each waits for its tile, the longer the larger that is. */
 double rs_fused_wait(const rs_transpose_task *task, size_t scratch_limit);
 
+/* What the stages of a run leave to each other. */
+typedef struct {
+    void *last; /* the engine's own: what the next stage begins behind; NULL before the first */
+    /* A command that may change the buffer was given to the device. Set by a stage that fails; one
+     * that succeeds has begun in any case. */
+    bool has_begun;
+} rs_under_way;
+
 /* Where a run stands, for whoever watches it from another thread. */
 typedef struct {
     atomic_size_t done_bytes; /* that have reached their place, summed over the stages */
@@ -196,14 +204,13 @@ typedef struct {
      * Runs one stage in place. Thread-safe on different buffers. `progress` may be NULL; a stage
      * adds to it as it goes, or not at all. With `under_way` NULL it returns when the stage is
      * done. Otherwise it may return before that: the stage begins behind those that left
-     * something in *under_way (NULL before the first), and what is left there then, after an
-     * error too, is for the next stage or for finish(). A caller's stream orders the stages by
-     * itself.
+     * something in under_way->last, and what is left there then, after an error too, is for the
+     * next stage or for finish(). A caller's stream orders the stages by itself.
      */
     restride_status (*run)(const rs_stage *stage, void *buffer, void *scratch,
-                           rs_progress *progress, void **under_way);
-    /* Waits for what runs have left under way. NULL in an engine whose stages leave nothing. */
-    restride_status (*finish)(restride_engine *engine, void *under_way);
+                           rs_progress *progress, rs_under_way *under_way);
+    /* Waits for what runs have left. NULL in an engine whose stages leave nothing. */
+    restride_status (*finish)(restride_engine *engine, void *last);
 
     /* New JSON objects, or NULL when memory is short. */
     json_t *(*describe_stage)(const rs_stage *stage);

@@ -22,6 +22,7 @@ typedef struct {
     size_t device_pitch;
     size_t row_bytes;
     size_t rows;
+    bool *has_begun; /* NULL, or set when the copy was enqueued, whatever fails after that */
 } rs_transfer_block;
 
 /* Memory of the host that the device reads and writes at full speed. */
@@ -46,17 +47,18 @@ struct rs_transfer_operations {
                             void **part);
     void (*release_part)(rs_transfer *transfer, void *part);
 
-    /* Each enqueues; `ticket` (NULL: not wanted) is waited for exactly once. */
+    /* Each enqueues; `ticket` (NULL: not wanted) is waited for exactly once. After an error nothing
+     * of that direction is under way. */
     restride_status (*upload)(rs_transfer *transfer, const rs_transfer_block *block,
                               rs_ticket *ticket);
     restride_status (*download)(rs_transfer *transfer, const rs_transfer_block *block,
                                 rs_ticket *ticket);
     restride_status (*wait)(rs_transfer *transfer, rs_ticket ticket);
 
-    /* From buffer to buffer on the engine's own queue, before all that is enqueued there later; and
-     * waiting for all that is there. */
+    /* From buffer to buffer on the engine's own queue, before all that is enqueued there later,
+     * with `has_begun` as in a block; and waiting for all that is there. */
     restride_status (*copy)(rs_transfer *transfer, void *to, size_t to_offset, void *from,
-                            size_t from_offset, size_t bytes);
+                            size_t from_offset, size_t bytes, bool *has_begun);
     restride_status (*finish)(rs_transfer *transfer);
 };
 

@@ -22,6 +22,7 @@
 #include "restride/transfer.h"
 #include "restride/transpose.h"
 #include "transfer/panels.h"
+#include "transpose/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +231,8 @@ static restride_status wait_for(const restride_offload *o, rs_ticket *ticket)
 /* Transposes on the device, and waits. */
 static restride_status execute(const restride_offload *o, restride_plan *plan, void *buffer)
 {
-    restride_status status = restride_execute(plan, buffer);
+    bool part_has_begun;
+    restride_status status = rs_plan_run(plan, buffer, NULL, &part_has_begun);
     return status == RESTRIDE_OK ? o->transfer->operations->finish(o->transfer) : status;
 }
 
@@ -240,13 +242,18 @@ static restride_status execute_panel(const restride_offload *o, size_t k)
     return execute(o, narrower ? o->last_panel : o->panel, o->parts[k]);
 }
 
-static restride_status move_whole(const restride_offload *o, void *matrix, bool up)
+/* Up, or, with `has_begun`, down. */
+static restride_status move_whole(const restride_offload *o, void *matrix, bool *has_begun)
 {
-    const rs_transfer_block block = {
-        .host = matrix, .device = o->whole, .row_bytes = o->bytes, .rows = 1};
+    const rs_transfer_block block = {.host = matrix,
+                                     .device = o->whole,
+                                     .row_bytes = o->bytes,
+                                     .rows = 1,
+                                     .has_begun = has_begun};
     rs_ticket ticket = NULL;
-    restride_status status = up ? o->transfer->operations->upload(o->transfer, &block, &ticket)
-                                : o->transfer->operations->download(o->transfer, &block, &ticket);
+    restride_status status = has_begun == NULL
+                                 ? o->transfer->operations->upload(o->transfer, &block, &ticket)
+                                 : o->transfer->operations->download(o->transfer, &block, &ticket);
     return status == RESTRIDE_OK ? o->transfer->operations->wait(o->transfer, ticket) : status;
 }
 
@@ -286,19 +293,20 @@ static restride_status upload_panels(restride_offload *o, unsigned char *matrix)
     return status;
 }
 
-static restride_status download_panel(restride_offload *o, unsigned char *matrix, size_t k)
+static restride_status download_panel(restride_offload *o, unsigned char *matrix, size_t k,
+                                      bool *has_begun)
 {
     const rs_panels *p = &o->panels;
     const rs_transfer_block block = {.host = matrix + rs_panels_begin(p, k) * p->rows * p->unit,
                                      .device = o->parts[k],
                                      .row_bytes = panel_bytes(p, k),
-                                     .rows = 1};
+                                     .rows = 1,
+                                     .has_begun = has_begun};
     return o->transfer->operations->download(o->transfer, &block, &o->returned[k]);
 }
 
-/* Transposes panel after panel and sends each back; *changed: a result may have reached the matrix.
- */
-static restride_status return_panels(restride_offload *o, unsigned char *matrix, bool *changed)
+/* Transposes panel after panel and sends each back; *has_begun: one is on its way to the matrix. */
+static restride_status return_panels(restride_offload *o, unsigned char *matrix, bool *has_begun)
 {
     restride_status status = RESTRIDE_OK;
     for (size_t k = 0; k < o->panels.count && status == RESTRIDE_OK; k++) {
@@ -307,10 +315,8 @@ static restride_status return_panels(restride_offload *o, unsigned char *matrix,
             status = execute_panel(o, k);
         if (status == RESTRIDE_OK)
             status = wait_for(o, &o->cleared[k]);
-        if (status == RESTRIDE_OK) {
-            *changed = true;
-            status = download_panel(o, matrix, k);
-        }
+        if (status == RESTRIDE_OK)
+            status = download_panel(o, matrix, k, has_begun);
     }
     return status;
 }
@@ -327,7 +333,7 @@ static restride_status wait_for_all(restride_offload *o, restride_status status)
                 status = wait_for(o, &tickets[t][k]);
                 continue;
             }
-            char sentence[512];
+            char sentence[1024];
             snprintf(sentence, sizeof sentence, "%s", restride_last_error());
             wait_for(o, &tickets[t][k]);
             rs_fail(status, "%s", sentence);
@@ -335,32 +341,29 @@ static restride_status wait_for_all(restride_offload *o, restride_status status)
     return status;
 }
 
-static restride_status run_none(restride_offload *o, void *matrix, bool *changed)
+static restride_status run_none(restride_offload *o, void *matrix, bool *has_begun)
 {
-    restride_status status = move_whole(o, matrix, true);
+    restride_status status = move_whole(o, matrix, NULL);
     if (status == RESTRIDE_OK)
         status = execute(o, o->first, o->whole);
-    if (status != RESTRIDE_OK)
-        return status;
-    *changed = true;
-    return move_whole(o, matrix, false);
+    return status == RESTRIDE_OK ? move_whole(o, matrix, has_begun) : status;
 }
 
-static restride_status run_back(restride_offload *o, void *matrix, bool *changed)
+static restride_status run_back(restride_offload *o, void *matrix, bool *has_begun)
 {
-    restride_status status = move_whole(o, matrix, true);
+    restride_status status = move_whole(o, matrix, NULL);
     if (status == RESTRIDE_OK)
         status = execute(o, o->first, o->whole);
     if (status == RESTRIDE_OK)
-        status = return_panels(o, matrix, changed);
+        status = return_panels(o, matrix, has_begun);
     return wait_for_all(o, status);
 }
 
-static restride_status run_both(restride_offload *o, void *matrix, bool *changed)
+static restride_status run_both(restride_offload *o, void *matrix, bool *has_begun)
 {
     restride_status status = upload_panels(o, matrix);
     if (status == RESTRIDE_OK)
-        status = return_panels(o, matrix, changed);
+        status = return_panels(o, matrix, has_begun);
     return wait_for_all(o, status);
 }
 
@@ -369,14 +372,10 @@ restride_status restride_offload_run(restride_offload *offload, void *matrix)
     if (offload == NULL || matrix == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_offload_run needs an offload and a matrix.");
-    bool changed = false;
+    bool has_begun = false;
     restride_status status =
-        offload->overlap == RESTRIDE_OVERLAP_NONE   ? run_none(offload, matrix, &changed)
-        : offload->overlap == RESTRIDE_OVERLAP_BACK ? run_back(offload, matrix, &changed)
-                                                    : run_both(offload, matrix, &changed);
-    if (status == RESTRIDE_OK || !changed)
-        return status;
-    char reason[512];
-    snprintf(reason, sizeof reason, "%s", restride_last_error());
-    return rs_fail(status, "The matrix was on its way back and is undefined now: %s", reason);
+        offload->overlap == RESTRIDE_OVERLAP_NONE   ? run_none(offload, matrix, &has_begun)
+        : offload->overlap == RESTRIDE_OVERLAP_BACK ? run_back(offload, matrix, &has_begun)
+                                                    : run_both(offload, matrix, &has_begun);
+    return status == RESTRIDE_OK ? status : rs_fail_leaving(status, "matrix", has_begun);
 }

@@ -15,6 +15,7 @@
 #include "layout/layout.h"
 #include "restride/plan.h"
 #include "restride/transfer.h"
+#include "transpose/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,7 @@ typedef struct {
     direction direction;
     unsigned char *array;
     void *buffer;
+    bool *has_begun; /* something that writes to the array or the buffer, where it goes */
 } journey;
 
 static size_t bytes_of(const journey *j, size_t chunk)
@@ -299,7 +301,9 @@ static restride_status convert(const journey *j, size_t chunk)
     const restride_transfer *t = j->transfer;
     restride_plan *rest = t->rest[j->direction];
     bool last = rest != NULL && chunk + 1 == t->chunk_count;
-    return restride_execute(last ? rest : t->whole[j->direction], slot_of(j, chunk)->staging);
+    bool staging_has_begun;
+    return rs_plan_run(last ? rest : t->whole[j->direction], slot_of(j, chunk)->staging, NULL,
+                       &staging_has_begun);
 }
 
 /* Between the slot's staging memory and the host, pinned or the array itself. */
@@ -307,11 +311,12 @@ static rs_transfer_block block_of(const journey *j, size_t chunk)
 {
     const restride_transfer *t = j->transfer;
     const slot *s = slot_of(j, chunk);
-    return (rs_transfer_block){.host = t->pinned ? j->array + chunk * t->chunk_bytes
-                                                 : s->pinned.pointer,
-                               .device = s->staging,
-                               .row_bytes = bytes_of(j, chunk),
-                               .rows = 1};
+    return (rs_transfer_block){
+        .host = t->pinned ? j->array + chunk * t->chunk_bytes : s->pinned.pointer,
+        .device = s->staging,
+        .row_bytes = bytes_of(j, chunk),
+        .rows = 1,
+        .has_begun = t->pinned && j->direction == DOWN ? j->has_begun : NULL};
 }
 
 static restride_status wait_for(const journey *j, size_t chunk)
@@ -342,7 +347,7 @@ static restride_status take_in(const journey *j, size_t chunk)
         status = convert(j, chunk);
     if (status == RESTRIDE_OK)
         status = operations->copy(t->lanes, j->buffer, chunk * t->chunk_bytes,
-                                  slot_of(j, chunk)->staging, 0, bytes_of(j, chunk));
+                                  slot_of(j, chunk)->staging, 0, bytes_of(j, chunk), j->has_begun);
     return status == RESTRIDE_OK ? operations->finish(t->lanes) : status;
 }
 
@@ -367,7 +372,7 @@ static restride_status put_out(const journey *j, size_t chunk)
     const rs_transfer_operations *operations = t->lanes->operations;
     slot *s = slot_of(j, chunk);
     restride_status status = operations->copy(t->lanes, s->staging, 0, j->buffer,
-                                              chunk * t->chunk_bytes, bytes_of(j, chunk));
+                                              chunk * t->chunk_bytes, bytes_of(j, chunk), NULL);
     if (status == RESTRIDE_OK)
         status = convert(j, chunk);
     if (status == RESTRIDE_OK)
@@ -380,9 +385,11 @@ static restride_status receive(const journey *j, size_t chunk)
 {
     const restride_transfer *t = j->transfer;
     restride_status status = wait_for(j, chunk);
-    if (status == RESTRIDE_OK && !t->pinned)
+    if (status == RESTRIDE_OK && !t->pinned) {
+        *j->has_begun = true;
         copy_on_host(j->array + chunk * t->chunk_bytes, slot_of(j, chunk)->pinned.pointer,
                      bytes_of(j, chunk));
+    }
     return status;
 }
 
@@ -402,7 +409,7 @@ static restride_status bring_down(const journey *j)
 /* After an error nothing may be under way in memory that the caller is about to free. */
 static void abandon(const journey *j)
 {
-    char sentence[512];
+    char sentence[1024];
     snprintf(sentence, sizeof sentence, "%s", restride_last_error());
     j->transfer->lanes->operations->finish(j->transfer->lanes);
     for (size_t i = 0; i < SLOTS; i++)
@@ -416,14 +423,17 @@ static restride_status travel(const journey *j)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "A transfer needs its object, an array in host memory and a buffer of the "
                        "device.");
-    restride_status status = j->transfer->lanes->engine->operations->check_buffer(
-        j->transfer->lanes->engine, j->buffer, j->transfer->bytes);
-    if (status != RESTRIDE_OK)
-        return status;
-    status = j->direction == UP ? bring_up(j) : bring_down(j);
-    if (status != RESTRIDE_OK)
-        abandon(j);
-    return status;
+    restride_engine *engine = j->transfer->lanes->engine;
+    restride_status status =
+        engine->operations->check_buffer(engine, j->buffer, j->transfer->bytes);
+    if (status == RESTRIDE_OK) {
+        status = j->direction == UP ? bring_up(j) : bring_down(j);
+        if (status != RESTRIDE_OK)
+            abandon(j);
+    }
+    if (status == RESTRIDE_OK)
+        return RESTRIDE_OK;
+    return rs_fail_leaving(status, j->direction == UP ? "buffer" : "array", *j->has_begun);
 }
 
 restride_status restride_transfer_upload(restride_transfer *transfer, void *buffer,
@@ -432,10 +442,12 @@ restride_status restride_transfer_upload(restride_transfer *transfer, void *buff
     /* Nothing writes to the array on the way up; a block has one pointer for both ways. */
     unsigned char *read_only;
     memcpy(&read_only, &array, sizeof read_only);
-    return travel(&(journey){transfer, UP, read_only, buffer});
+    bool has_begun = false;
+    return travel(&(journey){transfer, UP, read_only, buffer, &has_begun});
 }
 
 restride_status restride_transfer_download(restride_transfer *transfer, void *array, void *buffer)
 {
-    return travel(&(journey){transfer, DOWN, array, buffer});
+    bool has_begun = false;
+    return travel(&(journey){transfer, DOWN, array, buffer, &has_begun});
 }

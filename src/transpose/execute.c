@@ -106,61 +106,60 @@ static void keep_sentence(char sentence[SENTENCE_BYTES])
     snprintf(sentence, SENTENCE_BYTES, "%s", restride_last_error());
 }
 
-/* A device that fails behind the first stage leaves something between the two layouts. */
-static restride_status fail_between(const restride_plan *plan, size_t stage, restride_status status)
+static restride_status fail_stage(const restride_plan *plan, size_t stage, restride_status status)
 {
     char reason[SENTENCE_BYTES];
     keep_sentence(reason);
-    return rs_fail(status,
-                   "Stage %zu of %zu failed, so the buffer is neither \"%s\" nor \"%s\" now: %s",
-                   stage + 1, plan->stage_count, plan->from, plan->to, reason);
+    return rs_fail(status, "Stage %zu of %zu failed between \"%s\" and \"%s\": %s", stage + 1,
+                   plan->stage_count, plan->from, plan->to, reason);
 }
 
-static restride_status finish(const restride_plan *plan, void **under_way)
+static restride_status finish(const restride_plan *plan, rs_under_way *under_way)
 {
     const rs_engine_operations *operations = plan->engine->operations;
-    void *last = *under_way;
-    *under_way = NULL;
+    void *last = under_way->last;
+    under_way->last = NULL;
     return operations->finish == NULL ? RESTRIDE_OK : operations->finish(plan->engine, last);
 }
 
 /* Who watches is told of what is done, so each stage is waited for. */
 static restride_status run_stage(const restride_plan *plan, size_t i, void *buffer, void *scratch,
-                                 watch *w, void **under_way)
+                                 watch *w, rs_under_way *under_way)
 {
     rs_progress *progress = watched(w) ? &w->progress : NULL;
     restride_status status =
         plan->engine->operations->run(plan->stages[i], buffer, scratch, progress, under_way);
-    if (status == RESTRIDE_OK && watched(w))
-        status = finish(plan, under_way);
+    if (status == RESTRIDE_OK) {
+        under_way->has_begun = true;
+        status = watched(w) ? finish(plan, under_way) : RESTRIDE_OK;
+    }
     if (status != RESTRIDE_OK)
-        return i == 0 ? status : fail_between(plan, i, status);
+        return i == 0 ? status : fail_stage(plan, i, status);
     /* Stages count as they go only roughly; between them the sum is known. */
     atomic_store(&w->progress.done_bytes, (i + 1) * plan->bytes);
     return RESTRIDE_OK;
 }
 
 /* Nothing is under way on its return, after an error too, whose sentence stays. */
-static restride_status run_stages(const restride_plan *plan, void *buffer, void *scratch, watch *w)
+static restride_status run_stages(const restride_plan *plan, void *buffer, void *scratch, watch *w,
+                                  rs_under_way *under_way)
 {
-    void *under_way = NULL;
     for (size_t i = 0; i < plan->stage_count; i++) {
-        restride_status status = run_stage(plan, i, buffer, scratch, w, &under_way);
+        restride_status status = run_stage(plan, i, buffer, scratch, w, under_way);
         if (status != RESTRIDE_OK) {
             char sentence[SENTENCE_BYTES];
             keep_sentence(sentence);
-            finish(plan, &under_way);
+            finish(plan, under_way);
             return rs_fail(status, "%s", sentence);
         }
     }
-    return finish(plan, &under_way);
+    return finish(plan, under_way);
 }
 
-restride_status restride_execute_with(restride_plan *plan, void *buffer,
-                                      const restride_run_options *options)
+restride_status rs_plan_run(const restride_plan *plan, void *buffer,
+                            const restride_run_options *options, bool *has_begun)
 {
-    if (plan == NULL || buffer == NULL)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_execute needs a plan and a buffer.");
+    rs_under_way under_way = {.has_begun = false};
     const rs_engine_operations *operations = plan->engine->operations;
     restride_status status = operations->check_buffer(plan->engine, buffer, plan->bytes);
     void *scratch = NULL;
@@ -172,12 +171,23 @@ restride_status restride_execute_with(restride_plan *plan, void *buffer,
     if (status == RESTRIDE_OK) {
         watch w;
         watch_begin(&w, plan, options);
-        status = run_stages(plan, buffer, scratch, &w);
+        status = run_stages(plan, buffer, scratch, &w, &under_way);
         watch_end(&w, status == RESTRIDE_OK);
     }
     if (scratch != NULL)
         operations->release_scratch(plan->engine, scratch_bytes, scratch);
+    *has_begun = under_way.has_begun;
     return status;
+}
+
+restride_status restride_execute_with(restride_plan *plan, void *buffer,
+                                      const restride_run_options *options)
+{
+    if (plan == NULL || buffer == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_execute needs a plan and a buffer.");
+    bool has_begun;
+    restride_status status = rs_plan_run(plan, buffer, options, &has_begun);
+    return status == RESTRIDE_OK ? status : rs_fail_leaving(status, "buffer", has_begun);
 }
 
 restride_status restride_execute(restride_plan *plan, void *buffer)

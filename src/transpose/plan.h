@@ -42,4 +42,9 @@ void rs_plan_drop_stages(restride_plan *plan, size_t count);
 /* The scratch memory that the stages of a run share: as much as the one that takes most. */
 size_t rs_plan_shared_scratch(const restride_plan *plan);
 
+/* restride_execute_with() for a buffer that a caller of the library knows nothing of: after an
+ * error the sentence does not say what is left of it. *has_begun: it may have changed. */
+restride_status rs_plan_run(const restride_plan *plan, void *buffer,
+                            const restride_run_options *options, bool *has_begun);
+
 #endif

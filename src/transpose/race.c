@@ -176,7 +176,7 @@ static restride_status carry(const race *r, bool to_device)
         return RESTRIDE_OK;
     const rs_transfer_operations *operations = r->transfer->operations;
     size_t bytes = r->plans->bytes;
-    const rs_transfer_block all = {r->data, bytes, r->buffer, 0, bytes, bytes, 1};
+    const rs_transfer_block all = {r->data, bytes, r->buffer, 0, bytes, bytes, 1, NULL};
     rs_ticket ticket;
     restride_status status = to_device ? operations->upload(r->transfer, &all, &ticket)
                                        : operations->download(r->transfer, &all, &ticket);

@@ -56,7 +56,7 @@ static restride_status finish(rs_transfer *transfer, restride_status status, rs_
 
 restride_status lab_upload(rs_transfer *transfer, void *buffer, void *host, size_t bytes)
 {
-    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
+    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1, NULL};
     rs_ticket ticket = NULL;
     restride_status status = transfer->operations->upload(transfer, &all, &ticket);
     return finish(transfer, status, ticket);
@@ -64,7 +64,7 @@ restride_status lab_upload(rs_transfer *transfer, void *buffer, void *host, size
 
 restride_status lab_download(rs_transfer *transfer, void *host, void *buffer, size_t bytes)
 {
-    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1};
+    const rs_transfer_block all = {host, bytes, buffer, 0, bytes, bytes, 1, NULL};
     rs_ticket ticket = NULL;
     restride_status status = transfer->operations->download(transfer, &all, &ticket);
     return finish(transfer, status, ticket);

@@ -1,143 +1,16 @@
 /*
- * What the OpenCL engine says when something is wrong or fails, and what is left of it then. This
- * program defines the functions of OpenCL that the engine calls, so the library finds these before
- * the loader's: they count, fail on demand, and pass the call on.
+ * What the OpenCL engine says when something is wrong or fails, and what is left of it then; with
+ * calls of OpenCL that fail on demand (opencl_calls.h).
  */
 #include "buffers.h"
 #include "cmocka_all.h"
+#include "opencl_calls.h"
 #include "restride/opencl.h"
 #include "restride/restride.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#pragma GCC visibility push(default)
-
-/* ---- faults ---- */
-
-static void *loader;
-static size_t calls;           /* of functions that may fail, since the last reset */
-static size_t failing;         /* the number of the call that fails; 0: none */
-static const char *only;       /* counts calls of that function alone; NULL: of all */
-static cl_int failure;         /* what it returns */
-static const char *has_failed; /* the function that did */
-static long alive;             /* objects that were created and not released */
-
-static bool fails(const char *name)
-{
-    if (only != NULL && strcmp(only, name) != 0)
-        return false;
-    calls++;
-    if (calls != failing)
-        return false;
-    has_failed = name;
-    return true;
-}
-
-static void *real(const char *name)
-{
-    void *function = dlsym(loader, name);
-    if (function == NULL)
-        abort();
-    return function;
-}
-
-/* The function of that name behind this one, as a value of its own type. */
-#define REAL(name) (*(__typeof__(name) **)(void *[]){real(#name)})
-
-/* NOLINTBEGIN(bugprone-macro-parentheses): `arguments` is a list in its parentheses */
-#define FAILING(name, parameters, arguments)                                                       \
-    cl_int name parameters                                                                         \
-    {                                                                                              \
-        return fails(#name) ? failure : REAL(name) arguments;                                      \
-    }
-#define CREATING(type, name, parameters, arguments)                                                \
-    type name parameters                                                                           \
-    {                                                                                              \
-        if (fails(#name)) {                                                                        \
-            *code = failure;                                                                       \
-            return NULL;                                                                           \
-        }                                                                                          \
-        type made = REAL(name) arguments;                                                          \
-        alive += made != NULL;                                                                     \
-        return made;                                                                               \
-    }
-/* NOLINTEND(bugprone-macro-parentheses) */
-#define RELEASING(name, type)                                                                      \
-    cl_int name(type object)                                                                       \
-    {                                                                                              \
-        alive--;                                                                                   \
-        return REAL(name)(object);                                                                 \
-    }
-
-FAILING(clGetDeviceInfo,
-        (cl_device_id device, cl_device_info what, size_t size, void *value, size_t *needed),
-        (device, what, size, value, needed))
-FAILING(clGetCommandQueueInfo,
-        (cl_command_queue queue, cl_command_queue_info what, size_t size, void *value,
-         size_t *needed),
-        (queue, what, size, value, needed))
-FAILING(clGetMemObjectInfo,
-        (cl_mem memory, cl_mem_info what, size_t size, void *value, size_t *needed),
-        (memory, what, size, value, needed))
-FAILING(clBuildProgram,
-        (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
-         void(CL_CALLBACK *notify)(cl_program, void *), void *context),
-        (program, count, devices, options, notify, context))
-FAILING(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
-        (kernel, index, size, value))
-FAILING(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
-FAILING(clFinish, (cl_command_queue queue), (queue))
-FAILING(clEnqueueReadBuffer,
-        (cl_command_queue queue, cl_mem buffer, cl_bool wait, size_t offset, size_t size,
-         void *target, cl_uint count, const cl_event *list, cl_event *event),
-        (queue, buffer, wait, offset, size, target, count, list, event))
-FAILING(clEnqueueWriteBuffer,
-        (cl_command_queue queue, cl_mem buffer, cl_bool wait, size_t offset, size_t size,
-         const void *source, cl_uint count, const cl_event *list, cl_event *event),
-        (queue, buffer, wait, offset, size, source, count, list, event))
-
-CREATING(cl_mem, clCreateBuffer,
-         (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code),
-         (context, flags, size, host, code))
-CREATING(cl_program, clCreateProgramWithSource,
-         (cl_context context, cl_uint count, const char **texts, const size_t *lengths,
-          cl_int *code),
-         (context, count, texts, lengths, code))
-CREATING(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *code),
-         (program, name, code))
-RELEASING(clReleaseMemObject, cl_mem)
-RELEASING(clReleaseProgram, cl_program)
-RELEASING(clReleaseKernel, cl_kernel)
-RELEASING(clReleaseEvent, cl_event)
-
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint rank,
-                              const size_t *offset, const size_t *global, const size_t *local,
-                              cl_uint count, const cl_event *list, cl_event *event)
-{
-    if (fails("clEnqueueNDRangeKernel"))
-        return failure;
-    cl_int code = REAL(clEnqueueNDRangeKernel)(queue, kernel, rank, offset, global, local, count,
-                                               list, event);
-    alive += code == CL_SUCCESS && event != NULL;
-    return code;
-}
-
-cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
-                           size_t to_offset, size_t size, cl_uint count, const cl_event *list,
-                           cl_event *event)
-{
-    if (fails("clEnqueueCopyBuffer"))
-        return failure;
-    cl_int code = REAL(clEnqueueCopyBuffer)(queue, from, to, from_offset, to_offset, size, count,
-                                            list, event);
-    alive += code == CL_SUCCESS && event != NULL;
-    return code;
-}
-
-#pragma GCC visibility pop
 
 /* ---- one conversion ---- */
 
@@ -181,7 +54,7 @@ static restride_status convert(const conversion *c, cl_mem buffer)
 {
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
-    long before = alive;
+    long before = opencl_calls_alive();
     restride_status status = restride_engine_create_opencl(&engine, device.queue);
     if (status == RESTRIDE_OK)
         status = make_plan(&plan, engine, c);
@@ -189,19 +62,15 @@ static restride_status convert(const conversion *c, cl_mem buffer)
         status = restride_execute(plan, buffer);
     restride_plan_destroy(plan);
     restride_engine_destroy(engine);
-    if (alive != before)
-        fail_msg("%ld objects are left after a failure of %s", alive - before,
-                 has_failed == NULL ? "nothing" : has_failed);
+    if (opencl_calls_alive() != before)
+        fail_msg("%ld objects are left after a failure of %s", opencl_calls_alive() - before,
+                 opencl_calls_failed() == NULL ? "nothing" : opencl_calls_failed());
     return status;
 }
 
 static void fail_at(size_t number, const char *function, cl_int code)
 {
-    calls = 0;
-    failing = number;
-    only = function;
-    failure = code;
-    has_failed = NULL;
+    opencl_calls_fail_at(number, function, code);
 }
 
 static bool says(const char *part)
@@ -248,17 +117,17 @@ static void test_every_call(void **state)
     for (size_t i = 0; i < CONVERSIONS; i++) {
         cl_mem buffer = make_buffer();
         assert_int_equal(convert(&conversions[i], buffer), RESTRIDE_OK);
-        size_t count = calls;
+        size_t count = opencl_calls_count();
         assert_true(count > 10);
         for (size_t n = 1; n <= count; n++) {
             fail_at(n, NULL, CL_OUT_OF_RESOURCES);
             restride_status status = convert(&conversions[i], buffer);
-            if (has_failed == NULL) /* a test less was needed */
+            if (opencl_calls_failed() == NULL) /* a test less was needed */
                 continue;
             if (status == RESTRIDE_OK)
-                fail_msg("call %zu, %s, failed and nobody knew", n, has_failed);
+                fail_msg("call %zu, %s, failed and nobody knew", n, opencl_calls_failed());
             if (!says("CL_OUT_OF_RESOURCES (-5)") && !says("too little memory"))
-                fail_msg("%s: \"%s\"", has_failed, restride_last_error());
+                fail_msg("%s: \"%s\"", opencl_calls_failed(), restride_last_error());
         }
         fail_at(0, NULL, 0);
         assert_int_equal(convert(&conversions[i], buffer), RESTRIDE_OK);
@@ -276,15 +145,15 @@ static restride_status reorder(restride_engine *engine, restride_irregular_metho
     const restride_reference reference = {index, sizeof(cl_uint), OBJECTS, sizeof(float)};
     const restride_irregular_options options = {.method = method};
     restride_irregular_device *plan = NULL;
-    long before = alive;
+    long before = opencl_calls_alive();
     restride_status status =
         restride_irregular_device_plan(&plan, engine, &launch, &reference, &options);
     if (status == RESTRIDE_OK)
         status = restride_irregular_device_gather(plan, array, slots);
     restride_irregular_device_destroy(plan);
-    if (alive != before)
-        fail_msg("%ld objects are left after a failure of %s", alive - before,
-                 has_failed == NULL ? "nothing" : has_failed);
+    if (opencl_calls_alive() != before)
+        fail_msg("%ld objects are left after a failure of %s", opencl_calls_alive() - before,
+                 opencl_calls_failed() == NULL ? "nothing" : opencl_calls_failed());
     return status;
 }
 
@@ -298,7 +167,7 @@ static void build_programs(restride_engine *engine, restride_irregular_method me
     assert_int_equal(restride_irregular_device_plan(&plan, engine, &launch, &reference, &options),
                      RESTRIDE_OK);
     restride_irregular_device_destroy(plan);
-    calls = 0;
+    fail_at(0, NULL, 0);
 }
 
 /* Every call with one engine, which has built its programs before. */
@@ -319,14 +188,14 @@ static void test_every_call_of_reordering(void **state)
         fail_at(0, NULL, 0);
         build_programs(engine, methods[m], indices);
         assert_int_equal(reorder(engine, methods[m], indices, array, slots), RESTRIDE_OK);
-        size_t count = calls;
+        size_t count = opencl_calls_count();
         assert_true(count > 50);
         for (size_t n = 1; n <= count; n++) {
             fail_at(n, NULL, CL_OUT_OF_RESOURCES);
             if (reorder(engine, methods[m], indices, array, slots) == RESTRIDE_OK)
-                fail_msg("call %zu, %s, failed and nobody knew", n, has_failed);
+                fail_msg("call %zu, %s, failed and nobody knew", n, opencl_calls_failed());
             if (!says("CL_OUT_OF_RESOURCES (-5)"))
-                fail_msg("%s: \"%s\"", has_failed, restride_last_error());
+                fail_msg("%s: \"%s\"", opencl_calls_failed(), restride_last_error());
         }
         fail_at(0, NULL, 0);
         assert_int_equal(reorder(engine, methods[m], indices, array, slots), RESTRIDE_OK);
@@ -348,7 +217,7 @@ static void test_untouched(void **state)
             cl_mem buffer = make_buffer();
             fail_at(1, functions[f], CL_OUT_OF_RESOURCES);
             assert_int_not_equal(convert(&conversions[i], buffer), RESTRIDE_OK);
-            assert_string_equal(has_failed, functions[f]);
+            assert_string_equal(opencl_calls_failed(), functions[f]);
             fail_at(0, NULL, 0);
             assert_true(is_untouched(buffer));
             device.api->clReleaseMemObject(buffer);
@@ -375,7 +244,7 @@ static void test_memory(void **state)
     assert_int_equal(convert(&conversions[0], buffer), RESTRIDE_OK);
     fail_at(0, "clCreateBuffer", 0);
     assert_int_equal(convert(&conversions[0], buffer), RESTRIDE_OK);
-    size_t count = calls;
+    size_t count = opencl_calls_count();
     assert_true(count > 2);
     device.api->clReleaseMemObject(buffer);
     for (size_t n = 1; n <= count; n++) {
@@ -400,16 +269,17 @@ static void test_lost_device(void **state)
     assert_int_equal(make_plan(&plan, engine, &conversions[2]), RESTRIDE_OK);
     fail_at(1, "clFinish", CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_DEVICE_ERROR);
-    assert_true(says("whose content is undefined now"));
+    assert_true(says("The content of the buffer is undefined now."));
     assert_true(says("CL_DEVICE_NOT_AVAILABLE"));
     fail_at(0, "clEnqueueNDRangeKernel", 0);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
-    fail_at(calls, "clEnqueueNDRangeKernel", CL_DEVICE_NOT_AVAILABLE);
+    fail_at(opencl_calls_count(), "clEnqueueNDRangeKernel", CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_DEVICE_ERROR);
-    assert_true(says("Stage 2 of 2 failed, so the buffer is neither"));
+    assert_true(says("Stage 2 of 2 failed"));
+    assert_true(says("The content of the buffer is undefined now."));
     fail_at(0, "clFinish", 0);
     assert_int_equal(restride_execute(plan, buffer), RESTRIDE_OK);
-    assert_int_equal(calls, 1);
+    assert_int_equal(opencl_calls_count(), 1);
     fail_at(0, NULL, 0);
     restride_plan_destroy(plan);
     restride_engine_destroy(engine);
@@ -432,7 +302,7 @@ static void test_scratch_is_kept(void **state)
     for (int run = 0; run < 4; run++) {
         fail_at(0, "clCreateBuffer", 0);
         assert_int_equal(restride_execute(plans[run % 2], buffer), RESTRIDE_OK);
-        assert_int_equal(calls, run == 0);
+        assert_int_equal(opencl_calls_count(), run == 0);
     }
     fail_at(0, NULL, 0);
     for (int i = 0; i < 2; i++)
@@ -468,8 +338,7 @@ static void test_wrong_buffers(void **state)
 
 int main(void)
 {
-    loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL);
-    if (loader == NULL || !test_device_open(&device))
+    if (!opencl_calls_open() || !test_device_open(&device))
         return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_call),    cmocka_unit_test(test_untouched),

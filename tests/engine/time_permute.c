@@ -37,7 +37,7 @@ static double median(restride_plan *plan, void *buffer, void *target, size_t byt
         double start = lab_now();
         restride_status status =
             plan != NULL ? restride_execute(plan, buffer)
-                         : transfer->operations->copy(transfer, target, 0, buffer, 0, bytes);
+                         : transfer->operations->copy(transfer, target, 0, buffer, 0, bytes, NULL);
         if (status == RESTRIDE_OK)
             status = transfer->operations->finish(transfer);
         if (status != RESTRIDE_OK)

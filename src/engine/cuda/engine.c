@@ -320,8 +320,7 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     rs_cuda_pointer start = 0;
     size_t size = 0;
     if (pointer % BUFFER_ALIGNMENT != 0)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The buffer is not at a multiple of %d bytes; it was not changed.",
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "The buffer is not at a multiple of %d bytes.",
                        BUFFER_ALIGNMENT);
     restride_status status = enter(engine);
     if (status != RESTRIDE_OK)
@@ -334,8 +333,7 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
     size_t behind = size - (pointer - start);
     if (behind < bytes)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The buffer has %zu bytes, but the array takes %zu; it was not changed.",
-                       behind, bytes);
+                       "The buffer has %zu bytes, but the array takes %zu.", behind, bytes);
     return RESTRIDE_OK;
 }
 
@@ -360,7 +358,7 @@ static rs_cuda_result launch(const rs_cuda_engine *engine, const rs_cuda_launch 
 
 /* The launches of a stage follow each other on the stream without others between them, which have
  * the same scratch memory. */
-static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer)
+static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer, bool *has_begun)
 {
     rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     rs_device_sequence sequence = {.engine = &engine->common};
@@ -369,26 +367,40 @@ static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer)
         rs_device_enqueue_stage(stage->portable[i], &sequence, buffer,
                                 (rs_device_memory)engine->shared->scratch);
     pthread_mutex_unlock(&engine->shared->mutex);
+    *has_begun = sequence.has_launched;
     return sequence.code;
 }
 
+static rs_cuda_result run_launches(const rs_cuda_stage *stage, void *buffer, bool *has_begun)
+{
+    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    rs_cuda_result code = 0;
+    rs_cuda_pointer place = (rs_cuda_pointer)buffer;
+    for (size_t r = 0; r == 0 || r < stage->task.repeats; r++, place += stage->task.repeat_pitch)
+        for (size_t i = 0; code == 0 && i < stage->launch_count; i++) {
+            code = launch(engine, &stage->launches[i], place);
+            *has_begun = *has_begun || code == 0;
+        }
+    return code;
+}
+
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
-                           void **under_way)
+                           rs_under_way *under_way)
 {
     (void)scratch; /* the same as the engine's own */
     (void)progress;
-    (void)under_way;
     const rs_cuda_stage *stage = (const rs_cuda_stage *)base;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     restride_status status = enter(engine);
     if (status != RESTRIDE_OK)
         return status;
-    rs_cuda_result code = run_portable(stage, buffer);
-    rs_cuda_pointer place = (rs_cuda_pointer)buffer;
-    for (size_t r = 0; r == 0 || r < stage->task.repeats; r++, place += stage->task.repeat_pitch)
-        for (size_t i = 0; code == 0 && i < stage->launch_count; i++)
-            code = launch(engine, &stage->launches[i], place);
+    bool has_begun = false;
+    rs_cuda_result code = run_portable(stage, buffer, &has_begun);
+    if (code == 0)
+        code = run_launches(stage, buffer, &has_begun);
     leave(engine);
+    if (under_way != NULL && has_begun)
+        under_way->has_begun = true;
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "launching a kernel");
 }
 

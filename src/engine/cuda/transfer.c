@@ -137,13 +137,29 @@ static bool is_dense(const rs_transfer_block *block)
 
 static rs_cuda_result record(const rs_cuda_driver *api, rs_cuda_stream stream, rs_ticket *ticket)
 {
-    if (ticket == NULL)
-        return 0;
     rs_cuda_event event = NULL;
     rs_cuda_result code = api->cuEventCreate(&event, RS_CUDA_EVENT_DISABLE_TIMING);
+    if (code != 0)
+        return code;
+    code = api->cuEventRecord(event, stream);
     if (code == 0)
-        code = api->cuEventRecord(event, stream);
-    *ticket = event;
+        *ticket = event;
+    else
+        api->cuEventDestroy(event);
+    return code;
+}
+
+/* Sets the ticket of a copy that was enqueued with `code`. Without one nobody could wait for it. */
+static rs_cuda_result submitted(const rs_cuda_driver *api, rs_cuda_stream stream,
+                                rs_cuda_result code, const rs_transfer_block *block,
+                                rs_ticket *ticket)
+{
+    if (code == 0 && block->has_begun != NULL)
+        *block->has_begun = true;
+    if (code == 0 && ticket != NULL)
+        code = record(api, stream, ticket);
+    if (code != 0)
+        api->cuStreamSynchronize(stream);
     return code;
 }
 
@@ -164,8 +180,7 @@ static restride_status upload(rs_transfer *base, const rs_transfer_block *block,
         is_dense(block)
             ? api->cuMemcpyHtoDAsync(device, block->host, block->rows * block->row_bytes, stream)
             : api->cuMemcpy2DAsync(&rows, stream);
-    if (code == 0)
-        code = record(api, stream, ticket);
+    code = submitted(api, stream, code, block, ticket);
     return leave(base, code, "copying to the device");
 }
 
@@ -187,8 +202,7 @@ static restride_status download(rs_transfer *base, const rs_transfer_block *bloc
         is_dense(block)
             ? api->cuMemcpyDtoHAsync(block->host, device, block->rows * block->row_bytes, stream)
             : api->cuMemcpy2DAsync(&rows, stream);
-    if (code == 0)
-        code = record(api, stream, ticket);
+    code = submitted(api, stream, code, block, ticket);
     return leave(base, code, "copying from the device");
 }
 
@@ -207,7 +221,7 @@ static restride_status wait(rs_transfer *base, rs_ticket ticket)
 }
 
 static restride_status copy(rs_transfer *base, void *to, size_t to_offset, void *from,
-                            size_t from_offset, size_t bytes)
+                            size_t from_offset, size_t bytes, bool *has_begun)
 {
     const rs_cuda_engine *engine = engine_of(base);
     restride_status status = enter(base);
@@ -216,6 +230,8 @@ static restride_status copy(rs_transfer *base, void *to, size_t to_offset, void 
     rs_cuda_result code =
         engine->api->cuMemcpyDtoDAsync((rs_cuda_pointer)to + to_offset,
                                        (rs_cuda_pointer)from + from_offset, bytes, engine->stream);
+    if (code == 0 && has_begun != NULL)
+        *has_begun = true;
     return leave(base, code, "copying on the device");
 }
 

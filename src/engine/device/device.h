@@ -35,6 +35,7 @@ typedef struct {
     int code;    /* of the engine's interface; 0: no failure */
     void *on;    /* NULL, or another queue of an OpenCL engine's device that the commands go to */
     void *first; /* the event of the first command there, a reference; NULL before it */
+    bool has_launched; /* a command has not failed: it may have changed memory, whatever follows */
 } rs_device_sequence;
 
 typedef struct {
@@ -166,9 +167,10 @@ static inline void rs_device_launch(rs_device_sequence *sequence, rs_device_kern
                                     const rs_device_argument *arguments, size_t count,
                                     size_t groups, size_t groups_2, size_t items)
 {
-    if (sequence->code == 0 && groups != 0 && groups_2 != 0)
-        sequence->engine->device->launch(sequence, kernel, arguments, count, groups, groups_2,
-                                         items);
+    if (sequence->code != 0 || groups == 0 || groups_2 == 0)
+        return;
+    sequence->engine->device->launch(sequence, kernel, arguments, count, groups, groups_2, items);
+    sequence->has_launched = sequence->has_launched || sequence->code == 0;
 }
 
 static inline restride_status rs_device_finish(rs_device_sequence *sequence, const char *doing)

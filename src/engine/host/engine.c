@@ -201,8 +201,7 @@ static restride_status acquire_scratch(restride_engine *base, size_t bytes, void
     size_t alignment = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : LINE_BYTES;
     if (posix_memalign(scratch, alignment, bytes) != 0)
         return rs_fail(RESTRIDE_OUT_OF_MEMORY,
-                       "There is not enough memory for %zu bytes of scratch; nothing was changed.",
-                       bytes);
+                       "There is not enough memory for %zu bytes of scratch.", bytes);
 #ifdef MADV_HUGEPAGE
     if (bytes >= HUGE_PAGE_BYTES)
         madvise(*scratch, bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
@@ -245,7 +244,7 @@ static void work(void *context, const rs_host_member *member)
 }
 
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
-                           void **under_way)
+                           rs_under_way *under_way)
 {
     (void)under_way;
     const rs_host_stage *stage = (const rs_host_stage *)base;

@@ -49,6 +49,7 @@ static restride_status enqueue_marshal(const marshal_plan *plan, rs_device_seque
     if (before != NULL)
         engine->api->clReleaseEvent(before);
     sequence->last = event;
+    sequence->has_launched = true;
     return RESTRIDE_OK;
 }
 
@@ -150,9 +151,7 @@ static restride_status acquire_scratch(restride_engine *base, size_t bytes, void
     if (*scratch == NULL)
         *scratch =
             engine->api->clCreateBuffer(engine->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-    return code == CL_SUCCESS
-               ? RESTRIDE_OK
-               : rs_opencl_fail(code, "allocating scratch memory; the buffer was not changed");
+    return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "allocating scratch memory");
 }
 
 /* The largest is kept. */
@@ -191,24 +190,22 @@ static restride_status check_buffer(restride_engine *base, void *buffer, size_t 
         return rs_opencl_fail(code, "asking for the buffer's context");
     if (context != engine->context)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The buffer belongs to another context than the engine's command queue; it "
-                       "was not changed.");
+                       "The buffer belongs to another context than the engine's command queue.");
     if (size < bytes)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The buffer has %zu bytes, but the array takes %zu; it was not changed.",
-                       size, bytes);
+                       "The buffer has %zu bytes, but the array takes %zu.", size, bytes);
     return RESTRIDE_OK;
 }
 
-static const char converting[] = "converting the buffer, whose content is undefined now";
+static const char converting[] = "converting the buffer";
 
 /* What is under way is the last command's event; in a queue that runs commands in order, nothing
  * that has to be kept. */
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
-                           void **under_way)
+                           rs_under_way *under_way)
 {
     (void)progress;
-    void *before = under_way != NULL ? *under_way : NULL;
+    void *before = under_way != NULL ? under_way->last : NULL;
     rs_device_sequence sequence = {.engine = (rs_device_engine *)base->engine, .last = before};
     const rs_device_stage *stage = (const rs_device_stage *)base;
     restride_status status = RESTRIDE_OK;
@@ -218,16 +215,18 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
         rs_device_enqueue_stage(stage, &sequence, buffer, scratch);
     if (status == RESTRIDE_OK && under_way == NULL)
         return rs_device_finish(&sequence, converting);
-    if (under_way != NULL)
-        *under_way = sequence.last;
+    if (under_way != NULL) {
+        under_way->last = sequence.last;
+        under_way->has_begun = under_way->has_begun || sequence.has_launched;
+    }
     if (status == RESTRIDE_OK && sequence.code != CL_SUCCESS)
         status = rs_opencl_fail(sequence.code, converting);
     return status;
 }
 
-static restride_status finish(restride_engine *base, void *under_way)
+static restride_status finish(restride_engine *base, void *last)
 {
-    rs_device_sequence sequence = {.engine = (rs_device_engine *)base, .last = under_way};
+    rs_device_sequence sequence = {.engine = (rs_device_engine *)base, .last = last};
     return rs_device_finish(&sequence, converting);
 }
 

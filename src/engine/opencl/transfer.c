@@ -126,12 +126,18 @@ static bool is_dense(const rs_transfer_block *block)
            (block->row_bytes == block->host_pitch && block->row_bytes == block->device_pitch);
 }
 
-/* Sets the ticket and starts the queue, which the driver may put off otherwise. */
+/* Sets the ticket of a command that was enqueued with `code` and starts the queue, which the driver
+ * may put off otherwise. Without a ticket nobody could wait for the command. */
 static restride_status submitted(const lanes *l, cl_command_queue queue, cl_int code,
-                                 cl_event event, rs_ticket *ticket, const char *doing)
+                                 cl_event event, bool *has_begun, rs_ticket *ticket,
+                                 const char *doing)
 {
+    if (code == CL_SUCCESS && has_begun != NULL)
+        *has_begun = true;
     if (code == CL_SUCCESS)
         code = l->api->clFlush(queue);
+    if (code != CL_SUCCESS)
+        l->api->clFinish(queue);
     if (code == CL_SUCCESS && ticket != NULL)
         *ticket = event;
     else if (event != NULL)
@@ -158,7 +164,7 @@ static restride_status upload(rs_transfer *base, const rs_transfer_block *block,
                                                 block->device_pitch, 0, block->host_pitch, 0,
                                                 block->host, 0, NULL, wanted);
     }
-    return submitted(l, l->up, code, event, ticket, "copying to the device");
+    return submitted(l, l->up, code, event, block->has_begun, ticket, "copying to the device");
 }
 
 static restride_status download(rs_transfer *base, const rs_transfer_block *block,
@@ -181,7 +187,7 @@ static restride_status download(rs_transfer *base, const rs_transfer_block *bloc
                                                block->device_pitch, 0, block->host_pitch, 0,
                                                block->host, 0, NULL, wanted);
     }
-    return submitted(l, l->down, code, event, ticket, "copying from the device");
+    return submitted(l, l->down, code, event, block->has_begun, ticket, "copying from the device");
 }
 
 static restride_status wait(rs_transfer *base, rs_ticket ticket)
@@ -197,19 +203,21 @@ static restride_status wait(rs_transfer *base, rs_ticket ticket)
 
 /* A queue without an order might convert what has not arrived yet. */
 static restride_status copy(rs_transfer *base, void *to, size_t to_offset, void *from,
-                            size_t from_offset, size_t bytes)
+                            size_t from_offset, size_t bytes, bool *has_begun)
 {
     const lanes *l = (lanes *)base;
     const bool is_awaited = ((rs_opencl_engine *)base->engine)->out_of_order;
     rs_ticket ticket = NULL;
     cl_event event = NULL;
-    cl_int code = l->api->clEnqueueCopyBuffer(own_queue(base), (cl_mem)from, (cl_mem)to,
-                                              from_offset, to_offset, bytes, 0, NULL,
-                                              is_awaited ? &event : NULL);
+    cl_int code =
+        l->api->clEnqueueCopyBuffer(own_queue(base), (cl_mem)from, (cl_mem)to, from_offset,
+                                    to_offset, bytes, 0, NULL, is_awaited ? &event : NULL);
+    if (code == CL_SUCCESS && has_begun != NULL)
+        *has_begun = true;
     if (!is_awaited)
         return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "copying on the device");
     restride_status status =
-        submitted(l, own_queue(base), code, event, &ticket, "copying on the device");
+        submitted(l, own_queue(base), code, event, NULL, &ticket, "copying on the device");
     return status == RESTRIDE_OK ? wait(base, ticket) : status;
 }
 

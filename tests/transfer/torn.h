@@ -1,0 +1,25 @@
+/*
+ * What a call that failed says of what it was to change, a buffer, an array or a matrix: that it is
+ * unchanged, or that its content is undefined now. Every function of the device's interface fails
+ * at each of its calls in turn, and the bytes are compared with the sentence.
+ */
+#ifndef RS_TESTS_TRANSFER_TORN_H
+#define RS_TESTS_TRANSFER_TORN_H
+
+#include "engine/transfer.h"
+
+typedef struct {
+    restride_engine *engine;
+    const char *const *functions; /* that the calls use; NULL behind the last */
+    const char *launch;           /* the one among them that starts a kernel */
+    /* From now on the n-th call of the function fails; 0: none does. */
+    void (*fail_at)(const char *function, size_t n);
+    bool (*has_failed)(void); /* since then */
+} torn_device;
+
+/* Executions, transfers and offloads, each with every failure. Fails the cmocka test that runs. */
+void torn_check_executions(const torn_device *device);
+void torn_check_transfers(const torn_device *device);
+void torn_check_offloads(const torn_device *device);
+
+#endif
