@@ -68,6 +68,8 @@ struct rs_transfer {
     restride_engine *engine;
     size_t alignment; /* of parts of buffers, in bytes */
     size_t chunks;    /* that a large array is best cut into */
+    /* Of the device, where allocate() may promise more than there is; SIZE_MAX: it never does. */
+    size_t memory_bytes;
 };
 
 /* RESTRIDE_UNSUPPORTED for an engine that works in host memory. */

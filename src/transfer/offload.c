@@ -73,14 +73,21 @@ static size_t panel_bytes(const rs_panels *p, size_t k)
     return (rs_panels_end(p, k) - rs_panels_begin(p, k)) * p->rows * p->unit;
 }
 
+/* Whatever the overlap, the matrix has its place before there is a plan: walking the cycles of one
+ * that is larger than the device's memory takes minutes. */
+static restride_status allocate_whole(restride_offload *o)
+{
+    return o->transfer->operations->allocate(o->transfer, o->bytes, &o->whole);
+}
+
 static restride_status prepare_none(restride_offload *o, restride_engine *engine)
 {
-    restride_status status = restride_plan_transpose(&o->first, engine, o->panels.rows,
-                                                     o->panels.cols, o->panels.unit, 1);
     o->panels.width = o->panels.cols;
     o->panels.count = 1;
+    restride_status status = allocate_whole(o);
     if (status == RESTRIDE_OK)
-        status = o->transfer->operations->allocate(o->transfer, o->bytes, &o->whole);
+        status = restride_plan_transpose(&o->first, engine, o->panels.rows, o->panels.cols,
+                                         o->panels.unit, 1);
     return status;
 }
 
@@ -92,30 +99,26 @@ static restride_status prepare_back(restride_offload *o, restride_engine *engine
                        "%zu columns have no factor that cuts the matrix into equal parts at "
                        "multiples of %zu bytes; use another overlap.",
                        p->cols, o->transfer->alignment);
-    restride_status status =
-        restride_plan_transpose(&o->first, engine, p->rows, p->count, p->width * p->unit, 1);
+    restride_status status = allocate_tables(o);
     if (status == RESTRIDE_OK)
-        status = plan_panels(o, engine);
-    if (status == RESTRIDE_OK)
-        status = allocate_tables(o);
-    if (status == RESTRIDE_OK)
-        status = o->transfer->operations->allocate(o->transfer, o->bytes, &o->whole);
-    size_t each = status == RESTRIDE_OK ? panel_bytes(p, 0) : 0;
+        status = allocate_whole(o);
+    size_t each = panel_bytes(p, 0);
     for (size_t k = 0; k < p->count && status == RESTRIDE_OK; k++)
         status = o->transfer->operations->part(o->transfer, o->whole, k * each, each, &o->parts[k]);
-    return status;
+    if (status == RESTRIDE_OK)
+        status =
+            restride_plan_transpose(&o->first, engine, p->rows, p->count, p->width * p->unit, 1);
+    return status == RESTRIDE_OK ? plan_panels(o, engine) : status;
 }
 
 static restride_status prepare_both(restride_offload *o, restride_engine *engine, size_t wanted)
 {
     rs_panels *p = &o->panels;
     *p = rs_panels_cut(p->rows, p->cols, p->unit, wanted);
-    restride_status status = plan_panels(o, engine);
-    if (status == RESTRIDE_OK)
-        status = allocate_tables(o);
+    restride_status status = allocate_tables(o);
     for (size_t k = 0; k < p->count && status == RESTRIDE_OK; k++)
         status = o->transfer->operations->allocate(o->transfer, panel_bytes(p, k), &o->parts[k]);
-    return status;
+    return status == RESTRIDE_OK ? plan_panels(o, engine) : status;
 }
 
 static restride_status prepare(restride_offload *o, restride_engine *engine,
@@ -124,6 +127,10 @@ static restride_status prepare(restride_offload *o, restride_engine *engine,
     restride_status status = rs_transfer_open(engine, &o->transfer);
     if (status != RESTRIDE_OK)
         return status;
+    if (o->bytes > o->transfer->memory_bytes)
+        return rs_fail(RESTRIDE_OUT_OF_MEMORY,
+                       "The device has %zu bytes of memory, but the matrix takes %zu.",
+                       o->transfer->memory_bytes, o->bytes);
     switch (o->overlap) {
     case RESTRIDE_OVERLAP_NONE:
         return prepare_none(o, engine);

@@ -169,6 +169,8 @@ static restride_status prepare(restride_transfer *t, restride_engine *engine,
         wanted = default_chunk(t->lanes, t->bytes);
     if (status == RESTRIDE_OK)
         status = choose_chunk(t, host, device, wanted, &records);
+    if (status == RESTRIDE_OK)
+        status = allocate_slots(t);
     const array_form *const ends[] = {host, device};
     for (int d = UP; d < DIRECTIONS && status == RESTRIDE_OK; d++) {
         size_t rest = host->count % records;
@@ -176,7 +178,7 @@ static restride_status prepare(restride_transfer *t, restride_engine *engine,
         if (status == RESTRIDE_OK && rest != 0)
             status = plan_chunk(&t->rest[d], engine, ends[d], ends[1 - d], rest, elem_size);
     }
-    return status == RESTRIDE_OK ? allocate_slots(t) : status;
+    return status;
 }
 
 restride_status restride_transfer_create(restride_transfer **transfer, restride_engine *engine,

@@ -23,6 +23,12 @@ static bool has_failed(void)
     return emulated_has_failed();
 }
 
+static void memory(void **state)
+{
+    (void)state;
+    torn_check_memory(&device);
+}
+
 static void executions(void **state)
 {
     (void)state;
@@ -58,10 +64,11 @@ int main(void)
     memcpy(&emulated_has_failed, &function, sizeof function);
     device.functions = functions;
     device.launch = functions[0];
+    device.build = "cuModuleLoadData";
     device.fail_at = fail_at;
     device.has_failed = has_failed;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(executions), cmocka_unit_test(transfers),
-                                       cmocka_unit_test(offloads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory), cmocka_unit_test(executions),
+                                       cmocka_unit_test(transfers), cmocka_unit_test(offloads)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(device.engine);
     return failed;

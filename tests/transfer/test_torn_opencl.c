@@ -21,6 +21,12 @@ static bool has_failed(void)
     return opencl_calls_failed() != NULL;
 }
 
+static void memory(void **state)
+{
+    (void)state;
+    torn_check_memory(&device);
+}
+
 static void executions(void **state)
 {
     (void)state;
@@ -59,10 +65,11 @@ int main(int count, char **arguments)
         return SKIPPED;
     device.functions = functions;
     device.launch = functions[0];
+    device.build = "clBuildProgram";
     device.fail_at = fail_at;
     device.has_failed = has_failed;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(executions), cmocka_unit_test(transfers),
-                                       cmocka_unit_test(offloads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory), cmocka_unit_test(executions),
+                                       cmocka_unit_test(transfers), cmocka_unit_test(offloads)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(device.engine);
     return failed;

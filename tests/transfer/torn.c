@@ -363,3 +363,20 @@ void torn_check_offloads(const torn_device *device)
     }
     check_claims();
 }
+
+/* ---- memory ---- */
+
+void torn_check_memory(const torn_device *device)
+{
+    for (int overlap = RESTRIDE_OVERLAP_CHOOSE; overlap <= RESTRIDE_OVERLAP_BOTH; overlap++) {
+        const restride_offload_options options = {(restride_overlap)overlap, 0};
+        restride_offload *offload;
+        device->fail_at(device->build, 1);
+        restride_status status = restride_offload_transpose(
+            &offload, device->engine, (size_t)1 << 20, (size_t)1 << 24, 4, &options);
+        bool has_built = device->has_failed();
+        device->fail_at(NULL, 0);
+        if (status != RESTRIDE_OUT_OF_MEMORY || has_built)
+            fail_msg("overlap %d: status %d, %s", overlap, status, restride_last_error());
+    }
+}

@@ -12,10 +12,15 @@ typedef struct {
     restride_engine *engine;
     const char *const *functions; /* that the calls use; NULL behind the last */
     const char *launch;           /* the one among them that starts a kernel */
+    const char *build;            /* what a program is built with */
     /* From now on the n-th call of the function fails; 0: none does. */
     void (*fail_at)(const char *function, size_t n);
     bool (*has_failed)(void); /* since then */
 } torn_device;
+
+/* A matrix that is larger than the device's memory is refused before anything is planned for it. To
+ * be called while the engine has built no program. */
+void torn_check_memory(const torn_device *device);
 
 /* Executions, transfers and offloads, each with every failure. Fails the cmocka test that runs. */
 void torn_check_executions(const torn_device *device);

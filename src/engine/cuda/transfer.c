@@ -55,7 +55,7 @@ static restride_status open_lanes(restride_engine *engine, rs_transfer **transfe
     lanes *l = calloc(1, sizeof *l);
     if (l == NULL)
         return rs_fail_memory("the streams of a transfer");
-    l->base = (rs_transfer){&rs_cuda_transfer, engine, ALIGNMENT, CHUNKS};
+    l->base = (rs_transfer){&rs_cuda_transfer, engine, ALIGNMENT, CHUNKS, SIZE_MAX};
     const rs_cuda_driver *api = engine_of(&l->base)->api;
     restride_status status = enter(&l->base);
     if (status == RESTRIDE_OK) {

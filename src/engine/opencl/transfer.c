@@ -47,6 +47,10 @@ static restride_status open_lanes(restride_engine *base, rs_transfer **transfer)
     cl_uint alignment_bits = 0;
     cl_int code = l->api->clGetDeviceInfo(engine->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN,
                                           sizeof alignment_bits, &alignment_bits, NULL);
+    cl_ulong memory_bytes = 0;
+    if (code == CL_SUCCESS)
+        code = l->api->clGetDeviceInfo(engine->device, CL_DEVICE_GLOBAL_MEM_SIZE,
+                                       sizeof memory_bytes, &memory_bytes, NULL);
     if (code == CL_SUCCESS)
         l->up = l->api->clCreateCommandQueue(engine->context, engine->device, 0, &code);
     if (code == CL_SUCCESS)
@@ -56,6 +60,7 @@ static restride_status open_lanes(restride_engine *base, rs_transfer **transfer)
         return rs_opencl_fail(code, "creating the queues of a transfer");
     }
     l->base.chunks = CHUNKS;
+    l->base.memory_bytes = (size_t)memory_bytes; /* buffers often get theirs at their first use */
     l->base.alignment = alignment_bits < 8 ? 1 : alignment_bits / 8;
     *transfer = &l->base;
     return RESTRIDE_OK;

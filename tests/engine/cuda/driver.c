@@ -30,6 +30,7 @@ enum {
 #endif
     RESERVED_BYTES = 1024,
     MOST_THREADS = 2048, /* of a multiprocessor */
+    MEMORY_BYTES = 1 << 30,
     STACK_BYTES = 16 << 10,
     CANARY_BYTES = 256,
     CANARY = 0xa5
@@ -269,7 +270,7 @@ static allocation *allocations;
 
 result cuMemAlloc_v2(uintptr_t *pointer, size_t bytes)
 {
-    if (fails(__func__))
+    if (fails(__func__) || bytes > MEMORY_BYTES)
         return OUT_OF_MEMORY;
     allocation *made = malloc(sizeof *made);
     if (made == NULL || posix_memalign((void **)&made->bytes, 256, bytes + 2 * CANARY_BYTES) != 0)
