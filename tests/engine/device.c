@@ -1,6 +1,9 @@
 /* The OpenCL device of the tests. */
 #include "device.h"
 
+#include "engine/device/device.h"
+#include "restride/opencl.h"
+
 #include "engine/opencl/marshal.h"
 
 #include <stdio.h>
@@ -68,4 +71,13 @@ void test_device_close(test_device *opened)
     if (opened->context != NULL)
         opened->api->clReleaseContext(opened->context);
     *opened = (test_device){0};
+}
+
+restride_status test_device_engine(const test_device *opened, restride_engine **engine)
+{
+    const char *simd_items = getenv("RESTRIDE_TEST_SIMD");
+    restride_status status = restride_engine_create_opencl(engine, opened->queue);
+    if (status == RESTRIDE_OK && simd_items != NULL)
+        ((rs_device_engine *)*engine)->simd_items = strtoul(simd_items, NULL, 10);
+    return status;
 }

@@ -3,6 +3,8 @@
 #ifndef RS_TESTS_ENGINE_DEVICE_H
 #define RS_TESTS_ENGINE_DEVICE_H
 
+#include "restride/engine.h"
+
 #include <CL/cl_icd.h>
 #include <stdbool.h>
 
@@ -16,5 +18,9 @@ typedef struct {
 /* False, with the reason on standard output, when there is no device. */
 bool test_device_open(test_device *opened);
 void test_device_close(test_device *opened);
+
+/* An engine on its queue. With RESTRIDE_TEST_SIMD=N it takes the device for one that runs N
+ * work-items together. */
+restride_status test_device_engine(const test_device *opened, restride_engine **engine);
 
 #endif

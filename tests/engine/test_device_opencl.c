@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     }
     if (!test_device_open(&device))
         return 77;
-    if (restride_engine_create_opencl(&machine.engine, device.queue) != RESTRIDE_OK) {
+    if (test_device_engine(&device, &machine.engine) != RESTRIDE_OK) {
         printf("%s\n", restride_last_error());
         return 1;
     }

@@ -1,6 +1,8 @@
 /* The shape of the marshaling kernel: what must hold for every record, tile and device. Needs no
  * device. */
+#include "base/arithmetic.h"
 #include "engine/opencl/shape.h"
+#include "engine/opencl/simd.h"
 
 #include "cmocka_all.h"
 #include "marshal_cases.h"
@@ -9,7 +11,7 @@
 #include <string.h>
 
 static const rs_marshal_limits gpu = {
-    .local_bytes = 49152, .constant_bytes = 65536, .work_items = 1024, .is_cpu = false};
+    .local_bytes = 49152, .constant_bytes = 65536, .work_items = 1024, .simd_items = 32};
 
 static void test_chunks_fit_and_start_on_vectors(void **state)
 {
@@ -95,6 +97,42 @@ static void test_variants_out_of_range(void **state)
     rs_record_free(&record);
 }
 
+/* Work-items are whole SIMD units of the device, whatever their size, unless the group has fewer.
+ */
+static void test_work_items_follow_the_device(void **state)
+{
+    (void)state;
+    static const size_t simd_items[] = {1, 8, 16, 32, 64};
+    for (size_t i = 0; i < sizeof simd_items / sizeof simd_items[0]; i++)
+        for (size_t words = 2; words <= 64; words++) {
+            rs_marshal_limits limits = gpu;
+            rs_record record;
+            rs_marshal_shape shape;
+            limits.simd_items = simd_items[i];
+            limits.local_bytes = 1024; /* small chunks */
+            test_uniform_record(&record, words, 4);
+            assert_int_equal(rs_marshal_shape_choose(&shape, &record, 4, &limits, NULL),
+                             RESTRIDE_OK);
+            size_t vectors = shape.tiles * 4 * record.size / shape.components / shape.granule;
+            assert_int_equal(shape.work_items % simd_items[i], 0);
+            assert_true(shape.work_items >= rs_size_smaller(vectors, 256));
+            assert_true(shape.work_items < vectors + simd_items[i]);
+            rs_record_free(&record);
+        }
+}
+
+/* What devices say is bounded, and made a power of two. */
+static void test_simd_items_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t said;
+        size_t used;
+    } cases[] = {{0, 32}, {1, 8}, {8, 8}, {12, 8}, {16, 16}, {32, 32}, {64, 64}, {1024, 64}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(rs_opencl_bound_simd_items(cases[i].said), cases[i].used);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +141,8 @@ int main(void)
         cmocka_unit_test(test_padding_gives_way),
         cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_variants_out_of_range),
+        cmocka_unit_test(test_work_items_follow_the_device),
+        cmocka_unit_test(test_simd_items_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -549,7 +549,7 @@ int main(int argc, char **argv)
     wanted = argc > 2 ? strtoul(argv[2], NULL, 10) : 2000;
     if (!test_device_open(&device))
         return 77;
-    if (restride_engine_create_opencl(&engine, device.queue) != RESTRIDE_OK) {
+    if (test_device_engine(&device, &engine) != RESTRIDE_OK) {
         printf("%s\n", restride_last_error());
         return 1;
     }

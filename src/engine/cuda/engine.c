@@ -22,6 +22,7 @@ enum {
     SCRATCH_BYTES = 7 << 17,
     LOCAL_BYTES = 47 << 10, /* what a group of the kernels of all devices takes */
     MOST_ITEMS = 1024,
+    WARP_ITEMS = 32,              /* of every device that CUDA has */
     MOST_HOST_POSITIONS = 1 << 15 /* whose cycles are walked on the host */
 };
 
@@ -553,6 +554,7 @@ static restride_status read_device(rs_cuda_engine *engine)
     engine->common.local_bytes = LOCAL_BYTES;
     engine->common.work_items = MOST_ITEMS;
     engine->common.units = engine->multiprocessors;
+    engine->common.simd_items = WARP_ITEMS;
     if (engine->architecture < LEAST_ARCHITECTURE || !cooperative)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "%s has compute capability %d.%d; the CUDA engine needs 8.0 or newer: use "

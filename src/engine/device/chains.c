@@ -20,7 +20,7 @@ enum {
     BEST_PIECE = 16 * RS_CHAINS_BATCH + 1,
     LEAST_PIECE = 2 * RS_CHAINS_BATCH + 1,
     BUSY_ITEMS = 1 << 17, /* that keep a GPU busy */
-    TEAM = 32,            /* neighbours that are likely to move together */
+    SPLIT_LANES = 32,     /* of a long super-element, side by side: a memory line */
     LEADER_PARTS = 16,    /* of the limit */
     GROUP_ITEMS = 256,
     PLANNING_ITEMS = 64,
@@ -158,14 +158,14 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
     rs_device_engine *engine = rs_device_engine_of(stage);
     const char *position = plan->wide ? "ulong -D WIDE" : "uint";
     char options[200];
-    int length =
-        snprintf(options, sizeof options,
-                 "-D WORD=%s -D POSITION=%s -D TEAM=%d -D SPLIT=%u -D BATCH=%d -D %s%s",
-                 rs_device_word_type(stage->word), position, TEAM, plan->split, RS_CHAINS_BATCH,
-                 !plan->columns               ? "REVERSE"
-                 : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
-                                              : "COLUMNS",
-                 walks ? " -D WALKS" : "");
+    int length = snprintf(options, sizeof options,
+                          "-D WORD=%s -D POSITION=%s -D TEAM=%zu -D SPLIT=%u -D BATCH=%d -D %s%s",
+                          rs_device_word_type(stage->word), position, engine->simd_items,
+                          plan->split, RS_CHAINS_BATCH,
+                          !plan->columns               ? "REVERSE"
+                          : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
+                                                       : "COLUMNS",
+                          walks ? " -D WALKS" : "");
     if (tiles)
         snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
                  plan->tile.element_words);
@@ -316,7 +316,7 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
         .columns = true,
         .wide = panels > UINT32_MAX / task->rows,
         .words = (uint32_t)panel,
-        .split = panel % (2 * TEAM) == 0 ? (uint32_t)(panel / TEAM) : 1,
+        .split = panel % (2 * SPLIT_LANES) == 0 ? (uint32_t)(panel / SPLIT_LANES) : 1,
         .row_words = (uint32_t)task->cols,
         .fields = panels,
     };
@@ -326,14 +326,17 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
 
 /* ---- the run ---- */
 
-/* Groups for some super-elements, in whole teams of work-items (find_item() of the kernels). */
+/* Groups for some super-elements, in whole teams of work-items (find_item() of the kernels). A team
+ * are the neighbours that are likely to move together; its size is the device's, and any is right.
+ */
 static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 {
     const rs_chains_plan *plan = stage->plan;
     size_t lanes = plan->words / plan->split;
-    size_t teams = lanes <= TEAM ? rs_size_divide_up(super_elements, TEAM / lanes)
-                                 : super_elements * rs_size_divide_up(lanes, TEAM);
-    return rs_size_divide_up(teams * TEAM, stage->items);
+    size_t team = rs_device_engine_of(stage)->simd_items;
+    size_t teams = lanes <= team ? rs_size_divide_up(super_elements, team / lanes)
+                                 : super_elements * rs_size_divide_up(lanes, team);
+    return rs_size_divide_up(teams * team, stage->items);
 }
 
 static void add_place(rs_chains_arguments *to, const rs_chains_plan *plan)

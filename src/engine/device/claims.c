@@ -10,7 +10,6 @@
 
 enum {
     TILE_ITEMS = 256,
-    ELEMENT_ITEMS = 32, /* of a group that moves a super-element */
     MOST_GROUPS = 65536,
     MOST_WORD = 8,
     MOST_ELEMENT_WORDS = 64, /* that a work-item holds */
@@ -149,7 +148,7 @@ static restride_status prepare_elements(rs_device_stage *stage, const char *cons
                        "Elements of %zu bytes do not fit into the device's %zu bytes of local "
                        "memory; take another method.",
                        stage->task.unit, rs_device_engine_of(stage)->local_bytes);
-    stage->items = rs_size_smaller(rs_size_smaller(words, ELEMENT_ITEMS),
+    stage->items = rs_size_smaller(rs_size_smaller(words, rs_device_engine_of(stage)->simd_items),
                                    rs_device_engine_of(stage)->work_items);
     return create_kernels(stage, kernels, count, 1);
 }

@@ -26,6 +26,9 @@ typedef struct {
     size_t local_bytes; /* that a group may take */
     size_t work_items;  /* of a group, at most */
     size_t units;       /* compute units */
+    /* Work-items that the device runs together. Only speed depends on it: work-items of a group
+     * share nothing but through barriers, whatever this is. */
+    size_t simd_items;
 } rs_device_engine;
 
 /* Commands that run one after the other. The first that fails ends it. */

@@ -14,7 +14,6 @@ enum {
     BANK_BYTES = 4,
     GPU_WORK_ITEMS = 256,
     CPU_WORK_ITEMS = 64,
-    WORK_ITEM_STEP = 32, /* a warp, or half a wavefront */
     CHUNK_BYTES = 16384,
     LARGEST_CHUNK_BYTES = 24576,
     GPU_BATCH = 8,
@@ -156,10 +155,10 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     if (status != RESTRIDE_OK)
         return status;
 
-    /* A tile that is smaller than the group leaves whole warps out. */
+    /* A tile that is smaller than the group leaves out what would run together and idle. */
     size_t vectors = chunk_bytes / vector_bytes;
     size_t busy;
-    if (rs_size_round_up(vectors, WORK_ITEM_STEP, &busy))
+    if (rs_size_round_up(vectors, limits->simd_items, &busy))
         shape->work_items = rs_size_smaller(shape->work_items, busy);
     size_t trips = rs_size_divide_up(vectors, shape->work_items);
     size_t batch = limits->is_cpu ? CPU_BATCH : GPU_BATCH;

@@ -13,6 +13,7 @@ typedef struct {
     size_t local_bytes;
     size_t constant_bytes;
     size_t work_items;
+    size_t simd_items; /* that run together (simd.h); for speed alone */
     bool is_cpu;
 } rs_marshal_limits;
 
