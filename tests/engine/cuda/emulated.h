@@ -41,6 +41,7 @@ typedef struct {
     uint threads, block_2;
     void *shared;
     void (*wait)(uint members); /* 0: the block */
+    void (*yield)(void);
 } emulated_thread;
 
 const emulated_thread *emulated;
@@ -75,6 +76,67 @@ FUNCTION void fetch(word *target, const word *source)
 FUNCTION void drain(void)
 {
 }
+
+/* Bulk copies: as early as possible, and waiting is to let others run. */
+typedef struct {
+    int missing; /* bytes */
+    bool expected;
+    bool turn;
+} bell;
+
+FUNCTION void begin_bell(bell *b)
+{
+    *b = (bell){0};
+}
+
+FUNCTION void ring(bell *b)
+{
+    if (b->expected && b->missing == 0) {
+        b->expected = false;
+        b->turn = !b->turn;
+    }
+}
+
+FUNCTION void expect(bell *b, uint bytes)
+{
+    b->missing += (int)bytes;
+    b->expected = true;
+    ring(b);
+}
+
+FUNCTION void await_bell(bell *b, uint turn)
+{
+    while (b->turn == turn)
+        emulated->yield();
+}
+
+FUNCTION void check_bulk(const void *target, const void *source, uint bytes)
+{
+    if (((size_t)target | (size_t)source | bytes) % 16 != 0)
+        __builtin_trap();
+}
+
+FUNCTION void bulk_fetch(void *target, const void *source, uint bytes, bell *b)
+{
+    check_bulk(target, source, bytes);
+    memcpy(target, source, bytes);
+    b->missing -= (int)bytes;
+    ring(b);
+}
+
+FUNCTION void bulk_store(void *target, const void *source, uint bytes)
+{
+    check_bulk(target, source, bytes);
+    memcpy(target, source, bytes);
+}
+
+FUNCTION void end_stores(void)
+{
+}
+
+#define BULK_FENCE()
+#define STORES_DONE()
+#define FREE_OF_STORES(but_last) ((void)(but_last))
 
 /* Without the barrier of the block that it has, so that a kernel that does not wait fails. */
 FUNCTION ulong arrive(ulong *counter, uint members)

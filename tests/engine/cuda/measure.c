@@ -2,7 +2,11 @@
  * How fast the CUDA engine transposes in place, every element verified on the device.
  *
  *     measure_cuda [--copy BYTES] [--repeat N] [--again N] [--method NAME] [--explain]
- *                  ROWSxCOLSxBYTES...
+ *                  SHAPE...
+ *
+ * A SHAPE is ROWSxCOLSxBYTES, a transposition by a plan, or one stage alone:
+ * panels:COUNTxROWSxCOLSxBYTES (010!) or chains:ROWSxCOLSxBYTES (100!), whose line ends with how
+ * its kernel is cut.
  *
  * One line a shape: GB/s (2 x bytes / time, the median), the time of making the plan the first time
  * and again (the median of nine), scratch bytes, by how much the device's free memory shrank (the
@@ -79,17 +83,21 @@ static const char check_source[] =
     "FUNCTION uint random_at(ulong i) {\n"
     "    i = (i + 1) * 0x9e3779b97f4a7c15ull; i ^= i >> 29; i *= 0xbf58476d1ce4e5b9ull;\n"
     "    return (uint)(i >> 32); }\n"
-    "KERNEL check(word *data, ulong rows, ulong cols, ulong unit, ulong *wrong) {\n"
-    "    for (ulong i = (ulong)blockIdx.x * THREADS + threadIdx.x; i < rows * cols * unit;\n"
+    "KERNEL check(word *data, ulong count, ulong rows, ulong cols, ulong unit, ulong *wrong) {\n"
+    "    ulong each = rows * cols;\n"
+    "    for (ulong i = (ulong)blockIdx.x * THREADS + threadIdx.x; i < count * each * unit;\n"
     "         i += (ulong)gridDim.x * THREADS) {\n"
-    "        ulong e = i / unit, w = i - e * unit, col = e / rows, row = e - col * rows;\n"
-    "        if (data[i] != (word)random_at((row * cols + col) * unit + w)) atomicAdd(wrong, "
-    "1ull);\n"
+    "        ulong all = i / unit, w = i - all * unit, panel = all / each, e = all - panel * "
+    "each;\n"
+    "        ulong col = e / rows, row = e - col * rows;\n"
+    "        ulong from = (panel * each + row * cols + col) * unit + w;\n"
+    "        if (data[i] != (word)random_at(from)) atomicAdd(wrong, 1ull);\n"
     "    } }\n";
 
 static rs_cuda_engine *engine;
 
-static void run_kernel(rs_cuda_kernel *kernel, uintptr_t data, const uint64_t *values, size_t count)
+static void run_kernel(const rs_cuda_kernel *kernel, uintptr_t data, const uint64_t *values,
+                       size_t count)
 {
     uint64_t all[8] = {data};
     void *pointers[8] = {all};
@@ -123,8 +131,24 @@ typedef struct {
     bool explain;
 } options;
 
-static float median_time(restride_plan *plan, uintptr_t data, uintptr_t target, size_t bytes,
-                         size_t repeat)
+/* What is measured: a plan, a stage, or else a copy. */
+typedef struct {
+    restride_plan *plan;
+    rs_stage *stage;
+    uintptr_t target;
+    size_t bytes;
+} work;
+
+static int do_work(const work *w, uintptr_t data)
+{
+    if (w->plan != NULL)
+        return (int)restride_execute(w->plan, (void *)data);
+    if (w->stage != NULL)
+        return (int)engine->common.base.operations->run(w->stage, (void *)data, NULL, NULL, NULL);
+    return cuda.copy(w->target, data, w->bytes);
+}
+
+static float median_time(const work *w, uintptr_t data, size_t repeat)
 {
     static float times[MOST_REPEAT];
     void *start;
@@ -133,8 +157,7 @@ static float median_time(restride_plan *plan, uintptr_t data, uintptr_t target, 
         abort();
     for (size_t i = 0; i < repeat + 2; i++) {
         cuda.event_record(start, NULL);
-        int code = plan != NULL ? (int)restride_execute(plan, (void *)data)
-                                : cuda.copy(target, data, bytes);
+        int code = do_work(w, data);
         cuda.event_record(end, NULL);
         if (code != 0 || cuda.event_synchronize(end) != 0)
             return -1;
@@ -151,7 +174,7 @@ static void measure_copy(size_t bytes, size_t repeat)
     uintptr_t b;
     if (engine->api->cuMemAlloc(&a, bytes) != 0 || engine->api->cuMemAlloc(&b, bytes) != 0)
         abort();
-    float time = median_time(NULL, a, b, bytes, repeat);
+    float time = median_time(&(const work){.target = b, .bytes = bytes}, a, repeat);
     printf("copy of %zu bytes: %.0f GB/s\n", bytes, 2 * (double)bytes / time / 1e6);
     engine->api->cuMemFree(a);
     engine->api->cuMemFree(b);
@@ -166,24 +189,92 @@ static size_t free_memory(void)
     return available;
 }
 
+/* A matrix, or several panels of one, and the kernels that fill and check it. */
+typedef struct {
+    size_t count, rows, cols, unit, word;
+    rs_cuda_kernel fill, check;
+    uintptr_t data, wrong;
+} matrix;
+
+static bool create_matrix(matrix *m, size_t count, size_t rows, size_t cols, size_t unit)
+{
+    *m = (matrix){count, rows, cols, unit, .word = unit % 4 == 0 ? 4 : unit % 2 == 0 ? 2 : 1};
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, m->word}, {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, 4}};
+    return rs_cuda_kernel_create(&m->fill, engine, "fill", fill_source, defines, 3, THREADS, 0) ==
+               0 &&
+           rs_cuda_kernel_create(&m->check, engine, "check", check_source, defines, 3, THREADS,
+                                 0) == 0 &&
+           engine->api->cuMemAlloc(&m->data, count * rows * cols * unit) == 0 &&
+           engine->api->cuMemAlloc(&m->wrong, 8) == 0;
+}
+
+static void free_matrix(matrix *m)
+{
+    engine->api->cuMemFree(m->data);
+    engine->api->cuMemFree(m->wrong);
+}
+
+/* Words that are wrong after `again` runs of the same input; UINT64_MAX when one failed. */
+static uint64_t count_wrong(const matrix *m, const work *w, size_t again)
+{
+    uint64_t wrong_count = 0;
+    int code = engine->api->cuMemcpyHtoDAsync(m->wrong, &wrong_count, 8, NULL);
+    const uint64_t total = m->count * m->rows * m->cols * (m->unit / m->word);
+    const uint64_t values[] = {m->count, m->rows, m->cols, m->unit / m->word, m->wrong};
+    for (size_t i = 0; i < again && code == 0; i++) {
+        run_kernel(&m->fill, m->data, &total, 1);
+        code = do_work(w, m->data);
+        run_kernel(&m->check, m->data, values, 5);
+    }
+    if (code != 0 || cuda.synchronize() != 0 || cuda.download(&wrong_count, m->wrong, 8) != 0)
+        return UINT64_MAX;
+    return wrong_count;
+}
+
+/* How a stage's kernel is cut, where it is one of CUDA's own. */
+static const char *shape_of(const rs_stage *base)
+{
+    const rs_cuda_stage *stage = (const rs_cuda_stage *)base;
+    return stage->portable_count > 0 ? "a kernel of all devices" : stage->shape;
+}
+
+static bool measure_stage(const char *name, const rs_transpose_task *task, const options *o)
+{
+    const rs_engine_operations *operations = engine->common.base.operations;
+    size_t bytes = task->count * task->rows * task->cols * task->unit;
+    matrix m = {0};
+    work w = {NULL};
+    uint64_t wrong = UINT64_MAX;
+    float time = -1;
+    if (create_matrix(&m, task->count, task->rows, task->cols, task->unit) &&
+        operations->create_transpose(&engine->common.base, task, bytes / 400 + (1 << 20),
+                                     &w.stage) == RESTRIDE_OK) {
+        wrong = count_wrong(&m, &w, o->again);
+        time = median_time(&w, m.data, o->repeat);
+    }
+    if (time < 0)
+        printf("%s: failed: %s\n", name, restride_last_error());
+    else
+        printf("%s: %.0f GB/s, run %.3f ms, wrong %llu; %s\n", name, 2 * (double)bytes / time / 1e6,
+               time, (unsigned long long)wrong, shape_of(w.stage));
+    fflush(stdout);
+    if (w.stage != NULL)
+        operations->destroy_stage(w.stage);
+    free_matrix(&m);
+    return wrong == 0 && time >= 0;
+}
+
 static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
 {
     size_t bytes = rows * cols * unit;
-    size_t word = unit % 4 == 0 ? 4 : unit % 2 == 0 ? 2 : 1;
-    const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, word}, {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, 4}};
-    rs_cuda_kernel fill;
-    rs_cuda_kernel check;
-    uintptr_t data = 0;
-    uintptr_t wrong = 0;
-    uint64_t wrong_count = 0;
-    if (rs_cuda_kernel_create(&fill, engine, "fill", fill_source, defines, 3, THREADS, 0) != 0 ||
-        rs_cuda_kernel_create(&check, engine, "check", check_source, defines, 3, THREADS, 0) != 0 ||
-        engine->api->cuMemAlloc(&data, bytes) != 0 || engine->api->cuMemAlloc(&wrong, 8) != 0) {
+    matrix m;
+    if (!create_matrix(&m, 1, rows, cols, unit)) {
         printf("%zux%zux%zu: %s\n", rows, cols, unit, restride_last_error());
         return false;
     }
-    engine->api->cuMemcpyHtoDAsync(wrong, &wrong_count, 8, NULL);
+    uintptr_t data = m.data;
+    uint64_t wrong_count = UINT64_MAX;
     restride_plan *plan = NULL;
     float times[PLANS] = {0}; /* of making the plan, ms */
     size_t before = 0;
@@ -202,16 +293,9 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     float time = -1;
     ptrdiff_t taken = (ptrdiff_t)(before - free_memory()); /* others may give some back */
     if (status == RESTRIDE_OK) {
-        const uint64_t total = rows * cols * (unit / word);
-        const uint64_t values[] = {rows, cols, unit / word, wrong};
-        for (size_t i = 0; i < o->again && status == RESTRIDE_OK; i++) {
-            run_kernel(&fill, data, &total, 1);
-            status = restride_execute(plan, (void *)data);
-            run_kernel(&check, data, values, 4);
-        }
-        if (cuda.synchronize() != 0 || cuda.download(&wrong_count, wrong, 8) != 0)
-            wrong_count = UINT64_MAX;
-        time = median_time(plan, data, 0, bytes, o->repeat);
+        const work w = {.plan = plan};
+        wrong_count = count_wrong(&m, &w, o->again);
+        time = median_time(&w, data, o->repeat);
     }
     if (status != RESTRIDE_OK || time < 0) {
         printf("%zux%zux%zu: failed: %s\n", rows, cols, unit, restride_last_error());
@@ -231,9 +315,23 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
     json_decref(described);
     free(text);
     restride_plan_destroy(plan);
-    engine->api->cuMemFree(data);
-    engine->api->cuMemFree(wrong);
+    free_matrix(&m);
     return wrong_count == 0;
+}
+
+/* One stage; false when the argument names none. */
+static bool read_stage(const char *text, rs_transpose_task *task)
+{
+    *task = (rs_transpose_task){.method = RS_TRANSPOSE_PANELS, .outer = 1, .count = 1};
+    bool read = sscanf(text, "panels:%zux%zux%zux%zu", &task->count, &task->rows, &task->cols,
+                       &task->unit) == 4;
+    if (!read) {
+        task->method = RS_TRANSPOSE_CHAINS;
+        task->count = 1;
+        read = sscanf(text, "chains:%zux%zux%zu", &task->rows, &task->cols, &task->unit) == 3;
+    }
+    task->pitch = task->count * task->rows * task->cols * task->unit;
+    return read;
 }
 
 int main(int count, char **arguments)
@@ -256,6 +354,7 @@ int main(int count, char **arguments)
         size_t rows;
         size_t cols;
         size_t unit;
+        rs_transpose_task task;
         if (strcmp(argument, "--explain") == 0)
             o.explain = true;
         else if (strcmp(argument, "--repeat") == 0)
@@ -266,6 +365,8 @@ int main(int count, char **arguments)
             o.plan.method = value[0] != '\0' ? value : NULL, i++;
         else if (strcmp(argument, "--copy") == 0)
             measure_copy(strtoull(value, NULL, 10), o.repeat), i++;
+        else if (read_stage(argument, &task))
+            good = measure_stage(argument, &task, &o) && good;
         else if (sscanf(argument, "%zux%zux%zu", &rows, &cols, &unit) == 3)
             good = measure(rows, cols, unit, &o) && good;
         else

@@ -436,6 +436,40 @@ static void test_buffers(void **state)
     restride_plan_destroy(plan);
 }
 
+/* Elements that the bulk copy engine moves, in one slice or several, and those that it does not. */
+static void test_carried(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t rows, cols, unit, outer;
+        const char *shape;
+    } cases[] = {
+        {51, 50, 1296, 2, "slices of 1296 bytes"}, {4, 180, 1280, 2, "slices of 1280 bytes"},
+        {2, 9, 20000, 1, "slices of 10112 bytes"}, {3, 7, 40000, 2, "slices of 13440 bytes"},
+        {2, 9, 16384, 1, "slices of 16384 bytes"}, {17, 5, 1008, 1, "of 32 threads"},
+        {2, 9, 2008, 1, "of 32 threads"}, /* no words of 16 bytes */
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        const size_t c = i / 2;
+        const rs_transpose_task task = {.method = RS_TRANSPOSE_CHAINS,
+                                        .outer = cases[c].outer,
+                                        .pitch = cases[c].rows * cases[c].cols * cases[c].unit + 16,
+                                        .offset = 32,
+                                        .count = 1,
+                                        .rows = i % 2 == 0 ? cases[c].rows : cases[c].cols,
+                                        .cols = i % 2 == 0 ? cases[c].cols : cases[c].rows,
+                                        .unit = cases[c].unit};
+        rs_stage *stage;
+        assert_int_equal(engine->operations->create_transpose(engine, &task, SIZE_MAX, &stage),
+                         RESTRIDE_OK);
+        if (cuda_device_emulated() &&
+            strstr(((rs_cuda_stage *)stage)->shape, cases[c].shape) == NULL)
+            fail_task(&task, ((rs_cuda_stage *)stage)->shape);
+        engine->operations->destroy_stage(stage);
+        check_task(&task, task.rows);
+    }
+}
+
 /* Programs with the same definitions are told apart by their sources, and are made once. */
 static void test_two_sources(void **state)
 {
@@ -498,7 +532,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_tiles),       cmocka_unit_test(test_shuffles),
         cmocka_unit_test(test_plans),       cmocka_unit_test(test_buffers),
         cmocka_unit_test(test_one_kernel),  cmocka_unit_test(test_least_cost),
-        cmocka_unit_test(test_two_sources),
+        cmocka_unit_test(test_two_sources), cmocka_unit_test(test_carried),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);

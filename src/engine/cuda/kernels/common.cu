@@ -66,6 +66,80 @@ FUNCTION void drain(void)
 }
 
 /*
+ * Bulk copies, of multiples of 16 bytes between multiples of 16, which one thread starts and the
+ * copy engine makes. A bell rings when as many bytes have arrived in shared memory as one thread
+ * expected of this turn; turns are numbered 0, 1, 0 and so on. The next turn begins when
+ * this one has been heard.
+ */
+typedef ulong bell;
+#if __CUDA_ARCH__ >= 900
+FUNCTION uint shared_address(const void *place)
+{
+    return (uint)__cvta_generic_to_shared(place);
+}
+
+/* By one thread, before anything is expected. */
+FUNCTION void begin_bell(bell *b)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
+                 "fence.proxy.async.shared::cta;" ::"r"(shared_address(b))
+                 : "memory");
+}
+
+FUNCTION void expect(bell *b, uint bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(b)),
+                 "r"(bytes)
+                 : "memory");
+}
+
+FUNCTION void await_bell(bell *b, uint turn)
+{
+    asm volatile("{\n"
+                 ".reg .pred rung;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 rung, [%0], %1;\n"
+                 "@!rung bra again;\n"
+                 "}" ::"r"(shared_address(b)),
+                 "r"(turn)
+                 : "memory");
+}
+
+FUNCTION void bulk_fetch(void *target, const void *source, uint bytes, bell *b)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared_address(target)),
+                 "l"(__cvta_generic_to_global(source)), "r"(bytes), "r"(shared_address(b))
+                 : "memory");
+}
+
+/* What bulk copies brought into shared memory; what threads wrote there needs a fence between. */
+FUNCTION void bulk_store(void *target, const void *source, uint bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
+                     __cvta_generic_to_global(target)),
+                 "r"(shared_address(source)), "r"(bytes)
+                 : "memory");
+}
+
+/* The stores that this thread started since the last time are a group. */
+FUNCTION void end_stores(void)
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Orders bulk copies that this thread starts behind what it has read and written itself. */
+#define BULK_FENCE() asm volatile("fence.proxy.async;" ::: "memory")
+
+/* Waits until all of them have arrived. */
+#define STORES_DONE() asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
+
+/* Waits until shared memory is free of all groups but some of the last. */
+#define FREE_OF_STORES(but_last)                                                                   \
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(but_last) : "memory")
+#endif
+
+/*
  * A gate is where all threads of `members` blocks meet: each block arrives and then waits for its
  * goal. The blocks must be resident together, which a cooperative launch guarantees. The counter
  * only grows, so no launch has to reset it: each arrival finds its own goal in the ticket that it
