@@ -125,14 +125,24 @@ static size_t carry_slice_bytes(const rs_cuda_stage *stage)
     return rs_size_smaller(lines * CARRY_LINE_BYTES, unit);
 }
 
+/* In which a slice lies on chip: of few sizes, each of which has a kernel of its own. */
+static size_t carry_slot_bytes(size_t slice)
+{
+    size_t slot = CARRY_LEAST_UNIT;
+    while (slot < slice)
+        slot += slot % 3 == 0 ? slot / 3 : slot / 2;
+    return slot;
+}
+
 static restride_status create_carrying_kernel(const rs_cuda_stage *stage, rs_cuda_launch *launch,
                                               const char *position, cutting *cut)
 {
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     size_t slice = carry_slice_bytes(stage);
-    size_t depth = CARRY_HALF_BYTES / slice;
+    size_t slot = carry_slot_bytes(slice);
+    size_t depth = CARRY_HALF_BYTES / slot;
     depth = depth < 1 ? 1 : depth < CARRY_MOST_DEPTH ? depth : CARRY_MOST_DEPTH;
-    size_t walker_bytes = (2 * depth + 1) * slice + CARRY_BELLS * BELL_BYTES;
+    size_t walker_bytes = (2 * depth + 1) * slot + CARRY_BELLS * BELL_BYTES;
     size_t room = engine->shared_bytes / CARRY_BLOCKS - RESERVED_BYTES;
     size_t blocks = walker_bytes <= room ? CARRY_BLOCKS : 1;
     size_t walkers = (blocks > 1 ? room : engine->shared_bytes_a_block) / walker_bytes;
@@ -147,7 +157,7 @@ static restride_status create_carrying_kernel(const rs_cuda_stage *stage, rs_cud
                        engine->name);
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, CARRY_WORD_BYTES},
-        {"SLICE_WORDS", NULL, slice / CARRY_WORD_BYTES},
+        {"SLOT_WORDS", NULL, slot / CARRY_WORD_BYTES},
         {"DEPTH", NULL, depth},
         {"TEAM", NULL, team},
         {"THREADS", NULL, walkers * team},

@@ -7,10 +7,9 @@
  * chain. While one half is stored, the other is on its way. What is stored at a place comes after
  * the copy from there has arrived: both are this walker's, or a gate lies between.
  *
- * The host defines SLICE_WORDS (16 bytes each), DEPTH, TEAM (threads, of which the first is the
- * walker), THREADS, BLOCKS and `position`, uint or ulong.
+ * The host defines SLOT_WORDS (16 bytes each; slices have as many or fewer), DEPTH, TEAM (threads,
+ * of which the first is the walker), THREADS, BLOCKS and `position`, uint or ulong.
  */
-#define SLOT_WORDS SLICE_WORDS
 #define WALKER_SLOTS (2 * DEPTH + 1)
 #define WALKERS (THREADS / TEAM)
 
@@ -101,14 +100,15 @@ typedef struct {
     word *data;
     ulong outer_words;
     uint each; /* of a matrix */
+    uint slice_words;
 } slicing;
 
 FUNCTION void take_slice(walker *w, const slicing *s, ulong slice)
 {
     ulong matrix = slice / s->each;
-    uint offset = (uint)(slice - matrix * s->each) * SLICE_WORDS;
+    uint offset = (uint)(slice - matrix * s->each) * s->slice_words;
     w->base = s->data + matrix * s->outer_words + offset;
-    w->bytes = min((uint)SLICE_WORDS, w->unit_words - offset) * (uint)sizeof(word);
+    w->bytes = min(s->slice_words, w->unit_words - offset) * (uint)sizeof(word);
 }
 
 FUNCTION void walk_whole(walker *w, position start)
@@ -128,7 +128,7 @@ KERNEL carry(word *data, ulong outer_words, ulong slices /* of all matrices */, 
     bool walks = threadIdx.x % TEAM == 0;
     ulong number = (ulong)blockIdx.x * WALKERS + place;
     ulong walkers = (ulong)gridDim.x * WALKERS;
-    slicing s = {data, outer_words, (uint)slices_each};
+    slicing s = {data, outer_words, (uint)slices_each, (uint)slice_words};
     walker w = {data, (position)rows, (position)cols, (uint)unit_words};
     w.slots = cells + place * (WALKER_SLOTS * SLOT_WORDS);
     w.bells = (bell *)(cells + WALKERS * WALKER_SLOTS * SLOT_WORDS) + 2 * place;
