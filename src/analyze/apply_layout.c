@@ -3,6 +3,7 @@
 
 #include "analyze/access.h"
 #include "analyze/analyze.h"
+#include "analyze/copies.h"
 #include "analyze/deep.h"
 #include "analyze/discover.h"
 #include "analyze/flattening.h"
@@ -725,6 +726,10 @@ static restride_status work(void *context)
         status = keep_without_extents(a);
     if (status == RESTRIDE_OK)
         status = keep_hidden_extents(a);
+    if (status == RESTRIDE_OK)
+        status = rs_copies_check(&a->found, &a->program, a->layouts);
+    if (status == RESTRIDE_OK)
+        status = rs_propagation_close(&a->found);
     return status == RESTRIDE_OK ? edit_all(a) : status;
 }
 

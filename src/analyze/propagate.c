@@ -519,11 +519,10 @@ static void settle_first_extents(rs_grid_walk *w)
 }
 
 /* A pointer has one declaration, so what it may point to stays as it is together. */
-static void close_kept(rs_grid_walk *w)
+restride_status rs_propagation_close(rs_propagation *found)
 {
-    rs_propagation *found = w->found;
     bool changed = true;
-    while (changed && !w->context.no_memory) {
+    while (changed) {
         changed = false;
         for (int i = 0; i < found->link_count; i++)
             for (int j = 0; j < found->link_count; j++) {
@@ -534,10 +533,12 @@ static void close_kept(rs_grid_walk *w)
                     continue;
                 found->kept[to] = (rs_note){strdup(found->kept[from].file), found->kept[from].line,
                                             strdup(found->kept[from].sentence)};
-                changed = found->kept[to].sentence != NULL && found->kept[to].file != NULL;
-                w->context.no_memory = !changed;
+                if (found->kept[to].sentence == NULL || found->kept[to].file == NULL)
+                    return rs_fail_memory("a reason");
+                changed = true;
             }
     }
+    return RESTRIDE_OK;
 }
 
 static bool is_array(CXType type)
@@ -599,10 +600,8 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     free(w.context.exposed);
     if (!w.context.no_memory)
         settle_first_extents(&w);
-    if (!w.context.no_memory)
-        close_kept(&w);
     if (!w.context.no_memory && w.steps <= RS_GRID_STEP_LIMIT)
-        return RESTRIDE_OK;
+        return rs_propagation_close(found);
     rs_propagation_free(found);
     return w.context.no_memory
                ? rs_fail_memory("the propagation of layouts")
@@ -626,6 +625,7 @@ void rs_propagation_free(rs_propagation *found)
     free(found->sizes);
     free(found->accesses);
     free(found->measures);
+    free(found->copies);
     free(found->links);
     *found = (rs_propagation){.grid_count = 0};
 }

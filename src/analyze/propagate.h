@@ -38,6 +38,12 @@ typedef struct {
     int node, grid, depth;
 } rs_grid_measure;
 
+/* So many bytes of a grid, from its first on, are copied or filled. */
+typedef struct {
+    int size; /* the node of the number */
+    int grid, class;
+} rs_grid_copy;
+
 /* A declared pointer may point to a grid of a class. */
 typedef struct {
     int grid, class;
@@ -54,11 +60,16 @@ typedef struct {
     int access_count;
     rs_grid_measure *measures;
     int measure_count;
+    rs_grid_copy *copies;
+    int copy_count;
     rs_grid_link *links;
     int link_count;
 } rs_propagation;
 
 restride_status rs_propagate(rs_propagation *found, const rs_program *program);
+/* What a pointer with one declaration may point to is kept together; called again when more is. */
+restride_status rs_propagation_close(rs_propagation *found);
+
 void rs_propagation_free(rs_propagation *found);
 
 /* The class of a grid: the number of one of its grids. */

@@ -117,6 +117,24 @@ static void copy_bytes(rs_grid_walk *w, rs_extended_type to, rs_extended_type fr
     rs_flow_settle(&w->context, &w->flow, node);
 }
 
+/* The sizes of copies are looked at when all first extents are known. */
+static void record_copy(rs_grid_walk *w, int size, rs_extended_type type)
+{
+    rs_propagation *found = w->found;
+    if (type.kind != RS_TYPE_GRID)
+        return;
+    for (int i = 0; i < found->copy_count; i++)
+        if (found->copies[i].size == size && found->copies[i].grid == type.grid &&
+            found->copies[i].class == type.class)
+            return;
+    rs_grid_copy *grown = realloc(found->copies, (size_t)(found->copy_count + 1) * sizeof *grown);
+    w->context.no_memory = w->context.no_memory || grown == NULL;
+    if (grown == NULL)
+        return;
+    found->copies = grown;
+    grown[found->copy_count++] = (rs_grid_copy){size, type.grid, type.class};
+}
+
 static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_kind kind, int node)
 {
     rs_extended_type types[ARGUMENT_LIMIT] = {RS_TYPE_OF(RS_TYPE_UNTRANSFORMED)};
@@ -132,6 +150,8 @@ static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_
         if (!understood)
             rs_grid_keep(w, types[i], node, "an argument that is not followed is the address");
     }
+    for (int i = 0; i < bytes && list->count >= 3; i++)
+        record_copy(w, list->nodes[2], types[i]);
     if (kind == CALL_COPIES && list->count >= 2)
         copy_bytes(w, types[0], types[1], node);
     if (kind == CALL_ALLOCATES && list->count > 0 && types[0].kind == RS_TYPE_REFERENCE)

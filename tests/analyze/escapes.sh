@@ -100,6 +100,13 @@ a changed 'double (*q)[nx]; q = (double (*)[nx])malloc(ny * sizeof *(double (*)[
 a 'sizeof asks for a part of a' 'SHOW(sizeof *(nz ? a : b))'
 a 'sizeof asks for a part of a' 'int k = 0; SHOW(sizeof a[k++] + k)'
 a changed 'SHOW(sizeof(a) + sizeof a[0] + sizeof(*a[1]) + sizeof a[nz][ny])'
+# Copies and fills are of whole grids, or the first bytes are other elements.
+a 'a part of the grid' 'memcpy(b, a, ny * nx * sizeof(double)); SHOW(b[1][2][3] + b[0][9][9])'
+a 'a part of the grid' 'memset(a, 0, sizeof *a); SHOW(a[1][2][3] + a[0][9][9])'
+a 'a part of the grid' 'size_t some = (nz - 1) * sizeof *a; memset(a, 0, some); SHOW(a[nz - 1][2][3] + a[0][9][9])'
+a 'a part of the grid' 'memmove(a, b, 800); SHOW(a[1][2][3] + a[0][9][9])'
+a changed 'double (*q)[nx] = calloc(nx, sizeof *q), (*r)[nx] = calloc(nx, sizeof *r); memcpy(q, r, nx * sizeof *r); SHOW(q[1][2]) free(q); free(r);'
+a changed 'size_t all = nz * sizeof *a; memcpy(b, a, all); memset(a, 0, sizeof(double) * nz * ny * nx); SHOW(b[1][2][3] + a[1][2][3])'
 # What casts and other names of the same are followed.
 a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
 a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
