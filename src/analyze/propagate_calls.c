@@ -343,16 +343,22 @@ static rs_extended_type leave_function(rs_grid_walk *w, int function, rs_extende
     return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
-/* What the caller's variables hold behind a call. */
+/* What the caller's variables hold behind a call; those of the function are no more. */
 static void leave_variables(rs_grid_walk *w, int function, const rs_extended_type *types, int count,
                             int node)
 {
+    const rs_node *inside = &w->tree->nodes[function];
+    int left = 0;
     for (int i = 0; i < w->flow.count; i++) {
-        uint64_t offset = w->flow.variables[i].key - 1;
-        if (offset < w->tree->nodes[function].begin || offset >= w->tree->nodes[function].end) {
-            rs_extended_type type = w->flow.variables[i].type;
-            w->flow.variables[i].type = leave_function(w, function, type, types, count, node);
-        }
+        rs_typed_variable variable = w->flow.variables[i];
+        if (variable.key - 1 < inside->begin || variable.key - 1 >= inside->end)
+            w->flow.variables[left++] = variable;
+    }
+    w->flow.count = left;
+    for (int i = 0; i < w->flow.count; i++) {
+        rs_extended_type type = w->flow.variables[i].type;
+        type = leave_function(w, function, type, types, count, node);
+        w->flow.variables[i].type = type;
     }
 }
 

@@ -110,9 +110,10 @@ a changed 'size_t all = nz * sizeof *a; memcpy(b, a, all); memset(a, 0, sizeof(d
 # What casts and other names of the same are followed.
 a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
 a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
+a changed 'double (*q)[ny][nx] = identity(a); SHOW(q[6][10][12])'
 
 {
-    echo 'int main(void) {'
+    echo 'int main(void) {' # so all cases are called, and what their helpers had is no more behind them
     for i in $(seq "$count"); do echo "case_$i(7, 11, 13);"; done
     echo 'return 0; }'
 } >>program.c
