@@ -185,6 +185,15 @@ static void remove_reference(rs_unit *unit, int at)
         unit->references[i].partner -= unit->references[i].partner > at + 1;
 }
 
+/* What is written through one view of a memory is written in all of them. */
+static void settle_views(rs_unit *unit)
+{
+    for (int i = 0; i < unit->array_count; i++)
+        for (int j = 0; j < unit->array_count; j++)
+            if (unit->arrays[i].memory == unit->arrays[j].memory && unit->arrays[j].written)
+                unit->arrays[i].written = true;
+}
+
 void rs_unit_settle_pointers(rs_unit *unit)
 {
     for (int i = 0; i < unit->reference_count; i++)
@@ -200,4 +209,5 @@ void rs_unit_settle_pointers(rs_unit *unit)
         else
             remove_reference(unit, i);
     }
+    settle_views(unit);
 }

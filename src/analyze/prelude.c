@@ -54,6 +54,10 @@ const char rs_prelude_cuda[] =
     "unsigned long shared = 0, void *stream = 0);\n"
     "extern \"C\" int cudaConfigureCall(dim3 grid, dim3 block, unsigned long shared = 0,\n"
     "void *stream = 0);\n"
+    "extern \"C\" __host__ __device__ int __mul24(int, int), __mulhi(int, int), __clz(int),\n"
+    "__ffs(int), __popc(unsigned);\n"
+    "extern \"C\" __host__ __device__ unsigned __umul24(unsigned, unsigned),\n"
+    "__umulhi(unsigned, unsigned), __brev(unsigned);\n"
     "extern FILE *stdout, *stderr, *stdin;\n" VECTORS(char, char) VECTORS(uchar, unsigned char)
         VECTORS(short, short) VECTORS(ushort, unsigned short) VECTORS(int, int)
             VECTORS(uint, unsigned) VECTORS(long, long) VECTORS(float, float) VECTORS(

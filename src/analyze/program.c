@@ -183,7 +183,7 @@ static bool supply_declaration(const rs_tree *tree, rs_language language, const 
         rs_text_add_string(&line, "");
     else if (call && language == RS_LANGUAGE_CUDA)
         rs_text_format(&line,
-                       "template <class... A> __attribute__((host)) __attribute__((device)) double "
+                       "template <class... A> __attribute__((host)) __attribute__((device)) int "
                        "%s(A...);\n",
                        name);
     else if (call)

@@ -101,6 +101,7 @@ static int view_of(rs_walk *walk, int array, CXType type)
         return -1;
     walk->unit->arrays[view.array].memory = base.memory;
     walk->unit->arrays[view.array].scope = base.scope;
+    walk->unit->arrays[view.array].space = base.space;
     return view.array;
 }
 

@@ -145,6 +145,19 @@ kernel("local arrays", "local float a[16]; __local int b[16][2]; float q[4]; int
        {"a[l]": BESIDE}, {"a": {"space": "local"}, "b": {"space": "local"}, "q": {"space": "private"}, "x": {"space": "global"}})
 
 
+# ---- vectors and views ----
+
+kernel("products of 24 bits", "o[mul24((int)get_global_id(0), 2)] = x[mad24((int)get_global_id(0), 4, 1)];",
+       {"o[mul24((int)get_global_id(0), 2)]": {"transactions": 8, "exact": True},
+        "x[mad24((int)get_global_id(0), 4, 1)]": {"transactions": 16, "exact": True}})
+cuda("products of 24 bits in CUDA", "int i = threadIdx.x + __mul24(blockIdx.x, blockDim.x); o[i] = x[__umul24(threadIdx.x, 4)];",
+     {"o[i]": BESIDE, "x[__umul24(threadIdx.x, 4)]": {"transactions": 16, "exact": True}})
+cuda("view of a tile", "extern __shared__ unsigned char raw[]; float *s = (float *)raw; s[threadIdx.x] = x[threadIdx.x]; o[threadIdx.x] = s[n];",
+     {"s[threadIdx.x]": BESIDE}, {"raw": {"space": "local", "written": True}, "(float *)raw": {"space": "local"}})
+kernel("written through a view", "global char *y = (global char *)x; y[get_global_id(0)] = 1; o[0] = x[n];", {},
+       {"x": {"written": True}})
+
+
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
 
