@@ -2,6 +2,7 @@
  * all others by what they could touch. */
 #include "analyze/walk.h"
 #include "source/query.h"
+#include "source/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +20,11 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The first child names the function, the others are its arguments. */
-static arguments read_arguments(const rs_walk *walk, int node)
+/* Whether a call is one of an operator that a class declares. */
+static bool is_operator(const char *name)
 {
-    arguments list = {{0}, 0};
-    int callee = walk->tree->nodes[node].first;
-    int child = callee < 0 ? -1 : walk->tree->nodes[callee].next;
-    for (; child >= 0 && list.count < ARGUMENT_LIMIT; child = walk->tree->nodes[child].next)
-        list.nodes[list.count++] = child;
-    return list;
+    static const char word[] = "operator";
+    return starts_with(name, word) && rs_identifier_length(name) == strlen(word);
 }
 
 static void read_name(const rs_walk *walk, int node, char name[NAME_ROOM])
@@ -44,6 +41,30 @@ static void read_name(const rs_walk *walk, int node, char name[NAME_ROOM])
     if (written != NULL)
         snprintf(name, NAME_ROOM, "%.*s", (int)strcspn(written, "<( "), written);
     free(written);
+}
+
+static bool is_method(const rs_walk *walk, int node)
+{
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    return !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_CXXMethod;
+}
+
+/*
+ * The first child names the function, the others are its arguments. An operator stands somewhere
+ * among them, and the first argument of one that is a method is the object.
+ */
+static arguments read_arguments(const rs_walk *walk, int node)
+{
+    arguments list = {{0}, 0};
+    int named = rs_node_operator(walk->tree, node);
+    bool passed = named >= 0 && !is_method(walk, node);
+    for (int child = walk->tree->nodes[node].first; child >= 0 && list.count < ARGUMENT_LIMIT;
+         child = walk->tree->nodes[child].next) {
+        if (child != named && passed)
+            list.nodes[list.count++] = child;
+        passed = passed || child != named;
+    }
+    return list;
 }
 
 /* ---- built-in functions ---- */
@@ -434,6 +455,37 @@ static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
     }
 }
 
+int rs_walk_object(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    if (!is_method(walk, node))
+        return -1;
+    int first = tree->nodes[node].first, named = rs_node_operator(walk->tree, node);
+    if (named >= 0)
+        return first != named ? first : tree->nodes[first].next;
+    int callee = rs_node_inner(tree, first);
+    bool member = callee >= 0 && tree->nodes[callee].kind == CXCursor_MemberRefExpr;
+    return member ? rs_node_child(tree, callee, 0) : -1;
+}
+
+/* Makes the object of a call the one that members without an object are looked for in. */
+static void enter_object(rs_walk *walk, const rs_routine *routine, int node)
+{
+    if (walk->tree->nodes[routine->node].kind != CXCursor_CXXMethod) {
+        walk->self = rs_value_unknown(0, true);
+        return;
+    }
+    int object = rs_walk_object(walk, node);
+    if (object < 0)
+        return;
+    walk->self_filled = rs_walk_was_filled(walk, object);
+    walk->self = rs_node_is_pointer(walk->tree, object) ? rs_walk_evaluate(walk, object)
+                                                        : rs_walk_refer_to(walk, object);
+    char *text = rs_walk_text(walk, object);
+    snprintf(walk->self_name, sizeof walk->self_name, "%s", text != NULL ? text : "");
+    free(text);
+}
+
 static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const arguments *list,
                       const rs_value *values)
 {
@@ -444,6 +496,11 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
             body = child;
     if (body < 0)
         return rs_value_unknown(0, true);
+    const rs_value self = walk->self;
+    const bool self_filled = walk->self_filled;
+    char self_name[RS_MEMBER_ROOM];
+    memcpy(self_name, walk->self_name, sizeof self_name);
+    enter_object(walk, routine, node);
     int outer = walk->returned;
     uint64_t conditions = walk->conditions;
     walk->returned = -1;
@@ -459,6 +516,9 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
     result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, node));
     walk->returned = outer;
     walk->conditions |= conditions;
+    walk->self = self;
+    walk->self_filled = self_filled;
+    memcpy(walk->self_name, self_name, sizeof self_name);
     return result;
 }
 
@@ -512,22 +572,34 @@ static bool takes_reference(const rs_walk *walk, int node, const rs_routine *rou
            (routine != NULL || clang_isConstQualifiedType(clang_getPointeeType(type)) == 0);
 }
 
-/* What a function that takes a reference is handed: the place, which one that is walked binds
- * itself. */
-static rs_value reference_value(rs_walk *walk, int node, bool walked)
+bool rs_walk_gives_place(const rs_walk *walk, int node)
+{
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (clang_Cursor_isNull(declared))
+        return false;
+    CXType type = clang_getCanonicalType(clang_getCursorResultType(declared));
+    return rs_kind_is_reference(type.kind) && rs_walk_routine(walk, node) >= 0;
+}
+
+rs_value rs_walk_refer_to(rs_walk *walk, int node)
 {
     rs_value value = rs_value_unknown(0, false);
-    if (walked)
-        return value;
     rs_location place = rs_walk_locate(walk, node);
     if (place.kind == RS_PLACE_VARIABLE) {
         rs_walk_touch(walk, &place, node);
         value.kind = RS_VALUE_POINTER;
         value.key = place.key;
-    } else if (place.kind == RS_PLACE_MEMORY) {
+    } else {
         value = place.address;
     }
     return value;
+}
+
+/* What a function that takes a reference is handed: the place, which one that is walked binds
+ * itself. */
+static rs_value reference_value(rs_walk *walk, int node, bool walked)
+{
+    return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
 rs_value rs_walk_call(rs_walk *walk, int node)
@@ -535,7 +607,9 @@ rs_value rs_walk_call(rs_walk *walk, int node)
     char name[NAME_ROOM];
     rs_value result;
     read_name(walk, node, name);
-    if (starts_with(name, "operator") && !starts_with(name, "operator()"))
+    bool called = strcmp(name, "operator()") == 0 ||
+                  (strcmp(name, "operator=") != 0 && rs_walk_routine(walk, node) >= 0);
+    if (is_operator(name) && !called)
         return call_operator(walk, name, node);
     if (rs_walk_thread_call(walk, name, node, &result))
         return result;

@@ -405,17 +405,36 @@ static void add_argument(unseen *u, int node, int argument, bool reference)
                        u->walk->exposed->list[i].lasts);
 }
 
+/* The object of a method may be changed by it. */
+static void add_object(unseen *u, int node)
+{
+    uint64_t key = 0;
+    CXCursor method = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
+    int object = rs_walk_object(u->walk, node);
+    if (object < 0 || u->callee >= 0 || clang_CXXMethod_isConst(method) != 0)
+        return;
+    u->depth = 0;
+    bool pointer = rs_node_is_pointer(u->walk->tree, object);
+    if (!pointer && of_place(u, object, &key) == TO_VARIABLE)
+        add_unseen(u, key, node, object, lasts(u->walk->tree, object));
+    else if (pointer)
+        add_argument(u, node, object, false);
+}
+
 static void scan(unseen *u, int node);
 
 static void add_call(unseen *u, int node)
 {
     const rs_tree *tree = u->walk->tree;
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    int callee = tree->nodes[node].first, which = 0;
+    int which = 0, named = rs_node_operator(tree, node);
     if (rs_walk_only_reads(u->walk, node))
         return;
-    for (int argument = callee < 0 ? -1 : tree->nodes[callee].next; argument >= 0;
+    add_object(u, node);
+    for (int argument = rs_node_argument(tree, node); argument >= 0;
          argument = tree->nodes[argument].next) {
+        if (argument == named)
+            continue;
         CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
         CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
         bool reference = !clang_Cursor_isNull(parameter) && rs_kind_is_reference(type.kind);
@@ -459,6 +478,7 @@ static void scan(unseen *u, int node)
 void rs_changes_collect_unseen(rs_walk *walk, int node, const int parts[3], rs_changes *all)
 {
     unseen u = {walk, parts, -1, all, 0};
-    if (node >= 0 && walk->exposed->count > 0)
+    bool classes = walk->program->language == RS_LANGUAGE_CUDA; /* whose methods change them */
+    if (node >= 0 && (classes || walk->exposed->count > 0))
         scan(&u, node);
 }

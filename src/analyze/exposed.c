@@ -106,9 +106,12 @@ static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
     int callee = tree->nodes[node].first, which = 0;
     bool constructs = clang_getCursorKind(declared) == CXCursor_Constructor;
-    int argument = callee < 0 || constructs ? callee : tree->nodes[callee].next;
+    int argument = constructs ? callee : rs_node_argument(tree, node);
+    int named = constructs ? -1 : rs_node_operator(tree, node);
     bool ok = true;
     for (; argument >= 0 && ok; argument = tree->nodes[argument].next) {
+        if (argument == named)
+            continue;
         CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
         if (!clang_Cursor_isNull(parameter) &&
             rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(parameter)).kind))

@@ -790,7 +790,10 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
     case CXCursor_ConditionalOperator:
         return evaluate_conditional(walk, node);
     case CXCursor_CallExpr:
-        return rs_walk_call(walk, node);
+        return rs_walk_gives_place(walk, node) ? evaluate_memory(walk, node)
+                                               : rs_walk_call(walk, node);
+    case CXCursor_CXXThisExpr:
+        return walk->self;
     case CXCursor_CStyleCastExpr:
     case CXCursor_CXXStaticCastExpr:
     case CXCursor_CXXReinterpretCastExpr:

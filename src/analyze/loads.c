@@ -125,10 +125,20 @@ static rs_value loaded_number(rs_walk *walk, const rs_value *address)
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
-/* Whether the variable of a member has contents that are not followed: it is no parameter. */
-static bool was_filled(const rs_walk *walk, int node)
+/* Whether an expression is a member of "this", or one of a member of it. */
+static bool is_own(const rs_tree *tree, int node)
+{
+    while (node >= 0 && tree->nodes[node].first >= 0)
+        node = tree->nodes[node].first;
+    return node >= 0 && (tree->nodes[node].kind == CXCursor_MemberRefExpr ||
+                         tree->nodes[node].kind == CXCursor_CXXThisExpr);
+}
+
+bool rs_walk_was_filled(const rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
+    if (is_own(tree, node))
+        return walk->self_filled;
     while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr)
         node = tree->nodes[node].first;
     if (node < 0)
@@ -163,6 +173,19 @@ static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, CXType t
     return value;
 }
 
+/* A member as it is written, one of "this" behind the object's name; the caller frees. */
+static char *member_text(const rs_walk *walk, int node)
+{
+    char *text = rs_walk_source(walk, node);
+    if (text == NULL || walk->self_name[0] == '\0' || !is_own(walk->tree, node))
+        return text;
+    rs_text name = RS_TEXT_EMPTY;
+    const char *rest = strncmp(text, "this->", 6) == 0 ? text + 6 : text;
+    rs_text_format(&name, "%s.%s", walk->self_name, rest);
+    free(text);
+    return rs_text_take(&name);
+}
+
 /* Whether a member is one of threadIdx and the like, which a reference or a copy may lead to. */
 static bool is_thread_part(rs_walk *walk, uint64_t key, rs_value *value)
 {
@@ -178,7 +201,7 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
     rs_value value = rs_value_unknown(0, false);
     if (is_thread_part(walk, place->key, &value))
         return value;
-    char *text = rs_walk_source(walk, node);
+    char *text = member_text(walk, node);
     bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
     if (text == NULL)
         walk->no_memory = true;
@@ -187,7 +210,7 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
     else if (integer)
         value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
-    value.lost = type.kind == CXType_Pointer && was_filled(walk, node);
+    value.lost = type.kind == CXType_Pointer && rs_walk_was_filled(walk, node);
     return value;
 }
 
@@ -264,7 +287,7 @@ static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place,
     rs_value value = rs_value_unknown(depends, record.data);
     rs_text path = RS_TEXT_EMPTY;
     int64_t offset = add_path(walk, &path, place->key);
-    char *text = rs_walk_source(walk, node);
+    char *text = member_text(walk, node);
     if (text == NULL || path.failed || path.data == NULL)
         walk->no_memory = true;
     else if (copied && record.array >= 0 && (integer || pointer))
@@ -282,7 +305,7 @@ static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place,
         value = rs_value_number(rs_walk_auxiliary(walk, text, depends, record.data, true));
     rs_text_free(&path);
     free(text);
-    value.lost = value.lost || (pointer && !copied && was_filled(walk, node));
+    value.lost = value.lost || (pointer && !copied && rs_walk_was_filled(walk, node));
     return value;
 }
 

@@ -490,18 +490,30 @@ static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const 
     return place;
 }
 
+/* A member of "this", whose name may be left out. */
+static rs_location locate_own_member(rs_walk *walk, CXCursor field, const char *name)
+{
+    const rs_value self = walk->self;
+    if (self.kind == RS_VALUE_POINTER)
+        return at_member(walk, self.key, field, name);
+    return self.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &self, field, name)
+                                         : rs_place_none();
+}
+
 static rs_location locate_member(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     int base = rs_node_child(tree, node, 0);
     char name[NAME_ROOM];
     CXCursor field = clang_getCursorReferenced(tree->nodes[node].cursor);
+    if (base < 0 && copy_name(name, field))
+        return locate_own_member(walk, field, name);
     if (base < 0)
-        return rs_place_none(); /* a member of "this" */
+        return rs_place_none();
     if (!copy_name(name, tree->nodes[node].cursor)) {
         /* A component of a vector: the name is what stands at the end. */
         size_t end = tree->nodes[node].end, begin = end;
-        while (begin > tree->nodes[base].end && rs_identifier_length(tree->text + begin - 1) > 0)
+        while (begin > tree->nodes[base].end && isalnum((unsigned char)tree->text[begin - 1]))
             begin--;
         snprintf(name, sizeof name, "%.*s", (int)(end - begin), tree->text + begin);
     }
@@ -564,6 +576,15 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
     case CXCursor_UnaryOperator:
         if (rs_node_is_prefix(walk->tree, node, "*"))
             return locate_target(walk, node);
+        break;
+    case CXCursor_CallExpr:
+        if (rs_walk_gives_place(walk, node)) {
+            rs_value value = rs_walk_call(walk, node);
+            rs_location given = at_address(&value);
+            if (given.kind == RS_PLACE_NONE)
+                given.address = value;
+            return given;
+        }
         break;
     default:
         break;

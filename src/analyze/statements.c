@@ -3,10 +3,11 @@
 #include "source/query.h"
 #include "source/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_ROUTINE_LIMIT = 4000 };
+enum { FILE_ROUTINE_LIMIT = 4000, VECTOR_LIMIT = 16, NAME_ROOM = 16 };
 
 /* Whether a statement never reaches what follows it. */
 static bool jumps(const rs_tree *tree, int node)
@@ -30,6 +31,47 @@ static bool jumps(const rs_tree *tree, int node)
 }
 
 /* ---- declarations ---- */
+
+/* The node whose children are the components that a vector is made of; -1 when it is not. */
+static int find_components(const rs_walk *walk, int initializer, CXType type)
+{
+    const rs_tree *tree = walk->tree;
+    int node = initializer < 0 ? -1 : rs_node_inner(tree, initializer);
+    if (type.kind != CXType_ExtVector)
+        return -1;
+    if (node >= 0 && tree->nodes[node].kind == CXCursor_CompoundLiteralExpr)
+        node = rs_node_inner(tree, rs_node_last(tree, node));
+    bool list = node >= 0 && tree->nodes[node].kind == CXCursor_InitListExpr &&
+                rs_node_child_count(tree, node) == clang_getNumElements(type);
+    return list ? node : -1;
+}
+
+/* A vector that is declared with its components has each of them for itself. */
+static void walk_components(rs_walk *walk, uint64_t key, int list, CXType type)
+{
+    CXType element = clang_getCanonicalType(clang_getElementType(type));
+    int64_t size = clang_Type_getSizeOf(element);
+    bool integer = element.kind >= CXType_Bool && element.kind <= CXType_Int128;
+    rs_value whole = rs_value_unknown(0, false);
+    rs_value parts[VECTOR_LIMIT];
+    int count = 0;
+    for (int child = walk->tree->nodes[list].first; child >= 0 && count < VECTOR_LIMIT;
+         child = walk->tree->nodes[child].next) {
+        rs_value part = rs_walk_evaluate(walk, child);
+        part = rs_walk_narrow(walk, &part, child, element);
+        part.carried_loop = -1;
+        whole.depends |= rs_value_depends(walk, &part);
+        whole.data = whole.data || rs_value_has_data(walk, &part);
+        parts[count++] = part;
+    }
+    rs_walk_set(walk, key, &whole);
+    for (int i = 0; i < count; i++) {
+        char name[NAME_ROOM];
+        snprintf(name, sizeof name, "s%d", i);
+        if (integer && parts[i].kind == RS_VALUE_NUMBER)
+            rs_walk_set(walk, rs_walk_member(walk, key, name, i * size), &parts[i]);
+    }
+}
 
 /*
  * What a variable without an initializer holds: one that the compiler did not understand has some
@@ -63,6 +105,11 @@ static void walk_variable(rs_walk *walk, int node)
         return; /* it begins with what it was */
     if (rs_kind_is_reference(type.kind)) {
         rs_walk_bind_reference(walk, key, initializer);
+        return;
+    }
+    int components = find_components(walk, initializer, type);
+    if (components >= 0) {
+        walk_components(walk, key, components, type);
         return;
     }
     rs_value value =
@@ -182,12 +229,21 @@ static void walk_switch(rs_walk *walk, int node)
     rs_environment_free(&before);
 }
 
+/* What a function gives back: of one that returns a reference, where that leads to. */
+static rs_value returned_value(rs_walk *walk, int expression)
+{
+    CXCursor function = walk->tree->nodes[walk->calls[walk->depth - 1]].cursor;
+    CXType type = clang_getCanonicalType(clang_getCursorResultType(function));
+    return rs_kind_is_reference(type.kind) ? rs_walk_refer_to(walk, expression)
+                                           : rs_walk_evaluate(walk, expression);
+}
+
 static void walk_return(rs_walk *walk, int node)
 {
     int expression = rs_node_child(walk->tree, node, 0);
     if (expression < 0)
         return;
-    rs_value value = rs_walk_evaluate(walk, expression);
+    rs_value value = returned_value(walk, expression);
     value.carried_loop = -1;
     if (walk->returned >= 0) {
         rs_value other = walk->values[walk->returned];

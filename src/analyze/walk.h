@@ -113,6 +113,9 @@ typedef struct {
     int calls[RS_CALL_DEPTH], depth;
     int scanned[RS_CALL_DEPTH], scanned_count; /* functions that are looked through for changes */
     int returned;                              /* the value of the function that is walked, or -1 */
+    rs_value self; /* "this" of the method that is walked: a pointer or an address */
+    char self_name[RS_MEMBER_ROOM];
+    bool self_filled;    /* its pointers are no parameters */
     uint64_t chosen;     /* what decides between two values that are merged varies with these */
     uint64_t conditions; /* and so do all conditions so far in the function that is walked */
     long steps;
@@ -236,6 +239,9 @@ void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduc
 int rs_walk_line(const rs_walk *walk, int node);
 const char *rs_walk_file(const rs_walk *walk, int node);
 
+/* Whether the variable of a member has contents that are not followed: it is no parameter. */
+bool rs_walk_was_filled(const rs_walk *walk, int node);
+
 /* Whether an expression names components of a vector: v.x, v.s01. */
 bool rs_walk_is_component(const rs_walk *walk, int node);
 
@@ -254,6 +260,15 @@ bool rs_walk_is_harmless(const rs_walk *walk, int node);
 
 /* Whether it reads at most what they point to, as printf does. */
 bool rs_walk_only_reads(const rs_walk *walk, int node);
+
+/* The object that a method is called for; -1: the one of the method that calls it, or none. */
+int rs_walk_object(const rs_walk *walk, int node);
+
+/* What a reference to an expression is: a pointer to a variable, or an address. */
+rs_value rs_walk_refer_to(rs_walk *walk, int node);
+
+/* Whether a call gives a place: of a function of the source that returns a reference. */
+bool rs_walk_gives_place(const rs_walk *walk, int node);
 
 /* threads.c: indices of work-items and threads. */
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);

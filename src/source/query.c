@@ -89,6 +89,34 @@ bool rs_node_is_assignment(const rs_tree *tree, int node)
            rs_node_is_step(tree, node);
 }
 
+int rs_node_operator(const rs_tree *tree, int call)
+{
+    static const char word[] = "operator";
+    for (int child = tree->nodes[call].first; child >= 0; child = tree->nodes[child].next) {
+        int inner = rs_node_inner(tree, child);
+        CXString spelling = clang_getCursorSpelling(tree->nodes[inner].cursor);
+        const char *name = clang_getCString(spelling);
+        bool found = tree->nodes[inner].kind == CXCursor_DeclRefExpr && name != NULL &&
+                     strncmp(name, word, strlen(word)) == 0 &&
+                     rs_identifier_length(name) == strlen(word);
+        clang_disposeString(spelling);
+        if (found)
+            return child;
+    }
+    return -1;
+}
+
+int rs_node_argument(const rs_tree *tree, int call)
+{
+    int first = tree->nodes[call].first;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[call].cursor);
+    bool method =
+        !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_CXXMethod;
+    if (first < 0 || (!method && rs_node_operator(tree, call) >= 0))
+        return first;
+    return tree->nodes[first].next;
+}
+
 /* Outputs stand behind the first colon, inputs behind the second one. */
 bool rs_node_is_output(const rs_tree *tree, int node)
 {

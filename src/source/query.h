@@ -28,6 +28,12 @@ bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol);
 bool rs_node_is_step(const rs_tree *tree, int node);       /* ++ or -- */
 bool rs_node_is_assignment(const rs_tree *tree, int node); /* of any kind, steps too */
 
+/* The node that names an operator of a class among the children of its call; -1 for none. */
+int rs_node_operator(const rs_tree *tree, int call);
+
+/* The first argument of a call, whose first child is the function, or an operator's operand. */
+int rs_node_argument(const rs_tree *tree, int call);
+
 /* Whether an operand of inline assembly is one that it writes. */
 bool rs_node_is_output(const rs_tree *tree, int node);
 

@@ -145,8 +145,12 @@ kernel("local arrays", "local float a[16]; __local int b[16][2]; float q[4]; int
        {"a[l]": BESIDE}, {"a": {"space": "local"}, "b": {"space": "local"}, "q": {"space": "private"}, "x": {"space": "global"}})
 
 
-# ---- vectors and views ----
+# ---- vectors, views and classes ----
 
+kernel("components", "int2 p = (int2)(get_global_id(0), get_global_id(1)), q = p; o[p.y * n + p.x] = x[p.s0 * n + p.s1 + 1]; p.x += 1; "
+       "o[p.x] = x[q.y * n + q.x];",
+       {"o[p.y * n + p.x]": {**BESIDE, "matrix": [["1", "0"], ["0", "1"]]}, "o[p.x]": {"offset": ["1"], "approximated": False},
+        "x[p.s0 * n + p.s1 + 1]": {"matrix": [["0", "1"], ["1", "0"]], "offset": ["0", "1"]}, "x[q.y * n + q.x]": BESIDE})
 kernel("products of 24 bits", "o[mul24((int)get_global_id(0), 2)] = x[mad24((int)get_global_id(0), 4, 1)];",
        {"o[mul24((int)get_global_id(0), 2)]": {"transactions": 8, "exact": True},
         "x[mad24((int)get_global_id(0), 4, 1)]": {"transactions": 16, "exact": True}})
@@ -156,6 +160,36 @@ cuda("view of a tile", "extern __shared__ unsigned char raw[]; float *s = (float
      {"s[threadIdx.x]": BESIDE}, {"raw": {"space": "local", "written": True}, "(float *)raw": {"space": "local"}})
 kernel("written through a view", "global char *y = (global char *)x; y[get_global_id(0)] = 1; o[0] = x[n];", {},
        {"x": {"written": True}})
+MATRIX = """struct matrix {
+    float *d; int ld;
+    __device__ float &operator()(int r, int c) { return d[r * ld + c]; }
+    __device__ float &operator[](int i) { return this->d[i]; }
+    __device__ float get(int r, int c) const { return d[r * ld + c]; }
+    __device__ void set(int r, int c, float v) { (*this)(r, c) = v; }
+};
+struct vector { float *v; };
+__device__ float &operator+(const vector &a, int i) { return a.v[i]; }
+__device__ float &first(float *p, int i) { return p[i]; }
+"""
+ROW = "int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y; "
+cuda("operator of a class", ROW + "A(r, c) = B.get(c, r);",
+     {"A(r, c)": {**BESIDE, "write": True, "matrix": [["1", "0"], ["0", "1"]]}, "d[r * ld + c]": {"matrix": [["0", "1"], ["1", "0"]]}},
+     {"A.d": {"written": True, "memory": "global"}, "B.d": {"written": False, "advice": "c r"}}, before=MATRIX,
+     parameters="matrix A, matrix B")
+cuda("other operators", ROW + "A[c * 2] = a + 3 * c; A.set(r, c, 1); first(B.d, c) += 1;",
+     {"A[c * 2]": {"transactions": 8}, "a + 3 * c": {"matrix": [["0", "3"]]}, "(*this)(r, c)": BESIDE,
+      "first(B.d, c)": {**BESIDE, "read": True, "write": True}},
+     {"A.d": {"written": True}, "a.v": {"written": False}, "B.d": {"written": True}}, before=MATRIX,
+     parameters="matrix A, matrix B, vector a")
+
+
+COUNTER = """struct counter { int n; __device__ int next() { n += 2; return n; } __device__ void operator()(int &k) { k += 1; n = k; } };
+"""
+cuda("object that counts", "counter a; a.n = 0; for (int j = 0; j < n; j++) { a.next(); o[a.n] = 1; }", {"o[a.n]": UNKNOWN}, before=COUNTER)
+cuda("operator that counts", "counter a; int k = 0; for (int j = 0; j < n; j++) { a(k); o[k] = 1; }", {"o[k]": {"approximated": True}},
+     before=COUNTER)
+cuda("object that is asked", "counter a; a.n = 0; o[a.next() + threadIdx.x] = 1;", {"o[a.next() + threadIdx.x]": {"transactions": 5, "approximated": False, "offset": ["2"]}},
+     before=COUNTER)
 
 
 def differences(found, wanted):
