@@ -368,6 +368,8 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
     } else if (a->kind == RS_VALUE_ADDRESS && b->kind == RS_VALUE_ADDRESS) {
         result = *a; /* into one of several arrays */
         result.lost = true;
+        if (a->array != b->array)
+            walk->unit->arrays[b->array].mixed = a->array + 1;
     } else if (a->kind == RS_VALUE_ADDRESS) {
         result = *a; /* the other is a null pointer, or nothing is known of it */
         result.approximated = true;

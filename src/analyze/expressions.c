@@ -758,6 +758,16 @@ static rs_value evaluate_memory(rs_walk *walk, int node)
     return rs_walk_load(walk, &place, node);
 }
 
+/* Where a call gives a place that nobody uses, nothing is loaded from it. */
+static rs_value evaluate_call(rs_walk *walk, int node)
+{
+    if (!rs_walk_gives_place(walk, node))
+        return rs_walk_call(walk, node);
+    rs_location place = rs_walk_locate(walk, node);
+    return is_discarded(walk->tree, node) ? rs_value_unknown(0, true)
+                                          : rs_walk_load(walk, &place, node);
+}
+
 static rs_value evaluate_kind(rs_walk *walk, int node)
 {
     if (++walk->steps > STEP_LIMIT)
@@ -790,8 +800,7 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
     case CXCursor_ConditionalOperator:
         return evaluate_conditional(walk, node);
     case CXCursor_CallExpr:
-        return rs_walk_gives_place(walk, node) ? evaluate_memory(walk, node)
-                                               : rs_walk_call(walk, node);
+        return evaluate_call(walk, node);
     case CXCursor_CXXThisExpr:
         return walk->self;
     case CXCursor_CStyleCastExpr:

@@ -185,9 +185,15 @@ static void remove_reference(rs_unit *unit, int at)
         unit->references[i].partner -= unit->references[i].partner > at + 1;
 }
 
-/* What is written through one view of a memory is written in all of them. */
+/*
+ * What is written through one view of a memory is written in all of them, and what is written
+ * through a pointer into one of two arrays perhaps in both.
+ */
 static void settle_views(rs_unit *unit)
 {
+    for (int i = 0; i < unit->array_count; i++)
+        if (unit->arrays[i].mixed > 0 && unit->arrays[unit->arrays[i].mixed - 1].written)
+            unit->arrays[i].written = true;
     for (int i = 0; i < unit->array_count; i++)
         for (int j = 0; j < unit->array_count; j++)
             if (unit->arrays[i].memory == unit->arrays[j].memory && unit->arrays[j].written)

@@ -192,6 +192,11 @@ cuda("object that is asked", "counter a; a.n = 0; o[a.next() + threadIdx.x] = 1;
      before=COUNTER)
 
 
+cuda("one of two arrays", "float *p = n > 3 ? x : o; p[threadIdx.x] = 1;", {}, {"x": {"written": True}, "o": {"written": True}})
+cuda("place that nobody uses", "first(x, threadIdx.x); o[threadIdx.x] = 1;", {"o[threadIdx.x]": BESIDE}, {"x": {"read": False}},
+     before=MATRIX)
+
+
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
 
