@@ -93,17 +93,19 @@ static enum CXChildVisitResult visit_cursor(CXCursor cursor, CXCursor parent, CX
     return at->trouble == NULL ? CXChildVisit_Continue : CXChildVisit_Break;
 }
 
-/* Keeps the first error of the parse. */
-static bool find_errors(rs_tree *tree)
+/* Keeps the first error of the parse that no function of `forgives` (NULL: none) covers. */
+static bool find_errors(rs_tree *tree, rs_tree_forgives *forgives)
 {
     unsigned count = clang_getNumDiagnostics(tree->unit);
     for (unsigned i = 0; i < count && tree->failure == NULL; i++) {
         CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
-        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
-            unsigned offset = 0;
-            CXFile file;
-            clang_getFileLocation(clang_getDiagnosticLocation(diagnostic), &file, NULL, NULL,
-                                  &offset);
+        CXSourceLocation place = clang_getDiagnosticLocation(diagnostic);
+        unsigned offset = 0;
+        clang_getFileLocation(place, NULL, NULL, NULL, &offset);
+        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
+            !(forgives != NULL && clang_Location_isFromMainFile(place) != 0 &&
+              clang_getDiagnosticSeverity(diagnostic) == CXDiagnostic_Error &&
+              forgives(tree, offset))) {
             CXString message = clang_getDiagnosticSpelling(diagnostic);
             tree->failure = strdup(clang_getCString(message));
             tree->failure_offset = offset;
@@ -114,6 +116,18 @@ static bool find_errors(rs_tree *tree)
         clang_disposeDiagnostic(diagnostic);
     }
     return true;
+}
+
+restride_status rs_tree_forgive(rs_tree *tree, rs_tree_forgives *forgives)
+{
+    if (tree->unit == NULL || tree->failure == NULL || tree->is_cut)
+        return RESTRIDE_OK;
+    free(tree->failure);
+    tree->failure = NULL;
+    if (find_errors(tree, forgives))
+        return RESTRIDE_OK;
+    rs_tree_free(tree);
+    return rs_fail_memory("a parsed source");
 }
 
 /* Whether the source is safe to parse; if not, *offset is the place that is too much. */
@@ -161,7 +175,7 @@ static restride_status parse(rs_tree *tree, const char *const arguments[], int a
         tree->failure = strdup("libclang could not parse the source");
         return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
     }
-    if (!find_errors(tree))
+    if (!find_errors(tree, NULL))
         return rs_fail_memory("a parsed source");
     visit all = {tree, -1, -1, 0, NULL};
     CXCursor whole = clang_getTranslationUnitCursor(tree->unit);
@@ -169,6 +183,7 @@ static restride_status parse(rs_tree *tree, const char *const arguments[], int a
         return rs_fail_memory("a parsed source");
     visit top = {tree, 0, -1, 1, NULL};
     clang_visitChildren(whole, visit_cursor, &top);
+    tree->is_cut = top.trouble != NULL;
     if (top.trouble != NULL && tree->failure == NULL) {
         tree->failure = strdup(top.trouble);
         if (tree->failure == NULL)

@@ -29,6 +29,7 @@ typedef struct {
     int node_capacity;
     char *failure; /* the first error, or NULL */
     size_t failure_offset;
+    bool is_cut; /* `nodes` are not all */
 } rs_tree;
 
 /*
@@ -43,6 +44,13 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
 restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
                                  const char *const arguments[], int argument_count,
                                  const struct CXUnsavedFile *extra);
+
+/* Whether an error at a place of a parsed source does not matter. */
+typedef bool rs_tree_forgives(const rs_tree *tree, size_t offset);
+
+/* Leaves as `failure` the first error that matters, or NULL. Without memory the tree is freed. */
+restride_status rs_tree_forgive(rs_tree *tree, rs_tree_forgives *forgives);
+
 void rs_tree_free(rs_tree *tree);
 
 #endif

@@ -2,9 +2,17 @@
 #include "transpose/fit.h"
 #include "base/arithmetic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_CHOICES = 16, DEVICE_PARTS = 400, DEVICE_BYTES = 1 << 20, LESS_PARTS = 32 };
+enum {
+    MOST_CHOICES = 16,
+    DEVICE_PARTS = 400,
+    DEVICE_BYTES = 1 << 20,
+    LESS_PARTS = 32,
+    DEVICE_LESS_PARTS = 4,
+    SENTENCE_BYTES = 512
+};
 
 size_t rs_fit_bound(size_t bytes, const rs_engine_traits *traits,
                     const restride_plan_options *options)
@@ -26,20 +34,31 @@ static restride_status add(restride_plan *plan, const rs_choice *choice)
     return status;
 }
 
-/* The first one that can be added; `status` when there is none. */
+static bool is_same(const rs_choice *a, const rs_choice *b)
+{
+    return a->method == b->method && a->tiles.rows == b->tiles.rows &&
+           a->tiles.cols == b->tiles.cols;
+}
+
+/* The first one that can be added; `status`, with its sentence, when there is none. */
 static restride_status add_another(restride_plan *plan, rs_choice *choice, rs_choice *others,
                                    size_t count, rs_fit_adapt *adapt, const void *context,
                                    restride_status status)
 {
+    char sentence[SENTENCE_BYTES];
+    snprintf(sentence, sizeof sentence, "%s", restride_last_error());
     for (size_t i = 0; i < count; i++) {
+        if (is_same(&others[i], choice))
+            continue;
         if (adapt != NULL)
             adapt(&others[i], context);
-        if (add(plan, &others[i]) != RESTRIDE_OK)
-            continue;
-        *choice = others[i];
-        return RESTRIDE_OK;
+        restride_status other = add(plan, &others[i]);
+        if (other == RESTRIDE_OK)
+            *choice = others[i];
+        if (other == RESTRIDE_OK || other == RESTRIDE_OUT_OF_MEMORY)
+            return other;
     }
-    return status;
+    return rs_fail(status, "%s", sentence);
 }
 
 restride_status rs_fit_add(restride_plan *plan, rs_choice *choice, const rs_matrices *matrices,
@@ -60,10 +79,12 @@ restride_status rs_fit_add(restride_plan *plan, rs_choice *choice, const rs_matr
     return status;
 }
 
-size_t rs_fit_less(size_t limit, size_t taken, size_t bound)
+/* To make the stages of a device takes longer than to choose them. */
+size_t rs_fit_less(size_t limit, size_t taken, size_t bound, const rs_engine_traits *traits)
 {
-    const size_t step = limit / LESS_PARTS + 1;
+    const size_t step = limit / LESS_PARTS + 1, leap = limit / DEVICE_LESS_PARTS;
     const size_t over = taken > bound ? taken - bound : 0;
-    const size_t less = over > step ? over : step;
-    return limit > less ? limit - less : limit - step;
+    if (traits->scratch_parts == 0 || over < step)
+        return limit - step;
+    return limit - rs_size_smaller(over, leap > step ? leap : step);
 }

@@ -26,6 +26,6 @@ restride_status rs_fit_add(restride_plan *plan, rs_choice *choice, const rs_matr
                            rs_fit_adapt *adapt, const void *context);
 
 /* The limit for another attempt, after one with `limit` took `taken` bytes of `bound`. */
-size_t rs_fit_less(size_t limit, size_t taken, size_t bound);
+size_t rs_fit_less(size_t limit, size_t taken, size_t bound, const rs_engine_traits *traits);
 
 #endif

@@ -230,7 +230,7 @@ static void spread_all(rs_choice *choice, const void *context)
 static restride_status add_transposition(const rs_sequence *steps, const rs_step *step,
                                          restride_plan *plan, double *cost)
 {
-    rs_choice choice;
+    rs_choice choice = {0};
     const rs_matrices all = rs_sequence_matrices(step);
     const restride_plan_options options = limits_of(steps);
     restride_status status = choose_stages(steps, &all, &choice);
@@ -326,7 +326,7 @@ static restride_status attempt(restride_plan *plan, const rs_sequence *surroundi
 static void give_less(rs_sequence *surroundings, size_t taken)
 {
     surroundings->scratch_limit =
-        rs_fit_less(surroundings->scratch_limit, taken, surroundings->bound);
+        rs_fit_less(surroundings->scratch_limit, taken, surroundings->bound, &surroundings->traits);
 }
 
 static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surroundings,
@@ -337,9 +337,9 @@ static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surro
         bool done;
         size_t taken;
         restride_status status = attempt(plan, surroundings, fill, conversion, &done, &taken);
-        if (status != RESTRIDE_OK || done)
+        if (done || (status != RESTRIDE_OK && (round == 0 || status != RESTRIDE_UNSUPPORTED)))
             return status;
-        give_less(surroundings, taken);
+        give_less(surroundings, taken); /* another order of the steps may keep within less */
     }
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "The stages of this conversion do not keep within %zu bytes of scratch memory; "

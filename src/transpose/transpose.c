@@ -72,7 +72,7 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
         rs_plan_drop_stages(plan, 0);
         if (status != RESTRIDE_OK)
             break;
-        less.scratch_bytes = rs_fit_less(choice.limit, taken, bound);
+        less.scratch_bytes = rs_fit_less(choice.limit, taken, bound, &traits);
     }
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "The stages of this transposition do not keep within %zu bytes of scratch "

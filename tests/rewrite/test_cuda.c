@@ -357,6 +357,41 @@ static void test_refusals(void **state)
     }
 }
 
+/* Functions of the host's call and launch what is not known; those of the device must be
+ * understood, and so must what lies between functions. */
+static void test_host_code(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *after;
+        bool is_transformed;
+    } cases_of_host[] = {
+        {"", "int main() { P *a; cudaMalloc(&a, 400); f<<<4, 32>>>(a, a, 9); return unknown; }",
+         true},
+        {"static void show(P *a) { Viewer v(a); v.show(a[3].x); }\n", "", true},
+        {"__host__ void show(P *a) { shown(a); }\n", "", true},
+        {"__device__ float known(P *a) { return unknown(a); }\n", "", false},
+        {"__host__ __device__ float known(P *a) { return unknown(a); }\n", "", false},
+        {"Unknown *table;\n", "", false},
+        {"", "int main() { if (unknown) { return 1; }", false},
+    };
+    for (size_t i = 0; i < sizeof cases_of_host / sizeof cases_of_host[0]; i++) {
+        rs_text source = RS_TEXT_EMPTY;
+        rs_text_format(&source, "%s%s%s a[i].x = b[i].y; }\n%s\n", RECORDS, cases_of_host[i].before,
+                       KERNEL("P"), cases_of_host[i].after);
+        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source.data, "file",
+                                      "kernel.cu", "tile", 32, "language", "cuda"));
+        const char *text = json_string_value(json_object_get(reply, "source"));
+        if ((text != NULL && strstr(text, "restride_count_a") != NULL) !=
+            cases_of_host[i].is_transformed)
+            fail_msg("%s%s", cases_of_host[i].before, cases_of_host[i].after);
+        if (cases_of_host[i].is_transformed)
+            assert_non_null(strstr(text, cases_of_host[i].after));
+        json_decref(reply);
+        rs_text_free(&source);
+    }
+}
+
 static void test_template(void **state)
 {
     (void)state;
@@ -456,9 +491,13 @@ static void test_numbers_behind_references(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_results), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_template),     cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_text),         cmocka_unit_test(test_numbers_behind_references),
+        cmocka_unit_test(test_same_results),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_host_code),
+        cmocka_unit_test(test_template),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_numbers_behind_references),
     };
     return cmocka_run_group_tests_name("rewrite_cuda", tests, NULL, NULL);
 }

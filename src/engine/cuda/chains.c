@@ -2,8 +2,8 @@
  * 100! and 0100! by planned chains (kernels/chains.cu): how wide a walker is, how many there are,
  * and the tables that say where each begins.
  *
- * No scratch memory: what a chain would overwrite too early waits in the registers of the walker
- * that needs it. The tables take two positions a walker, one a longer cycle, and, where there are
+ * No scratch memory: what a chain would overwrite too early waits on chip for the walker that needs
+ * it. The tables take two positions a walker, one a longer cycle, and, where there are
  * cycles of a few elements, a bit an element.
  */
 #include "base/arithmetic.h"
@@ -101,8 +101,6 @@ enum {
     CARRY_BLOCKS = 2,          /* a multiprocessor */
     CARRY_HALF_BYTES = 8192,   /* under way a walker, at most, while others are stored */
     CARRY_MOST_DEPTH = 8,
-    CARRY_LEAST_TEAM = 4, /* threads a walker: those of a warp wait for each other */
-    CARRY_MOST_THREADS = 1024 / CARRY_BLOCKS,
     CARRY_LINE_BYTES = 128,
     CARRY_BELLS = 2,
     BELL_BYTES = 8,
@@ -146,11 +144,6 @@ static restride_status create_carrying_kernel(const rs_cuda_stage *stage, rs_cud
     size_t room = engine->shared_bytes / CARRY_BLOCKS - RESERVED_BYTES;
     size_t blocks = walker_bytes <= room ? CARRY_BLOCKS : 1;
     size_t walkers = (blocks > 1 ? room : engine->shared_bytes_a_block) / walker_bytes;
-    size_t team = MOST_LANES;
-    while (team > CARRY_LEAST_TEAM && walkers * team > CARRY_MOST_THREADS)
-        team /= 2;
-    if (walkers * team > CARRY_MOST_THREADS)
-        walkers = CARRY_MOST_THREADS / team;
     if (walkers == 0)
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "Slices of %zu bytes do not fit into the shared memory of %s.", slice,
@@ -159,14 +152,14 @@ static restride_status create_carrying_kernel(const rs_cuda_stage *stage, rs_cud
         {"WORD_BYTES", NULL, CARRY_WORD_BYTES},
         {"SLOT_WORDS", NULL, slot / CARRY_WORD_BYTES},
         {"DEPTH", NULL, depth},
-        {"TEAM", NULL, team},
-        {"THREADS", NULL, walkers * team},
+        {"TEAM", NULL, MOST_LANES},
+        {"THREADS", NULL, walkers * MOST_LANES},
         {"BLOCKS", NULL, blocks},
         {"position", position, 0},
     };
     *cut = (cutting){1, walkers, slice / CARRY_WORD_BYTES};
     return rs_cuda_kernel_create(&launch->kernel, engine, "carry", rs_cuda_carry_kernel, defines,
-                                 sizeof defines / sizeof defines[0], walkers * team,
+                                 sizeof defines / sizeof defines[0], walkers * MOST_LANES,
                                  walkers * walker_bytes);
 }
 

@@ -59,7 +59,8 @@ static void leave(const rs_cuda_engine *engine)
 
 size_t rs_cuda_word(const rs_transpose_task *task)
 {
-    return rs_size_gcd(rs_size_gcd(task->unit, task->offset), rs_size_gcd(task->pitch, 16));
+    size_t word = rs_size_gcd(rs_size_gcd(task->unit, task->offset), rs_size_gcd(task->pitch, 16));
+    return task->repeats > 1 ? rs_size_gcd(word, task->repeat_pitch) : word;
 }
 
 restride_status rs_cuda_keep(rs_cuda_launch *launch, const rs_cuda_engine *engine,
@@ -385,6 +386,18 @@ static rs_cuda_result run_launches(const rs_cuda_stage *stage, void *buffer, boo
     return code;
 }
 
+/* What a kernel did wrong, or what happened to the device, is told by a later call, and what an
+ * earlier run has left of the buffer is not known then. */
+static bool is_of_earlier_work(rs_cuda_result code)
+{
+    static const rs_cuda_result codes[] = {214, 220, 226, 700, 702, 710,
+                                           714, 715, 716, 717, 718, 719};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
 static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs_progress *progress,
                            rs_under_way *under_way)
 {
@@ -400,7 +413,7 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
     if (code == 0)
         code = run_launches(stage, buffer, &has_begun);
     leave(engine);
-    if (under_way != NULL && has_begun)
+    if (under_way != NULL && (has_begun || is_of_earlier_work(code)))
         under_way->has_begun = true;
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "launching a kernel");
 }

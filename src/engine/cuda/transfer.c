@@ -198,6 +198,9 @@ static restride_status download(rs_transfer *base, const rs_transfer_block *bloc
         {0, 0, RS_CUDA_MEMORY_HOST, block->host, 0, NULL, block->host_pitch},
         block->row_bytes,
         block->rows};
+    /* Into memory that is not pinned a copy may fail half-way. */
+    if (block->has_begun != NULL)
+        *block->has_begun = true;
     rs_cuda_result code =
         is_dense(block)
             ? api->cuMemcpyDtoHAsync(block->host, device, block->rows * block->row_bytes, stream)

@@ -5,9 +5,10 @@
  *
  * The environment says what goes wrong:
  *     EMULATED_FAIL=NAME        that function returns CUDA_ERROR_UNKNOWN, cuMemAlloc out of memory
- *     EMULATED_FAIL=NAME:N      its N-th call does, counted from the first call of any function
- * that finds this value; emulated_has_failed() says whether it came to it EMULATED_CAPABILITY=MAJOR
- * and EMULATED_LOG=FILE gets a line for each call.
+ *     EMULATED_FAIL=NAME:N      its N-th call does, counted from the first call of any function that
+ *                               finds this value; emulated_has_failed() says whether it came to it
+ *     EMULATED_CAPABILITY=MAJOR compute capability, 9 by default
+ * EMULATED_LOG=FILE gets a line for each call.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -574,7 +575,6 @@ typedef struct {
     unsigned threads, block_2;
     void *shared;
     void (*wait)(unsigned members);
-    void (*yield)(void);
 } emulated_thread;
 
 typedef struct {
@@ -598,11 +598,6 @@ static void wait_here(unsigned members)
     running->waiting = true;
     running->group = members == 0 ? running->seen.block : running->seen.block / members * members;
     running->waited = members == 0 ? 1 : members;
-    swapcontext(&running->context, &scheduler);
-}
-
-static void yield_here(void)
-{
     swapcontext(&running->context, &scheduler);
 }
 
@@ -678,8 +673,7 @@ static void run_blocks(const function *f, unsigned first, unsigned count, unsign
                                     threads_each,
                                     second,
                                     areas[block],
-                                    wait_here,
-                                    yield_here};
+                                    wait_here};
         getcontext(&c->context);
         c->context.uc_stack.ss_sp = stacks + i * STACK_BYTES;
         c->context.uc_stack.ss_size = STACK_BYTES;

@@ -41,7 +41,6 @@ typedef struct {
     uint threads, block_2;
     void *shared;
     void (*wait)(uint members); /* 0: the block */
-    void (*yield)(void);
 } emulated_thread;
 
 const emulated_thread *emulated;
@@ -77,57 +76,78 @@ FUNCTION void drain(void)
 {
 }
 
-/* Bulk copies: as early as possible, and waiting is to let others run. */
+/* Bulk copies: as late as they may be. What is fetched is garbage until its bell has been heard,
+ * and what is stored stays where it was until the thread waits for its stores. */
 typedef struct {
-    int missing; /* bytes */
-    bool expected;
-    bool turn;
+    uint expected; /* bytes */
 } bell;
+
+typedef struct {
+    const void *owner; /* a bell, or the thread that stores */
+    void *target;
+    const void *source;
+    uint bytes;
+} bulk_copy;
+
+enum { MOST_BULK_COPIES = 65536, GARBAGE = 0xdb };
+static bulk_copy bulk_copies[MOST_BULK_COPIES];
+static uint bulk_count;
+
+/* Makes the copies of an owner, or forgets them; returns their bytes. */
+FUNCTION uint end_bulk(const void *owner, bool makes)
+{
+    uint kept = 0, bytes = 0;
+    for (uint i = 0; i < bulk_count; i++) {
+        const bulk_copy c = bulk_copies[i];
+        if (c.owner != owner) {
+            bulk_copies[kept++] = c;
+            continue;
+        }
+        bytes += c.bytes;
+        if (makes)
+            memcpy(c.target, c.source, c.bytes);
+    }
+    bulk_count = kept;
+    return bytes;
+}
+
+FUNCTION void begin_bulk(const void *owner, void *target, const void *source, uint bytes)
+{
+    if (((size_t)target | (size_t)source | bytes) % 16 != 0 || bulk_count == MOST_BULK_COPIES)
+        __builtin_trap();
+    bulk_copies[bulk_count++] = (bulk_copy){owner, target, source, bytes};
+}
 
 FUNCTION void begin_bell(bell *b)
 {
     *b = (bell){0};
-}
-
-FUNCTION void ring(bell *b)
-{
-    if (b->expected && b->missing == 0) {
-        b->expected = false;
-        b->turn = !b->turn;
-    }
-}
-
-FUNCTION void expect(bell *b, uint bytes)
-{
-    b->missing += (int)bytes;
-    b->expected = true;
-    ring(b);
-}
-
-FUNCTION void await_bell(bell *b, uint turn)
-{
-    while (b->turn == turn)
-        emulated->yield();
-}
-
-FUNCTION void check_bulk(const void *target, const void *source, uint bytes)
-{
-    if (((size_t)target | (size_t)source | bytes) % 16 != 0)
-        __builtin_trap();
+    end_bulk(b, false);
+    end_bulk(emulated, false);
 }
 
 FUNCTION void bulk_fetch(void *target, const void *source, uint bytes, bell *b)
 {
-    check_bulk(target, source, bytes);
-    memcpy(target, source, bytes);
-    b->missing -= (int)bytes;
-    ring(b);
+    begin_bulk(b, target, source, bytes);
+    memset(target, GARBAGE, bytes);
+}
+
+FUNCTION void expect(bell *b, uint bytes)
+{
+    b->expected += bytes;
+}
+
+/* All that is expected must be on its way, or it would wait for ever. */
+FUNCTION void await_bell(bell *b, uint turn)
+{
+    (void)turn;
+    if (end_bulk(b, true) != b->expected)
+        __builtin_trap();
+    b->expected = 0;
 }
 
 FUNCTION void bulk_store(void *target, const void *source, uint bytes)
 {
-    check_bulk(target, source, bytes);
-    memcpy(target, source, bytes);
+    begin_bulk(emulated, target, source, bytes);
 }
 
 FUNCTION void end_stores(void)
@@ -135,8 +155,8 @@ FUNCTION void end_stores(void)
 }
 
 #define BULK_FENCE()
-#define STORES_DONE()
-#define FREE_OF_STORES(but_last) ((void)(but_last))
+#define STORES_DONE() end_bulk(emulated, true)
+#define FREE_OF_STORES(but_last) (end_bulk(emulated, true), (void)(but_last))
 
 /* Without the barrier of the block that it has, so that a kernel that does not wait fails. */
 FUNCTION ulong arrive(ulong *counter, uint members)

@@ -1,6 +1,6 @@
 /*
  * 100! and 0100! as in chains.cu, by the bulk copy engine: a walker is one thread, which has slices
- * of several hundred bytes brought into shared memory and stored from there. So no word passes
+ * of 1 to 16 KB brought into shared memory and stored from there. So no word passes
  * through a register, and a walker's elements are under way while it waits.
  *
  * A walker has two halves of DEPTH slots each, and one slot for the element at the end of its
