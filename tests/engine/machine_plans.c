@@ -204,6 +204,7 @@ static const conversion chosen[] = {
     {"y:133 x:177", "y/8 x/8 y%8 x%8", "x y", 4},
     {"i:1000 f:3", "i/100 i/10%10 f i%10", "f i", 2},
     {"i:1003 f:3", "i f", "i/32:pad f i%32", 4},
+    {"p:2 i:515 g:7 f:9", "p i/256 g f i%256", "p i/256 f g i%256", 4}, /* repeats at odd places */
     {"y:30 x:45 e:3", "y x e", "x/16:pad y/8:pad e x%16 y%8", 4},
     {"i:1007 " MIXED, "i f", "f i", 0},
     {"i:1007 " MIXED, "i f", "i/32 f i%32", 0},
