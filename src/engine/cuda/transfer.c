@@ -216,11 +216,9 @@ static restride_status wait(rs_transfer *base, rs_ticket ticket)
     if (event == NULL)
         return RESTRIDE_OK;
     restride_status status = enter(base);
-    if (status != RESTRIDE_OK)
-        return status;
-    rs_cuda_result code = api->cuEventSynchronize(event);
+    rs_cuda_result code = status == RESTRIDE_OK ? api->cuEventSynchronize(event) : 0;
     api->cuEventDestroy(event);
-    return leave(base, code, "waiting for a transfer");
+    return status == RESTRIDE_OK ? leave(base, code, "waiting for a transfer") : status;
 }
 
 static restride_status copy(rs_transfer *base, void *to, size_t to_offset, void *from,
