@@ -3,6 +3,7 @@
  * all pointers before it. Loops are walked until nothing changes, which is soon: types only fall,
  * and classes only become fewer.
  */
+#include "analyze/exposed.h"
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
@@ -40,6 +41,23 @@ int rs_grid_function(const rs_grid_walk *w, CXCursor name)
 
 /* ---- statements ---- */
 
+/* A function that is called with the address of the variable at the end of its scope; libclang has
+ * no name for the attribute, which may stand before the type, behind it or behind the name. */
+static bool has_cleanup(const rs_grid_walk *w, int node)
+{
+    const rs_tree *tree = w->tree;
+    int initializer = rs_node_initializer(tree, node), around = tree->nodes[node].parent;
+    bool statement = around >= 0 && tree->nodes[around].kind == CXCursor_DeclStmt;
+    size_t at = tree->nodes[statement ? around : node].begin, word, length;
+    size_t end = initializer >= 0 ? tree->nodes[initializer].begin
+                                  : tree->nodes[statement ? around : node].end;
+    while (rs_word_next(tree->text, end, &at, &word, &length))
+        if (rs_word_equals(tree->text, word, length, "cleanup") ||
+            rs_word_equals(tree->text, word, length, "__cleanup__"))
+            return true;
+    return false;
+}
+
 /* A reference is another name of a variable; sizes and types in a declaration are expressions. */
 static void walk_variable(rs_grid_walk *w, int node)
 {
@@ -47,6 +65,8 @@ static void walk_variable(rs_grid_walk *w, int node)
     rs_extended_type type = RS_TYPE_OF(RS_TYPE_NEW);
     bool reference = rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(cursor)).kind);
     int initializer = rs_node_initializer(w->tree, node);
+    if (has_cleanup(w, node))
+        rs_flow_expose(&w->context, &w->flow, rs_grid_key(cursor), node);
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
         if (child != initializer || reference)
             rs_grid_lose_all(w, child, "a declaration that is not followed has the address");
@@ -84,6 +104,8 @@ typedef struct {
 
 static void walk_round(rs_grid_walk *w, const loop_parts *parts, rs_grid_exits *leaving, int node)
 {
+    if (parts->condition >= 0 && !clang_isExpression(rs_grid_kind(w, parts->condition)))
+        rs_grid_lose_all(w, parts->condition, "a condition that is not followed has the address");
     if (!parts->body_first) {
         rs_grid_evaluate(w, parts->condition);
         rs_flow_meet(&w->context, &leaving->breaks, &w->flow, node);
@@ -123,6 +145,11 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
     rs_flow_free(&leaving.continues);
 }
 
+static bool starts_behind(const rs_tree *tree, size_t at, int node)
+{
+    return rs_text_is(tree, at, tree->nodes[node].begin, "");
+}
+
 /* The parts of a for statement that are missing have no node; the semicolons tell which. */
 static void walk_for(rs_grid_walk *w, int node)
 {
@@ -130,7 +157,8 @@ static void walk_for(rs_grid_walk *w, int node)
     loop_parts parts = {-1, -1, -1, false};
     size_t semicolons[2] = {0, 0};
     int depth = 0, found = 0;
-    for (size_t at = tree->nodes[node].begin; at < tree->nodes[node].end && found < 2; at++) {
+    for (size_t at = tree->nodes[node].begin; at < tree->nodes[node].end && found < 2;
+         at = rs_word_skip(tree->text, tree->nodes[node].end, at)) {
         depth += tree->text[at] == '(';
         depth -= tree->text[at] == ')';
         if (tree->text[at] == ';' && depth == 1)
@@ -146,11 +174,33 @@ static void walk_for(rs_grid_walk *w, int node)
         else
             parts.step = child;
     }
+    bool told = found == 2 && !rs_text_is(tree, semicolons[0] + 1, semicolons[1], "");
+    if (told && (parts.condition < 0 || !starts_behind(tree, semicolons[0] + 1, parts.condition))) {
+        rs_grid_keep_known(w, node, "a condition that is not followed has the address");
+        rs_grid_lose_all(w, node, "a condition that is not followed has the address");
+    }
     walk_loop(w, &parts, node);
 }
 
+static bool has_semicolon(const rs_tree *tree, size_t at, size_t end)
+{
+    for (; at < end; at = rs_word_skip(tree->text, end, at))
+        if (tree->text[at] == ';')
+            return true;
+    return false;
+}
+
+/* A declaration in the condition has no node. */
 static void walk_switch(rs_grid_walk *w, int node)
 {
+    int first = rs_node_child(w->tree, node, 0), last = rs_node_last(w->tree, node);
+    if (first >= 0 &&
+        (!clang_isExpression(rs_grid_kind(w, first)) ||
+         has_semicolon(w->tree, w->tree->nodes[node].begin, w->tree->nodes[last].begin))) {
+        rs_grid_keep_known(w, node, "a switch that is not followed has the address");
+        rs_grid_lose_all(w, node, "a switch that is not followed has the address");
+        return;
+    }
     int body = rs_node_child(w->tree, node, 1);
     rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
     if (body < 0)
@@ -407,27 +457,92 @@ static int node_at(const rs_tree *tree, size_t offset)
     return found;
 }
 
-/* Whether the address of a variable is taken for something else than a call before a grid. */
-static bool is_aliased(const rs_grid_walk *w, int declaration, size_t before)
+/* Functions that write through an address and forget it. */
+static bool forgets_address(const rs_grid_walk *w, int node)
+{
+    int call = w->tree->nodes[node].parent;
+    while (call >= 0 && rs_node_inner(w->tree, call) == node)
+        call = w->tree->nodes[call].parent;
+    char name[64] = "";
+    if (call >= 0 && w->tree->nodes[call].kind == CXCursor_CallExpr)
+        rs_grid_spelling(w->tree->nodes[call].cursor, name);
+    return strcmp(name, "scanf") == 0 || strcmp(name, "sscanf") == 0 || strcmp(name, "fscanf") == 0;
+}
+
+/* Whether a name stands where its value is read and nothing else: what is written, has its address
+ * taken or gets another name is not converted to a value. */
+static bool is_read(const rs_grid_walk *w, int node)
 {
     const rs_tree *tree = w->tree;
-    for (int i = 1; i < tree->node_count; i++) {
-        int operand = tree->nodes[i].kind == CXCursor_UnaryOperator
-                          ? rs_node_inner(tree, rs_node_child(tree, i, 0))
-                          : -1;
-        if (operand < 0 || tree->nodes[operand].kind != CXCursor_DeclRefExpr ||
-            !rs_node_is_prefix(tree, i, "&") ||
-            !clang_equalCursors(clang_getCursorReferenced(tree->nodes[operand].cursor),
-                                tree->nodes[declaration].cursor))
-            continue;
-        int user = tree->nodes[i].parent;
-        while (user >= 0 && rs_node_inner(tree, user) == i)
-            user = tree->nodes[user].parent;
-        if (user < 0 || tree->nodes[user].kind != CXCursor_CallExpr ||
-            tree->nodes[i].begin > before)
-            return true;
+    int up = tree->nodes[node].parent;
+    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
+        up = tree->nodes[up].parent;
+    if (up < 0 || tree->nodes[up].kind == CXCursor_UnexposedExpr)
+        return up >= 0 && (rs_node_same_bytes(tree, up, node) || rs_node_inner(tree, up) == node);
+    switch ((int)tree->nodes[up].kind) {
+    case CXCursor_VarDecl: /* in the type, where extents are */
+    case CXCursor_ParmDecl:
+    case CXCursor_TypedefDecl:
+    case CXCursor_CStyleCastExpr:
+        return !rs_kind_is_reference(rs_node_type(tree, up).kind);
+    case CXCursor_UnaryExpr:
+        return true;
+    default:
+        return tree->nodes[up].kind == CXCursor_BinaryOperator && !rs_node_is_assignment(tree, up);
     }
+}
+
+/* Whether a loop around a node is one around a byte too. */
+static bool shares_loop(const rs_tree *tree, int node, size_t at)
+{
+    for (int up = tree->nodes[node].parent; up >= 0; up = tree->nodes[up].parent)
+        if ((tree->nodes[up].kind == CXCursor_ForStmt ||
+             tree->nodes[up].kind == CXCursor_WhileStmt ||
+             tree->nodes[up].kind == CXCursor_DoStmt) &&
+            tree->nodes[up].begin < at && at < tree->nodes[up].end)
+            return true;
     return false;
+}
+
+/* Whether a name of an extent is used in a way that may change it when the grid is there: a
+ * variable that belongs to one call may be written before. */
+static bool may_change(const rs_grid_walk *w, int node, bool lasts, size_t grid)
+{
+    const rs_tree *tree = w->tree;
+    int up = tree->nodes[node].parent;
+    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
+        up = tree->nodes[up].parent;
+    if (is_read(w, node))
+        return false;
+    bool written = rs_node_is_assignment(tree, up) &&
+                   rs_node_inner(tree, rs_node_child(tree, up, 0)) == rs_node_inner(tree, node);
+    bool address =
+        rs_grid_kind(w, up) == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
+    return lasts || (!written && !(address && forgets_address(w, up))) ||
+           tree->nodes[node].begin > grid || shares_loop(tree, node, grid) ||
+           rs_node_is_below(tree, node, CXCursor_LambdaExpr);
+}
+
+/* Whether a variable has the same value wherever the grid is; at least as far as is known here. */
+static bool is_settled(const rs_grid_walk *w, int declaration, size_t grid)
+{
+    const rs_tree *tree = w->tree;
+    CXCursor declared = tree->nodes[declaration].cursor;
+    if (tree->nodes[declaration].kind == CXCursor_EnumConstantDecl ||
+        clang_isConstQualifiedType(clang_getCursorType(declared)) != 0)
+        return true;
+    if (rs_kind_is_reference(rs_node_type(tree, declaration).kind) ||
+        clang_isVolatileQualifiedType(clang_getCursorType(declared)) != 0)
+        return false;
+    bool lasts = rs_variable_lasts(declared);
+    for (int i = 1; i < tree->node_count; i++)
+        if (tree->nodes[i].kind == CXCursor_DeclRefExpr &&
+            clang_equalCursors(
+                clang_getCanonicalCursor(clang_getCursorReferenced(tree->nodes[i].cursor)),
+                clang_getCanonicalCursor(declared)) != 0 &&
+            may_change(w, i, lasts, grid))
+            return false;
+    return true;
 }
 
 /* Extents are computed again at each access: they give what they gave at the declaration. */
@@ -442,7 +557,7 @@ static void keep_strange_extents(rs_grid_walk *w)
             strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
             while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
                 int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
-                strange = strange || (declaration >= 0 && is_aliased(w, declaration, grid->name));
+                strange = strange || (declaration >= 0 && !is_settled(w, declaration, grid->name));
             }
         }
         char name[64];
@@ -591,8 +706,8 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
         find_sizes(&w);
     if (!w.context.no_memory && count > 0) {
         keep_unfollowed(&w);
-        keep_strange_extents(&w);
         walk_functions(&w);
+        keep_strange_extents(&w);
     }
     rs_flow_free(&w.flow);
     free(w.followed);

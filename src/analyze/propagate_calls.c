@@ -410,6 +410,13 @@ static rs_extended_type check_result(rs_grid_walk *w, rs_extended_type result, i
 
 rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
 {
+    CXCursor constructor = clang_getCursorReferenced(w->tree->nodes[node].cursor);
+    if (clang_getCursorKind(constructor) == CXCursor_Constructor ||
+        rs_node_operator(w->tree, node) >= 0) {
+        rs_grid_lose_all(w, node,
+                         "a constructor or an operator, which is not followed, gets the address");
+        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    }
     arguments list = read_arguments(w, node);
     int callee = list.callee >= 0 ? rs_node_inner(w->tree, list.callee) : -1;
     bool named = callee >= 0 && rs_grid_kind(w, callee) == CXCursor_DeclRefExpr;

@@ -150,6 +150,17 @@ reason recursive 6 'a recursive call gets the address of g'
 apply jumping "again: $launch a, b); if (n--) goto again;"
 reason jumping 9 'goto is not followed'
 
+# Constructors and operators of classes, and declarations in conditions.
+holder='struct holder { void *p; holder(void *q) : p(q) {} float get() const { return ((float *)p)[30]; } }; holder operator<<(void *p, holder h);'
+apply constructed "holder h(a); plain[0] = h.get(); $launch a, b);" "$holder"
+reason constructed 9 'a constructor or an operator'
+apply operated "holder h = a << holder(plain); $launch a, b);" "$holder"
+reason operated 9 'a constructor or an operator'
+apply switching "switch (void *p = a; n) { default: plain[0] = ((float *)p)[30]; } $launch a, b);"
+reason switching 9 'a switch that is not followed'
+apply looping "for (int k = 0; void *p = k ? nullptr : (void *)a; k++) plain[0] = ((float *)p)[30]; $launch a, b);"
+reason looping 9 'a condition that is not followed'
+
 # Flat pointers with comments: the next pointer of that name is the grid; t, which has none, hands it over.
 kernel='// restride: grid to[ny][nx]
 // restride: grid from[ny][nx]

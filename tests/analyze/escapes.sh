@@ -30,6 +30,13 @@ static void *make(int ny, int nx) { double (*made)[ny][nx] = malloc(7 * sizeof *
 static void zero(int nz, int ny, int nx, double zeroed[nz][ny][nx]) { zeroed[1][2][3] = 0; }
 static int columns = 13;
 static void grow(void) { columns = 5; }
+static int from_file = 13;
+static int change_file(const void *x, const void *y) { from_file = 5; return 0; }
+static void change_void(void) { from_file = 5; }
+static int *kept_address;
+static void keep_address(int *p) { kept_address = p; *p = 13; }
+static void rows(int ny, int nx, double r[ny][nx]) { r[0][0] = 1; }
+static void at_end(void *p) { printf("%g\n", (*(double **)p)[300]); }
 END_OF_HEAD
 
 cp head.c program.c
@@ -90,7 +97,16 @@ a changed 'double (*q)[ny][nx] = make(nx, ny); SHOW(q[1][2][3] + a[1][2][3]) fre
 a 'a call that is not followed may set zeroed' 'zero(nz, ny, nx, a); double *raw = calloc(nz, sizeof *a); raw[nx * ny + 2 * nx + 3] = 1; (nz > 99 ? zero : zero)(nz, ny, nx, (void *)raw); SHOW(raw[nx * ny + 2 * nx + 3] + a[1][2][3]) free(raw);'
 # Extents that are no longer what they were.
 a changed 'double (*q)[columns] = malloc(ny * sizeof *q); q[3][4] = 8; q[2][9] = 9; grow(); SHOW(q[3][4] + q[2][9] + a[1][2][3]) free(q); columns = 13;'
-a 'extents of a are more than' 'int *p = &nx; double (*q)[ny][nx] = a; *p = 5; SHOW(q[1][2][3]) *p = 13;'
+a 'nx, an extent, is changed' 'int *p = &nx; double (*q)[ny][nx] = a; *p = 5; SHOW(q[1][2][3]) *p = 13;'
+of_columns='double (*a)[n] = calloc(ny, sizeof *a); rows(ny, n, a); a[3][4] = 8; a[2][9] = 9;'
+a 'extents of a are more than' 'void (*f)(void) = change_void; from_file = 13; { double (*a)[from_file] = calloc(ny, sizeof *a); rows(ny, from_file, a); a[3][4] = 8; a[2][9] = 9; f(); SHOW(a[3][4] + a[2][9]) free(a); }'
+a 'extents of a are more than' 'int k[3] = {1, 2, 3}; from_file = 13; { double (*a)[from_file] = calloc(ny, sizeof *a); rows(ny, from_file, a); a[3][4] = 8; a[2][9] = 9; qsort(k, 3, 4, change_file); SHOW(a[3][4] + a[2][9]) free(a); }'
+a 'extents of a are more than' "int n; keep_address(&n); { $of_columns *kept_address = 5; SHOW(a[3][4] + a[2][9]) free(a); }"
+a 'extents of a are more than' "int n = 13; { $of_columns __asm__(\"\" : \"+r\"(n)); SHOW(a[3][4] + a[2][9]) free(a); }"
+a changed "int n; sscanf(\"13\", \"%d\", &n); { $of_columns SHOW(a[3][4] + a[2][9]) free(a); }"
+# What is found by its text: brackets in strings, attributes.
+a changed 'double (*q)[ny][nx] = a; for (q = (puts("("), b); q != a; q = a) { SHOW(q[1][2][3]) }'
+a 'a variable whose address is not followed gets' '{ __attribute__((cleanup(at_end))) double (*q)[ny][nx] = a; q[1][2][3] += 1; }'
 # sizeof of a part: in the grid's own initializer, too, it is what it was.
 a changed 'double (*q)[nx] = malloc(ny * sizeof *q); q[ny - 1][nx - 1] = 4; SHOW(q[ny - 1][nx - 1] + sizeof *q) free(q);'
 a changed 'double (*q)[nx] = malloc(ny * sizeof(*q)); q[ny - 1][nx - 1] = 4; SHOW(q[ny - 1][nx - 1] + sizeof q[0]) free(q);'
