@@ -8,118 +8,243 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a size says: the text of an expression, and the parts of grids that sizeof asks for. */
+enum { FACTOR_LIMIT = 24, EXPAND_LIMIT = 8 };
+
+/* A number and other factors, in order; `unknown`: what is no such product. */
 typedef struct {
     const rs_program *program;
     const rs_propagation *found;
-    int node;
-} size_text;
+    int via;      /* the call whose arguments stand for parameters, or 0 */
+    size_t there; /* where names mean what they mean in the extents */
+    long long number;
+    int count;
+    bool unknown;
+    char factors[FACTOR_LIMIT][64];
+} product;
 
-/* The initializer of a variable that is a size, or the size itself. */
-static int expand(const rs_tree *tree, int node)
+static void add_factor(product *p, const char *text, size_t length)
 {
-    int inner = rs_node_inner(tree, node);
-    if (inner < 0 || tree->nodes[inner].kind != CXCursor_DeclRefExpr)
-        return node;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[inner].cursor);
-    for (int i = 1; i < node; i++)
-        if (tree->nodes[i].kind == CXCursor_VarDecl &&
+    if (p->count == FACTOR_LIMIT || length >= sizeof p->factors[0]) {
+        p->unknown = true;
+        return;
+    }
+    int at = p->count++;
+    char factor[64];
+    memcpy(factor, text, length);
+    factor[length] = '\0';
+    for (; at > 0 && strcmp(p->factors[at - 1], factor) > 0; at--)
+        memcpy(p->factors[at], p->factors[at - 1], sizeof factor);
+    memcpy(p->factors[at], factor, length + 1);
+}
+
+static void multiply(product *p, long long by)
+{
+    if (by <= 0 || p->number > (1LL << 60) / by)
+        p->unknown = true;
+    else
+        p->number *= by;
+}
+
+/* Extents are names, numbers and products of them; any other one is a factor as it is. */
+static void add_extent(product *p, const char *extent)
+{
+    static const char in_words[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    if (extent == NULL) {
+        p->unknown = true;
+        return;
+    }
+    if (extent[strspn(extent, in_words)] != '\0' && strpbrk(extent, "+-/%()") != NULL) {
+        add_factor(p, extent, strlen(extent));
+        return;
+    }
+    for (; *extent != '\0'; extent += *extent == '*') {
+        size_t length = strspn(extent, in_words);
+        char *end;
+        long long number = strtoll(extent, &end, 10);
+        if (length == 0)
+            p->unknown = true;
+        else if (end == extent + length && (*extent != '0' || length == 1))
+            multiply(p, number);
+        else
+            add_factor(p, extent, length);
+        extent += length;
+        if (p->unknown)
+            return;
+    }
+}
+
+static void add_node(product *p, int node, int depth);
+
+/* The argument that a call of the source has for a parameter; -1 for none. */
+static int argument_for(const rs_tree *tree, int call, int parameter)
+{
+    int argument = rs_node_argument(tree, call);
+    for (int i = tree->nodes[tree->nodes[parameter].parent].first; i >= 0 && argument >= 0;
+         i = tree->nodes[i].next) {
+        if (tree->nodes[i].kind != CXCursor_ParmDecl)
+            continue;
+        if (i == parameter)
+            return argument;
+        argument = tree->nodes[argument].next;
+    }
+    return -1;
+}
+
+/* A name of a size is that of an extent, or what it was set to. */
+static void add_name(product *p, int node, int depth)
+{
+    const rs_tree *tree = &p->program->tree;
+    const rs_node *n = &tree->nodes[node];
+    CXCursor declared = clang_getCursorReferenced(n->cursor);
+    int declaration = -1;
+    for (int i = 1; i < tree->node_count && declaration < 0; i++)
+        if ((tree->nodes[i].kind == CXCursor_VarDecl || tree->nodes[i].kind == CXCursor_ParmDecl ||
+             tree->nodes[i].kind == CXCursor_EnumConstantDecl) &&
             clang_equalCursors(tree->nodes[i].cursor, declared) != 0)
-            return rs_node_initializer(tree, i) >= 0 ? rs_node_initializer(tree, i) : node;
-    return node;
-}
-
-static int count_word(const char *text, size_t begin, size_t end, const char *name, size_t length)
-{
-    size_t at = begin, word, found;
-    int count = 0;
-    while (rs_word_next(text, end, &at, &word, &found))
-        count += found == length && memcmp(text + word, name, length) == 0;
-    return count;
-}
-
-/* How often a name stands in a size, or in the extents that sizeof of a part has there. */
-static int count_mentions(const size_text *size, const char *name, size_t length)
-{
-    const rs_tree *tree = &size->program->tree;
-    const rs_node *node = &tree->nodes[size->node];
-    int count = count_word(tree->text, node->begin, node->end, name, length);
-    for (int i = 0; i < size->found->measure_count; i++) {
-        const rs_grid_measure *measure = &size->found->measures[i];
-        const rs_grid *grid = &size->program->grids.grids[measure->grid];
-        size_t begin = tree->nodes[measure->node].begin;
-        for (int d = measure->depth; node->begin <= begin && begin < node->end && d < grid->rank;
-             d++)
-            count += count_word(grid->extents[d], 0, strlen(grid->extents[d]), name, length);
+            declaration = i;
+    if (declaration < 0 || !rs_extent_is_settled(tree, declaration, n->begin)) {
+        p->unknown = true;
+        return;
     }
-    return count;
+    int via = p->via, argument = -1;
+    if (via > 0 && tree->nodes[declaration].kind == CXCursor_ParmDecl)
+        argument = argument_for(tree, via, declaration);
+    if (argument >= 0) {
+        p->via = 0;
+        add_node(p, argument, depth + 1);
+        p->via = via;
+    } else if (rs_extent_resolve(tree, tree->text + n->begin, n->end - n->begin, p->there) ==
+               declaration) {
+        add_factor(p, tree->text + n->begin, n->end - n->begin);
+    } else if (tree->nodes[declaration].kind == CXCursor_VarDecl &&
+               rs_node_initializer(tree, declaration) >= 0 &&
+               rs_extent_is_settled(tree, declaration, tree->nodes[declaration].begin)) {
+        add_node(p, rs_node_initializer(tree, declaration), depth + 1);
+    } else {
+        p->unknown = true;
+    }
 }
 
-static const char *extent_of(const rs_grid *grid, int d, const char *first)
+static void add_number(product *p, int node)
 {
-    return d == 0 ? first : grid->extents[d];
+    CXEvalResult result = clang_Cursor_Evaluate(p->program->tree.nodes[node].cursor);
+    if (result != NULL && clang_EvalResult_getKind(result) == CXEval_Int)
+        multiply(p, clang_EvalResult_getAsLongLong(result));
+    else
+        p->unknown = true;
+    if (result != NULL)
+        clang_EvalResult_dispose(result);
 }
 
-/* Whether all names of an extent are in a size as often as in all extents; *named: there is one. */
-static bool has_extent(const size_text *size, const rs_grid *grid, const char *first, int which,
-                       bool *named)
+static void add_size(product *p, int node)
 {
-    const char *extent = extent_of(grid, which, first);
-    size_t at = 0, word, length;
-    bool all = true;
-    *named = false;
-    while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
-        int wanted = 0;
-        for (int d = 0; d < grid->rank; d++) {
-            const char *other = extent_of(grid, d, first);
-            wanted +=
-                other == NULL ? 0 : count_word(other, 0, strlen(other), extent + word, length);
+    for (int i = 0; i < p->found->measure_count; i++) {
+        const rs_grid_measure *measure = &p->found->measures[i];
+        const rs_grid *grid = &p->program->grids.grids[measure->grid];
+        if (measure->node != node)
+            continue;
+        multiply(p, p->found->sizes[measure->grid]);
+        for (int d = measure->depth; d < grid->rank; d++)
+            add_extent(p, grid->extents[d]);
+        return;
+    }
+    add_number(p, node);
+}
+
+static void add_node(product *p, int node, int depth)
+{
+    const rs_tree *tree = &p->program->tree;
+    node = node >= 0 ? rs_node_inner(tree, node) : -1;
+    if (node < 0 || depth > EXPAND_LIMIT || p->unknown) {
+        p->unknown = true;
+        return;
+    }
+    switch ((int)tree->nodes[node].kind) {
+    case CXCursor_DeclRefExpr:
+        add_name(p, node, depth);
+        return;
+    case CXCursor_IntegerLiteral:
+        add_number(p, node);
+        return;
+    case CXCursor_UnaryExpr:
+        add_size(p, node);
+        return;
+    case CXCursor_CStyleCastExpr:
+    case CXCursor_CXXStaticCastExpr:
+        p->unknown = clang_Type_getSizeOf(rs_node_type(tree, node)) < 4;
+        add_node(p, rs_node_last(tree, node), depth + 1);
+        return;
+    case CXCursor_BinaryOperator:
+        if (rs_node_is_binary(tree, node, "*")) {
+            add_node(p, rs_node_child(tree, node, 0), depth + 1);
+            add_node(p, rs_node_child(tree, node, 1), depth + 1);
+            return;
         }
-        *named = true;
-        all = all && count_mentions(size, extent + word, length) >= wanted;
     }
-    return all;
+    /* As an extent is written: without blanks. */
+    char text[64];
+    size_t length = 0, word_at = 0, word, size;
+    for (size_t at = tree->nodes[node].begin; at < tree->nodes[node].end && length < 63; at++)
+        if (strchr(" \t\n", tree->text[at]) == NULL)
+            text[length++] = tree->text[at];
+    text[length] = '\0';
+    p->unknown = p->unknown || length == 63 || p->via > 0 || !rs_extent_is_plain(text) ||
+                 !rs_extent_means_same(tree, text, tree->nodes[node].begin, p->there);
+    while (!p->unknown && rs_word_next(text, length, &word_at, &word, &size)) {
+        int declaration = rs_extent_resolve(tree, text + word, size, p->there);
+        p->unknown =
+            declaration < 0 || !rs_extent_is_settled(tree, declaration, tree->nodes[node].begin);
+    }
+    if (!p->unknown)
+        add_factor(p, text, length);
 }
 
-/* Whether a size has operators that make it less than a product, and no extent has them. */
-static bool has_less(const size_text *size, const rs_grid *grid)
+/* The number of bytes that a call allocates. */
+static void add_allocation(product *p, int call)
 {
-    static const char less[] = "-/%?<";
-    const rs_node *node = &size->program->tree.nodes[size->node];
+    static const struct {
+        const char *name;
+        int first, second;
+    } known[] = {{"malloc", 1, 0}, {"calloc", 1, 2}, {"posix_memalign", 3, 0}};
+    const rs_tree *tree = &p->program->tree;
+    CXString spelling =
+        call > 0 ? clang_getCursorSpelling(tree->nodes[call].cursor) : (CXString){0};
+    const char *name = call > 0 ? clang_getCString(spelling) : "";
+    int first = 2, second = 0;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            first = known[i].first;
+            second = known[i].second;
+        }
+    if (call > 0)
+        clang_disposeString(spelling);
+    p->unknown = call <= 0;
+    if (call > 0)
+        add_node(p, rs_node_child(tree, call, first), 0);
+    if (call > 0 && second > 0)
+        add_node(p, rs_node_child(tree, call, second), 0);
+}
+
+/* Whether so many bytes are all of a grid: the same product as its extents and an element. */
+static bool is_whole(const rs_propagation *found, const rs_program *program,
+                     const rs_grid_copy *copy)
+{
+    const rs_grid *grid = &program->grids.grids[copy->grid];
+    product size = {program, found, copy->via, grid->name, 1, 0, false, {{0}}}, all = size;
+    if (copy->allocation)
+        add_allocation(&size, copy->size);
+    else
+        add_node(&size, copy->size, 0);
+    multiply(&all, found->sizes[copy->grid]);
     for (int d = 0; d < grid->rank; d++)
-        if (grid->extents[d] != NULL && strpbrk(grid->extents[d], less) != NULL)
-            return false;
-    for (size_t i = node->begin; i < node->end; i++)
-        if (strchr(less, size->program->tree.text[i]) != NULL)
-            return true;
-    return false;
-}
-
-static bool names_variable(const size_text *size)
-{
-    const rs_tree *tree = &size->program->tree;
-    for (int i = size->node;
-         i < tree->node_count && (i == size->node || tree->nodes[i].parent >= size->node); i++)
-        if (tree->nodes[i].kind == CXCursor_DeclRefExpr)
-            return true;
-    return false;
-}
-
-/* Whether a size is that of a part of a grid, as far as its text tells: one that names no extent
- * and has a variable may be anything. */
-static bool is_part(const size_text *size, const rs_grid *grid, const char *first)
-{
-    bool whole = true, some = false, any = false;
-    for (int d = 0; d < grid->rank; d++) {
-        bool named;
-        whole = has_extent(size, grid, first, d, &named) && whole;
-        any = any || named;
-        const char *extent = extent_of(grid, d, first);
-        size_t at = 0, word, length;
-        while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length))
-            some = some || count_mentions(size, extent + word, length) > 0;
-    }
-    return some ? !whole || has_less(size, grid) : any && !names_variable(size);
+        add_extent(&all, d == 0 && grid->extents[0] == NULL ? found->outer[copy->grid]
+                                                            : grid->extents[d]);
+    bool same =
+        !size.unknown && !all.unknown && size.number == all.number && size.count == all.count;
+    for (int i = 0; same && i < all.count; i++)
+        same = strcmp(size.factors[i], all.factors[i]) == 0;
+    return same;
 }
 
 restride_status rs_copies_check(rs_propagation *found, const rs_program *program,
@@ -128,19 +253,18 @@ restride_status rs_copies_check(rs_propagation *found, const rs_program *program
     for (int i = 0; i < found->copy_count; i++) {
         const rs_grid_copy *copy = &found->copies[i];
         int class = rs_grid_class(found, copy->class);
-        const rs_grid *grid = &program->grids.grids[copy->grid];
-        const char *told = grid->extents[0];
-        const size_text size = {program, found, expand(&program->tree, copy->size)};
         rs_note *reason = &found->kept[class];
-        if (layouts[class] == NULL || reason->sentence != NULL ||
-            !is_part(&size, grid, told != NULL ? told : found->outer[copy->grid]))
+        if (layouts[class] == NULL || reason->sentence != NULL || is_whole(found, program, copy))
             continue;
         const char *file;
-        size_t line;
-        rs_flat_locate(&program->flat, program->tree.nodes[copy->size].begin, &file, &line);
-        *reason = (rs_note){strdup(file), (int)line,
-                            strdup("a part of the grid is copied or filled; its first bytes are "
-                                   "other elements in a layout")};
+        size_t line, where = copy->size > 0 ? program->tree.nodes[copy->size].begin
+                                            : program->grids.grids[copy->grid].name;
+        rs_flat_locate(&program->flat, where, &file, &line);
+        *reason = (rs_note){
+            strdup(file), (int)line,
+            strdup(copy->allocation ? "the memory is not known to be as large as the extents say"
+                                    : "a part of the grid is copied or filled; its first bytes are "
+                                      "other elements in a layout")};
         if (reason->file == NULL || reason->sentence == NULL)
             return rs_fail_memory("a reason");
     }

@@ -1,6 +1,7 @@
 /* See extents.h. */
 #include "analyze/extents.h"
 
+#include "analyze/exposed.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -74,4 +75,93 @@ bool rs_extent_is_plain(const char *extent)
         at += word > 0 ? word - 1 : 0;
     }
     return strstr(extent, "++") == NULL && strstr(extent, "--") == NULL;
+}
+
+/* Functions that write through an address and forget it. */
+static bool forgets_address(const rs_tree *tree, int node)
+{
+    int call = tree->nodes[node].parent;
+    while (call >= 0 && rs_node_inner(tree, call) == node)
+        call = tree->nodes[call].parent;
+    if (call < 0 || tree->nodes[call].kind != CXCursor_CallExpr)
+        return false;
+    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
+    const char *name = clang_getCString(spelling);
+    bool forgets =
+        strcmp(name, "scanf") == 0 || strcmp(name, "sscanf") == 0 || strcmp(name, "fscanf") == 0;
+    clang_disposeString(spelling);
+    return forgets;
+}
+
+/* Whether a name stands where its value is read and nothing else: what is written, has its address
+ * taken or gets another name is not converted to a value. */
+static bool is_read(const rs_tree *tree, int node)
+{
+    int up = tree->nodes[node].parent;
+    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
+        up = tree->nodes[up].parent;
+    if (up < 0 || tree->nodes[up].kind == CXCursor_UnexposedExpr)
+        return up >= 0 && (rs_node_same_bytes(tree, up, node) || rs_node_inner(tree, up) == node);
+    switch ((int)tree->nodes[up].kind) {
+    case CXCursor_VarDecl: /* in the type, where extents are */
+    case CXCursor_ParmDecl:
+    case CXCursor_TypedefDecl:
+    case CXCursor_CStyleCastExpr:
+        return !rs_kind_is_reference(rs_node_type(tree, up).kind);
+    case CXCursor_UnaryExpr:
+        return true;
+    default:
+        return tree->nodes[up].kind == CXCursor_BinaryOperator && !rs_node_is_assignment(tree, up);
+    }
+}
+
+/* Whether a loop around a node is one around a byte too. */
+static bool shares_loop(const rs_tree *tree, int node, size_t at)
+{
+    for (int up = tree->nodes[node].parent; up >= 0; up = tree->nodes[up].parent)
+        if ((tree->nodes[up].kind == CXCursor_ForStmt ||
+             tree->nodes[up].kind == CXCursor_WhileStmt ||
+             tree->nodes[up].kind == CXCursor_DoStmt) &&
+            tree->nodes[up].begin < at && at < tree->nodes[up].end)
+            return true;
+    return false;
+}
+
+/* Whether a name of an extent is used in a way that may change it when the grid is there: a
+ * variable that belongs to one call may be written before. */
+static bool may_change(const rs_tree *tree, int node, bool lasts, size_t grid)
+{
+    int up = tree->nodes[node].parent;
+    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
+        up = tree->nodes[up].parent;
+    if (is_read(tree, node))
+        return false;
+    bool written = rs_node_is_assignment(tree, up) &&
+                   rs_node_inner(tree, rs_node_child(tree, up, 0)) == rs_node_inner(tree, node);
+    bool address =
+        tree->nodes[up].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
+    return lasts || (!written && !(address && forgets_address(tree, up))) ||
+           tree->nodes[node].begin > grid || shares_loop(tree, node, grid) ||
+           rs_node_is_below(tree, node, CXCursor_LambdaExpr);
+}
+
+/* Whether a variable has the same value wherever the grid is; at least as far as is known here. */
+bool rs_extent_is_settled(const rs_tree *tree, int declaration, size_t grid)
+{
+    CXCursor declared = tree->nodes[declaration].cursor;
+    if (tree->nodes[declaration].kind == CXCursor_EnumConstantDecl ||
+        clang_isConstQualifiedType(clang_getCursorType(declared)) != 0)
+        return true;
+    if (rs_kind_is_reference(rs_node_type(tree, declaration).kind) ||
+        clang_isVolatileQualifiedType(clang_getCursorType(declared)) != 0)
+        return false;
+    bool lasts = rs_variable_lasts(declared);
+    for (int i = 1; i < tree->node_count; i++)
+        if (tree->nodes[i].kind == CXCursor_DeclRefExpr &&
+            clang_equalCursors(
+                clang_getCanonicalCursor(clang_getCursorReferenced(tree->nodes[i].cursor)),
+                clang_getCanonicalCursor(declared)) != 0 &&
+            may_change(tree, i, lasts, grid))
+            return false;
+    return true;
 }

@@ -16,6 +16,9 @@ bool rs_extents_same(const rs_program *program, const rs_propagation *found, int
 /* The declaration that a name stands for at a byte: the innermost one before it; -1 for none. */
 int rs_extent_resolve(const rs_tree *tree, const char *name, size_t length, size_t at);
 
+/* Whether a variable is only read once the bytes of the text at `at` are reached. */
+bool rs_extent_is_settled(const rs_tree *tree, int declaration, size_t at);
+
 /* Whether an extent can be computed again and gives the same: numbers and variables alone. */
 bool rs_extent_is_plain(const char *extent);
 

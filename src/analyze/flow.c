@@ -82,6 +82,8 @@ static bool same_type(const rs_flow_context *context, rs_extended_type a, rs_ext
         return false;
     if (a.kind == RS_TYPE_REFERENCE)
         return a.target == b.target;
+    if (a.kind == RS_TYPE_NEW)
+        return a.source == b.source && a.via == b.via;
     return a.kind != RS_TYPE_GRID ||
            (a.grid == b.grid &&
             rs_grid_class(context->found, a.class) == rs_grid_class(context->found, b.class));
@@ -107,6 +109,12 @@ static rs_extended_type meet_grids(rs_flow_context *context, rs_extended_type a,
 rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
                               int node)
 {
+    if (a.kind == RS_TYPE_NEW && b.kind == RS_TYPE_NEW && !same_type(context, a, b)) {
+        bool both = a.source != 0 && b.source != 0;
+        a.via = both ? 0 : a.via + b.via;
+        a.source = both ? -1 : a.source + b.source;
+        return a;
+    }
     if (same_type(context, a, b) || b.kind == RS_TYPE_NEW)
         return a;
     if (a.kind == RS_TYPE_NEW)

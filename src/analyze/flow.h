@@ -22,6 +22,8 @@ typedef struct {
     int grid;        /* the declaration that tells its extents where we are */
     uint64_t target; /* of a reference: the variable that it points to; of new memory: the variable
                         that has its only address, or 0 */
+    int source;      /* of new memory: the call that allocates it; 0: none, -1: not one alone */
+    int via;         /* the call of the function in which that is; 0: this function */
 } rs_extended_type;
 
 typedef struct {

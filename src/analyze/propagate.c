@@ -3,7 +3,6 @@
  * all pointers before it. Loops are walked until nothing changes, which is soon: types only fall,
  * and classes only become fewer.
  */
-#include "analyze/exposed.h"
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
@@ -457,119 +456,6 @@ static int node_at(const rs_tree *tree, size_t offset)
     return found;
 }
 
-/* Functions that write through an address and forget it. */
-static bool forgets_address(const rs_grid_walk *w, int node)
-{
-    int call = w->tree->nodes[node].parent;
-    while (call >= 0 && rs_node_inner(w->tree, call) == node)
-        call = w->tree->nodes[call].parent;
-    char name[64] = "";
-    if (call >= 0 && w->tree->nodes[call].kind == CXCursor_CallExpr)
-        rs_grid_spelling(w->tree->nodes[call].cursor, name);
-    return strcmp(name, "scanf") == 0 || strcmp(name, "sscanf") == 0 || strcmp(name, "fscanf") == 0;
-}
-
-/* Whether a name stands where its value is read and nothing else: what is written, has its address
- * taken or gets another name is not converted to a value. */
-static bool is_read(const rs_grid_walk *w, int node)
-{
-    const rs_tree *tree = w->tree;
-    int up = tree->nodes[node].parent;
-    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
-        up = tree->nodes[up].parent;
-    if (up < 0 || tree->nodes[up].kind == CXCursor_UnexposedExpr)
-        return up >= 0 && (rs_node_same_bytes(tree, up, node) || rs_node_inner(tree, up) == node);
-    switch ((int)tree->nodes[up].kind) {
-    case CXCursor_VarDecl: /* in the type, where extents are */
-    case CXCursor_ParmDecl:
-    case CXCursor_TypedefDecl:
-    case CXCursor_CStyleCastExpr:
-        return !rs_kind_is_reference(rs_node_type(tree, up).kind);
-    case CXCursor_UnaryExpr:
-        return true;
-    default:
-        return tree->nodes[up].kind == CXCursor_BinaryOperator && !rs_node_is_assignment(tree, up);
-    }
-}
-
-/* Whether a loop around a node is one around a byte too. */
-static bool shares_loop(const rs_tree *tree, int node, size_t at)
-{
-    for (int up = tree->nodes[node].parent; up >= 0; up = tree->nodes[up].parent)
-        if ((tree->nodes[up].kind == CXCursor_ForStmt ||
-             tree->nodes[up].kind == CXCursor_WhileStmt ||
-             tree->nodes[up].kind == CXCursor_DoStmt) &&
-            tree->nodes[up].begin < at && at < tree->nodes[up].end)
-            return true;
-    return false;
-}
-
-/* Whether a name of an extent is used in a way that may change it when the grid is there: a
- * variable that belongs to one call may be written before. */
-static bool may_change(const rs_grid_walk *w, int node, bool lasts, size_t grid)
-{
-    const rs_tree *tree = w->tree;
-    int up = tree->nodes[node].parent;
-    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
-        up = tree->nodes[up].parent;
-    if (is_read(w, node))
-        return false;
-    bool written = rs_node_is_assignment(tree, up) &&
-                   rs_node_inner(tree, rs_node_child(tree, up, 0)) == rs_node_inner(tree, node);
-    bool address =
-        rs_grid_kind(w, up) == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
-    return lasts || (!written && !(address && forgets_address(w, up))) ||
-           tree->nodes[node].begin > grid || shares_loop(tree, node, grid) ||
-           rs_node_is_below(tree, node, CXCursor_LambdaExpr);
-}
-
-/* Whether a variable has the same value wherever the grid is; at least as far as is known here. */
-static bool is_settled(const rs_grid_walk *w, int declaration, size_t grid)
-{
-    const rs_tree *tree = w->tree;
-    CXCursor declared = tree->nodes[declaration].cursor;
-    if (tree->nodes[declaration].kind == CXCursor_EnumConstantDecl ||
-        clang_isConstQualifiedType(clang_getCursorType(declared)) != 0)
-        return true;
-    if (rs_kind_is_reference(rs_node_type(tree, declaration).kind) ||
-        clang_isVolatileQualifiedType(clang_getCursorType(declared)) != 0)
-        return false;
-    bool lasts = rs_variable_lasts(declared);
-    for (int i = 1; i < tree->node_count; i++)
-        if (tree->nodes[i].kind == CXCursor_DeclRefExpr &&
-            clang_equalCursors(
-                clang_getCanonicalCursor(clang_getCursorReferenced(tree->nodes[i].cursor)),
-                clang_getCanonicalCursor(declared)) != 0 &&
-            may_change(w, i, lasts, grid))
-            return false;
-    return true;
-}
-
-/* Extents are computed again at each access: they give what they gave at the declaration. */
-static void keep_strange_extents(rs_grid_walk *w)
-{
-    for (int g = 0; g < w->program->grids.count; g++) {
-        const rs_grid *grid = &w->program->grids.grids[g];
-        bool strange = false;
-        for (int d = 0; d < grid->rank; d++) {
-            const char *extent = grid->extents[d];
-            size_t at = 0, word, length;
-            strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
-            while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
-                int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
-                strange = strange || (declaration >= 0 && !is_settled(w, declaration, grid->name));
-            }
-        }
-        char name[64];
-        if (!strange)
-            continue;
-        rs_class_keep(&w->context, g, node_at(w->tree, grid->name),
-                      "the extents of %s are more than numbers and variables of their own",
-                      rs_grid_name(w->program, g, name));
-        rs_grid_link_add(&w->context, g, g);
-    }
-}
-
 /* Other functions, and other calls of the same, may use what outlives a call; members are many. */
 static void keep_unfollowed(rs_grid_walk *w)
 {
@@ -604,6 +490,32 @@ static const char *first_extent(const rs_grid_walk *w, int grid)
 {
     const char *told = w->program->grids.grids[grid].extents[0];
     return told != NULL ? told : w->found->outer[grid];
+}
+
+/* Extents are computed again at each access: they give what they gave at the declaration. */
+static void keep_strange_extents(rs_grid_walk *w)
+{
+    for (int g = 0; g < w->program->grids.count; g++) {
+        const rs_grid *grid = &w->program->grids.grids[g];
+        bool strange = false;
+        for (int d = 0; d < grid->rank; d++) {
+            const char *extent = d == 0 ? first_extent(w, g) : grid->extents[d];
+            size_t at = 0, word, length;
+            strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
+            while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
+                int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
+                strange = strange || (declaration >= 0 &&
+                                      !rs_extent_is_settled(w->tree, declaration, grid->name));
+            }
+        }
+        char name[64];
+        if (!strange)
+            continue;
+        rs_class_keep(&w->context, g, node_at(w->tree, grid->name),
+                      "the extents of %s are more than numbers and variables of their own",
+                      rs_grid_name(w->program, g, name));
+        rs_grid_link_add(&w->context, g, g);
+    }
 }
 
 /* Pointers of one class in one function have one first extent; those that are not told it learn it.
@@ -707,7 +619,6 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     if (!w.context.no_memory && count > 0) {
         keep_unfollowed(&w);
         walk_functions(&w);
-        keep_strange_extents(&w);
     }
     rs_flow_free(&w.flow);
     free(w.followed);
@@ -715,6 +626,8 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     free(w.context.exposed);
     if (!w.context.no_memory)
         settle_first_extents(&w);
+    if (!w.context.no_memory)
+        keep_strange_extents(&w);
     if (!w.context.no_memory && w.steps <= RS_GRID_STEP_LIMIT)
         return rs_propagation_close(found);
     rs_propagation_free(found);

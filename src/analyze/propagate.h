@@ -38,10 +38,12 @@ typedef struct {
     int node, grid, depth;
 } rs_grid_measure;
 
-/* So many bytes of a grid, from its first on, are copied or filled. */
+/* So many bytes of a grid, from its first on, are copied, filled or allocated. */
 typedef struct {
-    int size; /* the node of the number */
+    int size; /* the node of the number; of an allocation: the call, -1: it is not known */
     int grid, class;
+    bool allocation;
+    int via; /* of an allocation: the call of the function in which it is, or 0 */
 } rs_grid_copy;
 
 /* A declared pointer may point to a grid of a class. */

@@ -107,6 +107,9 @@ static void copy_bytes(rs_grid_walk *w, rs_extended_type to, rs_extended_type fr
     const rs_extended_type *const both[] = {&to, &from};
     for (int i = 0; i < 2; i++) {
         const rs_extended_type *one = both[i], *other = both[1 - i];
+        if (one->kind == RS_TYPE_NEW && one->source != 0 && other->kind == RS_TYPE_GRID)
+            rs_grid_record(w,
+                           (rs_grid_copy){one->source, other->grid, other->class, true, one->via});
         if (one->kind == RS_TYPE_NEW && one->target != 0)
             rs_flow_set(&w->context, &w->flow, one->target,
                         other->kind == RS_TYPE_GRID ? *other : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED));
@@ -118,21 +121,19 @@ static void copy_bytes(rs_grid_walk *w, rs_extended_type to, rs_extended_type fr
 }
 
 /* The sizes of copies are looked at when all first extents are known. */
-static void record_copy(rs_grid_walk *w, int size, rs_extended_type type)
+void rs_grid_record(rs_grid_walk *w, rs_grid_copy copy)
 {
     rs_propagation *found = w->found;
-    if (type.kind != RS_TYPE_GRID)
-        return;
     for (int i = 0; i < found->copy_count; i++)
-        if (found->copies[i].size == size && found->copies[i].grid == type.grid &&
-            found->copies[i].class == type.class)
+        if (found->copies[i].size == copy.size && found->copies[i].grid == copy.grid &&
+            found->copies[i].class == copy.class && found->copies[i].via == copy.via)
             return;
     rs_grid_copy *grown = realloc(found->copies, (size_t)(found->copy_count + 1) * sizeof *grown);
     w->context.no_memory = w->context.no_memory || grown == NULL;
     if (grown == NULL)
         return;
     found->copies = grown;
-    grown[found->copy_count++] = (rs_grid_copy){size, type.grid, type.class};
+    grown[found->copy_count++] = copy;
 }
 
 static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_kind kind, int node)
@@ -151,13 +152,16 @@ static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_
             rs_grid_keep(w, types[i], node, "an argument that is not followed is the address");
     }
     for (int i = 0; i < bytes && list->count >= 3; i++)
-        record_copy(w, list->nodes[2], types[i]);
+        if (types[i].kind == RS_TYPE_GRID)
+            rs_grid_record(w,
+                           (rs_grid_copy){list->nodes[2], types[i].grid, types[i].class, false, 0});
     if (kind == CALL_COPIES && list->count >= 2)
         copy_bytes(w, types[0], types[1], node);
     if (kind == CALL_ALLOCATES && list->count > 0 && types[0].kind == RS_TYPE_REFERENCE)
-        rs_grid_assign(w, types[0].target, RS_TYPE_OF(RS_TYPE_NEW), node);
+        rs_grid_assign(w, types[0].target,
+                       (rs_extended_type){RS_TYPE_NEW, -1, -1, 0, .source = node}, node);
     if (kind == CALL_NEW)
-        return RS_TYPE_OF(RS_TYPE_NEW);
+        return (rs_extended_type){RS_TYPE_NEW, -1, -1, 0, .source = node};
     return bytes > 0 && types[0].kind == RS_TYPE_GRID ? types[0]
                                                       : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
@@ -249,6 +253,7 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
             from->extents[d] != NULL || d > 0 ? from->extents[d] : w->found->outer[type.grid];
         same = same_extent(w, to->extents[d], expected, given, all, places);
         if (d == 0 && given == NULL && expected != NULL) {
+            same = same && rs_extent_means_same(w->tree, expected, places[1], places[2]);
             w->found->outer[type.grid] = expected;
             expected = NULL;
         }
@@ -330,6 +335,12 @@ static rs_extended_type leave_function(rs_grid_walk *w, int function, rs_extende
                                        const rs_extended_type *types, int count, int node)
 {
     const rs_node *inside = &w->tree->nodes[function];
+    if (type.kind == RS_TYPE_NEW && type.source > 0 &&
+        w->tree->nodes[type.via > 0 ? type.via : type.source].begin >= inside->begin &&
+        w->tree->nodes[type.via > 0 ? type.via : type.source].begin < inside->end) {
+        type.source = type.via > 0 ? -1 : type.source;
+        type.via = type.source > 0 ? node : 0;
+    }
     if (type.kind != RS_TYPE_GRID || w->program->grids.grids[type.grid].name < inside->begin ||
         w->program->grids.grids[type.grid].name >= inside->end)
         return type;

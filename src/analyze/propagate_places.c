@@ -119,6 +119,8 @@ void rs_grid_set(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
 static rs_extended_type name_new(rs_grid_walk *w, int grid, rs_extended_type type)
 {
     uint64_t before = type.target;
+    if (grid >= 0 && type.source != 0)
+        rs_grid_record(w, (rs_grid_copy){type.source, grid, grid, true, type.via});
     if (grid >= 0)
         type = (rs_extended_type){.kind = RS_TYPE_GRID, .class = grid, .grid = grid};
     else if (before != 0)

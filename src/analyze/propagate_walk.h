@@ -90,6 +90,9 @@ void rs_grid_spelling(CXCursor cursor, char name[64]);
 
 /* ---- propagate_calls.c ---- */
 
+/* The sizes of copies are looked at when all first extents are known. */
+void rs_grid_record(rs_grid_walk *w, rs_grid_copy copy);
+
 rs_extended_type rs_grid_call(rs_grid_walk *w, int node);
 
 #endif

@@ -36,6 +36,8 @@ static void change_void(void) { from_file = 5; }
 static int *kept_address;
 static void keep_address(int *p) { kept_address = p; *p = 13; }
 static void rows(int ny, int nx, double r[ny][nx]) { r[0][0] = 1; }
+static void larger(int n, int m, int o, double p[n][m][o]) { p[n][1][2] = 5; printf("%g\n", p[n + 1][2][3]); }
+static void few(int ny, int nx, double f[ny][nx - 1]) { f[0][0] = 1; }
 static void at_end(void *p) { printf("%g\n", (*(double **)p)[300]); }
 END_OF_HEAD
 
@@ -123,6 +125,14 @@ a 'a part of the grid' 'size_t some = (nz - 1) * sizeof *a; memset(a, 0, some); 
 a 'a part of the grid' 'memmove(a, b, 800); SHOW(a[1][2][3] + a[0][9][9])'
 a changed 'double (*q)[nx] = calloc(nx, sizeof *q), (*r)[nx] = calloc(nx, sizeof *r); memcpy(q, r, nx * sizeof *r); SHOW(q[1][2]) free(q); free(r);'
 a changed 'size_t all = nz * sizeof *a; memcpy(b, a, all); memset(a, 0, sizeof(double) * nz * ny * nx); SHOW(b[1][2][3] + a[1][2][3])'
+a 'a part of the grid' 'memset(a, 0, nz * ny * nx); SHOW(a[1][2][3] + a[6][9][9] + a[2][9][9])'
+a 'a part of the grid' 'memset(a, 0, sizeof(float) * nz * ny * nx); SHOW(a[1][2][3] + a[6][9][9] + a[2][9][9])'
+a 'a part of the grid' 'memset(a, 0, nz * sizeof *a >> 1); SHOW(a[1][2][3] + a[6][9][9] + a[2][9][9])'
+a 'a part of the grid' 'size_t n = nz * sizeof *a; n -= sizeof *a; memset(a, 0, n); SHOW(a[1][2][3] + a[6][9][9] + a[2][9][9])'
+a 'a part of the grid' '{ double (*a)[nx - 1] = malloc(ny * sizeof *a); few(ny, nx, a); memset(a, 0, ny * sizeof *a); a[3][4] = 1; a[ny - 1][3] = 9; memset(a, 0, (ny - 1) * sizeof *a); SHOW(a[3][4] + a[ny - 1][3]) free(a); }'
+# Memory that is larger than the extents, which a function tells, and memory from elsewhere.
+a 'the memory is not known to be as large' 'void *old = a; double (*q)[ny][nx] = calloc(nz + 2, sizeof *q); q[nz + 1][2][3] = 4; larger(nz, ny, nx, q); FILL(q, 2) SHOW(q[nz][1][2]) a = q; free(a); a = old;'
+a changed 'double (*q)[nx]; void *v; posix_memalign(&v, 64, sizeof(double) * (size_t)ny * nx); q = v; rows(ny, nx, q); SHOW(q[0][0]) free(q);'
 # What casts and other names of the same are followed.
 a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
 a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
