@@ -492,12 +492,26 @@ static const char *first_extent(const rs_grid_walk *w, int grid)
     return told != NULL ? told : w->found->outer[grid];
 }
 
+/* A pointer that callers hand over and whose first extent is learned inside: each caller's memory
+ * has its own. */
+static bool is_told_twice(const rs_grid_walk *w, int grid)
+{
+    const rs_grid *g = &w->program->grids.grids[grid];
+    if (g->extents[0] != NULL || w->found->outer[grid] == NULL || w->found->outside[grid])
+        return false;
+    for (int i = 1; i < w->tree->node_count; i++)
+        if (w->tree->nodes[i].kind == CXCursor_ParmDecl &&
+            rs_cursor_offset(w->tree->nodes[i].cursor) == g->name)
+            return true;
+    return false;
+}
+
 /* Extents are computed again at each access: they give what they gave at the declaration. */
 static void keep_strange_extents(rs_grid_walk *w)
 {
     for (int g = 0; g < w->program->grids.count; g++) {
         const rs_grid *grid = &w->program->grids.grids[g];
-        bool strange = false;
+        bool strange = is_told_twice(w, g);
         for (int d = 0; d < grid->rank; d++) {
             const char *extent = d == 0 ? first_extent(w, g) : grid->extents[d];
             size_t at = 0, word, length;

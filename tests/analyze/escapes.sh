@@ -38,6 +38,8 @@ static void keep_address(int *p) { kept_address = p; *p = 13; }
 static void rows(int ny, int nx, double r[ny][nx]) { r[0][0] = 1; }
 static void larger(int n, int m, int o, double p[n][m][o]) { p[n][1][2] = 5; printf("%g\n", p[n + 1][2][3]); }
 static void few(int ny, int nx, double f[ny][nx - 1]) { f[0][0] = 1; }
+static void one(int nz, int ny, int nx, double o[nz][ny][nx]) { o[0][0][0] += 1; }
+static void via(int m, int ny, int nx, double (*p)[ny][nx]) { one(m, ny, nx, p); p[2][9][9] = 77; }
 static void at_end(void *p) { printf("%g\n", (*(double **)p)[300]); }
 END_OF_HEAD
 
@@ -133,6 +135,7 @@ a 'a part of the grid' '{ double (*a)[nx - 1] = malloc(ny * sizeof *a); few(ny, 
 # Memory that is larger than the extents, which a function tells, and memory from elsewhere.
 a 'the memory is not known to be as large' 'void *old = a; double (*q)[ny][nx] = calloc(nz + 2, sizeof *q); q[nz + 1][2][3] = 4; larger(nz, ny, nx, q); FILL(q, 2) SHOW(q[nz][1][2]) a = q; free(a); a = old;'
 a changed 'double (*q)[nx]; void *v; posix_memalign(&v, 64, sizeof(double) * (size_t)ny * nx); q = v; rows(ny, nx, q); SHOW(q[0][0]) free(q);'
+a 'extents of p are more than' 'via(nz - 1, ny, nx, a); SHOW(a[1][2][3] + a[2][9][9])'
 # What casts and other names of the same are followed.
 a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
 a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
