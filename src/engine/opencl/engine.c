@@ -353,7 +353,8 @@ static cl_int read_device(rs_opencl_engine *engine)
     for (size_t i = 0; i < sizeof questions / sizeof questions[0] && code == CL_SUCCESS; i++)
         code = engine->api->clGetDeviceInfo(engine->device, questions[i].what, questions[i].size,
                                             questions[i].value, NULL);
-    engine->common.simd_items = rs_opencl_read_simd_items(engine->api, engine->device);
+    if (code == CL_SUCCESS)
+        code = rs_opencl_read_simd_items(engine->api, engine->device, &engine->common.simd_items);
     local_bytes -= local_bytes < DRIVER_LOCAL_BYTES ? local_bytes : DRIVER_LOCAL_BYTES;
     engine->common.local_bytes =
         local_bytes < MOST_LOCAL_BYTES ? (size_t)local_bytes : MOST_LOCAL_BYTES;

@@ -53,11 +53,15 @@ static restride_status read_limits(const cl_icd_dispatch *api, cl_device_id devi
         if (code != CL_SUCCESS)
             return rs_opencl_fail(code, "asking for the device's limits");
     }
+    size_t simd_items;
+    cl_int code = rs_opencl_read_simd_items(api, device, &simd_items);
+    if (code != CL_SUCCESS)
+        return rs_opencl_fail(code, "asking for the device's limits");
     *limits = (rs_marshal_limits){
         .local_bytes = (size_t)local_bytes,
         .constant_bytes = (size_t)constant_bytes,
         .work_items = work_items < dimensions[0] ? work_items : dimensions[0],
-        .simd_items = rs_opencl_read_simd_items(api, device),
+        .simd_items = simd_items,
         .is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0,
     };
     return RESTRIDE_OK;

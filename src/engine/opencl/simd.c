@@ -20,7 +20,7 @@ size_t rs_opencl_bound_simd_items(size_t said)
     return items;
 }
 
-size_t rs_opencl_read_simd_items(const cl_icd_dispatch *api, cl_device_id device)
+cl_int rs_opencl_read_simd_items(const cl_icd_dispatch *api, cl_device_id device, size_t *items)
 {
     size_t multiple = 0;
     cl_uint width = 0;
@@ -31,10 +31,11 @@ size_t rs_opencl_read_simd_items(const cl_icd_dispatch *api, cl_device_id device
     } questions[] = {{PREFERRED_MULTIPLE, sizeof multiple, &multiple},
                      {WARP_SIZE, sizeof width, &width},
                      {WAVEFRONT_WIDTH, sizeof width, &width}};
-    /* Only speed depends on it: a device that does not answer one question is asked the next. */
+    /* A device that does not know a question says that the value is invalid. */
     cl_int code = CL_INVALID_VALUE;
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && code != CL_SUCCESS; i++)
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && code == CL_INVALID_VALUE; i++)
         code = api->clGetDeviceInfo(device, questions[i].what, questions[i].size,
                                     questions[i].value, NULL);
-    return rs_opencl_bound_simd_items(multiple != 0 ? multiple : width);
+    *items = rs_opencl_bound_simd_items(multiple != 0 ? multiple : width);
+    return code == CL_INVALID_VALUE ? CL_SUCCESS : code;
 }

@@ -7,7 +7,7 @@
 
 /* The multiple of work-items that the device prefers, between 8 and 64, a power of two; 32 where it
  * does not say. Speed alone depends on it: what work-items share passes through barriers. */
-size_t rs_opencl_read_simd_items(const cl_icd_dispatch *api, cl_device_id device);
+cl_int rs_opencl_read_simd_items(const cl_icd_dispatch *api, cl_device_id device, size_t *items);
 
 /* The same of what a device has said; 0: nothing. */
 size_t rs_opencl_bound_simd_items(size_t said);
