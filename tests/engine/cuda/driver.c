@@ -4,10 +4,10 @@
  * libraries that the emulated compiler (compiler.c) made.
  *
  * The environment says what goes wrong:
- *     EMULATED_FAIL=NAME        that function returns CUDA_ERROR_UNKNOWN, cuMemAlloc out of memory
- *     EMULATED_FAIL=NAME:N      its N-th call does, counted from the first call of any function that
- *                               finds this value; emulated_has_failed() says whether it came to it
- *     EMULATED_CAPABILITY=MAJOR compute capability, 9 by default
+ *     EMULATED_FAIL=NAME         that function returns CUDA_ERROR_UNKNOWN, cuMemAlloc no memory
+ *     EMULATED_FAIL=NAME:N       its N-th call does, counted from when this value is first seen;
+ *                                emulated_has_failed() says whether it came to it
+ *     EMULATED_CAPABILITY=MAJOR  compute capability, 9 by default
  * EMULATED_LOG=FILE gets a line for each call.
  */
 #include <dlfcn.h>
