@@ -55,13 +55,12 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
     const rs_engine_traits traits = plan->engine->operations->traits(plan->engine);
     const size_t bound = rs_fit_bound(plan->bytes, &traits, options);
     restride_plan_options less = options != NULL ? *options : (restride_plan_options){0};
+    const restride_plan_options *asked = options;
     rs_choice choice;
     for (int round = 0; round < ROUNDS; round++) {
-        restride_status status =
-            choose(&choice, plan->engine, matrices, &traits, round == 0 ? options : &less);
+        restride_status status = choose(&choice, plan->engine, matrices, &traits, asked);
         if (status == RESTRIDE_OK)
-            status = rs_fit_add(plan, &choice, matrices, &traits, round == 0 ? options : &less,
-                                NULL, NULL);
+            status = rs_fit_add(plan, &choice, matrices, &traits, asked, NULL, NULL);
         if (status != RESTRIDE_OK && (round == 0 || status != RESTRIDE_UNSUPPORTED))
             return status;
         const size_t taken = restride_plan_scratch_bytes(plan);
@@ -70,9 +69,11 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
             return RESTRIDE_OK;
         }
         rs_plan_drop_stages(plan, 0);
-        if (status != RESTRIDE_OK)
+        if (status == RESTRIDE_OK)
+            less.scratch_bytes = rs_fit_less(choice.limit, taken, bound, &traits);
+        if (status != RESTRIDE_OK || less.scratch_bytes == 0) /* 0 would ask for the default */
             break;
-        less.scratch_bytes = rs_fit_less(choice.limit, taken, bound, &traits);
+        asked = &less;
     }
     return rs_fail(RESTRIDE_UNSUPPORTED,
                    "The stages of this transposition do not keep within %zu bytes of scratch "
