@@ -1,6 +1,5 @@
 /* What is left of buffers and arrays after failures of the CUDA driver, on the emulated device. */
 #include "../engine/lab.h"
-#include "cmocka_all.h"
 #include "torn.h"
 
 #include <dlfcn.h>
@@ -23,30 +22,6 @@ static bool has_failed(void)
     return emulated_has_failed();
 }
 
-static void memory(void **state)
-{
-    (void)state;
-    torn_check_memory(&device);
-}
-
-static void executions(void **state)
-{
-    (void)state;
-    torn_check_executions(&device);
-}
-
-static void transfers(void **state)
-{
-    (void)state;
-    torn_check_transfers(&device);
-}
-
-static void offloads(void **state)
-{
-    (void)state;
-    torn_check_offloads(&device);
-}
-
 int main(void)
 {
     static const char *const functions[] = {
@@ -67,9 +42,5 @@ int main(void)
     device.build = "cuModuleLoadData";
     device.fail_at = fail_at;
     device.has_failed = has_failed;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory), cmocka_unit_test(executions),
-                                       cmocka_unit_test(transfers), cmocka_unit_test(offloads)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    restride_engine_destroy(device.engine);
-    return failed;
+    return torn_run(&device);
 }

@@ -2,7 +2,6 @@
  * "opencl" or "opencl-any-order". */
 #include "../engine/lab.h"
 #include "../engine/opencl_calls.h"
-#include "cmocka_all.h"
 #include "torn.h"
 
 #include <stdio.h>
@@ -19,30 +18,6 @@ static void fail_at(const char *function, size_t n)
 static bool has_failed(void)
 {
     return opencl_calls_failed() != NULL;
-}
-
-static void memory(void **state)
-{
-    (void)state;
-    torn_check_memory(&device);
-}
-
-static void executions(void **state)
-{
-    (void)state;
-    torn_check_executions(&device);
-}
-
-static void transfers(void **state)
-{
-    (void)state;
-    torn_check_transfers(&device);
-}
-
-static void offloads(void **state)
-{
-    (void)state;
-    torn_check_offloads(&device);
 }
 
 int main(int count, char **arguments)
@@ -68,9 +43,5 @@ int main(int count, char **arguments)
     device.build = "clBuildProgram";
     device.fail_at = fail_at;
     device.has_failed = has_failed;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory), cmocka_unit_test(executions),
-                                       cmocka_unit_test(transfers), cmocka_unit_test(offloads)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    restride_engine_destroy(device.engine);
-    return failed;
+    return torn_run(&device);
 }

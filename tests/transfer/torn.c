@@ -263,8 +263,9 @@ static void check_repeats(const torn_device *device)
     check_plan(device, plan, "repeated squares", bytes);
 }
 
-void torn_check_executions(const torn_device *device)
+static void check_executions(void **state)
 {
+    const torn_device *device = *state;
     check_repeats(device);
     check_matrices(device);
     check_records(device);
@@ -322,8 +323,9 @@ static void check_transfer(const torn_device *device, int pinned)
     restride_layout_destroy(there);
 }
 
-void torn_check_transfers(const torn_device *device)
+static void check_transfers(void **state)
 {
+    const torn_device *device = *state;
     for (int pinned = 0; pinned < 2; pinned++)
         check_transfer(device, pinned);
     check_claims();
@@ -337,8 +339,9 @@ static restride_status run_offload(void *offload, void *buffer, void *array)
     return restride_offload_run(offload, array);
 }
 
-void torn_check_offloads(const torn_device *device)
+static void check_offloads(void **state)
 {
+    const torn_device *device = *state;
     static const char *const names[] = {"offload in one", "way back overlapped",
                                         "both ways overlapped"};
     enum { ROWS = 128, COLS = 64 };
@@ -366,8 +369,10 @@ void torn_check_offloads(const torn_device *device)
 
 /* ---- memory ---- */
 
-void torn_check_memory(const torn_device *device)
+/* A matrix that is larger than the device's memory is refused before anything is planned for it. */
+static void check_memory(void **state)
 {
+    const torn_device *device = *state;
     for (int overlap = RESTRIDE_OVERLAP_CHOOSE; overlap <= RESTRIDE_OVERLAP_BOTH; overlap++) {
         const restride_offload_options options = {(restride_overlap)overlap, 0};
         restride_offload *offload;
@@ -379,4 +384,18 @@ void torn_check_memory(const torn_device *device)
         if (status != RESTRIDE_OUT_OF_MEMORY || has_built)
             fail_msg("overlap %d: status %d, %s", overlap, status, restride_last_error());
     }
+}
+
+int torn_run(const torn_device *device)
+{
+    torn_device tested = *device;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(check_memory, &tested),
+        cmocka_unit_test_prestate(check_executions, &tested),
+        cmocka_unit_test_prestate(check_transfers, &tested),
+        cmocka_unit_test_prestate(check_offloads, &tested),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    restride_engine_destroy(tested.engine);
+    return failed;
 }

@@ -18,13 +18,8 @@ typedef struct {
     bool (*has_failed)(void); /* since then */
 } torn_device;
 
-/* A matrix that is larger than the device's memory is refused before anything is planned for it. To
- * be called while the engine has built no program. */
-void torn_check_memory(const torn_device *device);
-
-/* Executions, transfers and offloads, each with every failure. Fails the cmocka test that runs. */
-void torn_check_executions(const torn_device *device);
-void torn_check_transfers(const torn_device *device);
-void torn_check_offloads(const torn_device *device);
+/* Runs all tests on a device whose engine has built no program yet, and destroys the engine.
+ * Returns how many failed. */
+int torn_run(const torn_device *device);
 
 #endif
