@@ -201,7 +201,9 @@ static rs_policy_launch describe_launch(const rs_choice *choice, cl_device_id de
                                       choice->known->first_launch - rs_the_layer.loaded_at,
                                   .owed_seconds = rs_the_layer.owed,
                                   .elapsed_seconds = elapsed_seconds(kernel)};
-    double rate = least_rate(choice), fast = predicted_rate(choice, device, rate);
+    const bool is_tried = choice->known->knowledge.moved.count > 0;
+    const double rate = least_rate(choice);
+    const double fast = is_tried ? rate : predicted_rate(choice, device, rate);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
