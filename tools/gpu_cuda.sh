@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_cuda.sh [--build FOLDER] [--shapes N] [--seeds N] [--only TEXT] [STEP]...
+# usage: tools/gpu_cuda.sh [--build FOLDER] [--shapes N] [--seeds N] [--limit SECONDS] [--only TEXT] [STEP]...
 # Checks the CUDA engine on a GPU, from a built tree. STEP is any of
 #   stages     N random shapes of every stage, of plans, permutations and conversions for each of the seeds, byte by
-#              byte, with canaries
+#              byte, with canaries; a test that takes longer than the limit (600) is named
 #   sanitize   compute-sanitizer, memcheck and racecheck, on small shapes
 #   repeat     plans that follow cycles or whose blocks meet at gates, a thousand times each on the same input: never a
 #              wrong element; with TEXT those alone that have it in their method or shape
@@ -18,6 +18,7 @@ cd "$(dirname "$0")/.."
 build=build
 shapes=60
 seeds=8
+limit=600
 only=
 steps=()
 while [ $# -gt 0 ]; do
@@ -25,6 +26,7 @@ while [ $# -gt 0 ]; do
     --build) build=${2:?} && shift ;;
     --shapes) shapes=${2:?} && shift ;;
     --seeds) seeds=${2:?} && shift ;;
+    --limit) limit=${2:?} && shift ;;
     --only) only=${2:?} && shift ;;
     stages | sanitize | repeat | huge | plans | table | tensors | search) steps+=("$1") ;;
     *)
@@ -41,16 +43,19 @@ export RESTRIDE_LOG=${RESTRIDE_LOG:-error}
 failures=()
 
 stages() {
-    local logs status=0 pids=()
+    local logs status=0 log
+    local -A pids=()
     logs=$(mktemp -d)
     for seed in $(seq "$seeds"); do
-        "$tests/test_cuda" "$seed" "$shapes" >"$logs/$seed" 2>&1 &
-        pids+=($!)
-        "$tests/test_device_cuda" "$seed" "$shapes" >"$logs/$seed.device" 2>&1 &
-        pids+=($!)
+        for test in test_cuda test_device_cuda; do
+            timeout "$limit" "$tests/$test" "$seed" "$shapes" >"$logs/$test.$seed" 2>&1 &
+            pids[$test.$seed]=$!
+        done
     done
-    for pid in "${pids[@]}"; do
-        wait "$pid" || status=1
+    for log in "${!pids[@]}"; do
+        wait "${pids[$log]}" && continue
+        status=$?
+        echo "$log ended with status $status, after $(grep -c "  OK \]" "$logs/$log") groups"
     done
     grep -hE "ERROR|FAILED|LINE" "$logs"/* | head -20
     echo "stages: $(cat "$logs"/* | grep -c "  OK \]") groups of $shapes shapes passed"
@@ -99,8 +104,8 @@ tensors() {
         600x500x200:2x1x0:8 16x24x20x18x22x25:5x3x1x0x2x4:4
 }
 
-# The shapes of docs/performance.md.
-shapes=(20000x20000x4 28800x7200x4 7200x28800x4 16000x25600x4 25600x16000x4 20000x5000x4 5000x20000x4
+# Those of docs/performance.md.
+matrices=(20000x20000x4 28800x7200x4 7200x28800x4 16000x25600x4 25600x16000x4 20000x5000x4 5000x20000x4
     19997x20011x4 30011x10007x4 10007x30011x4
     7200x1800x4 5100x2500x4 4000x3200x4 3300x3900x4 2500x5100x4 1800x7200x4
     100000000x3x4 100000000x8x4 50000000x19x4 3x100000000x4 8x100000000x4 19x50000000x4
@@ -109,11 +114,11 @@ shapes=(20000x20000x4 28800x7200x4 7200x28800x4 16000x25600x4 25600x16000x4 2000
     100000000x3x8 100000000x8x8 50000000x19x8)
 
 search() {
-    RESTRIDE_WISDOM='' "$build/tests/engine/search_plans" cuda --most 24 "${shapes[@]}"
+    RESTRIDE_WISDOM='' "$build/tests/engine/search_plans" cuda --most 24 "${matrices[@]}"
 }
 
 table() {
-    "$tests/measure_cuda" --copy 4294967296 --copy 52000000 "${shapes[@]}" \
+    "$tests/measure_cuda" --copy 4294967296 --copy 52000000 "${matrices[@]}" \
         20000x5000x1 20000x5000x2 20000x5000x16 20000x5000x12
 }
 

@@ -8,6 +8,7 @@
 #include "buffers.h"
 #include "cmocka_all.h"
 #include "machine.h"
+#include "random_cases.h"
 #include "restride/opencl.h"
 #include "restride/restride.h"
 
@@ -82,10 +83,7 @@ int main(int argc, char **argv)
     reduced = argc == 2 && strcmp(argv[1], "reduced") == 0;
     if (reduced)
         count = 4;
-    if (argc == 3) {
-        seed = strtoull(argv[1], NULL, 10) * 1000003;
-        count = strtoul(argv[2], NULL, 10);
-    }
+    random_cases(argc, argv, &seed, &count);
     if (!test_device_open(&device))
         return 77;
     if (test_device_engine(&device, &machine.engine) != RESTRIDE_OK) {

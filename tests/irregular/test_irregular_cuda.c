@@ -7,6 +7,7 @@
 #include "cmocka_all.h"
 #include "engine/cuda/device.h"
 #include "irregular/device_cases.h"
+#include "random_cases.h"
 #include "restride/cuda.h"
 
 #include <stdio.h>
@@ -19,11 +20,8 @@ int main(int argc, char **argv)
         puts("no CUDA device here");
         return 77;
     }
-    if (argc == 3) {
-        cases.seed = strtoull(argv[1], NULL, 10) * 1000003;
-        cases.count = strtoul(argv[2], NULL, 10);
+    if (random_cases(argc, argv, &cases.seed, &cases.count))
         cases.most = cases.most_threads = cuda_device_emulated() ? 20000 : 400000;
-    }
     if (restride_engine_create_cuda(&cases.engine, NULL) != RESTRIDE_OK) {
         print_error("%s\n", restride_last_error());
         return 1;

@@ -8,6 +8,7 @@
 #include "cmocka_all.h"
 #include "engine/device.h"
 #include "irregular/device_cases.h"
+#include "random_cases.h"
 #include "restride/opencl.h"
 
 #include <stdlib.h>
@@ -24,11 +25,8 @@ int main(int argc, char **argv)
         cases.most = 4200;
         cases.most_threads = 500;
     }
-    if (argc == 3) {
-        cases.seed = strtoull(argv[1], NULL, 10) * 1000003;
-        cases.count = strtoul(argv[2], NULL, 10);
+    if (random_cases(argc, argv, &cases.seed, &cases.count))
         cases.most = cases.most_threads = 400000;
-    }
     if (!test_device_open(&device))
         return 77;
     if (restride_engine_create_opencl(&cases.engine, device.queue) != RESTRIDE_OK) {

@@ -9,6 +9,7 @@
 #include "cmocka_all.h"
 #include "device.h"
 #include "engine/cuda/cuda.h"
+#include "random_cases.h"
 #include "restride/cuda.h"
 #include "restride/restride.h"
 #include "transpose/cost.h"
@@ -524,10 +525,7 @@ int main(int count, char **arguments)
         puts("no CUDA device here");
         return 77;
     }
-    if (count == 3) {
-        first_seed = strtoull(arguments[1], NULL, 10) * 1000003;
-        random_shapes = strtoull(arguments[2], NULL, 10);
-    }
+    random_cases(count, arguments, &first_seed, &random_shapes);
     if (restride_engine_create_cuda(&engine, NULL) != RESTRIDE_OK) {
         puts(restride_last_error());
         return 1;

@@ -8,6 +8,7 @@
 #include "../machine.h"
 #include "cmocka_all.h"
 #include "device.h"
+#include "random_cases.h"
 #include "restride/cuda.h"
 #include "restride/restride.h"
 
@@ -72,11 +73,7 @@ int main(int argc, char **argv)
         puts("no CUDA device here");
         return 77;
     }
-    if (argc == 3) {
-        seed = strtoull(argv[1], NULL, 10) * 1000003;
-        count = strtoul(argv[2], NULL, 10);
-        reduced = cuda_device_emulated();
-    }
+    reduced = random_cases(argc, argv, &seed, &count) && cuda_device_emulated();
     if (restride_engine_create_cuda(&machine.engine, NULL) != RESTRIDE_OK) {
         puts(restride_last_error());
         return 1;
