@@ -110,8 +110,8 @@ enum {
 /* Shorter elements are moved as fast through registers. */
 static bool is_carried(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
-    return engine->bulk_copies && engine->architecture >= CARRY_ARCHITECTURE &&
-           rs_cuda_word(task) == CARRY_WORD_BYTES && task->unit >= CARRY_LEAST_UNIT;
+    return engine->architecture >= CARRY_ARCHITECTURE && rs_cuda_word(task) == CARRY_WORD_BYTES &&
+           task->unit >= CARRY_LEAST_UNIT;
 }
 
 /* Slices of about equal size, which begin at whole lines of an element. */

@@ -36,7 +36,6 @@ typedef struct {
     size_t multiprocessors;
     size_t shared_bytes; /* of a multiprocessor */
     size_t shared_bytes_a_block;
-    bool bulk_copies; /* long elements are moved by them: only where RESTRIDE_CUDA_BULK is set */
     rs_cuda_shared *shared;
     /* A few bytes, as long as the engine lives. When the last small piece is freed, the driver
      * gives a block of its memory back, and to get one for the next plan takes longer than the

@@ -564,7 +564,6 @@ static restride_status read_device(rs_cuda_engine *engine)
     engine->multiprocessors = (size_t)multiprocessors;
     engine->shared_bytes = (size_t)shared;
     engine->shared_bytes_a_block = (size_t)shared_a_block;
-    engine->bulk_copies = getenv("RESTRIDE_CUDA_BULK") != NULL;
     engine->common.local_bytes = LOCAL_BYTES;
     engine->common.work_items = MOST_ITEMS;
     engine->common.units = engine->multiprocessors;

@@ -450,10 +450,6 @@ static void test_carried(void **state)
         {2, 9, 16384, 1, "slices of 16384 bytes"}, {17, 5, 1008, 1, "of 32 threads"},
         {2, 9, 2008, 1, "of 32 threads"}, /* no words of 16 bytes */
     };
-    restride_engine *usual = engine;
-    setenv("RESTRIDE_CUDA_BULK", "1", 1);
-    assert_int_equal(restride_engine_create_cuda(&engine, NULL), RESTRIDE_OK);
-    unsetenv("RESTRIDE_CUDA_BULK");
     for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         const size_t c = i / 2;
         const rs_transpose_task task = {.method = RS_TRANSPOSE_CHAINS,
@@ -473,8 +469,6 @@ static void test_carried(void **state)
         engine->operations->destroy_stage(stage);
         check_task(&task, task.rows);
     }
-    restride_engine_destroy(engine);
-    engine = usual;
 }
 
 /* Programs with the same definitions are told apart by their sources, and are made once. */
