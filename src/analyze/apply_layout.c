@@ -6,6 +6,7 @@
 #include "analyze/copies.h"
 #include "analyze/deep.h"
 #include "analyze/discover.h"
+#include "analyze/extents.h"
 #include "analyze/flattening.h"
 #include "analyze/propagate.h"
 #include "analyze/walk.h"
@@ -185,79 +186,60 @@ static const char *extent_of(const application *a, int grid, int d)
     return extent;
 }
 
+/* A class stays as it is, unless it does already. */
+static restride_status keep(application *a, int class, size_t at, const char *sentence)
+{
+    rs_note *reason = &a->found.kept[rs_grid_class(&a->found, class)];
+    if (reason->sentence != NULL)
+        return RESTRIDE_OK;
+    const char *file;
+    size_t line;
+    rs_flat_locate(&a->program.flat, at, &file, &line);
+    *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
+    return reason->file == NULL || reason->sentence == NULL ? rs_fail_memory("a reason")
+                                                            : RESTRIDE_OK;
+}
+
+static size_t place_of(const application *a, const rs_grid_access *access)
+{
+    return a->program.tree.nodes[access->node].begin;
+}
+
 /* Tiles end at the extent, so without one there are only rows. */
 static restride_status keep_without_extents(application *a)
 {
-    for (int i = 0; i < a->found.access_count; i++) {
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++) {
         const rs_grid_access *access = &a->found.accesses[i];
-        int class = rs_grid_class(&a->found, access->class);
-        rs_note *reason = &a->found.kept[class];
-        if (a->layouts[class] == NULL || reason->sentence != NULL ||
-            extent_of(a, access->grid, 0) != NULL)
-            continue;
-        const char *file;
-        size_t line;
-        rs_flat_locate(&a->program.flat, a->program.tree.nodes[access->node].begin, &file, &line);
-        *reason = (rs_note){strdup(file), (int)line,
-                            strdup("the first extent is not told here; declare a parameter "
-                                   "of this function as A[n][m], or hand the grid to one")};
-        if (reason->file == NULL || reason->sentence == NULL)
-            return rs_fail_memory("a reason");
+        if (a->layouts[rs_grid_class(&a->found, access->class)] != NULL &&
+            extent_of(a, access->grid, 0) == NULL)
+            status = keep(a, access->class, place_of(a, access),
+                          "the first extent is not told here; declare a parameter of this "
+                          "function as A[n][m], or hand the grid to one");
     }
-    return RESTRIDE_OK;
+    return status;
 }
 
-/* Whether a word is the name of a variable that is declared behind a grid and seen at a node. */
-static bool is_hidden(const application *a, int grid, const char *word, size_t length, int node)
+static bool means_other(const application *a, const rs_grid_access *access)
 {
-    const rs_tree *tree = &a->program.tree;
-    for (int i = 1; i < node; i++) {
-        const rs_node *n = &tree->nodes[i];
-        if ((n->kind != CXCursor_VarDecl && n->kind != CXCursor_ParmDecl) ||
-            n->begin <= a->program.grids.grids[grid].last)
-            continue;
-        int scope = n->parent;
-        if (scope >= 0 && tree->nodes[scope].kind == CXCursor_DeclStmt)
-            scope = tree->nodes[scope].parent;
-        CXString spelling = clang_getCursorSpelling(n->cursor);
-        const char *name = clang_getCString(spelling);
-        bool same = strlen(name) == length && strncmp(name, word, length) == 0;
-        clang_disposeString(spelling);
-        if (same && scope > 0 && tree->nodes[scope].end > tree->nodes[node].begin)
+    const rs_grid *grid = &a->program.grids.grids[access->grid];
+    size_t here = place_of(a, access);
+    for (int d = 0; d < grid->rank; d++)
+        if (!rs_extent_means_same(&a->program.tree, extent_of(a, access->grid, d), grid->name,
+                                  here))
             return true;
-    }
-    return false;
-}
-
-static bool hides_extent(const application *a, const rs_grid_access *access)
-{
-    for (int d = 0; d < a->program.grids.grids[access->grid].rank; d++) {
-        const char *extent = extent_of(a, access->grid, d);
-        size_t at = 0, word, length;
-        while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length))
-            if (is_hidden(a, access->grid, extent + word, length, access->node))
-                return true;
-    }
     return false;
 }
 
 /* An extent is written at each access, where its name has to be the same variable. */
-static restride_status keep_hidden_extents(application *a)
+static restride_status keep_other_extents(application *a)
 {
-    for (int i = 0; i < a->found.access_count; i++) {
-        const rs_grid_access *access = &a->found.accesses[i];
-        rs_note *reason = &a->found.kept[rs_grid_class(&a->found, access->class)];
-        if (reason->sentence != NULL || !hides_extent(a, access))
-            continue;
-        const char *file;
-        size_t line;
-        rs_flat_locate(&a->program.flat, a->program.tree.nodes[access->node].begin, &file, &line);
-        *reason = (rs_note){strdup(file), (int)line,
-                            strdup("an extent's name is another variable's here")};
-        if (reason->file == NULL || reason->sentence == NULL)
-            return rs_fail_memory("a reason");
-    }
-    return RESTRIDE_OK;
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
+        if (means_other(a, &a->found.accesses[i]))
+            status = keep(a, a->found.accesses[i].class, place_of(a, &a->found.accesses[i]),
+                          "the name of an extent is not the grid's variable here");
+    return status;
 }
 
 /* ---- edits ---- */
@@ -725,7 +707,7 @@ static restride_status work(void *context)
     if (status == RESTRIDE_OK)
         status = keep_without_extents(a);
     if (status == RESTRIDE_OK)
-        status = keep_hidden_extents(a);
+        status = keep_other_extents(a);
     if (status == RESTRIDE_OK)
         status = rs_copies_check(&a->found, &a->program, a->layouts);
     if (status == RESTRIDE_OK)

@@ -26,21 +26,26 @@ int rs_grid_class(const rs_propagation *found, int grid)
     return grid;
 }
 
-void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)
+void rs_class_keep_at(rs_flow_context *context, int class, size_t offset, const char *sentence)
 {
     rs_note *reason = &context->found->kept[rs_grid_class(context->found, class)];
     if (reason->sentence != NULL)
         return;
+    const char *file = "";
+    size_t line = 0;
+    rs_flat_locate(&context->program->flat, offset, &file, &line);
+    *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
+    context->no_memory = context->no_memory || reason->file == NULL || reason->sentence == NULL;
+}
+
+void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)
+{
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    const char *file = "";
-    size_t line = 0;
-    rs_flat_locate(&context->program->flat, context->program->tree.nodes[node].begin, &file, &line);
-    *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
-    context->no_memory = context->no_memory || reason->file == NULL || reason->sentence == NULL;
+    rs_class_keep_at(context, class, context->program->tree.nodes[node].begin, sentence);
 }
 
 /* The reason of either holds for both. */

@@ -77,6 +77,7 @@ void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node);
 /* The class stays as it is, for a reason that the first call gives. */
 void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)
     RS_PRINTF(4, 5);
+void rs_class_keep_at(rs_flow_context *context, int class, size_t offset, const char *sentence);
 
 void rs_class_unite(rs_flow_context *context, int a, int b);
 

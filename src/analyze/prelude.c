@@ -17,7 +17,10 @@
     "typedef unsigned int uint; typedef unsigned char uchar; typedef unsigned short ushort;\n"     \
     "typedef unsigned long ulong; typedef struct restride_file FILE; typedef long time_t;\n"       \
     "typedef long clock_t; struct timeval { long tv_sec; long tv_usec; };\n"                       \
-    "struct timespec { long tv_sec; long tv_nsec; };\n"
+    "struct timespec { long tv_sec; long tv_nsec; };\n"                                            \
+    "typedef __builtin_va_list va_list;\n#define va_start(l, n) __builtin_va_start(l, n)\n"        \
+    "#define va_arg(l, t) __builtin_va_arg(l, t)\n#define va_end(l) __builtin_va_end(l)\n"         \
+    "#define va_copy(to, l) __builtin_va_copy(to, l)\n"
 
 const char rs_prelude_c[] = COMMON_TYPES HOST_TYPES
     "#define NULL ((void *)0)\n#define bool _Bool\n#define true 1\n#define false 0\n"

@@ -337,6 +337,29 @@ static void find_declaration(const char *text, size_t size, size_t offset, size_
     }
 }
 
+static bool add_error(rs_program *program, size_t offset)
+{
+    size_t *grown = realloc(program->errors, (program->error_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    program->errors = grown;
+    grown[program->error_count++] = offset;
+    return true;
+}
+
+typedef struct {
+    rs_program *program;
+    bool complete;
+} collection;
+
+static bool collect_error(void *context, const char *message, size_t offset, bool in_source)
+{
+    collection *all = context;
+    (void)message;
+    all->complete = !in_source || add_error(all->program, offset);
+    return all->complete;
+}
+
 /* Blanks the declaration of the first syntax error; keeps that when more functions come to light.
  */
 static restride_status leave_out(rs_program *program, const rs_text *prelude,
@@ -369,6 +392,8 @@ static restride_status leave_out(rs_program *program, const rs_text *prelude,
         m.program = &shown;
         visit_errors(&old.tree, show, &m);
         rs_tree_free(&old.tree);
+        if (!add_error(program, error.offset))
+            status = rs_fail_memory("a source");
     } else {
         memcpy(text, copy, program->flat.size);
         rs_tree_free(&program->tree);
@@ -400,6 +425,10 @@ static restride_status parse(rs_program *program, const rs_options *options, rs_
     if (status != RESTRIDE_OK)
         return status;
     visit_errors(&program->tree, show, &m);
+    collection all = {program, true};
+    visit_errors(&program->tree, collect_error, &all);
+    if (!all.complete)
+        return rs_fail_memory("a source");
     program->readable = program->tree.unit != NULL;
     if (!program->readable) {
         const char *file;
@@ -443,8 +472,17 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
     return status;
 }
 
+bool rs_program_is_misread(const rs_program *program, size_t begin, size_t end)
+{
+    for (size_t e = 0; e < program->error_count; e++)
+        if (begin <= program->errors[e] && program->errors[e] < end)
+            return true;
+    return false;
+}
+
 void rs_program_free(rs_program *program)
 {
+    free(program->errors);
     rs_text_free(&program->included);
     rs_tree_free(&program->tree);
     rs_grids_free(&program->grids);

@@ -26,6 +26,8 @@ typedef struct {
     rs_tree tree;
     rs_text included; /* the lines that include what the user's own headers have of the system's */
     bool readable;    /* false: nothing could be parsed, and a note says why */
+    size_t *errors;   /* where the compiler found one: what depends on that is not in the tree */
+    size_t error_count;
 } rs_program;
 
 /* By the name's ending: .cl, .cu and .cuh; everything else is C. */
@@ -34,5 +36,8 @@ rs_language rs_language_of(const char *file);
 restride_status rs_program_read(rs_program *program, const rs_program_request *request,
                                 rs_model_set *notes);
 void rs_program_free(rs_program *program);
+
+/* Whether the tree lacks something of a part of the text. */
+bool rs_program_is_misread(const rs_program *program, size_t begin, size_t end);
 
 #endif

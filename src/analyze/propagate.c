@@ -22,6 +22,19 @@ int rs_grid_body(const rs_tree *tree, int function)
     return body;
 }
 
+static bool is_defined(const rs_tree *tree, int node)
+{
+    return tree->nodes[node].kind == CXCursor_FunctionDecl && rs_grid_body(tree, node) >= 0;
+}
+
+/* A function in which the compiler found an error is one that is elsewhere: the tree has not all of
+ * it. */
+static bool is_known(const rs_grid_walk *w, int node)
+{
+    const rs_node *n = &w->tree->nodes[node];
+    return is_defined(w->tree, node) && !rs_program_is_misread(w->program, n->begin, n->end);
+}
+
 /* The node of the function that a name stands for, if the source has its body. */
 int rs_grid_function(const rs_grid_walk *w, CXCursor name)
 {
@@ -34,7 +47,7 @@ int rs_grid_function(const rs_grid_walk *w, CXCursor name)
     for (int i = 1; i < w->tree->node_count; i++)
         if (w->tree->nodes[i].kind == CXCursor_FunctionDecl &&
             clang_equalCursors(w->tree->nodes[i].cursor, defined) != 0)
-            return rs_grid_body(w->tree, i) >= 0 ? i : -1;
+            return is_known(w, i) ? i : -1;
     return -1;
 }
 
@@ -305,6 +318,13 @@ static void walk_unexposed(rs_grid_walk *w, int node)
             rs_grid_lose_all(w, child, "a statement that is not followed has the address");
 }
 
+/* Statements that declare nothing, or what they use is all below them. */
+static bool is_without_names(const rs_grid_walk *w, int node)
+{
+    enum CXCursorKind kind = rs_grid_kind(w, node);
+    return kind == CXCursor_NullStmt || kind == CXCursor_GCCAsmStmt || kind == CXCursor_MSAsmStmt;
+}
+
 static void walk_reached(rs_grid_walk *w, int node)
 {
     switch ((int)rs_grid_kind(w, node)) {
@@ -359,6 +379,8 @@ static void walk_reached(rs_grid_walk *w, int node)
         rs_grid_lose_all(w, node, "goto is not followed, which has the address");
         return;
     default:
+        if (clang_isStatement(rs_grid_kind(w, node)) && !is_without_names(w, node))
+            rs_grid_keep_known(w, node, "a statement that is not followed has the address");
         rs_grid_evaluate(w, node);
     }
 }
@@ -435,8 +457,7 @@ static void walk_functions(rs_grid_walk *w)
     const rs_tree *tree = w->tree;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 1; i < tree->node_count && !w->context.no_memory; i++)
-            if (tree->nodes[i].kind == CXCursor_FunctionDecl && rs_grid_body(tree, i) >= 0 &&
-                !w->walked[i] && (pass == 1 || !is_called(w, i)))
+            if (is_known(w, i) && !w->walked[i] && (pass == 1 || !is_called(w, i)))
                 walk_root(w, i);
     for (int i = 1; i < tree->node_count && !w->context.no_memory; i++) {
         bool name = tree->nodes[i].kind == CXCursor_DeclRefExpr && !w->followed[i];
@@ -476,14 +497,76 @@ static void keep_unfollowed(rs_grid_walk *w)
     }
 }
 
+/* The parameter of a declaration of a function that has a number; -1 for none. */
+static int parameter_at(const rs_grid_walk *w, int function, int number)
+{
+    int child = w->tree->nodes[function].first;
+    for (; child >= 0; child = w->tree->nodes[child].next)
+        if (rs_grid_kind(w, child) == CXCursor_ParmDecl && number-- == 0)
+            return child;
+    return -1;
+}
+
 /* The function that a byte lies in. */
 static int function_at(const rs_tree *tree, size_t offset)
 {
     for (int i = 1; i < tree->node_count; i++)
-        if (tree->nodes[i].kind == CXCursor_FunctionDecl && tree->nodes[i].begin <= offset &&
-            offset < tree->nodes[i].end && rs_grid_body(tree, i) >= 0)
+        if (is_defined(tree, i) && tree->nodes[i].begin <= offset && offset < tree->nodes[i].end)
             return i;
     return -1;
+}
+
+/* What the compiler does not understand may use all grids of its function, and outside of functions
+ * it may be one, which gets or hands over any grid. */
+static void keep_misread(rs_grid_walk *w)
+{
+    for (size_t e = 0; e < w->program->error_count; e++) {
+        int function = function_at(w->tree, w->program->errors[e]);
+        for (int g = 0; g < w->program->grids.count; g++) {
+            if (function >= 0 && function_at(w->tree, w->program->grids.grids[g].name) != function)
+                continue;
+            rs_class_keep_at(&w->context, g, w->program->errors[e],
+                             "the compiler does not understand what is here");
+            rs_grid_link_add(&w->context, g, g);
+        }
+    }
+}
+
+/* A parameter of a function with a body is written as a grid in another declaration, too. */
+static void join_parameter(rs_grid_walk *w, int grid, int other)
+{
+    int declared = rs_grid_of_key(w, rs_grid_key(w->tree->nodes[other].cursor));
+    bool same = declared >= 0 &&
+                w->program->grids.grids[declared].rank == w->program->grids.grids[grid].rank;
+    for (int i = 0, count = w->found->link_count; i < count; i++) {
+        char name[64];
+        if (w->found->links[i].grid != grid)
+            continue;
+        if (same)
+            rs_grid_link_add(&w->context, declared, w->found->links[i].class);
+        else
+            rs_class_keep(&w->context, w->found->links[i].class, other,
+                          "%s is declared in another way than with the body of its function",
+                          rs_grid_name(w->program, grid, name));
+    }
+}
+
+static void join_declarations(rs_grid_walk *w)
+{
+    const rs_tree *tree = w->tree;
+    for (int f = 1; f < tree->node_count; f++)
+        for (int o = 1; o < tree->node_count && is_defined(tree, f); o++) {
+            if (o == f || tree->nodes[o].kind != CXCursor_FunctionDecl ||
+                clang_equalCursors(clang_getCanonicalCursor(tree->nodes[o].cursor),
+                                   clang_getCanonicalCursor(tree->nodes[f].cursor)) == 0)
+                continue;
+            for (int p = 0, own; (own = parameter_at(w, f, p)) >= 0; p++) {
+                int grid = rs_grid_of_key(w, rs_grid_key(tree->nodes[own].cursor));
+                int other = parameter_at(w, o, p);
+                if (grid >= 0 && other >= 0)
+                    join_parameter(w, grid, other);
+            }
+        }
 }
 
 static const char *first_extent(const rs_grid_walk *w, int grid)
@@ -633,6 +716,8 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     if (!w.context.no_memory && count > 0) {
         keep_unfollowed(&w);
         walk_functions(&w);
+        join_declarations(&w);
+        keep_misread(&w);
     }
     rs_flow_free(&w.flow);
     free(w.followed);

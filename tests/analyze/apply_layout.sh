@@ -191,6 +191,20 @@ reason flat_mixed 11 'a is set to memory that is no grid'
 flat flat_bytes 'char *bytes = (char *)a; bytes[7] = 1; smooth<<<ny - 1, nx>>>(ny, nx, a, b);'
 reason flat_bytes 11 'an access to elements of another size of a'
 
+# Where a function that gets a flat pointer has no extents, or its own of the same names, nothing can be written.
+flat_of() {
+    kernel=${kernel%$'\n'}$'\n'"$2"
+    flat "$1" 'smooth<<<ny - 1, nx>>>(ny, nx, a, b); plain[0] = of(a, nx, ny);'
+    kernel=${kernel%$'\n'*}
+    reason "$1" 8 "the name of an extent is not the grid's variable here"
+}
+flat_of flat_bare 'float of(float *p, int n, int m) { return p[30]; }'
+flat_of flat_turned 'float of(float *p, int ny, int nx) { return p[30]; }'
+flat_of flat_template 'template <class T> float of(T *p, int n, int m) { return p[30]; }'
+# A range is not followed.
+flat flat_range 'for (void *p : {(void *)a, (void *)b}) plain[0] = ((float *)p)[30]; smooth<<<ny - 1, nx>>>(ny, nx, a, b);'
+reason flat_range 11 'the compiler does not understand what is here'
+
 # Whole programs in C, in several layouts and with extents that tiles do not divide.
 program() {
     expect 0 "$restride" analyze --apply layout "$here/grids/$1.c" --layout "$2" -o new.c
@@ -225,7 +239,7 @@ keeps() {
     expect 0 "$restride" analyze --apply layout keeps.c --layout 'grid: j i' --layout 'g: i/3 j i%3' -o keeps.new.c
     says out "kept: .*$1"
 }
-keeps "an extent's name is another variable's here" '{ int ny = 3; grid[ny][ny] = 9; }'
+keeps "the name of an extent is not the grid's variable here" '{ int ny = 3; grid[ny][ny] = 9; }'
 keeps 'a list of values, which is not followed, gets the address of grid' 'struct s q = {grid}; q.a[2][3] = 5;'
 keeps 'a, which is not followed as a grid, gets the address of grid' 'same(grid)[2][3] = 5;'
 keeps 'g is set to memory that is no grid' 'float (*k)[10] = malloc(240); fill(5, k); grid[1][1] = k[3][4];'
@@ -238,8 +252,8 @@ grep -q '_offset(' headers.new.c || complain "headers.c was not changed"
 expect 0 "$cc" -std=gnu11 -c -o headers.o headers.new.c
 
 # Arguments of the flattening function are ints where all extents and indices fit into them, and of 64 bits otherwise.
-words() { # EXTENT INDEX EXPECTED
-    echo "__kernel void f($1 n, $1 m, __global float g[n][m], $2 i) { short j = 3; g[i][j + 1] = 2 * g[i + 1][j]; }" >words.cl
+words() { # EXTENT INDEX EXPECTED: a function, since a kernel has no size_t
+    echo "void f($1 n, $1 m, __global float g[n][m], $2 i) { short j = 3; g[i][j + 1] = 2 * g[i + 1][j]; }" >words.cl
     expect 0 "$restride" analyze --apply layout words.cl --layout 'g: i/4 j i%4' -o words.out.cl
     grep -q "_offset($3 extent_i, $3 extent_j, $3 index_i, $3 index_j)" words.out.cl || complain "extents $1, index $2: no $3"
 }

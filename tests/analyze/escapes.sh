@@ -9,6 +9,7 @@ source "$here/../cli/expect.sh"
 cd "$work" || exit 1
 
 cat >head.c <<'END_OF_HEAD'
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,12 @@ static void larger(int n, int m, int o, double p[n][m][o]) { p[n][1][2] = 5; pri
 static void few(int ny, int nx, double f[ny][nx - 1]) { f[0][0] = 1; }
 static void one(int nz, int ny, int nx, double o[nz][ny][nx]) { o[0][0][0] += 1; }
 static void via(int m, int ny, int nx, double (*p)[ny][nx]) { one(m, ny, nx, p); p[2][9][9] = 77; }
+static double first(int nz, int ny, int nx, double [*][*][*]);
+static double second(int, int m, int o, double (*)[m][o]);
+static double third(int n, int m, int o, double before[n][m][o]);
+static double first(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
+static double second(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
+static double third(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
 static void at_end(void *p) { printf("%g\n", (*(double **)p)[300]); }
 END_OF_HEAD
 
@@ -136,6 +143,12 @@ a 'a part of the grid' '{ double (*a)[nx - 1] = malloc(ny * sizeof *a); few(ny, 
 a 'the memory is not known to be as large' 'void *old = a; double (*q)[ny][nx] = calloc(nz + 2, sizeof *q); q[nz + 1][2][3] = 4; larger(nz, ny, nx, q); FILL(q, 2) SHOW(q[nz][1][2]) a = q; free(a); a = old;'
 a changed 'double (*q)[nx]; void *v; posix_memalign(&v, 64, sizeof(double) * (size_t)ny * nx); q = v; rows(ny, nx, q); SHOW(q[0][0]) free(q);'
 a 'extents of p are more than' 'via(nz - 1, ny, nx, a); SHOW(a[1][2][3] + a[2][9][9])'
+# What the compiler does not read, as headers of the system are not read, may use all of its function.
+a 'the compiler does not understand' 'printf("%" PRId64 "\n", (int64_t)((double *)a)[300]);'
+# Declarations of functions besides those with the bodies; extents by names that are others there.
+a 'p is declared in another way' 'SHOW(first(nz, ny, nx, a))'
+a 'p is declared in another way' 'SHOW(second(nz, ny, nx, a))'
+a changed 'SHOW(third(nz, ny, nx, a))'
 # What casts and other names of the same are followed.
 a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
 a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
