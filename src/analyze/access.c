@@ -478,10 +478,13 @@ static bool has_auxiliary(const rs_unit *unit, const rs_polynomial *moved)
 }
 
 /* Bytes from one element of a dimension to the next, unknown where an extent is. */
-static rs_polynomial row_stride(const rs_array *array, int row, int count)
+static rs_polynomial row_stride(const rs_array *array, const rs_reference *reference, int row)
 {
-    rs_polynomial stride = rs_polynomial_constant(array->element);
-    for (int i = row + 1; i < count; i++)
+    if (reference->strides[row] > 0 && row >= reference->path)
+        return rs_polynomial_constant(reference->strides[row]);
+    rs_polynomial stride =
+        array->element > 0 ? rs_polynomial_constant(array->element) : rs_polynomial_unknown();
+    for (int i = row + 1; i < reference->count; i++)
         stride = array->extents[i] > 0 ? rs_polynomial_scale(&stride, array->extents[i])
                                        : rs_polynomial_unknown();
     return stride;
@@ -523,7 +526,7 @@ static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
         rs_polynomial step = thread_step(access, unit, i, neighbour, bits);
         if (rs_polynomial_is_zero(&step))
             continue;
-        rs_polynomial stride = row_stride(&unit->arrays[reference->array], i, reference->count);
+        rs_polynomial stride = row_stride(&unit->arrays[reference->array], reference, i);
         stride = rs_polynomial_multiply(&step, &stride);
         total = rs_polynomial_add(&total, &stride);
     }

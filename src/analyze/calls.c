@@ -602,6 +602,32 @@ static rs_value reference_value(rs_walk *walk, int node, bool walked)
     return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
+static bool has_body(CXCursor function)
+{
+    CXCursor defined = clang_getCursorDefinition(function);
+    return !clang_Cursor_isNull(defined) && clang_CXXMethod_isDefaulted(defined) == 0 &&
+           clang_equalLocations(clang_getCursorLocation(defined),
+                                clang_getCursorLocation(clang_getCursorSemanticParent(defined))) ==
+               0;
+}
+
+/* A constructor has no callee: all children are arguments. Those that the compiler makes copy, or
+ * leave what there is; what others put into the members is not followed. */
+static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
+{
+    bool known = !has_body(constructor);
+    rs_value result = rs_value_unknown(known ? 0 : rs_walk_lane(walk), !known);
+    for (int child = walk->tree->nodes[node].first; child >= 0;
+         child = walk->tree->nodes[child].next) {
+        rs_value part = rs_walk_evaluate(walk, child);
+        if (known)
+            result = part;
+        else
+            result.depends |= rs_value_depends(walk, &part);
+    }
+    return result;
+}
+
 rs_value rs_walk_call(rs_walk *walk, int node)
 {
     char name[NAME_ROOM];
@@ -614,15 +640,9 @@ rs_value rs_walk_call(rs_walk *walk, int node)
     if (rs_walk_thread_call(walk, name, node, &result))
         return result;
     arguments list = read_arguments(walk, node);
-    /* A constructor has no callee: all children are arguments. */
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (!clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_Constructor) {
-        rs_value single = rs_value_unknown(0, false);
-        for (int child = walk->tree->nodes[node].first; child >= 0;
-             child = walk->tree->nodes[child].next)
-            single = rs_walk_evaluate(walk, child);
-        return single;
-    }
+    if (!clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_Constructor)
+        return construct(walk, node, declared);
     rs_value *values = malloc(ARGUMENT_LIMIT * sizeof *values);
     if (values == NULL) {
         walk->no_memory = true;

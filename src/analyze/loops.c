@@ -383,17 +383,43 @@ static int add_loop(rs_walk *walk, int node, const char *name)
 }
 
 /* What moves in the step has its values already: it is not walked. */
+static void walk_condition(rs_walk *walk, entry *e)
+{
+    if (e->p.condition < 0)
+        return;
+    rs_value condition = rs_walk_evaluate(walk, e->p.condition);
+    e->condition |= rs_value_depends(walk, &condition);
+    walk->conditions |= e->condition;
+}
+
+/* What the condition of a do varies with, which decides over the second iteration of its body. */
+static void foresee_condition(rs_walk *walk, entry *e)
+{
+    bool loads;
+    rs_environment before;
+    if (e->p.condition < 0 || !rs_environment_copy(&before, &walk->variables)) {
+        walk->no_memory = walk->no_memory || e->p.condition >= 0;
+        return;
+    }
+    rs_value condition = evaluate_quietly(walk, e->p.condition, &loads);
+    e->condition = rs_value_depends(walk, &condition);
+    walk->conditions |= e->condition;
+    rs_environment_free(&walk->variables);
+    walk->variables = before;
+}
+
 static void walk_body(rs_walk *walk, int loop, entry *e)
 {
     int outer = walk->loop;
     walk->loop = loop;
-    if (e->p.condition >= 0) {
-        rs_value condition = rs_walk_evaluate(walk, e->p.condition);
-        e->condition = rs_value_depends(walk, &condition);
-        walk->conditions |= e->condition;
-    }
+    if (e->after_body)
+        foresee_condition(walk, e);
+    else
+        walk_condition(walk, e);
     if (e->p.body >= 0)
         rs_walk_statement(walk, e->p.body);
+    if (e->after_body)
+        walk_condition(walk, e);
     walk->loop = outer;
 }
 

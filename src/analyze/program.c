@@ -279,7 +279,7 @@ static restride_status parse_once(rs_program *program, const rs_text *prelude,
                                   COMMON_ARGUMENTS};
     static const char *const cuda[] = {
         "-x",         "cuda",    "--cuda-host-only", "-nocudainc", "-nocudalib",    "-nostdinc",
-        "-std=c++14", "-target", "x86_64-linux",     "-nogpulib",  COMMON_ARGUMENTS};
+        "-std=c++17", "-target", "x86_64-linux",     "-nogpulib",  COMMON_ARGUMENTS};
     static const int counts[] = {sizeof c / sizeof c[0], sizeof opencl / sizeof opencl[0],
                                  sizeof cuda / sizeof cuda[0]};
     const char *const *const arguments[] = {c, opencl, cuda};

@@ -52,6 +52,32 @@ kernel("compressed rows", ID + "for (int j = row[i]; j < row[i + 1]; j++) s += x
 kernel("matrix by rows", ID + "for (int j = i; j < 64; j++) s += m[i][j]; o[i] = s;", {"m[i][j]": {**APART}}, {"m": {"advice": None}},
        before="constant float m[64][64] = {{1}};")
 
+# ---- where one element lies behind the other ----
+
+kernel("an array in a structure", ID + "o[i] = p[i].id[1]; o[i] = p[n].id[i & 1];", {"p[i].id[1]": {"transactions": 24, "exact": True}},
+       before="typedef struct { float x, y, z, m; int id[2]; } part;", parameters="global part *p, global float *o, int n")
+cuda("a template without an instance", "x[threadIdx.x] = 1; o[n] = 2;", {"x[threadIdx.x]": {"exact": False}, "o[n]": {"transactions": 1}},
+     before="template <class T>", parameters="T *x, float *o, int n")
+
+# ---- a condition behind the body ----
+
+DOWN = "int i = get_global_id(0), c = n; "
+kernel("counted in a do", DOWN + "do { x[c + i] = 2; } while (--c > 0);", {"x[c + i]": {"matrix": [["1", "-1"]], "offset": ["n"]}})
+kernel("counted in a while", DOWN + "while (--c > 0) x[c + i] = 2;", {"x[c + i]": {"matrix": [["1", "-1"]], "offset": ["n - 1"]}})
+
+# ---- structures that functions make ----
+
+PAIR = "struct pair { int a, b; %s}; __device__ pair make(int a, int b) { pair p; p.a = a; p.b = b; return p; }"
+MADE = "pair p = make(2 * threadIdx.x, n); o[p.a] = 1; o[p.b] = 2; x[make(threadIdx.x, 1).a] = 1;"
+cuda("made by a function", MADE, {"o[p.a]": {**SAME, "transactions": 8}, "o[p.b]": SAME, "x[make(threadIdx.x, 1).a]": {"approximated": True}},
+     before=PAIR % "")
+cuda("made by a constructor", "pair p(n, threadIdx.x); o[p.a] = 1; pair q; o[q.b] = 2; pair r(p); o[r.a] = 3;",
+     {"o[p.a]": UNKNOWN, "o[q.b]": UNKNOWN, "o[r.a]": UNKNOWN},
+     before=PAIR % "__device__ pair() : a(threadIdx.x), b(3) {} __device__ pair(int x, int y) : a(y), b(x) {} ")
+cuda("copied by the compiler's constructor", "pair p; p.a = threadIdx.x; pair q(p); o[q.a] = 1; pair r = q; o[r.a] = 2;",
+     {"o[q.a]": BESIDE, "o[r.a]": BESIDE}, before=PAIR % "")
+cuda("made by make_int2", "int2 p = make_int2(threadIdx.x, n); o[p.x] = 1;", {"o[p.x]": UNKNOWN})
+
 # ---- local and global indices beside each other ----
 
 BOTH = "int i = get_global_id(0), l = get_local_id(0); "
