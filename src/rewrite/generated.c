@@ -101,6 +101,28 @@ static void write_distance_split(const rs_model *model, const rs_copier *copier,
                        size, size);
 }
 
+/* What is assigned to: C++17 has the right side of an assignment before the left one, by operators
+ * of classes too, but the arguments of a call in any order. */
+static void render_place_cuda(const rs_copier *copier, int number, const char *name, rs_text *out)
+{
+    const char *to = volatile_word(copier->is_volatile);
+    rs_text_format(out,
+                   "struct restride_place_%d {\n"
+                   "    %schar *const p;\n    const unsigned long count, %s;\n",
+                   number, to, copier->bytes ? "from_start" : "at;\n    const long i");
+    rs_text_format(out,
+                   "    __device__ restride_place_%d(%schar *to, unsigned long n, %s)"
+                   " : p(to), count(n), %s {}\n",
+                   number, to,
+                   copier->bytes ? "unsigned long bytes" : "long index, unsigned long byte",
+                   copier->bytes ? "from_start(bytes)" : "at(byte), i(index)");
+    rs_text_format(
+        out,
+        "    __device__ %s operator=(const %s &from) const { return restride_store_%d(p, "
+        "count, %s, from); }\n};\n",
+        name, name, number, copier->bytes ? "from_start" : "i, at");
+}
+
 /* In C++ a structure is passed as itself: there a copy need not keep its padding. */
 static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
 {
@@ -118,6 +140,8 @@ static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
         rs_text_add_string(out, "    x.value = from;\n");
     write_members(model, number, out);
     rs_text_add_string(out, "    return x.value;\n}\n");
+    if (!load)
+        render_place_cuda(copier, number, name, out);
 }
 
 /* The place of element `step` of a block. */

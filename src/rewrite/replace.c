@@ -94,13 +94,14 @@ static void write_store(const rs_writer *w, const rs_access *a, int self, const 
     const bool unions = w->model->language == RS_OPENCL_C;
     if (a->value_used && unions)
         rs_text_format(text, "((union restride_value_%d){.bytes = ", copier);
-    rs_text_format(text, "restride_store_%d((%s char *)%s%s, ", copier, qualifiers,
-                   rs_base_prefix(w->model, a), w->model->arguments[a->argument].name);
+    rs_text_format(text, "%srestride_%s_%d((%s char *)%s%s, ", unions ? "" : "(",
+                   unions ? "store" : "place", copier, qualifiers, rs_base_prefix(w->model, a),
+                   w->model->arguments[a->argument].name);
     rs_write_place(w, a, self);
     if (unions)
         rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
     else
-        rs_text_add_string(text, ", ");
+        rs_text_add_string(text, ") = ");
     catch_up(w, start, a->begin, w->model->tree->nodes[a->value].begin);
     rs_write_node(w, a->value, self + 1);
     rs_text_add_string(text, unions ? "}).bytes)" : ")");

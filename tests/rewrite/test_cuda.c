@@ -38,6 +38,9 @@ static const cuda_case cases[] = {
     {"constructors", "",
      KERNEL("P") "P s(b[i]); const P t = {b[i]}; P u[2] = {a[i], b[i]}; a[i].x = s.x + t.y + "
                  "u[1].z + u[0].x; }"},
+    {"sides of an assignment", "",
+     KERNEL("P") "int j = i; if (i + 1 == n) return; a[j++] = b[j]; P s = b[j]; P *p = a + i, *q = "
+                 "p; *q++ = *q; a[j] = b[j = i]; p->id += j; }"},
     {"assignment as a value", "", KERNEL("P") "P s; s = a[i] = b[i]; a[i].next = (a[i] = s).id; }"},
     {"values of places", "",
      KERNEL("P") "a[i].x = a[i].y = b[i].z; int k = a[i].id += 3; if (a[i].id = k) a[i].next = "
@@ -244,12 +247,17 @@ static void test_same_results(void **state)
     assert_int_equal(write(descriptor, out.data, out.size), (ssize_t)out.size);
     close(descriptor);
     snprintf(program, sizeof program, "%s.run", source);
-    char *const compile[] = {
-        RS_TEST_CXX,         "-x",   "c++", "-std=c++17", "-O1", "-w", "-fno-strict-aliasing",
-        "-ffp-contract=off", source, "-o",  program,      NULL};
-    char *const execute[] = {program, NULL};
-    run(compile, "the compiler");
-    run(execute, "the kernels");
+    char *const compilers[] = {RS_TEST_GXX, RS_TEST_CLANGXX};
+    for (int i = 0; i < 2; i++) {
+        char *const compile[] = {
+            compilers[i],        "-x",   "c++", "-std=c++17", "-O1", "-w", "-fno-strict-aliasing",
+            "-ffp-contract=off", source, "-o",  program,      NULL};
+        char *const execute[] = {program, NULL};
+        if (strstr(compilers[i], "NOTFOUND") != NULL)
+            continue;
+        run(compile, "the compiler");
+        run(execute, "the kernels");
+    }
     unlink(source);
     unlink(program);
     rs_text_free(&out);
