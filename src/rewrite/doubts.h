@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /* Why a text that cpp reads is in doubt, with the line: it asks a question that cpp would answer in
- * place of the device's compiler. NULL when it does not. */
-const char *rs_doubt_question(const char *text, size_t *line);
+ * place of the device's compiler. NULL when it does not. `is_file`: the text is a file that has a
+ * name for that compiler too. */
+const char *rs_doubt_question(const char *text, bool is_file, size_t *line);
 
 /* The line where brackets are nested so deeply that cpp would be busy for minutes, if they are
  * those of macros, and libclang refuses all others. 0: nowhere. */
@@ -35,8 +36,8 @@ const char *rs_fixed_value(const char *name);
  * its own: such a limit, a floating constant or NULL. */
 bool rs_names_constant(const char *name);
 
-/* The line of the first place where a text names what compilers of OpenCL C predefine and a macro
- * could take it: not in pragmas and in questions whether a name is defined. 0: none. */
-size_t rs_doubt_device_names(const char *text);
+/* The line of the first place where a text names what compilers of OpenCL C, or of CUDA, predefine
+ * and a macro could take it: not in pragmas and in questions whether a name is defined. 0: none. */
+size_t rs_doubt_device_names(const char *text, bool cuda);
 
 #endif

@@ -100,6 +100,11 @@ static bool has_prefix(const char *text, size_t size, const char *prefix, size_t
     return false;
 }
 
+static bool is_cuda(const rs_rewriting *r)
+{
+    return r->model.language == RS_CUDA_C;
+}
+
 /* Notes the first place, where there is a line. */
 static void note_place(rs_source_place *first, const char *file, size_t line)
 {
@@ -112,7 +117,7 @@ static restride_status check_questions(rs_rewriting *r, const char *text, const 
                                        bool *stopped)
 {
     size_t line;
-    const char *reason = rs_doubt_question(text, &line);
+    const char *reason = rs_doubt_question(text, is_cuda(r), &line);
     *stopped = reason != NULL;
     return *stopped ? rs_keep_source(r, reason, file, line) : RESTRIDE_OK;
 }
@@ -133,7 +138,7 @@ static restride_status check_headers(rs_rewriting *r, bool *stopped)
         if (status == RESTRIDE_OK) {
             status = check_questions(r, text.data, file, stopped);
             note_place(&r->operators, file, rs_doubt_operators(text.data));
-            note_place(&r->device_names, file, rs_doubt_device_names(text.data));
+            note_place(&r->device_names, file, rs_doubt_device_names(text.data, is_cuda(r)));
         } else if (status == RESTRIDE_IO) { /* named by a #line directive */
             *stopped = true;
             status =
@@ -220,7 +225,7 @@ static bool has_unusual_macro(const rs_rewriting *r)
     json_t *value;
     json_object_foreach(json_object_get(r->request, "macros"), name, value)
     {
-        if (json_is_true(value) && rs_doubt_device_names(name) == 0)
+        if (json_is_true(value) && rs_doubt_device_names(name, is_cuda(r)) == 0)
             return true;
     }
     return false;
@@ -250,8 +255,8 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         return status;
     note_place(&r->operators, r->file, rs_doubt_operators(r->source));
     note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
-    note_place(&r->device_names, r->file, rs_doubt_device_names(r->source));
-    note_place(&r->device_names, "the build options", rs_doubt_device_names(options));
+    note_place(&r->device_names, r->file, rs_doubt_device_names(r->source, is_cuda(r)));
+    note_place(&r->device_names, "the build options", rs_doubt_device_names(options, is_cuda(r)));
     note_place(&r->device_names, "the device's macros", has_unusual_macro(r));
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
@@ -263,7 +268,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
                                      r->definition_count,
                                      appendix.data,
                                      json_is_true(json_object_get(r->request, "comments")),
-                                     r->model.language == RS_CUDA_C};
+                                     is_cuda(r)};
     status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
     if (status == RESTRIDE_IO)
@@ -296,7 +301,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     const json_t *bits = json_object_get(r->request, "address_bits");
-    if (r->model.language == RS_CUDA_C)
+    if (is_cuda(r))
         return rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size);
     status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
                            bits != NULL ? (int)json_integer_value(bits) : 64);

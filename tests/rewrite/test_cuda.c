@@ -367,6 +367,10 @@ static void test_refusals(void **state)
 
 /* Functions of the host's call and launch what is not known; those of the device must be
  * understood, and so must what lies between functions. */
+#define CHECK                                                                                      \
+    "#define CHECK(call) do { if (call) printf(\"%s %s %d\", #call, __FILE__, __LINE__); } while " \
+    "(0)\n"
+
 static void test_host_code(void **state)
 {
     (void)state;
@@ -381,6 +385,9 @@ static void test_host_code(void **state)
         {"__device__ float known(P *a) { return unknown(a); }\n", "", false},
         {"__host__ __device__ float known(P *a) { return unknown(a); }\n", "", false},
         {"Unknown *table;\n", "", false},
+        {CHECK "static void copy(P *a) { CHECK(cudaMemcpy(a, a, M_PI, 1)); __syncthreads (); }\n",
+         "", true},
+        {CHECK "__device__ int compiled = __CUDA_ARCH__;\n", "", false},
         {"", "int main() { if (unknown) { return 1; }", false},
     };
     for (size_t i = 0; i < sizeof cases_of_host / sizeof cases_of_host[0]; i++) {
