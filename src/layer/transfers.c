@@ -248,6 +248,13 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
     return end_command(&command, error, CL_FALSE, mine, event);
 }
 
+/* Buffers that are one, or parts of one: the driver looks whether a copy between them overlaps. */
+static bool share_bytes(cl_mem a, cl_mem b)
+{
+    const rs_buffer *buffer = rs_buffer_behind(a);
+    return a == b || (buffer != NULL && buffer == rs_buffer_behind(b));
+}
+
 /* Whether a copy of all bytes may take the layout along. */
 static bool copies_layout(rs_command *command, cl_mem source, size_t source_offset,
                           cl_mem destination, size_t size)
@@ -273,10 +280,12 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
     cl_mem from = source, to = destination;
     cl_event mine = NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
-    bool all = source != destination && covers_all(destination, destination_offset, size);
+    bool shared = share_bytes(source, destination);
+    bool all = !shared && covers_all(destination, destination_offset, size);
     bool same = all && copies_layout(&command, source, source_offset, destination, size);
-    if (source == destination) {
+    if (shared) {
         rs_command_use(&command, source, NULL);
+        rs_command_use(&command, destination, NULL);
     } else if (same) {
         rs_command_touch(&command, source);
         rs_command_touch(&command, destination);
@@ -312,8 +321,9 @@ static cl_int CL_API_CALL copy_buffer_rect(cl_command_queue queue, cl_mem source
     size_t from_origin[3] = {0}, to_origin[3] = {0};
     cl_mem from = source, to = destination;
     cl_event mine = NULL;
-    bool apart = source != destination && source_origin != NULL && destination_origin != NULL;
     rs_command_begin(&command, queue, wait_count, wait_list);
+    bool apart =
+        !share_bytes(source, destination) && source_origin != NULL && destination_origin != NULL;
     if (apart) {
         from = reach_rectangle(&command, source, &read, RS_PART_READ, &source_part, from_origin);
         to = reach_rectangle(&command, destination, &write, RS_PART_CHANGE, &part, to_origin);
@@ -479,21 +489,17 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
     return error;
 }
 
+/* A native kernel may wait for the host, and so would every conversion behind it: there is none
+ * any more. */
 static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *),
                                         void *arguments, size_t argument_size, cl_uint count,
                                         const cl_mem *handles, const void **places,
                                         cl_uint wait_count, const cl_event *wait_list,
                                         cl_event *event)
 {
-    rs_command command;
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    for (cl_uint i = 0; handles != NULL && i < count; i++)
-        rs_command_use(&command, handles[i], NULL);
-    cl_int error = RS_CALL(
-        command, clEnqueueNativeKernel(queue, function, arguments, argument_size, count, handles,
-                                       places, command.wait_count, command.wait_list, event));
-    rs_command_end(&command);
-    return error;
+    rs_layer_freeze("the program runs native kernels, which may wait for what it does next");
+    return rs_driver()->clEnqueueNativeKernel(queue, function, arguments, argument_size, count,
+                                              handles, places, wait_count, wait_list, event);
 }
 
 void rs_layer_add_transfers(cl_icd_dispatch *table)

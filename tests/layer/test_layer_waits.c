@@ -8,9 +8,10 @@
 static void test_commands_that_wait(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"abandoned", "held-back", "shared", "callback", "header"};
+    static const char *const cases[] = {"abandoned", "held-back", "shared",
+                                        "callback",  "header",    "native"};
     static const char *const policies[] = {"asta", "soa"};
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 12; i++) {
         int status = run("%s run --policy %s --report %s -- " LIMITED " %s %s", RESTRIDE_PROGRAM,
                          policies[i % 2], report_path, WAITS_PROGRAM, cases[i / 2]);
         if (exit_status(status) != 0)

@@ -405,6 +405,37 @@ static void fork_beside_call(void)
     launch_wide(kernel);
 }
 
+static volatile int is_free;
+
+static void CL_CALLBACK wait_until_free(void *arguments)
+{
+    (void)arguments;
+    while (!is_free)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* A native kernel waits for the program, which makes a user event first. */
+static void native(void)
+{
+    cl_device_exec_capabilities can;
+    cl_int error;
+    launch(queues[0], add, NULL, NULL);
+    count_launch();
+    clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
+    if ((can & CL_EXEC_NATIVE_KERNEL) != 0)
+        check(clEnqueueNativeKernel(queues[0], wait_until_free, NULL, 0, 0, NULL, NULL, 0, NULL,
+                                    NULL) == CL_SUCCESS,
+              "a native kernel was refused");
+    launch(queues[0], add, NULL, NULL);
+    count_launch();
+    clFlush(queues[0]);
+    cl_event user = clCreateUserEvent(context, &error);
+    check(error == CL_SUCCESS, "no user event");
+    is_free = 1;
+    clSetUserEventStatus(user, CL_COMPLETE);
+    compare(queues[0]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -416,6 +447,7 @@ int main(int argc, char **argv)
                  {"shared", shared},
                  {"callback", callback},
                  {"header", header},
+                 {"native", native},
                  {"notified-at-end", notified_at_end},
                  {"notified-at-release", notified_at_release},
                  {"notified-at-kernel", notified_at_kernel},
