@@ -131,6 +131,18 @@ static cl_int mark(const rs_queue *queue, cl_event *event)
     return error;
 }
 
+/* Lets go of those events that nobody has to wait for. */
+static void drop_over(rs_users *users)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < users->event_count; i++)
+        if (rs_event_is_over(users->events[i]))
+            rs_driver()->clReleaseEvent(users->events[i]);
+        else
+            users->events[kept++] = users->events[i];
+    users->event_count = kept;
+}
+
 void rs_queue_retire(rs_queue *queue)
 {
     rs_buffer *buffer;
@@ -149,6 +161,7 @@ void rs_queue_retire(rs_queue *queue)
                 rs_driver()->clFinish(queue->handle); /* nothing is left to wait for */
             else
                 users->event_count++;
+            drop_over(users);
             break;
         }
     }

@@ -19,6 +19,7 @@ static void test_cases(void **state)
         {"user-event", "", 3, 3},
         {"held-and-slow", "", 1, 1},
         {"released-queue", "", 1, 1},
+        {"many-queues", "", 1, 1},
         {"profiling", "", 1, 1},
         {"kernels-in-program", "", 2, 2},
         {"clone", "", 2, 2},

@@ -49,6 +49,7 @@ void add_once(cl_kernel kernel);
 void case_user_event(void);
 void case_held_and_slow(void);
 void case_released_queue(void);
+void case_many_queues(void);
 void case_profiling(void);
 void case_kernels_in_program(void);
 void case_clone(void);

@@ -1,6 +1,7 @@
 /* Cases of events: those that the program sets, and the times of others. */
 #include "cases.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 /* A user event holds a launch back; when that is over, launches are as before. */
@@ -65,6 +66,28 @@ void case_released_queue(void)
     check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL) ==
               CL_PROFILING_INFO_NOT_AVAILABLE,
           "an event of a queue without profiling has times");
+}
+
+/* Queues that have used a buffer and are gone leave nothing behind. */
+void case_many_queues(void)
+{
+    enum { ROUNDS = 3000, WARM = 500, MOST_BYTES = 100 };
+    cl_int error;
+    size_t before = 0;
+    add_once(make_kernel(program, "add", cells));
+    for (int i = 0; i < ROUNDS; i++) {
+        cl_command_queue brief = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+        done(error, "clCreateCommandQueueWithProperties");
+        int first;
+        done(clEnqueueReadBuffer(brief, cells, CL_TRUE, 0, sizeof first, &first, 0, NULL, NULL),
+             "clEnqueueReadBuffer");
+        done(clReleaseCommandQueue(brief), "clReleaseCommandQueue");
+        if (i == WARM)
+            before = mallinfo2().uordblks;
+    }
+    check(mallinfo2().uordblks < before + (size_t)(ROUNDS - WARM) * MOST_BYTES,
+          "each queue leaves memory behind");
+    compare(cells);
 }
 
 void case_profiling(void)

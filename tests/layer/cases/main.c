@@ -106,6 +106,7 @@ int main(int argc, char **argv)
     } cases[] = {{"user-event", case_user_event},
                  {"held-and-slow", case_held_and_slow},
                  {"released-queue", case_released_queue},
+                 {"many-queues", case_many_queues},
                  {"profiling", case_profiling},
                  {"kernels-in-program", case_kernels_in_program},
                  {"clone", case_clone},
