@@ -16,15 +16,12 @@ enum { ROUND_LIMIT = 200 };
 int rs_grid_body(const rs_tree *tree, int function)
 {
     int body = -1;
+    if (tree->nodes[function].kind != CXCursor_FunctionDecl)
+        return -1;
     for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
         if (tree->nodes[child].kind == CXCursor_CompoundStmt)
             body = child;
     return body;
-}
-
-static bool is_defined(const rs_tree *tree, int node)
-{
-    return tree->nodes[node].kind == CXCursor_FunctionDecl && rs_grid_body(tree, node) >= 0;
 }
 
 /* A function in which the compiler found an error is one that is elsewhere: the tree has not all of
@@ -32,7 +29,7 @@ static bool is_defined(const rs_tree *tree, int node)
 static bool is_known(const rs_grid_walk *w, int node)
 {
     const rs_node *n = &w->tree->nodes[node];
-    return is_defined(w->tree, node) && !rs_program_is_misread(w->program, n->begin, n->end);
+    return rs_grid_body(w->tree, node) >= 0 && !rs_program_is_misread(w->program, n->begin, n->end);
 }
 
 /* The node of the function that a name stands for, if the source has its body. */
@@ -467,181 +464,6 @@ static void walk_functions(rs_grid_walk *w)
     }
 }
 
-/* The innermost node around a byte. */
-static int node_at(const rs_tree *tree, size_t offset)
-{
-    int found = 0;
-    for (int i = 1; i < tree->node_count && tree->nodes[i].begin <= offset; i++)
-        if (offset < tree->nodes[i].end)
-            found = i;
-    return found;
-}
-
-/* Other functions, and other calls of the same, may use what outlives a call; members are many. */
-static void keep_unfollowed(rs_grid_walk *w)
-{
-    for (int i = 1; i < w->tree->node_count; i++) {
-        enum CXCursorKind kind = w->tree->nodes[i].kind;
-        if (kind != CXCursor_VarDecl && kind != CXCursor_FieldDecl)
-            continue;
-        CXCursor cursor = w->tree->nodes[i].cursor;
-        int grid = rs_grids_at(&w->program->grids, rs_cursor_offset(cursor));
-        char name[64];
-        if (grid < 0 || rs_grid_is_followed(cursor))
-            continue;
-        rs_class_keep(&w->context, grid, i,
-                      kind == CXCursor_FieldDecl ? "%s is a member of a structure"
-                                                 : "%s is not a variable of one call of a function",
-                      rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
-    }
-}
-
-/* The parameter of a declaration of a function that has a number; -1 for none. */
-static int parameter_at(const rs_grid_walk *w, int function, int number)
-{
-    int child = w->tree->nodes[function].first;
-    for (; child >= 0; child = w->tree->nodes[child].next)
-        if (rs_grid_kind(w, child) == CXCursor_ParmDecl && number-- == 0)
-            return child;
-    return -1;
-}
-
-/* The function that a byte lies in. */
-static int function_at(const rs_tree *tree, size_t offset)
-{
-    for (int i = 1; i < tree->node_count; i++)
-        if (is_defined(tree, i) && tree->nodes[i].begin <= offset && offset < tree->nodes[i].end)
-            return i;
-    return -1;
-}
-
-/* What the compiler does not understand may use all grids of its function, and outside of functions
- * it may be one, which gets or hands over any grid. */
-static void keep_misread(rs_grid_walk *w)
-{
-    for (size_t e = 0; e < w->program->error_count; e++) {
-        int function = function_at(w->tree, w->program->errors[e]);
-        for (int g = 0; g < w->program->grids.count; g++) {
-            if (function >= 0 && function_at(w->tree, w->program->grids.grids[g].name) != function)
-                continue;
-            rs_class_keep_at(&w->context, g, w->program->errors[e],
-                             "the compiler does not understand what is here");
-            rs_grid_link_add(&w->context, g, g);
-        }
-    }
-}
-
-/* A parameter of a function with a body is written as a grid in another declaration, too. */
-static void join_parameter(rs_grid_walk *w, int grid, int other)
-{
-    int declared = rs_grid_of_key(w, rs_grid_key(w->tree->nodes[other].cursor));
-    bool same = declared >= 0 &&
-                w->program->grids.grids[declared].rank == w->program->grids.grids[grid].rank;
-    for (int i = 0, count = w->found->link_count; i < count; i++) {
-        char name[64];
-        if (w->found->links[i].grid != grid)
-            continue;
-        if (same)
-            rs_grid_link_add(&w->context, declared, w->found->links[i].class);
-        else
-            rs_class_keep(&w->context, w->found->links[i].class, other,
-                          "%s is declared in another way than with the body of its function",
-                          rs_grid_name(w->program, grid, name));
-    }
-}
-
-static void join_declarations(rs_grid_walk *w)
-{
-    const rs_tree *tree = w->tree;
-    for (int f = 1; f < tree->node_count; f++)
-        for (int o = 1; o < tree->node_count && is_defined(tree, f); o++) {
-            if (o == f || tree->nodes[o].kind != CXCursor_FunctionDecl ||
-                clang_equalCursors(clang_getCanonicalCursor(tree->nodes[o].cursor),
-                                   clang_getCanonicalCursor(tree->nodes[f].cursor)) == 0)
-                continue;
-            for (int p = 0, own; (own = parameter_at(w, f, p)) >= 0; p++) {
-                int grid = rs_grid_of_key(w, rs_grid_key(tree->nodes[own].cursor));
-                int other = parameter_at(w, o, p);
-                if (grid >= 0 && other >= 0)
-                    join_parameter(w, grid, other);
-            }
-        }
-}
-
-static const char *first_extent(const rs_grid_walk *w, int grid)
-{
-    const char *told = w->program->grids.grids[grid].extents[0];
-    return told != NULL ? told : w->found->outer[grid];
-}
-
-/* A pointer that callers hand over and whose first extent is learned inside: each caller's memory
- * has its own. */
-static bool is_told_twice(const rs_grid_walk *w, int grid)
-{
-    const rs_grid *g = &w->program->grids.grids[grid];
-    if (g->extents[0] != NULL || w->found->outer[grid] == NULL || w->found->outside[grid])
-        return false;
-    for (int i = 1; i < w->tree->node_count; i++)
-        if (w->tree->nodes[i].kind == CXCursor_ParmDecl &&
-            rs_cursor_offset(w->tree->nodes[i].cursor) == g->name)
-            return true;
-    return false;
-}
-
-/* Extents are computed again at each access: they give what they gave at the declaration. */
-static void keep_strange_extents(rs_grid_walk *w)
-{
-    for (int g = 0; g < w->program->grids.count; g++) {
-        const rs_grid *grid = &w->program->grids.grids[g];
-        bool strange = is_told_twice(w, g);
-        for (int d = 0; d < grid->rank; d++) {
-            const char *extent = d == 0 ? first_extent(w, g) : grid->extents[d];
-            size_t at = 0, word, length;
-            strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
-            while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
-                int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
-                strange = strange || (declaration >= 0 &&
-                                      !rs_extent_is_settled(w->tree, declaration, grid->name));
-            }
-        }
-        char name[64];
-        if (!strange)
-            continue;
-        rs_class_keep(&w->context, g, node_at(w->tree, grid->name),
-                      "the extents of %s are more than numbers and variables of their own",
-                      rs_grid_name(w->program, g, name));
-        rs_grid_link_add(&w->context, g, g);
-    }
-}
-
-/* Pointers of one class in one function have one first extent; those that are not told it learn it.
- */
-static void settle_first_extents(rs_grid_walk *w)
-{
-    const rs_propagation *found = w->found;
-    for (int i = 0; i < found->link_count; i++)
-        for (int j = 0; j < found->link_count && !w->context.no_memory; j++) {
-            int to = found->links[i].grid, from = found->links[j].grid;
-            const char *extent = first_extent(w, from);
-            if (to == from || extent == NULL ||
-                rs_grid_class(found, found->links[i].class) !=
-                    rs_grid_class(found, found->links[j].class))
-                continue;
-            int function = function_at(w->tree, w->program->grids.grids[to].name);
-            if (function != function_at(w->tree, w->program->grids.grids[from].name))
-                continue;
-            char name[64], other[64];
-            if (first_extent(w, to) == NULL)
-                w->context.no_memory = (found->outer[to] = strdup(extent)) == NULL;
-            else if (!rs_extent_same(extent, first_extent(w, to)))
-                rs_class_keep(&w->context, found->links[i].class, function,
-                              "%s and %s have different first extents",
-                              rs_grid_name(w->program, to, name),
-                              rs_grid_name(w->program, from, other));
-        }
-}
-
 /* A pointer has one declaration, so what it may point to stays as it is together. */
 restride_status rs_propagation_close(rs_propagation *found)
 {
@@ -665,32 +487,6 @@ restride_status rs_propagation_close(rs_propagation *found)
     return RESTRIDE_OK;
 }
 
-static bool is_array(CXType type)
-{
-    return type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
-           type.kind == CXType_IncompleteArray;
-}
-
-/* Bytes of an element of each grid, from its declaration. */
-static void find_sizes(const rs_grid_walk *w)
-{
-    for (int i = 1; i < w->tree->node_count; i++) {
-        enum CXCursorKind kind = w->tree->nodes[i].kind;
-        CXCursor cursor = w->tree->nodes[i].cursor;
-        int grid = kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl
-                       ? rs_grids_at(&w->program->grids, rs_cursor_offset(cursor))
-                       : -1;
-        if (grid < 0)
-            continue;
-        CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-        if (type.kind == CXType_Pointer)
-            type = clang_getCanonicalType(clang_getPointeeType(type));
-        while (is_array(type))
-            type = clang_getCanonicalType(clang_getArrayElementType(type));
-        w->found->sizes[grid] = clang_Type_getSizeOf(type);
-    }
-}
-
 restride_status rs_propagate(rs_propagation *found, const rs_program *program)
 {
     size_t count = (size_t)program->grids.count;
@@ -712,21 +508,17 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     for (size_t g = 0; !w.context.no_memory && g < count; g++)
         found->parents[g] = (int)g;
     if (!w.context.no_memory)
-        find_sizes(&w);
+        rs_grid_find_sizes(&w);
     if (!w.context.no_memory && count > 0) {
-        keep_unfollowed(&w);
         walk_functions(&w);
-        join_declarations(&w);
-        keep_misread(&w);
+        rs_grid_judge_declarations(&w);
     }
     rs_flow_free(&w.flow);
     free(w.followed);
     free(w.walked);
     free(w.context.exposed);
     if (!w.context.no_memory)
-        settle_first_extents(&w);
-    if (!w.context.no_memory)
-        keep_strange_extents(&w);
+        rs_grid_judge_extents(&w);
     if (!w.context.no_memory && w.steps <= RS_GRID_STEP_LIMIT)
         return rs_propagation_close(found);
     rs_propagation_free(found);

@@ -1,6 +1,7 @@
 /*
  * Inside the walk of propagate.h: propagate.c has functions and statements,
- * propagate_expressions.c expressions, propagate_calls.c calls. flow.h says what the walk carries.
+ * propagate_expressions.c expressions, propagate_calls.c calls, propagate_declarations.c what else
+ * decides. flow.h says what the walk carries.
  */
 #ifndef RS_ANALYZE_PROPAGATE_WALK_H
 #define RS_ANALYZE_PROPAGATE_WALK_H
@@ -37,10 +38,19 @@ void rs_grid_walk_statement(rs_grid_walk *w, int node);
 /* All that is known of variables is lost, now and later. */
 void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what);
 
-/* The body of a function, and the node of the function that a name stands for, if the source has
- * its body; -1 for none. */
+/* The body of a function (-1 for none, and of what is no function), and the node of the function
+ * that a name stands for, if the source has its body; -1 for none. */
 int rs_grid_body(const rs_tree *tree, int function);
 int rs_grid_function(const rs_grid_walk *w, CXCursor name);
+
+/* ---- propagate_declarations.c ---- */
+
+/* Bytes of an element of each grid. */
+void rs_grid_find_sizes(const rs_grid_walk *w);
+
+/* When all functions are walked: declarations, and then what first extents were learned. */
+void rs_grid_judge_declarations(rs_grid_walk *w);
+void rs_grid_judge_extents(rs_grid_walk *w);
 
 /* ---- propagate_places.c ---- */
 

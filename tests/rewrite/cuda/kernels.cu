@@ -38,7 +38,9 @@ __global__ void advance(particle *p, const particle *old, float dt, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    p[i] = old[i];
+    int next = i;
+    p[next++] = old[next]; // C++17 has the right side first
+    p[i].hits += next - i;
     kick(p + i, dt);
     if (p[i].kind % 3 == 0) {
         particle t = turned(old, i);
