@@ -385,8 +385,7 @@ bool rs_symbols_step_together(const rs_symbols *symbols, int a, int b)
     return a == b || (is_thread(x) && is_thread(y) && x->dimension == y->dimension);
 }
 
-/* A column of neighbouring threads: x before y before z; of loops, the innermost. */
-static int neighbour_column(const rs_access *access, const rs_unit *unit)
+int rs_access_neighbour_column(const rs_access *access, const rs_unit *unit)
 {
     int best = -1, rank = -1;
     for (int i = 0; i < access->columns; i++) {
@@ -512,7 +511,7 @@ static rs_polynomial thread_step(const rs_access *access, const rs_unit *unit, i
 
 static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
 {
-    int column = neighbour_column(access, unit);
+    int column = rs_access_neighbour_column(access, unit);
     rs_polynomial total = rs_polynomial_constant(0);
     if (rs_access_is_random(access) || column < 0)
         return rs_access_is_random(access) ? rs_polynomial_unknown() : total;

@@ -61,6 +61,9 @@ bool rs_references_divide_alike(const rs_unit *unit, const rs_reference *a, cons
 bool rs_access_same(const rs_access *a, const rs_access *b);
 bool rs_access_is_random(const rs_access *access);
 
+/* A column of neighbouring threads, -1 for none: x before y before z; of loops, the innermost. */
+int rs_access_neighbour_column(const rs_access *access, const rs_unit *unit);
+
 /* Whether threads touch different addresses at one time. */
 bool rs_access_moves_between(const rs_access *access, const rs_unit *unit);
 

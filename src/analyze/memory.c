@@ -2,9 +2,10 @@
 #include "analyze/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { HALF_WARP = 16, TILE = 32 };
+enum { HALF_WARP = 16, TILE = 32, MOST_ROWS = 1 << 20 };
 
 const char *rs_memory_text(rs_memory memory)
 {
@@ -172,11 +173,21 @@ static int64_t common_stride(const rs_accesses *accesses, int array)
     return common;
 }
 
-/* Transactions when each accessed value lies beside that of the neighbouring thread. */
-static int side_by_side(const rs_access *access, const rs_device_model *device)
+/* Transactions when neighbouring threads are so many values apart. */
+static int side_by_side(const rs_access *access, int64_t apart, const rs_device_model *device)
 {
     int64_t width = access->reference->width > 0 ? access->reference->width : 4;
-    return bursts(width, width, 0, device);
+    return bursts(apart * width, width, 0, device);
+}
+
+/* By how many rows neighbouring threads are apart, as far as that is known. */
+static int64_t rows_apart(const rs_accesses *accesses, const rs_access *access)
+{
+    int column = rs_access_neighbour_column(access, accesses->unit);
+    int64_t rows;
+    bool known = column >= 0 && access->rows > 0 &&
+                 rs_polynomial_is_constant(&access->matrix[0][column], &rows);
+    return known && rows > -MOST_ROWS && rows < MOST_ROWS ? llabs(rows) : 1;
 }
 
 static bool has_members(const rs_accesses *accesses, int array)
@@ -223,7 +234,7 @@ bool rs_array_advise(const rs_accesses *accesses, int array, const rs_device_mod
     if (a->space != RS_SPACE_GLOBAL)
         return false;
     int64_t stride = common_stride(accesses, array);
-    bool members = has_members(accesses, array);
+    bool members = has_members(accesses, array), turned = false;
     if (stride == 1 && members) {
         snprintf(advice->layout, sizeof advice->layout, "i/%d f i%%%d", TILE, TILE);
         snprintf(advice->dims, sizeof advice->dims, "i f");
@@ -231,7 +242,7 @@ bool rs_array_advise(const rs_accesses *accesses, int array, const rs_device_mod
         snprintf(advice->layout, sizeof advice->layout, "i/%d f i%%%d", TILE, TILE);
         snprintf(advice->dims, sizeof advice->dims, "i f");
         advice->record = stride;
-    } else if (is_turned(accesses, array)) {
+    } else if ((turned = is_turned(accesses, array))) {
         snprintf(advice->layout, sizeof advice->layout, "c r");
         snprintf(advice->dims, sizeof advice->dims, "r c");
     } else {
@@ -242,7 +253,9 @@ bool rs_array_advise(const rs_accesses *accesses, int array, const rs_device_mod
         if (accesses->accesses[i].reference->array != array)
             continue;
         advice->now += rs_access_transactions(accesses, &accesses->accesses[i], device, &exact);
-        advice->then += side_by_side(&accesses->accesses[i], device);
+        advice->then +=
+            side_by_side(&accesses->accesses[i],
+                         turned ? rows_apart(accesses, &accesses->accesses[i]) : 1, device);
     }
     return advice->then < advice->now;
 }

@@ -2,7 +2,7 @@
 """threads.py RESTRIDE: what neighbouring threads touch at one time, and what is said where that is not known.
 
 Each case is a source and what the analysis has to say of its references (by their text) and its arrays (by their name).
-Entries of "array" may be "advice", the layout that is advised, or None."""
+Entries of "array" may be "advice", the layout that is advised, or None, and "then", the transactions with it."""
 import json
 import os
 import subprocess
@@ -58,6 +58,10 @@ kernel("an array in a structure", ID + "o[i] = p[i].id[1]; o[i] = p[n].id[i & 1]
        before="typedef struct { float x, y, z, m; int id[2]; } part;", parameters="global part *p, global float *o, int n")
 cuda("a template without an instance", "x[threadIdx.x] = 1; o[n] = 2;", {"x[threadIdx.x]": {"exact": False}, "o[n]": {"transactions": 1}},
      before="template <class T>", parameters="T *x, float *o, int n")
+
+TURNED = "int c = %s, r = get_global_id(1); x[r * n + c] = o[c * n + r];"
+kernel("rows side by side", TURNED % "get_global_id(0)", {"o[c * n + r]": {"exact": False}}, {"o": {"advice": "c r", "then": 4}})
+kernel("every second row", TURNED % "get_global_id(0) * 2", {"o[c * n + r]": {"exact": False}}, {"o": {"advice": "c r", "then": 8}})
 
 # ---- a condition behind the body ----
 
@@ -247,6 +251,7 @@ def run(restride, folder, name, language, source, references, arrays):
         if len(found) == 0:
             wrong.append("there is no array %s" % array)
         for entry in found:
+            entry["then"] = entry["advice"]["then"] if "advice" in entry else None
             entry["advice"] = entry["advice"]["layout"] if "advice" in entry else None
             wrong += ["%s: %s" % (array, what) for what in differences(entry, wanted)]
     return wrong
