@@ -137,6 +137,30 @@ static void add_number(product *p, int node)
         clang_EvalResult_dispose(result);
 }
 
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    size_t at = 0, found, found_length;
+    while (rs_word_next(text, strlen(text), &at, &found, &found_length))
+        if (found_length == length && strncmp(text + found, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether sizeof is asked of what the source declares: a type that was supplied, or a structure of
+ * such, has another size. */
+static bool has_known_size(const rs_program *program, const rs_node *n)
+{
+    static const char language[] = "sizeof char short int long float double const signed unsigned";
+    const char *text = program->tree.text + n->begin;
+    bool types = strstr(program->supplied, "typedef") != NULL;
+    size_t at = 0, word, length;
+    while (rs_word_next(text, n->end - n->begin, &at, &word, &length))
+        if (types ? !has_word(language, text + word, length)
+                  : has_word(program->supplied, text + word, length))
+            return false;
+    return true;
+}
+
 static void add_size(product *p, int node)
 {
     for (int i = 0; i < p->found->measure_count; i++) {
@@ -149,7 +173,10 @@ static void add_size(product *p, int node)
             add_extent(p, grid->extents[d]);
         return;
     }
-    add_number(p, node);
+    if (!has_known_size(p->program, &p->program->tree.nodes[node]))
+        p->unknown = true;
+    else
+        add_number(p, node);
 }
 
 static void add_node(product *p, int node, int depth)

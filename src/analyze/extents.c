@@ -16,6 +16,8 @@ bool rs_extent_same(const char *a, const char *b)
 static bool is_seen(const rs_tree *tree, int declaration, size_t at)
 {
     int scope = tree->nodes[declaration].parent;
+    while (scope >= 0 && tree->nodes[scope].kind == CXCursor_UnexposedDecl)
+        scope = tree->nodes[scope].parent; /* auto [n, m], extern "C" */
     if (scope >= 0 && (tree->nodes[scope].kind == CXCursor_DeclStmt ||
                        tree->nodes[scope].kind == CXCursor_EnumDecl))
         scope = tree->nodes[scope].parent;
@@ -30,7 +32,8 @@ int rs_extent_resolve(const rs_tree *tree, const char *name, size_t length, size
     for (int i = 1; i < tree->node_count && tree->nodes[i].begin < at; i++) {
         enum CXCursorKind kind = tree->nodes[i].kind;
         if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl &&
-            kind != CXCursor_EnumConstantDecl)
+            kind != CXCursor_EnumConstantDecl && kind != CXCursor_FunctionDecl &&
+            kind != CXCursor_TypedefDecl && kind != CXCursor_UnexposedDecl)
             continue;
         size_t offset = rs_cursor_offset(tree->nodes[i].cursor);
         if (offset + length < tree->size && rs_identifier_length(tree->text + offset) == length &&
@@ -48,6 +51,19 @@ bool rs_extent_means_same(const rs_tree *tree, const char *extent, size_t here, 
             rs_extent_resolve(tree, extent + word, length, there))
             return false;
     return true;
+}
+
+bool rs_extent_is_declared_in(const rs_tree *tree, const char *extent, size_t at, size_t begin,
+                              size_t end)
+{
+    size_t from = 0, word, length;
+    while (extent != NULL && rs_word_next(extent, strlen(extent), &from, &word, &length)) {
+        int declaration = rs_extent_resolve(tree, extent + word, length, at);
+        if (declaration >= 0 && tree->nodes[declaration].begin >= begin &&
+            tree->nodes[declaration].begin < end)
+            return true;
+    }
+    return false;
 }
 
 bool rs_extents_same(const rs_program *program, const rs_propagation *found, int a, int b)
@@ -149,7 +165,10 @@ static bool may_change(const rs_tree *tree, int node, bool lasts, size_t grid)
 bool rs_extent_is_settled(const rs_tree *tree, int declaration, size_t grid)
 {
     CXCursor declared = tree->nodes[declaration].cursor;
-    if (tree->nodes[declaration].kind == CXCursor_EnumConstantDecl ||
+    enum CXCursorKind kind = tree->nodes[declaration].kind;
+    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_EnumConstantDecl)
+        return false;
+    if (kind == CXCursor_EnumConstantDecl ||
         clang_isConstQualifiedType(clang_getCursorType(declared)) != 0)
         return true;
     if (rs_kind_is_reference(rs_node_type(tree, declaration).kind) ||

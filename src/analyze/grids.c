@@ -95,15 +95,25 @@ static bool is_number(const char *text)
            strspn(text, "0123456789xXabcdefABCDEFuUlL") == length;
 }
 
-/* The text between two bytes without blanks; NULL for nothing. */
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The text between two bytes, with no blanks but between names; NULL for nothing. */
 static char *copy_extent(const source *s, size_t begin, size_t end, bool *no_memory)
 {
     char *copy = malloc(end - begin + 1);
     size_t length = 0;
     *no_memory = *no_memory || copy == NULL;
-    for (size_t i = begin; copy != NULL && i < end; i++)
-        if (!isspace((unsigned char)s->text[i]))
-            copy[length++] = s->text[i];
+    for (size_t i = begin; copy != NULL && i < end; i++) {
+        if (isspace((unsigned char)s->text[i]))
+            continue;
+        if (length > 0 && is_name(copy[length - 1]) && is_name(s->text[i]) &&
+            isspace((unsigned char)s->text[i - 1]))
+            copy[length++] = ' ';
+        copy[length++] = s->text[i];
+    }
     if (copy == NULL || length == 0) {
         free(copy);
         return NULL;

@@ -199,6 +199,14 @@ rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, CXType typ
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
+/* A variable of a function's own whose declaration was not met: in a condition, or auto [n, m]. */
+static bool is_overlooked(CXCursor declared)
+{
+    enum CXCursorKind kind = clang_getCursorKind(declared);
+    return kind == CXCursor_UnexposedDecl ||
+           (kind == CXCursor_VarDecl && !rs_variable_lasts(declared));
+}
+
 /* A variable that was not met before: an array, or a parameter of the analysis. */
 static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
 {
@@ -228,6 +236,9 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
+    if (is_overlooked(declared))
+        return rs_value_number(
+            rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true));
     return rs_walk_fixed(walk, name, key, type);
 }
 

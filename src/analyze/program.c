@@ -421,6 +421,10 @@ static restride_status parse(rs_program *program, const rs_options *options, rs_
     bool again = true;
     for (int round = 0; round < REPAIR_LIMIT && status == RESTRIDE_OK && again; round++)
         status = leave_out(program, &prelude, options, notes, &again);
+    if (status == RESTRIDE_OK) {
+        program->supplied = strdup(prelude.data + strlen(prelude_of(program->language)));
+        status = program->supplied == NULL ? rs_fail_memory("declarations") : status;
+    }
     rs_text_free(&prelude);
     if (status != RESTRIDE_OK)
         return status;
@@ -483,6 +487,7 @@ bool rs_program_is_misread(const rs_program *program, size_t begin, size_t end)
 void rs_program_free(rs_program *program)
 {
     free(program->errors);
+    free(program->supplied);
     rs_text_free(&program->included);
     rs_tree_free(&program->tree);
     rs_grids_free(&program->grids);

@@ -128,6 +128,26 @@ static void walk_round(rs_grid_walk *w, const loop_parts *parts, rs_grid_exits *
     rs_grid_evaluate(w, parts->step);
 }
 
+/* A grid whose extents are a round's own means nothing in the next one, where they may differ. */
+static void end_round(rs_grid_walk *w, int node)
+{
+    const rs_node *loop = &w->tree->nodes[node];
+    for (int i = 0; i < w->flow.count && !w->flow.unreached; i++) {
+        const rs_typed_variable *variable = &w->flow.variables[i];
+        size_t declared = (size_t)variable->key - 1;
+        if (variable->type.kind != RS_TYPE_GRID ||
+            (declared >= loop->begin && declared < loop->end))
+            continue;
+        const rs_grid *grid = &w->program->grids.grids[variable->type.grid];
+        for (int d = 0; d < grid->rank; d++)
+            if (rs_extent_is_declared_in(w->tree, grid->extents[d], grid->name, loop->begin,
+                                         loop->end))
+                rs_grid_keep(w, variable->type, node,
+                             "the next round of a loop, in which the extents may differ, gets the "
+                             "address");
+    }
+}
+
 /* The fixed point: what holds before a round is the meet of what holds before the loop and behind
  * a round. */
 static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
@@ -141,6 +161,7 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
         rs_flow before;
         w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
         walk_round(w, parts, &leaving, node);
+        end_round(w, node);
         rs_flow_meet(&w->context, &w->flow, &before, node);
         same = rs_flow_equal(&w->context, &before, &w->flow) && exposed == w->context.exposed_count;
         exposed = w->context.exposed_count;

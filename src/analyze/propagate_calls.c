@@ -441,10 +441,13 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
     else if (callee >= 0)
         rs_grid_keep(w, rs_grid_evaluate(w, list.callee), node, "a function is the address");
     int function = named ? rs_grid_function(w, w->tree->nodes[callee].cursor) : -1;
-    if (function >= 0 && is_recursive(w, function)) {
+    bool overloaded =
+        named && rs_grid_is_overloaded(w, clang_getCursorReferenced(w->tree->nodes[callee].cursor));
+    if (overloaded || (function >= 0 && is_recursive(w, function))) {
         for (int i = 0; i < list.count; i++)
             rs_grid_keep(w, rs_grid_evaluate(w, list.nodes[i]), node,
-                         "a recursive call gets the address");
+                         overloaded ? "a template, or one of several functions of a name, gets the address"
+                                    : "a recursive call gets the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
     if (function >= 0) {

@@ -3,6 +3,7 @@
  * followed, which are the same parameter's, and whether extents mean the same wherever they are
  * written.
  */
+#include "analyze/exposed.h"
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
@@ -86,14 +87,55 @@ static int function_at(const rs_tree *tree, size_t offset)
     return -1;
 }
 
-/* What the compiler does not understand may use all grids of its function, and outside of functions
- * it may be one, which gets or hands over any grid. */
+static const char *first_extent(const rs_grid_walk *w, int grid)
+{
+    const char *told = w->program->grids.grids[grid].extents[0];
+    return told != NULL ? told : w->found->outer[grid];
+}
+
+static bool has_word(const rs_tree *tree, size_t begin, size_t end, const char *wanted, size_t size)
+{
+    size_t at = begin, word, length;
+    while (rs_word_next(tree->text, end, &at, &word, &length))
+        if (length == size && memcmp(tree->text + word, wanted, size) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a part of the text may reach a grid: it declares that, or names the function of which it
+ * is a parameter, or a variable of its extents that others see. */
+static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
+{
+    const rs_grid *g = &w->program->grids.grids[grid];
+    if (g->name >= part->begin && g->name < part->end)
+        return true;
+    int function = function_at(w->tree, g->name);
+    char name[64] = "";
+    if (function >= 0)
+        rs_grid_spelling(w->tree->nodes[function].cursor, name);
+    if (name[0] != '\0' && has_word(w->tree, part->begin, part->end, name, strlen(name)))
+        return true;
+    for (int d = 0; d < g->rank; d++) {
+        const char *extent = d == 0 ? first_extent(w, grid) : g->extents[d];
+        size_t at = 0, word, length;
+        while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
+            int declaration = rs_extent_resolve(w->tree, extent + word, length, g->name);
+            if (declaration >= 0 && rs_variable_lasts(w->tree->nodes[declaration].cursor) &&
+                has_word(w->tree, part->begin, part->end, extent + word, length))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the compiler does not understand may do anything that its function names, and outside of
+ * functions it may be one, which gets or hands over any grid. */
 static void keep_misread(rs_grid_walk *w)
 {
     for (size_t e = 0; e < w->program->error_count; e++) {
         int function = function_at(w->tree, w->program->errors[e]);
         for (int g = 0; g < w->program->grids.count; g++) {
-            if (function >= 0 && function_at(w->tree, w->program->grids.grids[g].name) != function)
+            if (function >= 0 && !may_reach(w, &w->tree->nodes[function], g))
                 continue;
             rs_class_keep_at(&w->context, g, w->program->errors[e],
                              "the compiler does not understand what is here");
@@ -102,10 +144,82 @@ static void keep_misread(rs_grid_walk *w)
     }
 }
 
-/* A parameter of a function with a body is written as a grid in another declaration, too. */
-static void join_parameter(rs_grid_walk *w, int grid, int other)
+bool rs_grid_is_overloaded(const rs_grid_walk *w, CXCursor function)
 {
-    int declared = rs_grid_of_key(w, rs_grid_key(w->tree->nodes[other].cursor));
+    char name[64], other[64];
+    rs_grid_spelling(function, name);
+    for (int i = 1; i < w->tree->node_count && name[0] != '\0'; i++) {
+        enum CXCursorKind kind = w->tree->nodes[i].kind;
+        if (kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate)
+            continue;
+        rs_grid_spelling(w->tree->nodes[i].cursor, other);
+        if (strcmp(name, other) == 0 &&
+            clang_equalCursors(clang_getCanonicalCursor(w->tree->nodes[i].cursor),
+                               clang_getCanonicalCursor(function)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a parameter is named again before the body of its function, where nothing is written. */
+static bool is_named_before_body(const rs_grid_walk *w, int parameter, const rs_grid *grid)
+{
+    int body = rs_grid_body(w->tree, w->tree->nodes[parameter].parent);
+    return body >= 0 &&
+           has_word(w->tree, grid->last > grid->name ? grid->last : grid->name + grid->name_length,
+                    w->tree->nodes[body].begin, w->tree->text + grid->name, grid->name_length);
+}
+
+/* With another type of a parameter another function may be called. */
+static void keep_by_types(rs_grid_walk *w)
+{
+    const rs_tree *tree = w->tree;
+    for (int i = 1; i < tree->node_count; i++) {
+        char name[64];
+        int grid = tree->nodes[i].kind == CXCursor_ParmDecl
+                       ? rs_grid_of_key(w, rs_grid_key(tree->nodes[i].cursor))
+                       : -1;
+        if (grid < 0)
+            continue;
+        bool before = is_named_before_body(w, i, &w->program->grids.grids[grid]);
+        if (!before &&
+            !rs_grid_is_overloaded(w, clang_getCursorSemanticParent(tree->nodes[i].cursor)))
+            continue;
+        rs_class_keep(&w->context, grid, i,
+                      before ? "%s is used before the body of its function"
+                             : "%s is a parameter of one of several functions of a name",
+                      rs_grid_name(w->program, grid, name));
+        rs_grid_link_add(&w->context, grid, grid);
+    }
+}
+
+/* A pragma stays as it is written. */
+static void keep_in_pragmas(rs_grid_walk *w)
+{
+    static const char mark[] = "#pragma";
+    const char *text = w->tree->text;
+    for (const char *found = strstr(text, mark); found != NULL; found = strstr(found + 1, mark)) {
+        size_t end = (size_t)(found - text) + strcspn(found, "\n");
+        for (int g = 0; g < w->program->grids.count; g++) {
+            const rs_grid *grid = &w->program->grids.grids[g];
+            size_t at = (size_t)(found - text);
+            if (grid->name_length == 0 ||
+                !has_word(w->tree, at, end, text + grid->name, grid->name_length) ||
+                rs_extent_resolve(w->tree, text + grid->name, grid->name_length, at) !=
+                    rs_extent_resolve(w->tree, text + grid->name, grid->name_length,
+                                      grid->name + grid->name_length))
+                continue;
+            rs_class_keep_at(&w->context, g, (size_t)(found - text),
+                             "a directive to the compiler, which stays as it is, names it");
+            rs_grid_link_add(&w->context, g, g);
+        }
+    }
+}
+
+/* A parameter of a function with a body is written as a grid in another declaration, too. */
+static void join_parameter(rs_grid_walk *w, int grid, int function, int other)
+{
+    int declared = other < 0 ? -1 : rs_grid_of_key(w, rs_grid_key(w->tree->nodes[other].cursor));
     bool same = declared >= 0 &&
                 w->program->grids.grids[declared].rank == w->program->grids.grids[grid].rank;
     for (int i = 0, count = w->found->link_count; i < count; i++) {
@@ -115,7 +229,7 @@ static void join_parameter(rs_grid_walk *w, int grid, int other)
         if (same)
             rs_grid_link_add(&w->context, declared, w->found->links[i].class);
         else
-            rs_class_keep(&w->context, w->found->links[i].class, other,
+            rs_class_keep(&w->context, w->found->links[i].class, other < 0 ? function : other,
                           "%s is declared in another way than with the body of its function",
                           rs_grid_name(w->program, grid, name));
     }
@@ -132,17 +246,10 @@ static void join_declarations(rs_grid_walk *w)
                 continue;
             for (int p = 0, own; (own = parameter_at(w, f, p)) >= 0; p++) {
                 int grid = rs_grid_of_key(w, rs_grid_key(tree->nodes[own].cursor));
-                int other = parameter_at(w, o, p);
-                if (grid >= 0 && other >= 0)
-                    join_parameter(w, grid, other);
+                if (grid >= 0)
+                    join_parameter(w, grid, o, parameter_at(w, o, p));
             }
         }
-}
-
-static const char *first_extent(const rs_grid_walk *w, int grid)
-{
-    const char *told = w->program->grids.grids[grid].extents[0];
-    return told != NULL ? told : w->found->outer[grid];
 }
 
 /* A pointer that callers hand over and whose first extent is learned inside: each caller's memory
@@ -171,8 +278,8 @@ static void keep_strange_extents(rs_grid_walk *w)
             strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
             while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
                 int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
-                strange = strange || (declaration >= 0 &&
-                                      !rs_extent_is_settled(w->tree, declaration, grid->name));
+                strange = strange || declaration < 0 ||
+                          !rs_extent_is_settled(w->tree, declaration, grid->name);
             }
         }
         char name[64];
@@ -217,6 +324,8 @@ void rs_grid_judge_declarations(rs_grid_walk *w)
     keep_unfollowed(w);
     join_declarations(w);
     keep_misread(w);
+    keep_in_pragmas(w);
+    keep_by_types(w);
 }
 
 void rs_grid_judge_extents(rs_grid_walk *w)

@@ -48,6 +48,9 @@ int rs_grid_function(const rs_grid_walk *w, CXCursor name);
 /* Bytes of an element of each grid. */
 void rs_grid_find_sizes(const rs_grid_walk *w);
 
+/* Whether a function shares its name, so that types of arguments decide which one is called. */
+bool rs_grid_is_overloaded(const rs_grid_walk *w, CXCursor function);
+
 /* When all functions are walked: declarations, and then what first extents were learned. */
 void rs_grid_judge_declarations(rs_grid_walk *w);
 void rs_grid_judge_extents(rs_grid_walk *w);

@@ -161,6 +161,15 @@ reason switching 9 'a switch that is not followed'
 apply looping "for (int k = 0; void *p = k ? nullptr : (void *)a; k++) plain[0] = ((float *)p)[30]; $launch a, b);"
 reason looping 9 'a condition that is not followed'
 
+# What types decide, and what stands before a body.
+apply overloaded "plain[0] = other(ny, nx, plain); $launch a, b);" \
+    'float other(int ny, int nx, const float *p) { return 1; } float other(int ny, int nx, float p[ny][nx][4]) { return 2; }'
+grep -q '^p .*one of several functions of a name' <(expect 0 "$restride" analyze --apply layout overloaded.cu -o overloaded.out.cu; cat out) ||
+    complain "an overloaded function's parameter is not kept"
+apply before "plain[0] = first(ny, nx, a); $launch a, b);" \
+    'auto first(int ny, int nx, float p[ny][nx][4]) -> decltype(p[0][0][0] + 1) { return p[1][2][3]; }'
+reason before 6 'p is used before the body of its function'
+
 # Flat pointers with comments: the next pointer of that name is the grid; t, which has none, hands it over.
 kernel='// restride: grid to[ny][nx]
 // restride: grid from[ny][nx]
@@ -193,14 +202,17 @@ reason flat_bytes 11 'an access to elements of another size of a'
 
 # Where a function that gets a flat pointer has no extents, or its own of the same names, nothing can be written.
 flat_of() {
-    kernel=${kernel%$'\n'}$'\n'"$2"
+    kernel=${kernel%$'\n'}$'\n'"$4"
     flat "$1" 'smooth<<<ny - 1, nx>>>(ny, nx, a, b); plain[0] = of(a, nx, ny);'
     kernel=${kernel%$'\n'*}
-    reason "$1" 8 "the name of an extent is not the grid's variable here"
+    reason "$1" "$2" "$3"
 }
-flat_of flat_bare 'float of(float *p, int n, int m) { return p[30]; }'
-flat_of flat_turned 'float of(float *p, int ny, int nx) { return p[30]; }'
-flat_of flat_template 'template <class T> float of(T *p, int n, int m) { return p[30]; }'
+hidden="the name of an extent is not the grid's variable here"
+flat_of flat_bare 8 "$hidden" 'float of(float *p, int n, int m) { return p[30]; }'
+flat_of flat_turned 8 "$hidden" 'float of(float *p, int ny, int nx) { return p[30]; }'
+flat_of flat_binding 8 "$hidden" 'struct two { int n, m; }; float of(float *p, int n, int m) { auto [ny, nx] = two{n, m}; return p[30]; }'
+flat_of flat_template 12 'a template, or one of several' 'template <class T> float of(T *p, int n, int m) { return p[30]; }'
+flat_of flat_overloaded 12 'a template, or one of several' 'float of(float *p, int n, int m) { return 1; } float of(void *p, int n, int m) { return 2; }'
 # A range is not followed.
 flat flat_range 'for (void *p : {(void *)a, (void *)b}) plain[0] = ((float *)p)[30]; smooth<<<ny - 1, nx>>>(ny, nx, a, b);'
 reason flat_range 11 'the compiler does not understand what is here'

@@ -10,6 +10,7 @@ cd "$work" || exit 1
 
 cat >head.c <<'END_OF_HEAD'
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static int *kept_address;
 static void keep_address(int *p) { kept_address = p; *p = 13; }
 static void rows(int ny, int nx, double r[ny][nx]) { r[0][0] = 1; }
 static void larger(int n, int m, int o, double p[n][m][o]) { p[n][1][2] = 5; printf("%g\n", p[n + 1][2][3]); }
+static void in_round(int ny, int nx, double r[ny][nx]) { r[0][0] = 1; }
 static void few(int ny, int nx, double f[ny][nx - 1]) { f[0][0] = 1; }
 static void one(int nz, int ny, int nx, double o[nz][ny][nx]) { o[0][0][0] += 1; }
 static void via(int m, int ny, int nx, double (*p)[ny][nx]) { one(m, ny, nx, p); p[2][9][9] = 77; }
@@ -47,6 +49,11 @@ static double third(int n, int m, int o, double before[n][m][o]);
 static double first(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
 static double second(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
 static double third(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
+typedef double made(int n, int m, int o, double q[n][m][o]);
+static made fourth;
+static double fourth(int nz, int ny, int nx, double p[nz][ny][nx]) { return p[1][2][3]; }
+static double both(int n, int m, int o, double p[n][m][o]) { return p[1][2][3]; }
+static void unread(int n, int m, int o) { double *z = calloc(n * m * o, sizeof *z); z[200] = 5; printf("%" PRId64 "\n", (int64_t)both(n, m, o, (void *)z)); free(z); }
 static void at_end(void *p) { printf("%g\n", (*(double **)p)[300]); }
 END_OF_HEAD
 
@@ -145,10 +152,18 @@ a changed 'double (*q)[nx]; void *v; posix_memalign(&v, 64, sizeof(double) * (si
 a 'extents of p are more than' 'via(nz - 1, ny, nx, a); SHOW(a[1][2][3] + a[2][9][9])'
 # What the compiler does not read, as headers of the system are not read, may use all of its function.
 a 'the compiler does not understand' 'printf("%" PRId64 "\n", (int64_t)((double *)a)[300]);'
+a 'the compiler does not understand' 'SHOW(both(nz, ny, nx, a)) unread(nz, ny, nx);'
+a 'a part of the grid' 'memset(a, 0, nz * ny * nx * 2 * sizeof(in_port_t)); SHOW(a[1][2][3] + a[6][9][9])'
+a 'a directive to the compiler' '_Pragma("omp simd if(a[1][1][1] > 0)") for (int i = 0; i < 3; i++) printf("%g\n", a[1][2][i]);'
+# Extents that others hide, that are a round of a loop's own, and with words beside each other.
+a 'the name of an extent' '{ typedef int ny; SHOW(a[1][2][3]) }'
+a 'the next round of a loop' 'void *s = 0; for (int k = 0; k < 3; k++) { int n = 12 - k * 4, r = 8; double (*a)[n]; if (s) a = s; else { a = calloc(r * n, 8); s = a; } a[3][2] += 1 + k; in_round(r, n, a); SHOW(a[3][2]) } free(s);'
+a changed 'double (*q)[sizeof nx + ny] = calloc(2, sizeof *q); q[1][3] = 4; SHOW(q[1][3]) free(q);'
 # Declarations of functions besides those with the bodies; extents by names that are others there.
 a 'p is declared in another way' 'SHOW(first(nz, ny, nx, a))'
 a 'p is declared in another way' 'SHOW(second(nz, ny, nx, a))'
 a changed 'SHOW(third(nz, ny, nx, a))'
+a 'p is declared in another way' 'SHOW(fourth(nz, ny, nx, a))'
 # What casts and other names of the same are followed.
 a changed 'SHOW(((double(*)[ny][nx])(void *)a)[1][2][3])'
 a changed 'double (*q)[ny][nx] = (double (*)[ny][nx])(void *)a; SHOW(q[6][10][12])'
