@@ -602,20 +602,20 @@ static rs_value reference_value(rs_walk *walk, int node, bool walked)
     return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
-static bool has_body(CXCursor function)
+/* Whether a source has a function of a class, which the compiler would make otherwise. */
+static bool is_written(CXCursor function)
 {
-    CXCursor defined = clang_getCursorDefinition(function);
-    return !clang_Cursor_isNull(defined) && clang_CXXMethod_isDefaulted(defined) == 0 &&
-           clang_equalLocations(clang_getCursorLocation(defined),
-                                clang_getCursorLocation(clang_getCursorSemanticParent(defined))) ==
-               0;
+    CXCursor class = clang_getCursorSemanticParent(function);
+    return clang_CXXMethod_isDefaulted(function) == 0 &&
+           clang_equalLocations(clang_getCursorLocation(function),
+                                clang_getCursorLocation(class)) == 0;
 }
 
 /* A constructor has no callee: all children are arguments. Those that the compiler makes copy, or
  * leave what there is; what others put into the members is not followed. */
 static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
 {
-    bool known = !has_body(constructor);
+    bool known = !is_written(constructor);
     rs_value result = rs_value_unknown(known ? 0 : rs_walk_lane(walk), !known);
     for (int child = walk->tree->nodes[node].first; child >= 0;
          child = walk->tree->nodes[child].next) {

@@ -237,8 +237,7 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
             return rs_value_constant(constant);
     }
     if (is_overlooked(declared))
-        return rs_value_number(
-            rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true));
+        return rs_value_number(rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true));
     return rs_walk_fixed(walk, name, key, type);
 }
 

@@ -446,8 +446,9 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
     if (overloaded || (function >= 0 && is_recursive(w, function))) {
         for (int i = 0; i < list.count; i++)
             rs_grid_keep(w, rs_grid_evaluate(w, list.nodes[i]), node,
-                         overloaded ? "a template, or one of several functions of a name, gets the address"
-                                    : "a recursive call gets the address");
+                         overloaded
+                             ? "a template, or one of several functions of a name, gets the address"
+                             : "a recursive call gets the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
     if (function >= 0) {

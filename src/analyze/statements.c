@@ -137,11 +137,22 @@ static void walk_variable(rs_walk *walk, int node)
 
 /* ---- branches ---- */
 
+/* Declarations in a condition come before it: its first node behind them. */
+static int walk_declared(rs_walk *walk, int node)
+{
+    int child = walk->tree->nodes[node].first;
+    for (; child >= 0 && (walk->tree->nodes[child].kind == CXCursor_VarDecl ||
+                          walk->tree->nodes[child].kind == CXCursor_DeclStmt);
+         child = walk->tree->nodes[child].next)
+        rs_walk_statement(walk, child);
+    return child;
+}
+
 static void walk_if(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     int parts[4], count = 0;
-    for (int child = tree->nodes[node].first; child >= 0 && count < 4;
+    for (int child = walk_declared(walk, node); child >= 0 && count < 4;
          child = tree->nodes[child].next)
         parts[count++] = child;
     if (count < 2)
@@ -194,8 +205,8 @@ static bool ends_case(const rs_tree *tree, int node)
 static void walk_switch(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
-    int condition = rs_node_child(tree, node, 0), body = rs_node_child(tree, node, 1);
-    if (body < 0)
+    int condition = walk_declared(walk, node), body = rs_node_last(tree, node);
+    if (condition < 0 || body == condition)
         return;
     rs_value value = rs_walk_evaluate(walk, condition);
     uint64_t chosen = rs_value_depends(walk, &value);
@@ -324,7 +335,14 @@ void rs_walk_statement(rs_walk *walk, int node)
         rs_walk_for(walk, node);
         return;
     case CXCursor_WhileStmt:
-        rs_walk_while(walk, node, rs_node_child(tree, node, 0), rs_node_child(tree, node, 1));
+        rs_walk_while(walk, node, rs_node_child(tree, node, rs_node_child_count(tree, node) - 2),
+                      rs_node_last(tree, node));
+        return;
+    case CXCursor_CXXForRangeStmt:
+        if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
+                           "The elements that a loop over a range visits are not followed."))
+            walk->no_memory = true;
+        rs_walk_while(walk, node, -1, rs_node_last(tree, node));
         return;
     case CXCursor_DoStmt:
         rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));

@@ -80,6 +80,12 @@ cuda("made by a constructor", "pair p(n, threadIdx.x); o[p.a] = 1; pair q; o[q.b
      before=PAIR % "__device__ pair() : a(threadIdx.x), b(3) {} __device__ pair(int x, int y) : a(y), b(x) {} ")
 cuda("copied by the compiler's constructor", "pair p; p.a = threadIdx.x; pair q(p); o[q.a] = 1; pair r = q; o[r.a] = 2;",
      {"o[q.a]": BESIDE, "o[r.a]": BESIDE}, before=PAIR % "")
+cuda("taken apart", "auto [a, b] = make(threadIdx.x, n); o[a] = 1;", {"o[a]": UNKNOWN}, before=PAIR % "")
+cuda("made by a constructor elsewhere", "dim3 d(threadIdx.x, 2, 3); o[d.x] = 1;", {"o[d.x]": UNKNOWN})
+cuda("declared in conditions", "if (int a = threadIdx.x * 2) o[a] = 1; switch (int b = threadIdx.x; b) { case 1: x[b] = 2; } "
+     "while (int c = n - threadIdx.x) { x[c * 2] = 3; n--; } x[n] = 4;",
+     {"o[a]": {**SAME, "transactions": 8}, "x[b]": UNKNOWN, "x[c * 2]": {**UNKNOWN}, "x[n]": {"transactions": 32, "exact": False}})
+cuda("over a range", "int t[3] = {1, 2, 3}, s = 0; for (int e : t) { s += threadIdx.x; x[e] = 1; } o[s] = 2;", {"o[s]": UNKNOWN, "x[e]": UNKNOWN})
 cuda("made by make_int2", "int2 p = make_int2(threadIdx.x, n); o[p.x] = 1;", {"o[p.x]": UNKNOWN})
 
 # ---- local and global indices beside each other ----
