@@ -41,10 +41,9 @@ int rs_grid_function(const rs_grid_walk *w, CXCursor name)
     if (clang_Cursor_isNull(defined) ||
         clang_Location_isFromMainFile(clang_getCursorLocation(defined)) == 0)
         return -1;
-    for (int i = 1; i < w->tree->node_count; i++)
-        if (w->tree->nodes[i].kind == CXCursor_FunctionDecl &&
-            clang_equalCursors(w->tree->nodes[i].cursor, defined) != 0)
-            return is_known(w, i) ? i : -1;
+    for (int i = 0; i < w->function_count; i++)
+        if (clang_equalCursors(w->tree->nodes[w->functions[i]].cursor, defined) != 0)
+            return is_known(w, w->functions[i]) ? w->functions[i] : -1;
     return -1;
 }
 
@@ -521,13 +520,18 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
                       .program = program,
                       .tree = &program->tree,
                       .found = found,
+                      .functions = calloc((size_t)program->tree.node_count, sizeof *w.functions),
                       .followed = calloc((size_t)program->tree.node_count, sizeof *w.followed),
                       .walked = calloc((size_t)program->tree.node_count, sizeof *w.walked)};
     w.context.no_memory = found->parents == NULL || found->kept == NULL || found->outside == NULL ||
-                          found->outer == NULL || found->sizes == NULL || w.followed == NULL ||
-                          w.walked == NULL;
+                          found->outer == NULL || found->sizes == NULL || w.functions == NULL ||
+                          w.followed == NULL || w.walked == NULL;
     for (size_t g = 0; !w.context.no_memory && g < count; g++)
         found->parents[g] = (int)g;
+    for (int i = 1; !w.context.no_memory && i < program->tree.node_count; i++)
+        if (program->tree.nodes[i].kind == CXCursor_FunctionDecl ||
+            program->tree.nodes[i].kind == CXCursor_FunctionTemplate)
+            w.functions[w.function_count++] = i;
     if (!w.context.no_memory)
         rs_grid_find_sizes(&w);
     if (!w.context.no_memory && count > 0) {
@@ -535,6 +539,7 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
         rs_grid_judge_declarations(&w);
     }
     rs_flow_free(&w.flow);
+    free(w.functions);
     free(w.followed);
     free(w.walked);
     free(w.context.exposed);

@@ -150,6 +150,11 @@ static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_
             types[i].kind == RS_TYPE_REFERENCE ? kind == CALL_ALLOCATES && i == 0 : i < bytes;
         if (!understood)
             rs_grid_keep(w, types[i], node, "an argument that is not followed is the address");
+        if (i < bytes && bytes == 1 &&
+            types[i].kind == RS_TYPE_NEW) { /* filled before it is a grid */
+            rs_grid_keep(w, types[i], node, "");
+            types[i] = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        }
     }
     for (int i = 0; i < bytes && list->count >= 3; i++)
         if (types[i].kind == RS_TYPE_GRID)

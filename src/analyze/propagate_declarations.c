@@ -81,8 +81,8 @@ static int parameter_at(const rs_grid_walk *w, int function, int number)
 static int function_at(const rs_tree *tree, size_t offset)
 {
     for (int i = 1; i < tree->node_count; i++)
-        if (rs_grid_body(tree, i) >= 0 && tree->nodes[i].begin <= offset &&
-            offset < tree->nodes[i].end)
+        if (tree->nodes[i].begin <= offset && offset < tree->nodes[i].end &&
+            rs_grid_body(tree, i) >= 0)
             return i;
     return -1;
 }
@@ -148,14 +148,11 @@ bool rs_grid_is_overloaded(const rs_grid_walk *w, CXCursor function)
 {
     char name[64], other[64];
     rs_grid_spelling(function, name);
-    for (int i = 1; i < w->tree->node_count && name[0] != '\0'; i++) {
-        enum CXCursorKind kind = w->tree->nodes[i].kind;
-        if (kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate)
-            continue;
-        rs_grid_spelling(w->tree->nodes[i].cursor, other);
-        if (strcmp(name, other) == 0 &&
-            clang_equalCursors(clang_getCanonicalCursor(w->tree->nodes[i].cursor),
-                               clang_getCanonicalCursor(function)) == 0)
+    for (int i = 0; i < w->function_count && name[0] != '\0'; i++) {
+        CXCursor declared = w->tree->nodes[w->functions[i]].cursor;
+        rs_grid_spelling(declared, other);
+        if (strcmp(name, other) == 0 && clang_equalCursors(clang_getCanonicalCursor(declared),
+                                                           clang_getCanonicalCursor(function)) == 0)
             return true;
     }
     return false;
@@ -238,11 +235,14 @@ static void join_parameter(rs_grid_walk *w, int grid, int function, int other)
 static void join_declarations(rs_grid_walk *w)
 {
     const rs_tree *tree = w->tree;
-    for (int f = 1; f < tree->node_count; f++)
-        for (int o = 1; o < tree->node_count && rs_grid_body(tree, f) >= 0; o++) {
-            if (o == f || tree->nodes[o].kind != CXCursor_FunctionDecl ||
-                clang_equalCursors(clang_getCanonicalCursor(tree->nodes[o].cursor),
-                                   clang_getCanonicalCursor(tree->nodes[f].cursor)) == 0)
+    for (int i = 0; i < w->function_count; i++) {
+        int f = w->functions[i];
+        bool defined = rs_grid_body(tree, f) >= 0;
+        CXCursor canonical = clang_getCanonicalCursor(tree->nodes[f].cursor);
+        for (int k = 0; k < w->function_count && defined; k++) {
+            int o = w->functions[k];
+            if (o == f ||
+                clang_equalCursors(clang_getCanonicalCursor(tree->nodes[o].cursor), canonical) == 0)
                 continue;
             for (int p = 0, own; (own = parameter_at(w, f, p)) >= 0; p++) {
                 int grid = rs_grid_of_key(w, rs_grid_key(tree->nodes[own].cursor));
@@ -250,6 +250,7 @@ static void join_declarations(rs_grid_walk *w)
                     join_parameter(w, grid, o, parameter_at(w, o, p));
             }
         }
+    }
 }
 
 /* A pointer that callers hand over and whose first extent is learned inside: each caller's memory

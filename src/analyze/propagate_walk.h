@@ -26,6 +26,8 @@ typedef struct {
     rs_extended_type returned;
     int calls[RS_GRID_CALL_DEPTH]; /* the functions that are walked */
     int depth;
+    int *functions; /* nodes of functions and templates of such */
+    int function_count;
     bool *followed; /* by node: a name of a function, and the call by it is followed */
     bool *walked;   /* by node: a function */
     long steps;

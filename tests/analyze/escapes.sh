@@ -155,6 +155,8 @@ a 'the compiler does not understand' 'printf("%" PRId64 "\n", (int64_t)((double 
 a 'the compiler does not understand' 'SHOW(both(nz, ny, nx, a)) unread(nz, ny, nx);'
 a 'a part of the grid' 'memset(a, 0, nz * ny * nx * 2 * sizeof(in_port_t)); SHOW(a[1][2][3] + a[6][9][9])'
 a 'a directive to the compiler' '_Pragma("omp simd if(a[1][1][1] > 0)") for (int i = 0; i < 3; i++) printf("%g\n", a[1][2][i]);'
+# New memory that is filled before it is a grid.
+a 'is set to memory that is no grid' 'void *v = malloc(nz * sizeof *a); memset(v, 1, 200); double (*q)[ny][nx] = v; FILL(q, 2) one(nz, ny, nx, q); void *old = a; a = q; SHOW(a[1][2][3]) free(a); a = old;'
 # Extents that others hide, that are a round of a loop's own, and with words beside each other.
 a 'the name of an extent' '{ typedef int ny; SHOW(a[1][2][3]) }'
 a 'the next round of a loop' 'void *s = 0; for (int k = 0; k < 3; k++) { int n = 12 - k * 4, r = 8; double (*a)[n]; if (s) a = s; else { a = calloc(r * n, 8); s = a; } a[3][2] += 1 + k; in_round(r, n, a); SHOW(a[3][2]) } free(s);'
