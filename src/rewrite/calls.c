@@ -3,6 +3,7 @@
  * a pointer in a way that is not understood, is a reason for the argument that is passed to it.
  */
 #include "rewrite/model.h"
+#include "rewrite/names.h"
 
 #include "source/query.h"
 #include "source/words.h"
@@ -115,30 +116,6 @@ static restride_status refuse_full_names(rs_model *model)
     return status;
 }
 
-/*
- * Generated code names the structure inside functions; something else of that name must not hide
- * it.
- */
-static bool is_hidden(const rs_tree *tree, const rs_structure *s)
-{
-    static const enum CXCursorKind kinds[] = {
-        CXCursor_StructDecl, CXCursor_UnionDecl, CXCursor_EnumDecl,        CXCursor_TypedefDecl,
-        CXCursor_VarDecl,    CXCursor_ParmDecl,  CXCursor_EnumConstantDecl};
-    const char *space = strrchr(s->name, ' ');
-    const char *name = space != NULL ? space + 1 : s->name;
-    bool hidden = false;
-    for (int n = 0; n < tree->node_count && !hidden; n++)
-        for (size_t i = 0; i < (space != NULL ? 3 : sizeof kinds / sizeof kinds[0]); i++) {
-            if (tree->nodes[n].kind != kinds[i] || tree->nodes[n].parent <= 0 ||
-                !rs_node_is_below(tree, n, CXCursor_FunctionDecl))
-                continue;
-            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
-            hidden = hidden || strcmp(clang_getCString(spelling), name) == 0;
-            clang_disposeString(spelling);
-        }
-    return hidden;
-}
-
 /* Whether an access needs the start of the buffer, because its pointer is not the argument as it
  * was passed. */
 static bool needs_base(const rs_model *model, const rs_access *access)
@@ -148,33 +125,30 @@ static bool needs_base(const rs_model *model, const rs_access *access)
            !model->functions[argument->function].kernel;
 }
 
-static bool is_visible(const rs_model *model, rs_structure *s)
-{
-    if (s->visibility == RS_NAME_UNCHECKED)
-        s->visibility = is_hidden(model->tree, s) ? RS_NAME_HIDDEN : RS_NAME_VISIBLE;
-    return s->visibility == RS_NAME_VISIBLE;
-}
-
-static restride_status find_bases(rs_model *model)
+/* Notes which arguments need the start of their buffer, and refuses those whose accesses would name
+ * a type that cannot be named where they stand. */
+static restride_status find_bases(rs_model *model, const rs_inner_names *names)
 {
     restride_status status = RESTRIDE_OK;
+    static const char hidden[] = "something in a function hides the type %s";
     for (int b = 0; b < model->binding_count; b++)
         model->arguments[model->bindings[b].caller_argument].based = true;
     for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
         const rs_access *access = &model->accesses[i];
         rs_argument *argument = &model->arguments[access->argument];
+        if (argument->reason == NULL && rs_inner_names_hide(names, access->type))
+            status = rs_argument_refuse(argument, access->begin, hidden, access->type);
         if (argument->reason != NULL || !needs_base(model, access))
             continue;
         argument->based = true;
         if (access->kind == RS_ACCESS_CALL || access->flat)
             continue;
-        rs_structure *s = &model->structures[argument->structure];
+        const rs_structure *s = &model->structures[argument->structure];
         if (s->name == NULL)
             status = rs_argument_refuse(argument, access->begin,
                                         "a pointer to a structure without a name is followed");
-        else if (!is_visible(model, s))
-            status = rs_argument_refuse(argument, access->begin,
-                                        "something in a function hides the type %s", s->name);
+        else if (rs_inner_names_hide(names, s->name))
+            status = rs_argument_refuse(argument, access->begin, hidden, s->name);
     }
     return status;
 }
@@ -252,8 +226,12 @@ restride_status rs_model_settle_calls(rs_model *model)
     restride_status status = refuse_uncopied(model);
     if (status == RESTRIDE_OK)
         status = refuse_full_names(model);
+    rs_inner_names names = {NULL, 0};
     if (status == RESTRIDE_OK)
-        status = find_bases(model);
+        status = rs_inner_names_find(&names, model->tree);
+    if (status == RESTRIDE_OK)
+        status = find_bases(model, &names);
+    rs_inner_names_free(&names);
     find_stepped(model);
     if (status == RESTRIDE_OK)
         status = refuse_steps(model);

@@ -43,7 +43,6 @@ typedef struct {
     rs_record record; /* the members and the padding */
     char *failure;    /* why its arrays cannot have another layout, or NULL */
     size_t failure_offset;
-    enum { RS_NAME_UNCHECKED, RS_NAME_VISIBLE, RS_NAME_HIDDEN } visibility; /* in functions */
     size_t uniform; /* bytes: the size of all members when they are alike and without padding; else
                        0 */
 } rs_structure;

@@ -157,28 +157,6 @@ static restride_status stop_at(rs_tree *tree, const rs_node *node, const char *r
     return tree->failure != NULL ? RESTRIDE_OK : rs_fail_memory("a parsed source");
 }
 
-/*
- * Generated accesses name OpenCL's vector types (float4): a type definition inside a function could
- * give such a name another meaning there. Keeps the source then, as a failure of the tree.
- */
-static restride_status find_hidden_type(rs_tree *tree)
-{
-    for (int n = 0; n < tree->node_count && tree->failure == NULL; n++) {
-        const rs_node *node = &tree->nodes[n];
-        if (node->kind != CXCursor_TypedefDecl || node->parent <= 0)
-            continue;
-        CXString spelling = clang_getCursorSpelling(node->cursor);
-        const char *name = clang_getCString(spelling);
-        size_t length = strlen(name);
-        bool vector = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
-        clang_disposeString(spelling);
-        if (!vector)
-            continue;
-        return stop_at(tree, node, "a type inside a function may hide a vector type");
-    }
-    return RESTRIDE_OK;
-}
-
 static bool keeps_its_value(CXCursor variable)
 {
     CXType type = clang_getCursorType(variable);
@@ -305,8 +283,6 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         return rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size);
     status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
                            bits != NULL ? (int)json_integer_value(bits) : 64);
-    if (status == RESTRIDE_OK)
-        status = find_hidden_type(&r->tree);
     if (status == RESTRIDE_OK && json_is_true(json_object_get(r->request, "full")))
         status = find_lasting_variable(&r->tree);
     return status;

@@ -343,6 +343,7 @@ static void test_refusals(void **state)
         {"constexpr __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2, "constant"},
         {"__device__ int g(const P *p) { return p->id + sizeof(__FUNCTION__); }\n" K "g(a); }", 2,
          "asks for its own name"},
+        {K "P *q = a; { using P = double; P t = 1;\n q->x = t; } }", 4, "hides the type P"},
         {"namespace s { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
         {"extern \"C\" { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
         {"__global__ void f(float4 *a) { a->x = 1; }", 2, "not an array of structures"},

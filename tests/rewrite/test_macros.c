@@ -350,7 +350,6 @@ static void test_sources_that_compilers_read_differently(void **state)
          "", "# or ##"},
         {"", "-DX='3'", "quotes"},
         {"", "-DX=\\\"3\\\"", "quotes"},
-        {"void g(void) { typedef float2 float4; }\n", "", "hide a vector type"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char source[512];

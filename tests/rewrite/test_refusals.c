@@ -103,6 +103,17 @@ static const refusal refusals[] = {
     {"typedef struct { int x, y; } P;\nkernel void f(global P *a) {\n global P *q = a; int P = "
      "3; q->x = P; }",
      3, "hides"},
+    {"typedef struct { uint4 q; int x; } P;\nkernel void f(global P *a) {\n int uint4 = 3;\n "
+     "a->q.x += uint4; }",
+     4, "hides the type uint4"},
+    {"typedef struct { float4 q; int x; } P;\nkernel void f(global P *a) {\n typedef float2 "
+     "float4; float4 t;\n t = a->q.xy; }",
+     4, "hides the type float4"},
+    {"//DL: AoS: a[n][6]\nkernel void f(global float4 *a, int float4) {\n a[float4].x = 1; }", 3,
+     "hides the type float4"},
+    {"typedef struct { int2 q; int x; } P;\nint g(global P *q) { int int2(int); return q->q.y; "
+     "}\nkernel void f(global P *a) {\n a->x = g(a); }",
+     2, "hides the type int2 (by g, which gets it)"},
     {P "int g(global P *q) { return q->x + sizeof(__func__); }\nkernel void f(global P *a) {\n "
        "a->x = g(a); }",
      2, "asks for its own name"},
