@@ -39,15 +39,32 @@ static const rs_member *member_at(const rs_structure *s, size_t offset)
     return NULL;
 }
 
-/* One assignment of a copying function: a member, or padding. */
-static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s,
+/* The copying function's own copy of some bytes of the structure. In C++ members may be private or
+ * constant, and so it has bytes alone. */
+static void write_own(rs_text *out, const rs_copier *copier, const rs_member *member, bool cuda,
+                      const char *type, size_t offset)
+{
+    bool load = copier->kind == RS_ACCESS_LOAD;
+    if (cuda)
+        rs_text_format(out, "*(%s%s *)(own + %zu)", const_word(!load), type, offset);
+    else if (member != NULL && !member->is_union)
+        rs_text_format(out, "*(%s *)&x.value.%s", type, member->path);
+    else
+        rs_text_format(out, "*(%s *)((char *)&x + %zu)", type, offset);
+}
+
+/* The assignment of a member, or of padding, which takes several where the language has no vector
+ * of its size. */
+static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s, bool cuda,
                        const rs_leaf *leaf)
 {
+    enum { CUDA_VECTOR = 16 };
     const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
     /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
     bool as_bytes = member == NULL || member->is_union || strcmp(member->type, "bool") == 0 ||
                     strncmp(member->type, "atomic_", strlen("atomic_")) == 0;
-    const char *name = as_bytes ? padding_type(leaf->size) : member->type;
+    size_t size = cuda && as_bytes && leaf->size > CUDA_VECTOR ? CUDA_VECTOR : leaf->size;
+    const char *name = as_bytes ? padding_type(size) : member->type;
     if (name == NULL) {
         out->failed = true;
         return;
@@ -56,22 +73,23 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
     strcpy(type, name);
     if (member != NULL && member->vector3)
         type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */
-    rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
-    if (member != NULL && !member->is_union)
-        rs_text_format(&own, "*(%s *)&x.value.%s", type, member->path);
-    else
-        rs_text_format(&own, "*(%s *)((char *)&x + %zu)", type, leaf->offset);
-    rs_text_format(&far, "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu))",
-                   volatile_word(copier->is_volatile), const_word(copier->is_const),
-                   copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
-    if (own.failed || far.failed)
-        out->failed = true;
-    else if (copier->kind == RS_ACCESS_LOAD)
-        rs_text_format(out, "    %s = %s;\n", own.data, far.data);
-    else
-        rs_text_format(out, "    %s = %s;\n", far.data, own.data);
-    rs_text_free(&own);
-    rs_text_free(&far);
+    for (size_t step = 0; step < leaf->size; step += size) {
+        rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
+        write_own(&own, copier, member, cuda, type, leaf->offset + step);
+        rs_text_format(&far,
+                       "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu)",
+                       volatile_word(copier->is_volatile), const_word(copier->is_const),
+                       copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
+        rs_text_format(&far, step > 0 ? " + %zu)" : ")", step);
+        bool load = copier->kind == RS_ACCESS_LOAD;
+        if (own.failed || far.failed)
+            out->failed = true;
+        else
+            rs_text_format(out, "    %s = %s;\n", load ? own.data : far.data,
+                           load ? far.data : own.data);
+        rs_text_free(&own);
+        rs_text_free(&far);
+    }
 }
 
 /*
@@ -83,7 +101,7 @@ static void write_members(const rs_model *model, int number, rs_text *out)
     const rs_copier *copier = &model->copiers[number];
     const rs_structure *s = &model->structures[copier->structure];
     for (size_t i = 0; i < s->record.leaf_count; i++)
-        write_copy(out, copier, s, &s->record.leaves[i]);
+        write_copy(out, copier, s, model->language == RS_CUDA_C, &s->record.leaves[i]);
 }
 
 /* What a copying function is told of the place: index and offset, or a distance to make them of. */
@@ -103,7 +121,7 @@ static void write_distance_split(const rs_model *model, const rs_copier *copier,
 
 /* What is assigned to: C++17 has the right side of an assignment before the left one, by operators
  * of classes too, but the arguments of a call in any order. */
-static void render_place_cuda(const rs_copier *copier, int number, const char *name, rs_text *out)
+static void render_place_cuda(const rs_copier *copier, int number, rs_text *out)
 {
     const char *to = volatile_word(copier->is_volatile);
     rs_text_format(out,
@@ -118,30 +136,40 @@ static void render_place_cuda(const rs_copier *copier, int number, const char *n
                    copier->bytes ? "from_start(bytes)" : "at(byte), i(index)");
     rs_text_format(
         out,
-        "    __device__ %s operator=(const %s &from) const { return restride_store_%d(p, "
-        "count, %s, from); }\n};\n",
-        name, name, number, copier->bytes ? "from_start" : "i, at");
+        "    __device__ restride_value_%d operator=(const restride_value_%d &from) const "
+        "{ return restride_store_%d(p, count, %s, from); }\n};\n",
+        number, number, number, copier->bytes ? "from_start" : "i, at");
 }
 
-/* In C++ a structure is passed as itself: there a copy need not keep its padding. */
+/* In C++ a structure is passed as itself: there a copy need not keep its padding. Its constructors
+ * may be deleted but for the one that copies. */
 static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
 {
     const rs_copier *copier = &model->copiers[number];
-    const char *name = model->structures[copier->structure].name;
     bool load = copier->kind == RS_ACCESS_LOAD;
+    rs_text value = RS_TEXT_EMPTY; /* the user's name may be that of a parameter here */
+    rs_text_format(&value, "restride_value_%d", number);
+    const char *v = value.failed ? "" : value.data;
     rs_text_format(out,
+                   "typedef %s %s;\n"
                    "static __device__ inline %s restride_%s_%d(%s%schar *p, unsigned long count, "
-                   "%s%s%s%s)\n{\n    struct { %s value; } x;\n",
-                   name, load ? "load" : "store", number, volatile_word(copier->is_volatile),
-                   const_word(copier->is_const), place_parameters(copier), load ? "" : ", const ",
-                   load ? "" : name, load ? "" : " &from", name);
+                   "%s%s%s%s)\n{\n",
+                   model->structures[copier->structure].name, v, v, load ? "load" : "store", number,
+                   volatile_word(copier->is_volatile), const_word(copier->is_const),
+                   place_parameters(copier), load ? "" : ", const ", load ? "" : v,
+                   load ? "" : " &from");
+    if (load)
+        rs_text_format(out, "    alignas(%s) unsigned char own[sizeof(%s)];\n", v, v);
+    else
+        rs_text_add_string(out, "    const char *const own = &(const char &)from;\n");
     write_distance_split(model, copier, out);
-    if (!load)
-        rs_text_add_string(out, "    x.value = from;\n");
     write_members(model, number, out);
-    rs_text_add_string(out, "    return x.value;\n}\n");
+    rs_text_format(
+        out, load ? "    return %s(*(const %s *)own);\n}\n" : "    return %s(from);\n}\n", v, v);
     if (!load)
-        render_place_cuda(copier, number, name, out);
+        render_place_cuda(copier, number, out);
+    out->failed = out->failed || value.failed;
+    rs_text_free(&value);
 }
 
 /* The place of element `step` of a block. */

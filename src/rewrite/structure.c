@@ -350,7 +350,7 @@ static restride_status describe(rs_model *model, rs_structure *s, CXType type)
     clang_disposeString(spelling);
     if (short_of_memory)
         return rs_fail_memory("a structure");
-    if (clang_getCursorKind(s->declaration) != CXCursor_StructDecl) {
+    if (is_union(type)) {
         fail_at(&r, s->declaration, "the elements are unions");
     } else if (clang_Type_getSizeOf(type) <= 0) {
         fail_at(&r, s->declaration, "the structure is not complete");

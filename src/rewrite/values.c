@@ -48,6 +48,36 @@ rs_copying rs_copying_by_call(const rs_tree *tree, int call)
     return assigns && same ? RS_COPIES_BY_ASSIGNMENT : RS_COPIES_NOTHING;
 }
 
+static enum CXChildVisitResult visit_copying(CXCursor part, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    bool *declared = data;
+    enum CXCursorKind kind = clang_getCursorKind(part);
+    if (kind == CXCursor_Constructor)
+        *declared = clang_CXXConstructor_isCopyConstructor(part) != 0 ||
+                    clang_CXXConstructor_isMoveConstructor(part) != 0;
+    else if (kind == CXCursor_FieldDecl || kind == CXCursor_CXXBaseSpecifier)
+        *declared = rs_copying_is_declared(clang_getCursorType(part));
+    return *declared ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+static CXType element_type(CXType type)
+{
+    CXType canonical = clang_getCanonicalType(type);
+    while (canonical.kind == CXType_ConstantArray)
+        canonical = clang_getCanonicalType(clang_getArrayElementType(canonical));
+    return canonical;
+}
+
+bool rs_copying_is_declared(CXType structure)
+{
+    CXType element = element_type(structure);
+    bool declared = false;
+    if (element.kind == CXType_Record)
+        clang_visitChildren(clang_getTypeDeclaration(element), visit_copying, &declared);
+    return declared;
+}
+
 static bool is_plain(CXType type);
 
 static enum CXChildVisitResult visit_part(CXCursor part, CXCursor parent, CXClientData data)
@@ -73,9 +103,7 @@ static enum CXChildVisitResult visit_part(CXCursor part, CXCursor parent, CXClie
  * no constructor that gets one. */
 static bool is_plain(CXType type)
 {
-    CXType canonical = clang_getCanonicalType(type);
-    while (canonical.kind == CXType_ConstantArray)
-        canonical = clang_getCanonicalType(clang_getArrayElementType(canonical));
+    CXType canonical = element_type(type);
     bool plain = clang_isPODType(canonical) != 0;
     if (plain && canonical.kind == CXType_Record)
         clang_visitChildren(clang_getTypeDeclaration(canonical), visit_part, &plain);

@@ -17,4 +17,7 @@ typedef enum { RS_COPIES_NOTHING, RS_COPIES_TO_NEW, RS_COPIES_BY_ASSIGNMENT } rs
 
 rs_copying rs_copying_by_call(const rs_tree *tree, int call);
 
+/* Whether a structure, or one inside it, says itself how it is copied: perhaps not as a value. */
+bool rs_copying_is_declared(CXType structure);
+
 #endif

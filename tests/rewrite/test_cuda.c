@@ -89,6 +89,18 @@ static const cuda_case cases[] = {
      "return *q; }\n",
      KERNEL("N") "touch(&a[i].in); touch(a[i].many); In *q = &a[i].many[1]; *q = whole(&b[i].in); "
                  "q->b++; a[i].in = q[-1]; }"},
+    {"constant members", "struct C { const int a; float b; bool c; };\n",
+     KERNEL("C") "C t = b[i]; C u(a[i]); a[i].b = t.a + t.b + t.c - u.a; }"},
+    {"no default constructor", "struct D { float x; double y; D() = delete; };\n",
+     KERNEL("D") "D t = b[i]; t.x++; a[i] = t; a[i].y += (a[i] = b[i]).x; }"},
+    {"names of parameters", "struct p { float x; double y; };\n",
+     KERNEL("p") "p t = b[i]; t.x++; a[i] = t; }"},
+    {"long padding", "struct alignas(128) A { double x; int y; };\n",
+     KERNEL("A") "A t = b[i]; t.x++; a[i] = t; }"},
+    {"private members",
+     "class G { float x; int y; friend __global__ void f(G *, const G *, int);\nfriend __global__ "
+     "void f(G *, const G *, int, unsigned long, unsigned long); };\n",
+     KERNEL("G") "G t = b[i]; t.x++; a[i] = t; a[i].y += b[i].y; }"},
     {"macros and control flow", "#define AT(p, k) ((p)[(k)])\n",
      KERNEL("P") "switch (b[i].id & 3) { case 0: AT(a, i).x = 1; break; case 1: AT(a, i).y = AT(b, "
                  "i).x; default: a[i].z = 2; } do { a[i].id++; } while (a[i].id % 4); }"},
@@ -106,6 +118,7 @@ static const char shim[] =
     "static uint3 threadIdx, blockIdx, blockDim = {32, 1, 1};\n"
     "struct alignas(8) float2 { float x, y; };\nstruct float3 { float x, y, z; };\n"
     "struct alignas(16) float4 { float x, y, z, w; };\n"
+    "struct alignas(16) uint4 { unsigned x, y, z, w; };\n"
     "static inline float2 make_float2(float x, float y) { return float2{x, y}; }\n"
     "template <class T> static T atomicAdd(T *p, T v) { T old = *p; *p += v; return old; }\n"
     "template <class T> static T atomicMax(T *p, T v) { T old = *p; if (v > old) *p = v; return "
@@ -292,6 +305,14 @@ static void test_refusals(void **state)
          "not followed"},
         {"struct Q { float x; int i; Q() : x(1) {} };\n__global__ void f(Q *a) { a->x = 1; }", 2,
          "plain data"},
+        {"struct Q { float x; int i; Q() = default; explicit Q(const Q &) = default; "
+         "};\n__global__ "
+         "void f(Q *a) {\n a->x = 1; Q t(a[1]); }",
+         4, "how it is copied"},
+        {"struct I { int i; I() = default; I(const I &) = delete; I &operator=(const I &) = "
+         "default; "
+         "};\nstruct Q { float x; I i; };\n__global__ void f(Q *a) {\n a[1] = a[2]; }",
+         5, "how it is copied"},
         {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) { a->x = 1; }", 3,
          "enumeration"},
         {"__device__ float g(const float &x) { return x; }\n__global__ void f(P *a) {\n g(a->x); }",
