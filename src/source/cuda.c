@@ -46,7 +46,8 @@ restride_status rs_tree_parse_cuda(rs_tree *tree, const char *text, size_t size)
                                             "--cuda-gpu-arch=sm_70",
                                             "-include",
                                             PRELUDE_NAME,
-                                            "-Wno-everything"};
+                                            "-Wno-everything",
+                                            "-ferror-limit=0"};
     const struct CXUnsavedFile prelude = {PRELUDE_NAME, rs_cuda_prelude, strlen(rs_cuda_prelude)};
     restride_status status = rs_tree_parse_as(
         tree, text, size, arguments, (int)(sizeof arguments / sizeof arguments[0]), &prelude);

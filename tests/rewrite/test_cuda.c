@@ -411,6 +411,10 @@ static void test_host_code(void **state)
          "", true},
         {CHECK "__device__ int compiled = __CUDA_ARCH__;\n", "", false},
         {"", "int main() { if (unknown) { return 1; }", false},
+        {"",
+         "int main() { u1(); u2(); u3(); u4(); u5(); u6(); u7(); u8(); u9(); u10(); u11(); "
+         "u12(); u13(); u14(); u15(); u16(); u17(); u18(); u19(); u20(); u21(); u22(); }",
+         true},
     };
     for (size_t i = 0; i < sizeof cases_of_host / sizeof cases_of_host[0]; i++) {
         rs_text source = RS_TEXT_EMPTY;
