@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     rs_text lines = RS_TEXT_EMPTY;
     if (source == NULL)
         return 0;
-    if (rs_annotations_read(&annotations, NULL, NULL, source) == RESTRIDE_OK) {
+    if (rs_annotations_read(&annotations, NULL, NULL, source, "kernel.cl") == RESTRIDE_OK) {
         rs_annotations_write(&annotations, "fuzz.cl", &lines);
         /* A length stays inside its own line: nothing that a comment says can become code. */
         for (int i = 0; i < annotations.count; i++)

@@ -1,6 +1,7 @@
 /* Reads configuration files, with libinih. */
 #include "config/config.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "layout/layout.h"
 
@@ -14,7 +15,10 @@
 enum { LINE_LIMIT = INI_MAX_LINE - 2, SAMPLE_COUNT = 1 << 30 };
 
 typedef struct {
-    json_t *options, *kernels, *layouts, *records;
+    const char *name; /* of the file */
+    const char *rest; /* of its text */
+    size_t line;      /* that is read */
+    json_t *options, *kernels, *layouts, *records, *places;
     rs_text trouble; /* with the first line that is wrong */
     bool out_of_memory;
 } reading;
@@ -59,6 +63,12 @@ static int put_argument(reading *r, json_t *object, const char *kernel, const ch
     rs_text_add_string(&name, argument);
     r->out_of_memory = r->out_of_memory || name.failed;
     int good = name.failed ? 0 : put(r, object, name.data, value);
+    rs_text place = RS_TEXT_EMPTY;
+    rs_text_format(&place, "%s:%zu", r->name, r->line);
+    if (good && json_object_set_new(r->places, name.data,
+                                    place.failed ? NULL : rs_json_string(place.data)) != 0)
+        r->out_of_memory = true;
+    rs_text_free(&place);
     rs_text_free(&name);
     return good;
 }
@@ -190,6 +200,21 @@ static int read_item(void *data, const char *section, const char *key, const cha
                                  : put_layout(r, section, key, value);
 }
 
+/* Gives libinih the next line; with fgets's arguments. */
+static char *read_line(char *line, int size, void *data)
+{
+    reading *r = data;
+    size_t length = strcspn(r->rest, "\n");
+    length += r->rest[length] == '\n';
+    if (length == 0 || length >= (size_t)size) /* find_bad_line() leaves none so long */
+        return NULL;
+    memcpy(line, r->rest, length);
+    line[length] = '\0';
+    r->rest += length;
+    r->line++;
+    return line;
+}
+
 /* The first line that libinih cannot read as it is meant, or 0. */
 static size_t find_bad_line(const char *text, size_t size)
 {
@@ -218,8 +243,9 @@ static restride_status finish(reading *r, int line, const char *name, json_t **c
                          r->trouble.size > 0 ? r->trouble.data
                                              : "this is neither a section nor KEY = VALUE");
     if (status == RESTRIDE_OK) {
-        *config = json_pack("{s:O, s:O, s:O, s:O}", "options", r->options, "kernels", r->kernels,
-                            "layouts", r->layouts, "records", r->records);
+        *config =
+            json_pack("{s:O, s:O, s:O, s:O, s:O}", "options", r->options, "kernels", r->kernels,
+                      "layouts", r->layouts, "records", r->records, "places", r->places);
         if (*config == NULL)
             status = rs_fail_memory("a configuration");
     }
@@ -235,19 +261,26 @@ restride_status rs_config_parse(const char *text, size_t size, const char *name,
                        "%s:%zu: The line is longer than %d bytes or has a zero byte.", name, bad,
                        (int)LINE_LIMIT);
     char *copy = strndup(text, size);
-    reading r = {json_object(), json_object(), json_object(), json_object(), RS_TEXT_EMPTY, false};
+    reading r = {.name = name,
+                 .rest = copy,
+                 .options = json_object(),
+                 .kernels = json_object(),
+                 .layouts = json_object(),
+                 .records = json_object(),
+                 .places = json_object()};
     restride_status status;
     if (copy == NULL || r.options == NULL || r.kernels == NULL || r.layouts == NULL ||
-        r.records == NULL)
+        r.records == NULL || r.places == NULL)
         status = rs_fail_memory("a configuration");
     else
-        status = finish(&r, ini_parse_string(copy, read_item, &r), name, config);
+        status = finish(&r, ini_parse_stream(read_line, &r, read_item, &r), name, config);
     free(copy);
     rs_text_free(&r.trouble);
     json_decref(r.options);
     json_decref(r.kernels);
     json_decref(r.layouts);
     json_decref(r.records);
+    json_decref(r.places);
     return status;
 }
 

@@ -19,7 +19,7 @@
 /*
  * On success *config is the caller's object
  *   {options: {KEY: VALUE}, kernels: {KERNEL: {KEY: VALUE}},
- *    layouts: {NAME: EXPRESSION}, records: {NAME: LENGTH}}
+ *    layouts: {NAME: EXPRESSION}, records: {NAME: LENGTH}, places: {NAME: "FILE:LINE"}}
  * where NAME is "KERNEL.ARGUMENT", or "ARGUMENT" from the section [*]. It can be given to the
  * rewriter as it is, as the member "config" of a request (rewrite/rewrite.h). Option names and
  * values are the caller's to check. A file that is wrong gives RESTRIDE_SYNTAX and a sentence with

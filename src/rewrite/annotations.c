@@ -11,6 +11,9 @@
 /* Before an extent in the lines that are parsed behind the source. */
 #define EXTENT_MARK "restride_extent_"
 
+/* How the line of a length begins; no line of a user's source does. */
+#define RECORD_LINE "enum { restride_record_"
+
 static char *copy_trimmed(const char *begin, const char *end)
 {
     while (begin < end && isspace((unsigned char)*begin))
@@ -26,6 +29,8 @@ static bool is_length(const char *text)
     int depth = 0;
     bool any = false;
     for (; *text != '\0'; text++) {
+        if (text[0] == '/' && (text[1] == '/' || text[1] == '*'))
+            return false; /* a comment would hide what follows */
         depth += (*text == '(') - (*text == ')');
         if (depth < 0 || (!isalnum((unsigned char)*text) && strchr("_ +-*/()", *text) == NULL))
             return false;
@@ -40,13 +45,14 @@ static void free_annotation(rs_annotation *annotation)
     free(annotation->expression);
     free(annotation->layout);
     free(annotation->extent);
+    free(annotation->place);
 }
 
 /* Takes the annotation over; one without sense is dropped. */
 static restride_status add(rs_annotations *annotations, rs_annotation added, bool layout_wanted)
 {
-    bool failed =
-        added.name == NULL || added.expression == NULL || (layout_wanted && added.layout == NULL);
+    bool failed = added.name == NULL || added.expression == NULL || added.place == NULL ||
+                  (layout_wanted && added.layout == NULL);
     if (failed || !is_length(added.expression) ||
         (added.extent != NULL && !is_length(added.extent)) ||
         rs_annotations_find(annotations, "", added.name) != NULL) {
@@ -129,9 +135,16 @@ static restride_status read_dimensions(rs_annotations *annotations, rs_annotatio
     return add(annotations, added, layout);
 }
 
+static char *place_of(const char *file, size_t line)
+{
+    rs_text place = RS_TEXT_EMPTY;
+    rs_text_format(&place, "%s:%zu", file, line);
+    return rs_text_take(&place);
+}
+
 /* Reads one comment of a line, from behind its "//" or "/" "*". */
 static restride_status read_comment(rs_annotations *annotations, const char *cursor,
-                                    const char *end, size_t line)
+                                    const char *end, const char *file, size_t line)
 {
     bool thesis = accept(&cursor, end, "DL:");
     bool soa = thesis && accept(&cursor, end, "SoA:");
@@ -144,11 +157,14 @@ static restride_status read_comment(rs_annotations *annotations, const char *cur
         cursor++;
     if (name == cursor)
         return RESTRIDE_OK;
-    rs_annotation added = {.name = strndup(name, (size_t)(cursor - name)), .line = line};
+    rs_annotation added = {.name = strndup(name, (size_t)(cursor - name)),
+                           .place = place_of(file, line),
+                           .line = line};
     return read_dimensions(annotations, added, cursor, end, soa, !thesis);
 }
 
-static restride_status read_comments(rs_annotations *annotations, const char *source)
+static restride_status read_comments(rs_annotations *annotations, const char *source,
+                                     const char *file)
 {
     const char *cursor = source, *line;
     size_t length, number = 0;
@@ -163,7 +179,7 @@ static restride_status read_comments(rs_annotations *annotations, const char *so
             for (const char *s = c + 2; c[1] == '*' && s + 1 < end && stop == end; s++)
                 if (s[0] == '*' && s[1] == '/')
                     stop = s;
-            status = read_comment(annotations, c + 2, stop, number);
+            status = read_comment(annotations, c + 2, stop, file, number);
             break;
         }
     }
@@ -171,37 +187,43 @@ static restride_status read_comments(rs_annotations *annotations, const char *so
 }
 
 /* A record of the request: a length, or "SoA: [LENGTH][NUMBER]". */
-static restride_status add_record(rs_annotations *annotations, const char *name, const char *value)
+static restride_status add_record(rs_annotations *annotations, const char *name, const char *value,
+                                  const char *place)
 {
     const char *cursor = value, *end = value + strlen(value);
-    rs_annotation added = {.name = strdup(name)};
+    rs_annotation added = {.name = strdup(name), .place = strdup(place)};
     if (accept(&cursor, end, "SoA:"))
         return read_dimensions(annotations, added, cursor, end, true, false);
     added.expression = strdup(value);
     return add(annotations, added, false);
 }
 
-static restride_status add_records(rs_annotations *annotations, const json_t *records)
+/* `places` (NULL: none) tells where each record was said. */
+static restride_status add_records(rs_annotations *annotations, const json_t *records,
+                                   const json_t *places, const char *otherwise)
 {
     const char *name;
     json_t *value;
     restride_status status = RESTRIDE_OK;
     json_object_foreach((json_t *)records, name, value)
     {
+        const char *place = json_string_value(json_object_get(places, name));
         if (json_is_string(value) && status == RESTRIDE_OK)
-            status = add_record(annotations, name, json_string_value(value));
+            status = add_record(annotations, name, json_string_value(value),
+                                place != NULL ? place : otherwise);
     }
     return status;
 }
 
 restride_status rs_annotations_read(rs_annotations *annotations, const json_t *records,
-                                    const json_t *configured, const char *source)
+                                    const json_t *config, const char *source, const char *file)
 {
     *annotations = (rs_annotations){NULL, 0};
-    restride_status status = add_records(annotations, records);
+    restride_status status = add_records(annotations, records, NULL, "--record");
     if (status == RESTRIDE_OK)
-        status = add_records(annotations, configured);
-    return status == RESTRIDE_OK ? read_comments(annotations, source) : status;
+        status = add_records(annotations, json_object_get(config, "records"),
+                             json_object_get(config, "places"), "the configuration");
+    return status == RESTRIDE_OK ? read_comments(annotations, source, file) : status;
 }
 
 void rs_annotations_write(const rs_annotations *annotations, const char *file, rs_text *out)
@@ -214,7 +236,7 @@ void rs_annotations_write(const rs_annotations *annotations, const char *file, r
                 rs_text_add_string(out, "\\");
             rs_text_add(out, *c == '\n' ? " " : c, 1);
         }
-        rs_text_format(out, "\"\nenum { restride_record_%d = (%s) };\n", i, annotation->expression);
+        rs_text_format(out, "\"\n" RECORD_LINE "%d = (%s) };\n", i, annotation->expression);
         if (annotation->extent != NULL)
             rs_text_format(out,
                            "#define restride_text(...) #__VA_ARGS__\n"
@@ -242,6 +264,20 @@ static restride_status take_extent(rs_annotation *annotation, int number, const 
     return RESTRIDE_OK;
 }
 
+bool rs_annotations_forgive(const rs_tree *tree, size_t offset)
+{
+    const char *text = tree->text;
+    size_t line = offset, at = offset;
+    while (line > 0 && text[line - 1] != '\n')
+        line--;
+    while (at > line && text[at] != '(')
+        at--;
+    size_t length = strlen(RECORD_LINE);
+    return offset < tree->size && at >= line + length &&
+           memcmp(text + line, RECORD_LINE, length) == 0 &&
+           memchr(text + line, '}', offset - line) == NULL;
+}
+
 restride_status rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree)
 {
     restride_status status = RESTRIDE_OK;
@@ -259,7 +295,9 @@ restride_status rs_annotations_evaluate(rs_annotations *annotations, const rs_tr
                           : -1;
         clang_disposeString(spelling);
         long long value = clang_getEnumConstantDeclValue(tree->nodes[n].cursor);
-        if (number >= 0 && number < annotations->count && value > 0)
+        size_t begin = tree->nodes[n].begin;
+        if (number >= 0 && number < annotations->count && value > 0 &&
+            !rs_tree_has_error(tree, begin, begin + strcspn(tree->text + begin, "}")))
             annotations->items[number].length = (size_t)value;
     }
     return status;

@@ -31,6 +31,7 @@ typedef struct {
     char *name;       /* "ARGUMENT" or "KERNEL.ARGUMENT" */
     char *expression; /* the length as it was written */
     char *layout;     /* or NULL */
+    char *place;      /* "FILE:LINE", or what else said it */
     size_t line;      /* of the comment; 0: from the request */
     size_t length;    /* once the source was parsed; 0: it could not be told */
     char *extent;     /* the number of records, when the array is SoA; else NULL */
@@ -41,13 +42,17 @@ typedef struct {
     int count;
 } rs_annotations;
 
-/* Reads the request's "records", those of its configuration and the comments of the source; what
- * comes first decides. Either object may be NULL. */
+/* Reads the request's "records", those of its configuration (config/config.h) and the comments of
+ * the source, from `file`; what comes first decides. Either object may be NULL. */
 restride_status rs_annotations_read(rs_annotations *annotations, const json_t *records,
-                                    const json_t *configured, const char *source);
+                                    const json_t *config, const char *source, const char *file);
 
 /* Lines to parse behind the source, which give the lengths; nothing when there are none. */
 void rs_annotations_write(const rs_annotations *annotations, const char *file, rs_text *out);
+
+/* Whether a place of a parsed source is inside a length. An error there, as by a name that the
+ * source does not have, leaves that length untold; it says nothing of the source. */
+bool rs_annotations_forgive(const rs_tree *tree, size_t offset);
 
 /* Takes the lengths and extents from the parsed lines. */
 restride_status rs_annotations_evaluate(rs_annotations *annotations, const rs_tree *tree);

@@ -132,8 +132,9 @@ static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXTyp
         return rs_argument_refuse(argument, argument->offset, "it is not an array of structures");
     if (annotation->length < 2)
         return rs_argument_refuse(argument, argument->offset,
-                                  "the length of its records, %s, is not a number above 1",
-                                  annotation->expression);
+                                  "the length of its records, %s (%s), is not a number above 1 "
+                                  "in this source",
+                                  annotation->expression, annotation->place);
     if (annotation->extent != NULL && !model->soa)
         return rs_argument_refuse(argument, argument->offset,
                                   "an array in SoA stays as it is unless the policy is asta");

@@ -209,6 +209,25 @@ static bool has_unusual_macro(const rs_rewriting *r)
     return false;
 }
 
+static bool forgive_cuda(const rs_tree *tree, size_t offset)
+{
+    return rs_annotations_forgive(tree, offset) || rs_cuda_forgive(tree, offset);
+}
+
+static restride_status parse(rs_rewriting *r)
+{
+    const json_t *bits = json_object_get(r->request, "address_bits");
+    restride_status status =
+        is_cuda(r) ? rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size)
+                   : rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
+                                   bits != NULL ? (int)json_integer_value(bits) : 64);
+    if (status == RESTRIDE_OK)
+        status = rs_tree_forgive(&r->tree, is_cuda(r) ? forgive_cuda : rs_annotations_forgive);
+    if (status == RESTRIDE_OK && !is_cuda(r) && json_is_true(json_object_get(r->request, "full")))
+        status = find_lasting_variable(&r->tree);
+    return status;
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 restride_status rs_read_source(rs_rewriting *r, bool *stopped)
 {
@@ -278,12 +297,5 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         !has_prefix(r->flat.text, r->flat.size, "struct", &where))
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
-    const json_t *bits = json_object_get(r->request, "address_bits");
-    if (is_cuda(r))
-        return rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size);
-    status = rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
-                           bits != NULL ? (int)json_integer_value(bits) : 64);
-    if (status == RESTRIDE_OK && json_is_true(json_object_get(r->request, "full")))
-        status = find_lasting_variable(&r->tree);
-    return status;
+    return parse(r);
 }

@@ -190,9 +190,8 @@ restride_status rs_rewrite(const json_t *request, json_t **reply)
         if (status == RESTRIDE_OK)
             status = rs_request_macros(&r);
         if (status == RESTRIDE_OK)
-            status = rs_annotations_read(
-                &r.annotations, json_object_get(request, "records"),
-                json_object_get(json_object_get(request, "config"), "records"), r.source);
+            status = rs_annotations_read(&r.annotations, json_object_get(request, "records"),
+                                         json_object_get(request, "config"), r.source, r.file);
         if (status == RESTRIDE_OK)
             status = run(&r);
     }

@@ -30,9 +30,9 @@
  *   full          bool     kernels may get a copy that is faster and holds only where the number of
  *                          records of every transformed argument is a multiple of its tile, and
  *                          the buffer has no bytes behind them; in OpenCL C
- *   config        object   {layouts, records} from a configuration file (config/config.h): like
- *                          the two members above, which go before it; names that this source does
- *                          not have are told in the reply's `unused`
+ *   config        object   {layouts, records, places} from a configuration file (config/config.h):
+ *                          like the two members above, which go before it; names that this source
+ *                          does not have are told in the reply's `unused`
  *   macros        object   what the device's compiler predefines: name to value, null for "not
  *                          defined there", or true for "defined there", as whatever
  *   header        bool     write a header for the host program too

@@ -18,7 +18,7 @@ static bool is_of_device(const rs_tree *tree, int function)
 
 /* The body of a function of the host's calls what nobody has declared here, and launches kernels.
  */
-static bool is_in_host_body(const rs_tree *tree, size_t offset)
+bool rs_cuda_forgive(const rs_tree *tree, size_t offset)
 {
     for (int f = tree->nodes[0].first; f >= 0; f = tree->nodes[f].next) {
         if (tree->nodes[f].kind != CXCursor_FunctionDecl || is_of_device(tree, f))
@@ -49,7 +49,6 @@ restride_status rs_tree_parse_cuda(rs_tree *tree, const char *text, size_t size)
                                             "-Wno-everything",
                                             "-ferror-limit=0"};
     const struct CXUnsavedFile prelude = {PRELUDE_NAME, rs_cuda_prelude, strlen(rs_cuda_prelude)};
-    restride_status status = rs_tree_parse_as(
-        tree, text, size, arguments, (int)(sizeof arguments / sizeof arguments[0]), &prelude);
-    return status == RESTRIDE_OK ? rs_tree_forgive(tree, is_in_host_body) : status;
+    return rs_tree_parse_as(tree, text, size, arguments,
+                            (int)(sizeof arguments / sizeof arguments[0]), &prelude);
 }

@@ -130,6 +130,22 @@ restride_status rs_tree_forgive(rs_tree *tree, rs_tree_forgives *forgives)
     return rs_fail_memory("a parsed source");
 }
 
+bool rs_tree_has_error(const rs_tree *tree, size_t begin, size_t end)
+{
+    unsigned count = clang_getNumDiagnostics(tree->unit);
+    bool found = false;
+    for (unsigned i = 0; i < count && !found; i++) {
+        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
+        CXSourceLocation place = clang_getDiagnosticLocation(diagnostic);
+        unsigned offset = 0;
+        clang_getFileLocation(place, NULL, NULL, NULL, &offset);
+        found = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
+                clang_Location_isFromMainFile(place) != 0 && offset >= begin && offset <= end;
+        clang_disposeDiagnostic(diagnostic);
+    }
+    return found;
+}
+
 /* Whether the source is safe to parse; if not, *offset is the place that is too much. */
 static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *offset)
 {
@@ -229,6 +245,7 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
                                      "-target",
                                      address_bits == 32 ? "spir-unknown-unknown"
                                                         : "spir64-unknown-unknown",
+                                     "-ferror-limit=0",
                                      "-idirafter",
                                      RS_CLANG_OPENCL_HEADERS};
     return parse_text(tree, arguments, (int)(sizeof arguments / sizeof arguments[0]), NULL,

@@ -51,6 +51,9 @@ typedef bool rs_tree_forgives(const rs_tree *tree, size_t offset);
 /* Leaves as `failure` the first error that matters, or NULL. Without memory the tree is freed. */
 restride_status rs_tree_forgive(rs_tree *tree, rs_tree_forgives *forgives);
 
+/* Whether an error, forgiven or not, is at one of the bytes [begin, end]. */
+bool rs_tree_has_error(const rs_tree *tree, size_t begin, size_t end);
+
 void rs_tree_free(rs_tree *tree);
 
 #endif

@@ -49,6 +49,8 @@ static void test_everything(void **state)
     assert_string_equal(value_of(config, "layouts", "move.planes"), "i/8 f i%8");
     assert_string_equal(value_of(config, "records", "move.parts"), "SoA: [3][n]");
     assert_string_equal(value_of(config, "layouts", "atoms"), "f i");
+    assert_string_equal(value_of(config, "places", "move.grid"), "test.ini:8");
+    assert_string_equal(value_of(config, "places", "atoms"), "test.ini:14");
     assert_int_equal(json_object_size(json_object_get(config, "layouts")), 4);
     assert_int_equal(json_object_size(json_object_get(config, "records")), 4);
     json_decref(config);

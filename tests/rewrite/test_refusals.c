@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "cmocka_all.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define P "typedef struct { float x, y; int id; int v[4]; } P;\n"                    /* line 1 */
@@ -241,7 +242,7 @@ static const refusal refusals[] = {
      "not an array of structures"},
     /* flat arrays */
     {"//DL: AoS: a[n][1]\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
-     "records, 1, is not"},
+     "records, 1 (kernel.cl:1), is not"},
     {"//DL: AoS: a[n][2 - 2]\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
      "is not a number"},
     {"//DL: AoS: a[n][5000]\nkernel void f(\n global float *a) { a[0] = 1; }", 3, "more than 4096"},
@@ -250,19 +251,20 @@ static const refusal refusals[] = {
      3, "not an array of structures"},
     {"//DL: AoS: a[n]\nkernel void f(\n global float *a) { a[0] = 1; } struct X { int x; };", 3,
      "not an array of structures"},
-    {"kernel void f(global float *a) { a[0] = 1; }\n\n//DL: AoS: a[n][MISSING]", 3, "MISSING"},
+    {"kernel void f(global float *a) { a[0] = 1; }\n\n//DL: AoS: a[n][MISSING]", 1,
+     "MISSING (kernel.cl:3)"},
     {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global int *)a = 1; }", 3, "cast"},
     {"//DL: AoS: a[n][3]\nkernel void f(global float *a) {\n *(global float2 *)(a + 2) = 1; }", 3,
      "cast"},
     {"//DL: AoS: a[n][3]\nkernel void f(\n global int **a) { }", 0, ""},
     {"//DL: SoA: a[1][n]\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
-     "records, 1, is not"},
+     "records, 1 (kernel.cl:1), is not"},
     {"//DL: SoA: a[3][n;]\nkernel void f(\n global float *a) { a[0] = 1; } struct X { int x; };", 3,
      "not an array of structures"},
     {"// restride: a[3][n]: f i -> f i\nkernel void f(\n global float *a) { a[0] = 1; }", 3,
      "layout requested"},
-    {"kernel void f(global float *a, int n) { a[n] = 1; }\n\n//DL: SoA: a[MISSING][n]", 3,
-     "MISSING"},
+    {"kernel void f(global float *a, int n) { a[n] = 1; }\n\n//DL: SoA: a[MISSING][n]", 1,
+     "MISSING (kernel.cl:3)"},
     {"//DL: SoA: a[3][n]\nkernel void f(global float *a, int n) {\n *(global int *)(a + n) = 1; }",
      3, "cast"},
     /* whole sources */
@@ -333,6 +335,74 @@ static void test_records_of_flat_arrays(void **state)
     }
     assert_null(strstr(string_of(reply, "source"), "restride_record_"));
     json_decref(reply);
+}
+
+/* A length that this source cannot tell keeps the array that it is about. */
+static void test_lengths_that_are_not_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record, *configured, *comment;
+        const char *reason; /* of the flat array; "": it is transformed */
+    } rows[] = {
+        {"2", "NOPE", "[n][NOPE]", ""},
+        {"NOPE", "2", "[n][2]", "NOPE (--record), is not a number above 1 in this source"},
+        {NULL, "NOPE", "[n][2]", "NOPE (test.ini:7), is not a number above 1 in this source"},
+        {NULL, NULL, "[n][NOPE]", "NOPE (kernel.cl:2), is not a number above 1 in this source"},
+        {NULL, NULL, "[n][LENGHT]", "LENGHT (kernel.cl:2), is not"}, /* LENGTH is meant */
+        {NULL, NULL, "[n][4 5]", "4 5 (kernel.cl:2), is not"},
+        {NULL, NULL, "[n][1]", "1 (kernel.cl:2), is not"},
+        {NULL, NULL, "[n][n]", "n (kernel.cl:2), is not"},
+        {NULL, NULL, "[n][4 // 2]", "it is not an array of structures"},
+        {NULL, NULL, "[n][LENGTH]", ""},
+    };
+    static const char *const languages[] = {"opencl", "cuda"};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        bool cuda = i % 2 != 0;
+        char source[512];
+        snprintf(source, sizeof source,
+                 "struct P { float x, y; };\n//DL: AoS: b%s\nenum { LENGTH = 2 };\n%s(%s struct P "
+                 "*a, %s float *b, int n) { a[n].x = b[2 * n]; }\n",
+                 rows[i / 2].comment, cuda ? "__global__ void f" : "kernel void f",
+                 cuda ? "" : "global", cuda ? "" : "global");
+        json_t *config = json_pack("{s:{s:s}, s:{s:s}}", "records", "missing", "WHAT * 3", "places",
+                                   "b", "test.ini:7");
+        json_t *request =
+            json_pack("{s:s, s:s, s:s, s:i, s:{}, s:o}", "source", source, "file", "kernel.cl",
+                      "language", languages[i % 2], "tile", 32, "records", "config", config);
+        if (rows[i / 2].record != NULL)
+            json_object_set_new(json_object_get(request, "records"), "b",
+                                json_string(rows[i / 2].record));
+        if (rows[i / 2].configured != NULL)
+            json_object_set_new(json_object_get(config, "records"), "b",
+                                json_string(rows[i / 2].configured));
+        json_t *reply = ask(request);
+        const json_t *a = find_argument(reply, "f", "a"), *b = find_argument(reply, "f", "b");
+        if (strcmp(string_of(a, "status"), "transformed") != 0)
+            fail_msg("%s: %s", source, string_of(reply, "reason"));
+        if (strstr(string_of(b, "reason"), rows[i / 2].reason) == NULL ||
+            (strcmp(string_of(b, "status"), "kept") == 0) != (rows[i / 2].reason[0] != '\0'))
+            fail_msg("%s: %s", source, string_of(b, "reason"));
+        json_decref(reply);
+    }
+}
+
+/* An error of the source is none of the lines behind it. */
+static void test_errors_before_lengths(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"int x =", "int g(", "int h() {", "enum {", "int y[", "}"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char source[512];
+        snprintf(source, sizeof source,
+                 "//DL: AoS: a[n][NOPE]\n//DL: AoS: b[n][2]\nkernel void f(global float *a, global "
+                 "float *b) { *a = *b; }\n%s\n",
+                 ends[i]);
+        json_t *reply = ask_for_tiles(source, "", 32);
+        if (json_object_get(reply, "source") != NULL || string_of(reply, "reason")[0] == '\0')
+            fail_msg("%s", source);
+        json_decref(reply);
+    }
 }
 
 static const char two_kernels[] = P "kernel void f(global P *a, global P *b) { a->x = b->y; "
@@ -469,6 +539,8 @@ int main(void)
         cmocka_unit_test(test_variables_that_last),
         cmocka_unit_test(test_what_is_not_understood_stays),
         cmocka_unit_test(test_records_of_flat_arrays),
+        cmocka_unit_test(test_lengths_that_are_not_known),
+        cmocka_unit_test(test_errors_before_lengths),
         cmocka_unit_test(test_layouts_by_name),
         cmocka_unit_test(test_wrong_layouts_are_errors),
         cmocka_unit_test(test_the_reply_describes_the_record),
