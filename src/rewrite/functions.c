@@ -193,6 +193,8 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
         return rs_fail_memory("a function's arguments");
     added->offset = rs_cursor_offset(cursor);
     model->functions[function].argument_count++;
+    if (added->name[0] == '\0') /* added parameters are named after it */
+        return rs_argument_refuse(added, added->offset, "it has no name");
     return refuse_structure(model, added, target);
 }
 

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The members of a record by their sizes: a conversion moves bytes, whatever they mean. */
 static void write_members(const rs_record *record, rs_text *out)
@@ -24,7 +25,7 @@ static void write_members(const rs_record *record, rs_text *out)
 
 static void write_common(const char *file, rs_text *out)
 {
-    rs_text_add_string(out, "/*\n * Made by Restride from ");
+    rs_text_add_string(out, "#pragma once\n/*\n * Made by Restride from ");
     for (const char *c = file; *c != '\0'; c++) /* nothing in the name may end the comment */
         rs_text_add(out, isprint((unsigned char)*c) && *c != '*' ? c : "?", 1);
     rs_text_add_string(
@@ -99,13 +100,50 @@ static restride_status write_argument(const rs_model *model, const rs_argument *
     return status;
 }
 
+static bool is_written(const rs_model *model, const rs_argument *argument)
+{
+    return argument->reason == NULL && rs_argument_kernel(model, argument) != NULL;
+}
+
+/* Letter number i of "KERNEL_ARGUMENT". */
+static char letter_of(const rs_model *model, const rs_argument *argument, size_t i)
+{
+    const char *kernel = model->functions[argument->function].name;
+    size_t length = strlen(kernel);
+    return i < length ? kernel[i] : i == length ? '_' : argument->name[i - length - 1];
+}
+
+static bool have_same_functions(const rs_model *model, const rs_argument *a, const rs_argument *b)
+{
+    size_t i = 0;
+    while (letter_of(model, a, i) == letter_of(model, b, i) && letter_of(model, a, i) != '\0')
+        i++;
+    return letter_of(model, a, i) == letter_of(model, b, i);
+}
+
+restride_status rs_header_refuse_twins(const rs_model *model)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; i < model->argument_count; i++)
+        for (int k = 0; k < i && status == RESTRIDE_OK; k++) {
+            rs_argument *second = &model->arguments[i];
+            const rs_argument *first = &model->arguments[k];
+            if (is_written(model, first) && is_written(model, second) &&
+                have_same_functions(model, first, second))
+                status = rs_argument_refuse(second, second->offset,
+                                            "the header has functions restride_%s_%s for another "
+                                            "argument",
+                                            model->functions[second->function].name, second->name);
+        }
+    return status;
+}
+
 restride_status rs_header_write(const rs_model *model, const char *file, rs_text *out)
 {
     restride_status status = RESTRIDE_OK;
     write_common(file, out);
     for (int i = 0; i < model->argument_count && status == RESTRIDE_OK; i++)
-        if (model->arguments[i].reason == NULL &&
-            rs_argument_kernel(model, &model->arguments[i]) != NULL)
+        if (is_written(model, &model->arguments[i]))
             status = write_argument(model, &model->arguments[i], out);
     if (status == RESTRIDE_OK && out->failed)
         status = rs_fail_memory("a header");

@@ -135,6 +135,9 @@ static restride_status run(rs_rewriting *r)
         status = rs_model_understand(&r->model);
     if (status == RESTRIDE_OK && !stopped)
         status = rs_model_settle_calls(&r->model);
+    const bool header = json_is_true(json_object_get(r->request, "header"));
+    if (status == RESTRIDE_OK && !stopped && header)
+        status = rs_header_refuse_twins(&r->model);
     if (status == RESTRIDE_OK && !stopped)
         status = rs_model_plan(&r->model);
     char *source = NULL;
@@ -144,8 +147,7 @@ static restride_status run(rs_rewriting *r)
         status = rs_reply_describe(&r->model, any_transformed(&r->model), kernels);
     if (status == RESTRIDE_OK && source != NULL)
         status = put_source(r, source);
-    if (status == RESTRIDE_OK && source != NULL &&
-        json_is_true(json_object_get(r->request, "header")))
+    if (status == RESTRIDE_OK && source != NULL && header)
         status = put_header(r);
     free(source);
     json_decref(kernels);

@@ -359,6 +359,7 @@ static void test_refusals(void **state)
         {"__device__ float g(const P *p, int k = 0);\n" K
          "g(a); }\n__device__ float g(const P *p, int k) { return p[k].x; }",
          5, "default arguments"},
+        {"__device__ void g(const P *) { }\n" K "g(a); }", 2, "it has no name (by g"},
         {"[[nodiscard]] __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2,
          "attribute"},
         {"constexpr __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2, "constant"},
@@ -501,6 +502,37 @@ static void test_text(void **state)
     json_decref(reply);
 }
 
+/* Both functions for an argument are named after the kernel and it. */
+static void test_names_in_the_header(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *function;
+    } twins[] = {
+        {"__global__ void a(P *b_c) { b_c->x = 1; }\n"
+         "__global__ void a_b(P *c, P *d) { c->x = d->y; }",
+         "restride_a_b_c_marshal("},
+        {"__global__ void k(P *a, P *d) { a->x = d->y; }\n__global__ void k(P *a) { a->x = 1; }",
+         "restride_k_a_marshal("},
+    };
+    for (size_t i = 0; i < sizeof twins / sizeof twins[0]; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "struct P { float x, y; };\n%s\n", twins[i].source);
+        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s, s:b}", "source", source, "file",
+                                      "kernel.cu", "tile", 32, "language", "cuda", "header", 1));
+        const json_t *kernel = json_array_get(json_object_get(reply, "kernels"), 1);
+        const json_t *argument = json_array_get(json_object_get(kernel, "arguments"), 0);
+        assert_non_null(strstr(string_of(argument, "reason"), "for another argument"));
+        assert_int_equal(number_of(argument, "line"), 3);
+        const char *header = string_of(reply, "header");
+        assert_non_null(strstr(header, "#pragma once\n"));
+        const char *function = strstr(header, twins[i].function);
+        assert_non_null(function);
+        assert_null(strstr(function + 1, twins[i].function));
+        json_decref(reply);
+    }
+}
+
 /* A number that a reference of any kind leads to may be another than the one it starts with. */
 static void test_numbers_behind_references(void **state)
 {
@@ -538,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_template),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_names_in_the_header),
         cmocka_unit_test(test_numbers_behind_references),
     };
     return cmocka_run_group_tests_name("rewrite_cuda", tests, NULL, NULL);
