@@ -157,16 +157,32 @@ static bool becomes_reference(const rs_tree *tree, int node)
     }
 }
 
+static bool is_array(CXType type)
+{
+    return type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray;
+}
+
+/* Whether a node is an array; one that is declared as a parameter is a pointer. */
+static bool stands_for_array(const rs_tree *tree, int node)
+{
+    int inner = rs_node_inner(tree, node);
+    CXCursor declared = clang_getNullCursor();
+    if (inner >= 0 && tree->nodes[inner].kind == CXCursor_DeclRefExpr)
+        declared = clang_getCursorReferenced(tree->nodes[inner].cursor);
+    bool is_parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl &&
+                        is_array(clang_getCanonicalType(clang_getCursorType(declared)));
+    return is_array(rs_node_type(tree, node)) && !is_parameter;
+}
+
 /* A value has no qualifiers: with them the conversion is one of the place, for a reference. */
 static use convert(const place *p, int up)
 {
     CXType from = rs_node_type(p->tree, p->node), to = rs_node_type(p->tree, up);
-    if (!rs_node_same_bytes(p->tree, p->node, up) || from.kind == CXType_ConstantArray ||
-        from.kind == CXType_IncompleteArray)
+    if (!rs_node_same_bytes(p->tree, p->node, up) || stands_for_array(p->tree, p->node))
         return AS_PLACE;
     if (from.kind == CXType_Record)
         return to.kind == CXType_Record ? AS_BEFORE : AS_PLACE;
-    if (is_qualified(to))
+    if (!is_array(to) && is_qualified(to)) /* an array's qualifiers are its elements' */
         return AS_BEFORE;
     return becomes_reference(p->tree, up) ? AS_PLACE : AS_VALUE;
 }

@@ -68,6 +68,11 @@ static const cuda_case cases[] = {
      KERNEL("P") "P *q = a; q += i; q->x = 4; const P *r = i % 2 ? b + i : &b[i]; q->y = r->y; for "
                  "(const P *e = b; e != b + n; e++) q->z += e->x; P *z = nullptr; if (z == "
                  "nullptr) z = a; (z + i)->id++; }"},
+    {"parameters with brackets",
+     "__device__ float last(const P p[], int k) { p += k; return p[0].y + (p)->z; }\n",
+     "__global__ void f(P a[], const P b[4], int n)\n{ int i = threadIdx.x + blockIdx.x * "
+     "blockDim.x; if (i >= n) return; P *q = a; q[i].x = b[i].y; (a + i)->id++; a += i; a->z = "
+     "last(b, i); const P *r; r = b; *a = (r)[i]; }"},
     {"helpers",
      "__device__ void kick(P *p, int k) { p[k].id += 2; p->next++; }\n__device__ __forceinline__ "
      "float second(const P *p) { return p->y; }\n__device__ P whole(const P *p, int k) { return "
@@ -348,6 +353,10 @@ static void test_refusals(void **state)
          4, "the member itself"},
         {"__device__ void g(float &r) { (&r)[1] = 9; }\n" K "g(a[1].v[0] = 4); }", 4,
          "the member itself"},
+        {"__global__ void f(P a[], P *b) {\n P *&q = a; q = b; a->x = 1; }", 3, "not followed"},
+        {"__global__ void f(const P a[4], const P *b) {\n const P *const &q = a; a = b; P s = *q; "
+         "}",
+         3, "not followed"},
         {K "const P *q = a; const P *w = a; (n ? q : w) = b; b->y = q->x; }", 3, "not followed"},
         {K "const P *q = a;\n (n, q) = b; b->y = q->x; }", 3, "not followed"},
         {K "const P *q = a;\n (q += 0) = b; b->y = q->x; }", 3, "not followed"},
