@@ -29,7 +29,10 @@ static const char *check_origin(const rs_way *w, rs_origin origin)
     if (origin.unknown)
         return "the pointer may also come from a place that is not followed";
     if (origin.several || origin.argument != w->argument)
-        return "the pointer may point into one of several buffers";
+        return w->model->functions[w->access.function].kernel
+                   ? "the pointer may point into one of several buffers"
+                   : "the pointer may be one of several parameters, which may be of several "
+                     "buffers";
     return NULL;
 }
 

@@ -64,20 +64,28 @@ static bool is_null(const rs_model *model, int node)
     return zero;
 }
 
+static rs_origin passed_origin(const rs_model *model, int call, int argument)
+{
+    unsigned index = model->arguments[argument].index;
+    int passed = rs_node_child(model->tree, call, 1 + (int)index);
+    return passed < 0 ? somewhere : rs_pointer_origin(model, passed);
+}
+
 /* What a called function returns comes from what is passed to it. */
 static rs_origin call_origin(const rs_model *model, int node)
 {
     int function = rs_model_function(model, model->tree->nodes[node].cursor);
     if (function < 0)
         return somewhere;
-    rs_origin returned = model->functions[function].returned;
-    if (returned.argument < 0)
-        return returned;
-    unsigned index = model->arguments[returned.argument].index;
-    int passed = rs_node_child(model->tree, node, 1 + (int)index);
-    rs_origin origin = passed < 0 ? somewhere : rs_pointer_origin(model, passed);
-    origin.several = origin.several || returned.several;
-    origin.unknown = origin.unknown || returned.unknown;
+    const rs_function *callee = &model->functions[function];
+    rs_origin origin = callee->returned;
+    if (origin.argument < 0)
+        return origin;
+    int first = origin.several ? callee->first_argument : origin.argument;
+    int end = origin.several ? first + callee->argument_count : first + 1;
+    origin = (rs_origin){-1, false, origin.unknown};
+    for (int i = first; i < end; i++)
+        origin = join(origin, passed_origin(model, node, i));
     return origin;
 }
 

@@ -82,7 +82,7 @@ static const refusal refusals[] = {
     {P
      "global P *g(global P *q, global P *r, int n) {\n return n ? q : r; }\nkernel void f(global P "
      "*a) { g(a, a, 1)->x = 1; }",
-     4, "several buffers"},
+     3, "several parameters, which may be of several buffers (by g"},
     {P
      "global P *g(global P *q, global P *r) { return r; }\nkernel void f(global P *a, global P *b) "
      "{\n global P *q = a; q = g(a, b);\n q->x = 1; }",
