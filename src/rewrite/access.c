@@ -178,17 +178,15 @@ static restride_status add_access(rs_model *model, const rs_access *access)
     return RESTRIDE_OK;
 }
 
-/* An atomic function gets the address that the pointer stands for. */
-static const char *pass_to_atomic(rs_way *w, int up)
+/* What is around the pointer gets the address that it stands for. */
+static const char *end_at_address(rs_way *w, const char *otherwise)
 {
-    static const char trouble[] = "the pointer is passed to a function that is not in the source";
     bool vector3;
     const char *reason = check_pointer(w);
-    if (!w->access.flat || rs_node_child(w->tree, up, 1) != w->node ||
-        !rs_is_atomic_call(w->tree, up) || !rs_leaf_type_name(w->target, w->access.type, &vector3))
-        return trouble;
+    if (!w->access.flat || !rs_leaf_type_name(w->target, w->access.type, &vector3))
+        return otherwise;
     w->access.kind = RS_ACCESS_LEAF;
-    w->access.address = w->access.written = w->access.updated = true;
+    w->access.address = true;
     w->access.size = (size_t)clang_Type_getSizeOf(w->target);
     w->access.begin = node_at(w, w->node)->begin;
     w->access.end = node_at(w, w->node)->end;
@@ -196,6 +194,28 @@ static const char *pass_to_atomic(rs_way *w, int up)
     w->access.is_volatile = clang_isVolatileQualifiedType(w->target) != 0;
     w->place = RS_AT_END;
     return reason;
+}
+
+static const char *pass_to_atomic(rs_way *w, int up)
+{
+    CXCursor called = clang_getCursorReferenced(node_at(w, up)->cursor);
+    const char *trouble = clang_getCursorKind(called) == CXCursor_CXXMethod
+                              ? "the pointer is passed to a function of a class"
+                          : clang_Cursor_isNull(clang_getSpecializedCursorTemplate(called)) == 0
+                              ? "the pointer is passed to a template"
+                              : "the pointer is passed to a function that is not in the source";
+    if (rs_node_child(w->tree, up, 1) != w->node || !rs_is_atomic_call(w->tree, up))
+        return trouble;
+    w->access.written = w->access.updated = true;
+    return end_at_address(w, trouble);
+}
+
+/* Whether the node above is `pointer->LANES` of a vector. */
+static bool is_of_lanes(const rs_way *w, int up)
+{
+    const rs_node *node = node_at(w, w->node);
+    return w->target.kind == CXType_ExtVector && node->begin == node_at(w, up)->begin &&
+           strncmp(w->tree->text + node->end, "->", 2) == 0;
 }
 
 /* The argument of a function that a child of the call is passed as; -1 when it is not followed. */
@@ -254,8 +274,13 @@ static const char *step_through_conversion(rs_way *w, int up)
         return end_here(w);
     if (node_at(w, up)->kind == CXCursor_CStyleCastExpr)
         return rs_way_point(w, up, "the pointer is cast");
+    static const char unknown[] = "the pointer is used in a way that is not understood";
+    if (is_of_lanes(w, up)) {
+        rs_way_note_writing(w);
+        return end_at_address(w, unknown);
+    }
     if (!rs_node_same_bytes(tree, w->node, up))
-        return "the pointer is used in a way that is not understood";
+        return unknown;
     rs_way after = *w; /* only to see whether the type stays */
     const char *reason = rs_way_point(&after, up, trouble);
     if (reason == NULL)

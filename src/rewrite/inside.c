@@ -266,16 +266,67 @@ static bool is_constant(const rs_way *w, int node, long long *value)
     return known;
 }
 
+bool rs_is_user_function(const rs_tree *tree, const char *name)
+{
+    bool found = false;
+    for (int n = 0; n < tree->node_count && !found; n++)
+        if (tree->nodes[n].kind == CXCursor_FunctionDecl ||
+            tree->nodes[n].kind == CXCursor_FunctionTemplate) {
+            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
+            found = strcmp(clang_getCString(spelling), name) == 0;
+            clang_disposeString(spelling);
+        }
+    return found;
+}
+
+bool rs_is_atomic_call(const rs_tree *tree, int call)
+{
+    static const char *const prefixes[] = {"atomic_", "atom_", "atomic", "__ldg"};
+    if (tree->nodes[call].kind != CXCursor_CallExpr)
+        return false;
+    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
+    const char *name = clang_getCString(spelling);
+    bool atomic = false;
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            atomic = !rs_is_user_function(tree, name);
+    clang_disposeString(spelling);
+    return atomic;
+}
+
+static bool is_for_atomic(const rs_way *w, int address)
+{
+    int up = node_at(w, address)->parent;
+    while (node_at(w, up)->kind == CXCursor_ParenExpr ||
+           (node_at(w, up)->kind == CXCursor_UnexposedExpr &&
+            rs_node_same_bytes(w->tree, up, address)))
+        up = node_at(w, up)->parent;
+    return rs_is_atomic_call(w->tree, up);
+}
+
+/* Whether only the address of this element is taken, which may be the one behind the last. An
+ * atomic function would use what is there. */
+static bool is_address(const rs_way *w, int element)
+{
+    int up = node_at(w, element)->parent;
+    while (node_at(w, up)->kind == CXCursor_ParenExpr)
+        up = node_at(w, up)->parent;
+    return node_at(w, up)->kind == CXCursor_UnaryOperator && rs_node_is_prefix(w->tree, up, "&") &&
+           !is_for_atomic(w, up);
+}
+
 /*
  * A subscript that runs past its member is not C, but in AoS it finds the next member, or the next
  * structure, and some programs walk through a whole buffer so, from a structure that stays the
  * same.
  */
-static const char *check_subscript(const rs_way *w, int subscript, long long size)
+static const char *check_subscript(const rs_way *w, int element, int subscript, long long size)
 {
     long long value;
     if (is_constant(w, subscript, &value))
-        return value >= 0 && value < size ? NULL : "an array member is indexed past its end";
+        return value >= 0 && value < size + is_address(w, element)
+                   ? NULL
+                   : "an array member is indexed past its end";
     const rs_argument *argument = &w->model->arguments[w->argument];
     if (!w->access.is_parameter || rs_argument_kernel(w->model, argument) == NULL)
         return NULL; /* a pointer variable, or one that each caller gives another value */
@@ -306,7 +357,7 @@ static const char *step_to_element(rs_way *w, int up)
     int index = rs_node_sibling(w->tree, w->node);
     if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
         return "this array element is not understood";
-    const char *trouble = check_subscript(w, index, clang_getArraySize(w->type));
+    const char *trouble = check_subscript(w, up, index, clang_getArraySize(w->type));
     if (trouble != NULL)
         return trouble;
     note_subscript(w, index, size);
@@ -341,51 +392,17 @@ const char *rs_step_from_array(rs_way *w, int up)
     return reason != NULL ? reason : rs_way_point(w, w->node, trouble);
 }
 
-bool rs_is_user_function(const rs_tree *tree, const char *name)
-{
-    bool found = false;
-    for (int n = 0; n < tree->node_count && !found; n++)
-        if (tree->nodes[n].kind == CXCursor_FunctionDecl ||
-            tree->nodes[n].kind == CXCursor_FunctionTemplate) {
-            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
-            found = strcmp(clang_getCString(spelling), name) == 0;
-            clang_disposeString(spelling);
-        }
-    return found;
-}
-
-bool rs_is_atomic_call(const rs_tree *tree, int call)
-{
-    static const char *const prefixes[] = {"atomic_", "atom_", "atomic", "__ldg"};
-    if (tree->nodes[call].kind != CXCursor_CallExpr)
-        return false;
-    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
-    const char *name = clang_getCString(spelling);
-    bool atomic = false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            atomic = !rs_is_user_function(tree, name);
-    clang_disposeString(spelling);
-    return atomic;
-}
-
 /* The address of a member goes straight into an atomic function, which touches nothing but the
  * member, or it becomes a pointer that is followed. */
 static const char *take_address(rs_way *w, int address)
 {
-    int up = node_at(w, address)->parent;
-    while (node_at(w, up)->kind == CXCursor_ParenExpr ||
-           (node_at(w, up)->kind == CXCursor_UnexposedExpr &&
-            rs_node_same_bytes(w->tree, up, address)))
-        up = node_at(w, up)->parent;
-    if (!rs_is_atomic_call(w->tree, up))
+    if (!is_for_atomic(w, address))
         return rs_way_point(w, address, "the address of a member is taken");
     w->place = RS_AT_END;
     return NULL;
 }
 
-/* Whether a member, or lanes of it, is written by the expression around it. */
-static void note_writing(rs_way *w)
+void rs_way_note_writing(rs_way *w)
 {
     const rs_tree *tree = w->tree;
     int node = w->node, up = node_at(w, node)->parent;
@@ -419,7 +436,7 @@ static const char *end_at_value(rs_way *w)
 const char *rs_step_from_leaf(rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
-    note_writing(w);
+    rs_way_note_writing(w);
     bool address = outer->kind == CXCursor_UnaryOperator &&
                    rs_text_is(w->tree, outer->begin, node->begin, "&");
     if (w->model->language == RS_CUDA_C && outer->kind != CXCursor_ParenExpr && !address)

@@ -42,6 +42,10 @@ const char *rs_way_point(rs_way *way, int node, const char *otherwise);
 /* Goes through ".name" or "->name". */
 const char *rs_way_enter(rs_way *way, int member, const char *symbol);
 
+/* Notes whether what the node stands for, or lanes of it, is written by the expression around it.
+ */
+void rs_way_note_writing(rs_way *way);
+
 /* Whether the source has a function of this name; the built-in ones are not in the tree. */
 bool rs_is_user_function(const rs_tree *tree, const char *name);
 

@@ -272,7 +272,9 @@ static const behaviour behaviours[] = {
     {"array members as pointers",
      "typedef struct { float v[4]; float w[2][2]; } A;\n" ONE(
          "A") "global float *q = a[i].v; q[3] = 1; *q = q[n & 3]; *(a[i].v + 1) = q[5]; *a[i].v += "
-              "1; global float *r = a[i].w[1]; r[0] = r[-1]; q += 4; *q = 6; }",
+              "1; global float *r = a[i].w[1]; r[0] = r[-1]; q += 4; *q = 6; for (q = a[i].v; q != "
+              "&a[i].v[4]; q++) *q += q - a[i].v; "
+              "*&(a[i].w[0][2]) += 1; }",
      {32},
      "t"},
     {"atomics through pointers",

@@ -305,7 +305,11 @@ static void test_refusals(void **state)
         {"__global__ void f(P *a) {\n P *&q = a; q->x = 1; }", 3, "not followed"},
         {"template <class T> __device__ void g(T *p) { p->x = 1; }\n__global__ void f(P *a) {\n "
          "g(a); }",
-         4, "not in the source"},
+         4, "passed to a template"},
+        {"struct G { static __device__ void g(P *p) { p->x = 1; } };\n__global__ void f(P *a) {\n "
+         "G::g(a); }",
+         4, "function of a class"},
+        {"__device__ void g(P *p);\n__global__ void f(P *a) {\n g(a); }", 4, "not in the source"},
         {"__global__ void f(P *a) {\n __shared__ P s[4]; P *q = s; if (a) q = a; q->x = 1; }", 3,
          "not followed"},
         {"struct Q { float x; int i; Q() : x(1) {} };\n__global__ void f(Q *a) { a->x = 1; }", 2,

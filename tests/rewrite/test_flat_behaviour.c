@@ -79,6 +79,14 @@ static void test_flat_arrays(void **state)
     "int l = get_local_id(0), g = get_group_id(0) * 16, m = n - g < 16 ? n - g : 16; local float " \
     "t[80]; for (int k = l; k < 80; k += 16) t[k] = 7; barrier(CLK_LOCAL_MEM_FENCE); "
 static const behaviour block_behaviours[] = {
+    {"lanes through pointers",
+     "//DL: AoS: a[n][3]\n//DL: AoS: b[n][2]\nvoid set(global float4 *q) { q->lo += q[1].hi; "
+     "(q + 1)->y = q->z; }\nkernel void f(global float4 *a, global float3 *b, int n) { int i = "
+     "get_global_id(0); if (i >= n) return; global float4 *p = a + 3 * i; p->x = 4; (p + 1)->yz = "
+     "p->xw; set(p + 1); const volatile global float4 *c = p; p[1].x = c->z + 1; (a + 3 * i + "
+     "2)->s3 -= 2; ++p->w; p++->y = 5; b += 2 * i; b->x = p->y; (b + 1)->zx = b->yz; }",
+     {48, 32},
+     "tt"},
     {"vectors of a flat array",
      "//DL: AoS: a[n][20]\n//DL: AoS: b[n][20]\n" TWO(
          "float",

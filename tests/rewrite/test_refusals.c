@@ -187,6 +187,8 @@ static const refusal refusals[] = {
      "not in the source"},
     {P "kernel void f(global P *a, int n) {\n a[n].v[4] = 1; }", 3, "past its end"},
     {P "kernel void f(global P *a, int n) {\n a[n].v[-1] = 1; }", 3, "past its end"},
+    {P "kernel void f(global P *a, int n) {\n atomic_inc(&a[n].v[4]); }", 3, "past its end"},
+    {P "kernel void f(global P *a, int n) {\n a[n].x = *&a[n].v[5]; }", 3, "past its end"},
     {P "kernel void f(global P *a, int n) {\n a[0].v[n] = 1; }", 3, "one fixed structure"},
     {P "kernel void f(global P *a, int n) {\n (a + 2)->v[n] = 1; }", 3, "one fixed structure"},
     /* lines behind macros that leave no text */
