@@ -58,7 +58,7 @@ static bool is_system_include(const char *line, const char **tail)
 static void write_input(rs_text *input, const rs_flat_request *request)
 {
     const char *source = request->source, *file = request->file, *appendix = request->appendix;
-    rs_text_add_string(input, "# 1 \"");
+    rs_text_add_string(input, RS_SOURCE_MARK "\n# 1 \"");
     for (const char *c = file; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
             rs_text_add_string(input, "\\");

@@ -216,11 +216,14 @@ restride_status rs_flat_read_output(rs_flat *flat, const char *output, const cha
     if (status != RESTRIDE_OK)
         return status;
     bool ok = find_file(flat, "", 0, &file);
+    do /* what is predefined */
+        line = rs_line_next(&cursor, &length);
+    while (line != NULL && !rs_word_equals(line, 0, length, RS_SOURCE_MARK));
+    const bool found = line != NULL;
     while (ok && (line = rs_line_next(&cursor, &length)) != NULL) {
         if (read_marker(flat, line, length, &number, &file))
             continue;
-        if (flat->files[file][0] != '<') /* else it is predefined */
-            ok = read_line(&r, line, shown + (line - output), length, number, file, &macros);
+        ok = read_line(&r, line, shown + (line - output), length, number, file, &macros);
         number++;
     }
     rs_macro_names_free(&macros);
@@ -231,6 +234,8 @@ restride_status rs_flat_read_output(rs_flat *flat, const char *output, const cha
     flat->shown = rs_text_take(&r.shown);
     if (!ok || flat->text == NULL || flat->shown == NULL)
         return rs_fail_memory(memory_subject);
+    if (!found)
+        return rs_fail(RESTRIDE_IO, "The preprocessor's output does not have the source.");
     find_appendix(flat);
     return RESTRIDE_OK;
 }

@@ -11,6 +11,9 @@
 /* Stands for "#include" before a <header> that is left to the compiler. */
 #define RS_INCLUDE_MARK "restride_include"
 
+/* Stands before the source; what cpp wrote above it are the macros that are predefined. */
+#define RS_SOURCE_MARK "restride_source"
+
 /* Stands before the text that is read behind the source. */
 #define RS_APPENDIX_MARK "restride_appendix"
 

@@ -203,12 +203,37 @@ static void test_compilers_name_the_users_lines(void **state)
     json_decref(reply);
 }
 
+/* Generators name files that are not there, and their own output. */
+static void test_lines_of_generated_sources(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"<stdout>", "<built-in>", "<command-line>"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "typedef struct { float x, y; } P;\n#line 30 \"%s\"\nvoid g(global P *a) { a->x = 1; "
+            "}\nkernel void f(global P *a, global P *b) { g(a);\n g((global P *)(ulong)b); }\n",
+            files[i]);
+        json_t *reply = ask_for_tiles(text, "", 32);
+        const json_t *a = find_argument(reply, "f", "a"), *b = find_argument(reply, "f", "b");
+        if (a == NULL || b == NULL)
+            fail_msg("%s: %s", text, string_of(reply, "reason"));
+        assert_string_equal(string_of(a, "status"), "transformed");
+        assert_non_null(strstr(string_of(reply, "source"), "void g(global P *a)"));
+        assert_string_equal(string_of(b, "file"), files[i]);
+        assert_int_equal(number_of(b, "line"), 32);
+        json_decref(reply);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_stay_in_their_lines),
         cmocka_unit_test(test_comments_stay),
         cmocka_unit_test(test_comments_never_change_the_source),
+        cmocka_unit_test(test_lines_of_generated_sources),
         cmocka_unit_test(test_compilers_name_the_users_lines),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
