@@ -93,8 +93,8 @@ static void note_others(search *s, const char *path)
     }
 }
 
-restride_status rs_includes_describe(const rs_flat *flat, const char *file,
-                                     const rs_options *options, json_t **includes)
+restride_status rs_includes_describe(const rs_flat *flat, const rs_options *options,
+                                     json_t **includes)
 {
     search s = {.files = json_object(), .absent = json_array()};
     const char *path;
@@ -104,8 +104,7 @@ restride_status rs_includes_describe(const rs_flat *flat, const char *file,
     if (!s.failed)
         find_folders(&s, options);
     for (size_t i = 0; i < flat->file_count && !s.failed && !s.unsure; i++)
-        if (flat->files[i][0] != '\0' && flat->files[i][0] != '<' &&
-            strcmp(flat->files[i], file) != 0)
+        if (flat->is_read[i])
             add_file(&s, flat->files[i]);
     json_object_foreach(s.files, path, signature)
     {

@@ -12,10 +12,9 @@
 
 /*
  * {"files": {PATH: signature (base/signature.h)}, "absent": [PATH]}; paths are as cpp writes them,
- * relative to the working directory. *includes is NULL when that cannot be told. `file` is the name
- * of the source itself.
+ * relative to the working directory. *includes is NULL when that cannot be told.
  */
-restride_status rs_includes_describe(const rs_flat *flat, const char *file,
-                                     const rs_options *options, json_t **includes);
+restride_status rs_includes_describe(const rs_flat *flat, const rs_options *options,
+                                     json_t **includes);
 
 #endif

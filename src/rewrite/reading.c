@@ -129,7 +129,7 @@ static restride_status check_headers(rs_rewriting *r, bool *stopped)
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < r->flat.file_count && status == RESTRIDE_OK && !*stopped; i++) {
         const char *file = r->flat.files[i];
-        if (file[0] == '\0' || file[0] == '<' || strcmp(file, r->file) == 0)
+        if (!r->flat.is_read[i])
             continue;
         rs_text text = RS_TEXT_EMPTY;
         struct stat about; /* a device may have no end */
@@ -139,10 +139,9 @@ static restride_status check_headers(rs_rewriting *r, bool *stopped)
             status = check_questions(r, text.data, file, stopped);
             note_place(&r->operators, file, rs_doubt_operators(text.data));
             note_place(&r->device_names, file, rs_doubt_device_names(text.data, is_cuda(r)));
-        } else if (status == RESTRIDE_IO) { /* named by a #line directive */
+        } else if (status == RESTRIDE_IO) {
             *stopped = true;
-            status =
-                rs_keep_source(r, "a file that is named in the source cannot be read", file, 0);
+            status = rs_keep_source(r, "a header cannot be read", file, 0);
         }
         rs_text_free(&text);
     }
@@ -192,7 +191,7 @@ static restride_status find_lasting_variable(rs_tree *tree)
 static restride_status put_includes(rs_rewriting *r)
 {
     json_t *includes;
-    restride_status status = rs_includes_describe(&r->flat, r->file, &r->options, &includes);
+    restride_status status = rs_includes_describe(&r->flat, &r->options, &includes);
     return includes == NULL ? status : rs_reply_put(r->reply, "includes", includes);
 }
 

@@ -317,6 +317,7 @@ void rs_flat_free(rs_flat *flat)
     free(flat->text);
     free(flat->shown);
     free_strings(flat->files, flat->file_count);
+    free(flat->is_read);
     free(flat->places);
     for (size_t i = 0; i < flat->unknown_count; i++)
         free(flat->unknown[i].name);

@@ -34,6 +34,7 @@ typedef struct {
     size_t size;
     size_t appendix; /* the first byte that is not the user's; the size when there is none */
     char **files;
+    bool *is_read; /* for each of them: cpp read it; others are only named, by #line */
     size_t file_count;
     rs_place *places;
     size_t place_count;

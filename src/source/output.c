@@ -48,12 +48,16 @@ static bool find_file(rs_flat *flat, const char *name, size_t length, size_t *in
         }
     *index = flat->file_count;
     char *copy = strndup(name, length);
-    char **grown = copy == NULL ? NULL : realloc(flat->files, (*index + 1) * sizeof *grown);
+    bool *read = realloc(flat->is_read, (*index + 1) * sizeof *read);
+    flat->is_read = read != NULL ? read : flat->is_read;
+    char **grown =
+        copy == NULL || read == NULL ? NULL : realloc(flat->files, (*index + 1) * sizeof *grown);
     if (grown == NULL) {
         free(copy);
         return false;
     }
     flat->files = grown;
+    read[flat->file_count] = false;
     grown[flat->file_count++] = copy;
     return true;
 }
@@ -73,6 +77,9 @@ static bool read_marker(rs_flat *flat, const char *text, size_t length, size_t *
     if (*name != '"' || stop == name || !find_file(flat, name + 1, (size_t)(stop - name - 1), file))
         return false;
     *line = number;
+    /* Flag 1 is for the start of a file. */
+    flat->is_read[*file] =
+        flat->is_read[*file] || (text + length - stop > 2 && stop[1] == ' ' && stop[2] == '1');
     return true;
 }
 

@@ -207,7 +207,8 @@ static void test_compilers_name_the_users_lines(void **state)
 static void test_lines_of_generated_sources(void **state)
 {
     (void)state;
-    static const char *const files[] = {"<stdout>", "<built-in>", "<command-line>"};
+    static const char *const files[] = {"<stdout>", "<built-in>", "<command-line>",
+                                        "is/not/there.h"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char text[512];
         snprintf(
