@@ -24,6 +24,12 @@ typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef long int64_t;
 typedef unsigned long uint64_t;
+namespace std
+{
+using ::int8_t, ::int16_t, ::int32_t, ::int64_t;
+using ::size_t, ::ptrdiff_t, ::uintptr_t;
+using ::uint8_t, ::uint16_t, ::uint32_t, ::uint64_t;
+} // namespace std
 typedef unsigned int uint;
 typedef unsigned char uchar;
 typedef unsigned short ushort;

@@ -100,6 +100,8 @@ static const cuda_case cases[] = {
      KERNEL("D") "D t = b[i]; t.x++; a[i] = t; a[i].y += (a[i] = b[i]).x; }"},
     {"names of parameters", "struct p { float x; double y; };\n",
      KERNEL("p") "p t = b[i]; t.x++; a[i] = t; }"},
+    {"types of std", "#include <cstdint>\nstruct T { std::uint32_t x; std::int8_t y; };\n",
+     KERNEL("T") "const std::size_t k = i; a[k].x = b[k].y; a[k].y++; }"},
     {"long padding", "struct alignas(128) A { double x; int y; };\n",
      KERNEL("A") "A t = b[i]; t.x++; a[i] = t; }"},
     {"private members",
@@ -115,7 +117,8 @@ static const cuda_case cases[] = {
 
 /* CUDA's words for a compiler of C++. */
 static const char shim[] =
-    "#include <cmath>\n#include <initializer_list>\n#include <cstdio>\n#include "
+    "#include <cmath>\n#include <cstdint>\n#include <initializer_list>\n#include "
+    "<cstdio>\n#include "
     "<cstdlib>\n#include <cstring>\n"
     "#define __global__\n#define __device__\n#define __host__\n#define __forceinline__ inline\n"
     "#define __restrict__ __restrict\n"
