@@ -208,6 +208,20 @@ static bool has_unusual_macro(const rs_rewriting *r)
     return false;
 }
 
+static restride_status keep_for_operators(rs_rewriting *r)
+{
+    rs_text reason = RS_TEXT_EMPTY;
+    rs_text_format(&reason,
+                   "a macro with # or ## (here) may get names that only the device's compiler "
+                   "knows, such as the one in %s:%zu",
+                   r->device_names.file, r->device_names.line);
+    restride_status status =
+        reason.failed ? rs_fail_memory("a reason")
+                      : rs_keep_source(r, reason.data, r->operators.file, r->operators.line);
+    rs_text_free(&reason);
+    return status;
+}
+
 static bool forgive_cuda(const rs_tree *tree, size_t offset)
 {
     return rs_annotations_forgive(tree, offset) || rs_cuda_forgive(tree, offset);
@@ -282,10 +296,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     if (r->flat.failure != NULL)
         return rs_keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
     if (r->operators.file != NULL && r->device_names.file != NULL)
-        return rs_keep_source(r,
-                              "a macro with # or ## (here) may get names that only the device's "
-                              "compiler knows",
-                              r->operators.file, r->operators.line);
+        return keep_for_operators(r);
     if (rs_doubt_packing(r->flat.text, &where))
         return rs_keep_flat(r, where, "the packing of structures depends on a macro");
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))

@@ -381,6 +381,7 @@ static void test_sources_that_compilers_read_differently(void **state)
     json_t *reply =
         ask_for_tiles("\n#define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n" KERNEL, "", 32);
     assert_int_equal(json_integer_value(json_object_get(reply, "line")), 2);
+    assert_non_null(strstr(string_of(reply, "reason"), "such as the one in kernel.cl:3"));
     json_decref(reply);
 }
 
