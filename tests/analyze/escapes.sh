@@ -104,7 +104,7 @@ a 'not followed' '__asm__("" : : "r"(a) : "memory"); SHOW(a[1][2][3])'
 a 'realloc, which is not followed' 'a = realloc(a, 2 * nz * sizeof *a); SHOW(a[1][2][3])'
 a 'a cast loses the extents' 'long off = (char *)(void *)b - (char *)(void *)a; SHOW(*(double *)((char *)(void *)b - off + 2400))'
 a 'have different extents' '{ int ny = 13, nx = 11; double (*q)[ny][nx] = (void *)a; SHOW(q[1][2][3]) }'
-a 'is set to memory that is no grid' 'void *v = malloc(nz * sizeof *a), *w = v; double (*old)[ny][nx] = a; a = v; FILL(a, 3) SHOW(((double *)w)[300]) free(v); a = old;'
+a "no grid" 'void *v = malloc(nz * sizeof *a), *w = v; double (*old)[ny][nx] = a; a = v; FILL(a, 3) SHOW(((double *)w)[300]) free(v); a = old;'
 # Assignments that happen on one way only.
 a changed 'void *old = a; (void)(nz > 99 && (a = b)); SHOW(a[1][2][3]) a = old;'
 a changed 'void *old = a; (void)(nz > 99 ? (a = b) : 0); SHOW(a[1][2][3]) a = old;'
@@ -156,7 +156,7 @@ a 'the compiler does not understand' 'SHOW(both(nz, ny, nx, a)) unread(nz, ny, n
 a 'a part of the grid' 'memset(a, 0, nz * ny * nx * 2 * sizeof(in_port_t)); SHOW(a[1][2][3] + a[6][9][9])'
 a 'a directive to the compiler' '_Pragma("omp simd if(a[1][1][1] > 0)") for (int i = 0; i < 3; i++) printf("%g\n", a[1][2][i]);'
 # New memory that is filled before it is a grid.
-a 'is set to memory that is no grid' 'void *v = malloc(nz * sizeof *a); memset(v, 1, 200); double (*q)[ny][nx] = v; FILL(q, 2) one(nz, ny, nx, q); void *old = a; a = q; SHOW(a[1][2][3]) free(a); a = old;'
+a "no grid" 'void *v = malloc(nz * sizeof *a); memset(v, 1, 200); double (*q)[ny][nx] = v; FILL(q, 2) void *old = a; a = q; SHOW(a[1][2][3]) free(a); a = old;'
 # Extents that others hide, that are a round of a loop's own, and with words beside each other.
 a 'the name of an extent' '{ typedef int ny; SHOW(a[1][2][3]) }'
 a 'the next round of a loop' 'void *s = 0; for (int k = 0; k < 3; k++) { int n = 12 - k * 4, r = 8; double (*a)[n]; if (s) a = s; else { a = calloc(r * n, 8); s = a; } a[3][2] += 1 + k; in_round(r, n, a); SHOW(a[3][2]) } free(s);'
