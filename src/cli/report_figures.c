@@ -194,7 +194,7 @@ static void add_reason(rs_text *page, const json_t *kernel)
 {
     const json_t *policy = json_object_get(kernel, "policy");
     const char *reason = rs_page_string(policy, "reason");
-    if (policy == NULL)
+    if (policy == NULL || rs_page_number(kernel, "launches") <= 0)
         reason = rs_page_number(kernel, "transformed_launches") > 0
                      ? "transformed, as the policy says"
                      : rs_page_string(kernel, "held_reason");
@@ -242,12 +242,25 @@ void rs_page_add_before_and_after(rs_text *page, const json_t *report)
 
 enum { POINTS = 41, MOST_DRAWN_LAUNCHES = 100000 };
 
+/* Whether launches of the kernel had another layout and the policy kept that. */
+static bool is_transformed(const json_t *kernel)
+{
+    size_t i;
+    json_t *argument;
+    json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
+    {
+        if (strcmp(rs_page_string(argument, "status"), "transformed") == 0)
+            return true;
+    }
+    return false;
+}
+
 /* One kernel's curve: the seconds of n launches in both layouts, conversions there and back. */
 static void add_curve(rs_text *page, const json_t *kernel, double conversions)
 {
     double own, rewritten, x[POINTS], stays[POINTS], moves[POINTS];
     launch_seconds(kernel, &own, &rewritten);
-    if (own <= rewritten || rewritten <= 0 || conversions <= 0)
+    if (!is_transformed(kernel) || own <= rewritten || rewritten <= 0 || conversions <= 0)
         return;
     double even = conversions / (own - rewritten);
     double last = fmax(10, 3 * ceil(even));

@@ -57,33 +57,24 @@ static void add_head(rs_text *page, const json_t *report)
 /* ---- the numbers ---- */
 
 typedef struct {
-    double launches, seconds, baseline_seconds, marshal_seconds, marshal_bytes, marshal_count;
-    size_t transformed, kept;
+    rs_run_counts counts;
+    double baseline_seconds, marshal_seconds, marshal_bytes, marshal_count;
     bool has_baseline;
 } totals;
 
 static totals add_up(const json_t *report)
 {
-    totals sums = {0};
+    totals sums = {.counts = rs_run_report_count(report)};
     const json_t *marshal = json_object_get(report, "marshal");
-    size_t i, j;
-    json_t *kernel, *argument;
+    size_t i;
+    json_t *kernel;
     sums.marshal_seconds = rs_page_number(marshal, "seconds");
     sums.marshal_bytes = rs_page_number(marshal, "bytes");
     sums.marshal_count = rs_page_number(marshal, "count");
     sums.has_baseline = json_object_get(report, "baseline") != NULL;
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
-        sums.launches += rs_page_number(kernel, "launches");
-        sums.seconds += rs_page_number(kernel, "seconds");
         sums.baseline_seconds += rs_page_number(kernel, "baseline_seconds");
-        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
-        {
-            if (is_transformed(argument))
-                sums.transformed++;
-            else
-                sums.kept++;
-        }
     }
     return sums;
 }
@@ -95,19 +86,25 @@ static void add_time_card(rs_text *page, double seconds, const char *label)
     rs_text_format(page, "</b>%s</div>\n", label);
 }
 
-static void add_cards(rs_text *page, const json_t *report, const totals *sums)
+static void add_cards(rs_text *page, const totals *sums)
 {
-    rs_text_add_string(page, "<div class=\"cards\">\n");
+    const rs_run_counts *counts = &sums->counts;
+    const size_t *arguments = counts->arguments;
+    size_t all = 0;
+    for (int i = 0; i < RS_ARGUMENT_STATUSES; i++)
+        all += arguments[i];
     rs_text_format(page,
-                   "<div class=\"card\"><b>%zu of %zu</b>pointer arguments in the %s "
-                   "layout</div>\n",
-                   sums->transformed, sums->transformed + sums->kept,
-                   rs_run_report_layouts(report));
-    add_time_card(page, sums->seconds, "in kernels");
+                   "<div class=\"cards\">\n<div class=\"card\"><b>%zu of %zu</b>pointer arguments "
+                   "in %s</div>\n",
+                   arguments[RS_TRANSFORMED], all, counts->layout);
+    if (arguments[RS_TRIED] > 0)
+        rs_text_format(page, "<div class=\"card\"><b>%zu</b>tried there, not kept</div>\n",
+                       arguments[RS_TRIED]);
+    add_time_card(page, counts->seconds, "in kernels");
     add_time_card(page, sums->marshal_seconds, "in conversions");
-    if (sums->has_baseline && sums->seconds > 0)
+    if (sums->has_baseline && counts->seconds > 0)
         rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
-                       sums->baseline_seconds / sums->seconds);
+                       sums->baseline_seconds / counts->seconds);
     rs_text_add_string(page, "</div>\n");
     if (sums->marshal_count == 0)
         rs_text_add_string(page, "<p>Nothing was converted");
@@ -118,16 +115,16 @@ static void add_cards(rs_text *page, const json_t *report, const totals *sums)
         rs_text_format(page, ", %.1f GB/s read and written",
                        2e-9 * sums->marshal_bytes / sums->marshal_seconds);
     rs_text_add_string(page, ".");
-    double gained = sums->baseline_seconds - sums->seconds;
-    if (sums->has_baseline && gained > 0 && sums->launches > 0) {
+    double gained = sums->baseline_seconds - counts->seconds;
+    if (sums->has_baseline && gained > 0 && counts->launches > 0) {
         rs_text_add_string(page, " Against the baseline the kernels gained ");
         rs_page_time(page, gained);
         rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f.",
-                       sums->marshal_seconds / (gained / sums->launches), sums->launches);
+                       sums->marshal_seconds / (gained / counts->launches), counts->launches);
     } else if (sums->has_baseline) {
         rs_text_add_string(page, " Against the baseline the kernels gained nothing: on this device "
                                  "the layout was not what held them back.");
-    } else if (sums->transformed > 0) {
+    } else if (arguments[RS_TRANSFORMED] > 0) {
         rs_text_add_string(page, " What was gained can be seen with <code>--baseline</code> and "
                                  "the report of a run with <code>--policy off</code>.");
     }
@@ -142,16 +139,26 @@ typedef struct {
     int y;
 } chart;
 
-static void add_bar(chart *drawing, const char *label, const char *kind, double seconds)
+static double bar_width(const chart *drawing, double seconds)
 {
     double width = drawing->longest > 0 ? seconds / drawing->longest * BAR_WIDTH : 0;
+    return width < 1 && seconds > 0 ? 1 : width;
+}
+
+/* A bar of `seconds`, of which the last `moved` are launches in another layout. */
+static void add_bar(chart *drawing, const char *label, const char *kind, double seconds,
+                    double moved)
+{
+    const double width = bar_width(drawing, seconds), second = bar_width(drawing, moved);
     rs_text_format(drawing->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL_WIDTH - 10,
                    drawing->y + 14);
     rs_page_escaped(drawing->page, label);
     rs_text_format(drawing->page,
-                   "</text><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
-                   "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%d\">",
-                   kind, LABEL_WIDTH, drawing->y, width < 1 ? 1 : width, BAR_HEIGHT,
+                   "</text><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
+                   "height=\"%d\"/><rect class=\"asta\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
+                   "height=\"%d\"/><text class=\"soft\" x=\"%.1f\" y=\"%d\">",
+                   kind, LABEL_WIDTH, drawing->y, width - second, BAR_HEIGHT,
+                   LABEL_WIDTH + width - second, drawing->y, second, BAR_HEIGHT,
                    LABEL_WIDTH + width + 8, drawing->y + 14);
     rs_page_time(drawing->page, seconds);
     rs_text_add_string(drawing->page, "</text>\n");
@@ -185,55 +192,76 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
                    CHART_WIDTH, height, CHART_WIDTH, height);
     json_array_foreach((json_t *)kernels, i, kernel)
     {
-        bool moved = rs_page_number(kernel, "transformed_launches") > 0;
         if (json_object_get(kernel, "baseline_seconds") != NULL) {
             rs_text label = RS_TEXT_EMPTY;
             rs_text_format(&label, "%s, baseline", rs_page_string(kernel, "name"));
             add_bar(&drawing, label.data != NULL ? label.data : "", "aos",
-                    rs_page_number(kernel, "baseline_seconds"));
+                    rs_page_number(kernel, "baseline_seconds"), 0);
             rs_text_free(&label);
         }
-        add_bar(&drawing, rs_page_string(kernel, "name"), moved ? "asta" : "aos",
-                rs_page_number(kernel, "seconds"));
+        add_bar(&drawing, rs_page_string(kernel, "name"), "aos", rs_page_number(kernel, "seconds"),
+                rs_page_number(kernel, "transformed_seconds"));
     }
-    add_bar(&drawing, "conversions", "cost", sums->marshal_seconds);
+    add_bar(&drawing, "conversions", "cost", sums->marshal_seconds, 0);
     rs_text_add_string(page, "</svg></div>\n");
 }
 
 /* ---- what was done ---- */
 
+static void add_layout_of(rs_text *page, const json_t *argument)
+{
+    const char *source = rs_page_string(argument, "source_layout");
+    rs_text_add_string(page, "<code>");
+    rs_page_escaped(page, source);
+    rs_text_add_string(page, *source != '\0' ? " → " : "");
+    rs_page_escaped(page, rs_page_string(argument, "layout"));
+    rs_text_format(page, "</code>, structures of %.0f bytes",
+                   rs_page_number(json_object_get(argument, "record"), "size"));
+}
+
+static void add_reason_of(rs_text *page, const json_t *argument)
+{
+    rs_page_escaped(page, rs_page_string(argument, "reason"));
+    if (json_object_get(argument, "line") != NULL) {
+        rs_text_add_string(page, " <span class=\"soft mono\">");
+        rs_page_escaped(page, rs_page_string(argument, "file"));
+        rs_text_format(page, ":%.0f</span>", rs_page_number(argument, "line"));
+    }
+    if (json_object_get(argument, "source_line") != NULL) {
+        rs_text_add_string(page, "<pre>");
+        rs_page_escaped(page, rs_page_string(argument, "source_line"));
+        rs_text_add_string(page, "</pre>");
+    }
+}
+
 static void add_argument(rs_text *page, const json_t *argument)
 {
-    bool moved = is_transformed(argument);
+    const char *status = rs_page_string(argument, "status");
+    const bool is_kept = strcmp(status, "kept") == 0;
     rs_text_add_string(page, "<tr><td></td><td><code>");
     rs_page_escaped(page, rs_page_string(argument, "name"));
     rs_text_add_string(page, "</code> <span class=\"soft mono\">");
     rs_page_escaped(page, rs_page_string(argument, "type"));
-    rs_text_format(page, "</span></td><td><span class=\"chip %s\">%s</span></td><td>",
-                   moved ? "transformed" : "kept", moved ? "transformed" : "kept");
-    if (moved) {
-        const json_t *record = json_object_get(argument, "record");
-        rs_text_add_string(page, "<code>");
-        if (json_object_get(argument, "source_layout") != NULL) {
-            rs_page_escaped(page, rs_page_string(argument, "source_layout"));
-            rs_text_add_string(page, " → ");
-        }
-        rs_page_escaped(page, rs_page_string(argument, "layout"));
-        rs_text_format(page, "</code>, structures of %.0f bytes", rs_page_number(record, "size"));
-    } else {
-        rs_page_escaped(page, rs_page_string(argument, "reason"));
-        if (json_object_get(argument, "line") != NULL) {
-            rs_text_add_string(page, " <span class=\"soft mono\">");
-            rs_page_escaped(page, rs_page_string(argument, "file"));
-            rs_text_format(page, ":%.0f</span>", rs_page_number(argument, "line"));
-        }
-        if (json_object_get(argument, "source_line") != NULL) {
-            rs_text_add_string(page, "<pre>");
-            rs_page_escaped(page, rs_page_string(argument, "source_line"));
-            rs_text_add_string(page, "</pre>");
-        }
-    }
+    rs_text_format(page, "</span></td><td><span class=\"chip %s\">%s</span></td><td>", status,
+                   status);
+    if (!is_kept)
+        add_layout_of(page, argument);
+    if (!is_kept && !is_transformed(argument))
+        rs_text_add_string(page, "; ");
+    if (!is_transformed(argument))
+        add_reason_of(page, argument);
     rs_text_add_string(page, "</td><td></td></tr>\n");
+}
+
+/* "600, 1.20 ms", and how many of them were in another layout, if not all or none. */
+static void add_launches(rs_text *page, const json_t *kernel)
+{
+    const double launches = rs_page_number(kernel, "launches");
+    const double moved = rs_page_number(kernel, "transformed_launches");
+    rs_text_format(page, "%.0f, ", launches);
+    rs_page_time(page, rs_page_number(kernel, "seconds"));
+    if (moved > 0 && moved < launches)
+        rs_text_format(page, "<br><span class=\"soft\">%.0f in the other layout</span>", moved);
 }
 
 static void add_kernels(rs_text *page, const json_t *report)
@@ -250,9 +278,8 @@ static void add_kernels(rs_text *page, const json_t *report)
         rs_text_add_string(page, "</b></code></td><td>");
         if (json_array_size(json_object_get(kernel, "arguments")) == 0)
             rs_page_escaped(page, rs_page_string(kernel, "held_reason"));
-        rs_text_format(page, "</td><td class=\"number\">%.0f, ",
-                       rs_page_number(kernel, "launches"));
-        rs_page_time(page, rs_page_number(kernel, "seconds"));
+        rs_text_add_string(page, "</td><td class=\"number\">");
+        add_launches(page, kernel);
         rs_text_add_string(page, "</td></tr>\n");
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
@@ -341,7 +368,7 @@ char *rs_run_report_html(const json_t *report)
     rs_text page = RS_TEXT_EMPTY;
     totals sums = add_up(report);
     add_head(&page, report);
-    add_cards(&page, report, &sums);
+    add_cards(&page, &sums);
     add_chart(&page, report, &sums);
     rs_page_add_before_and_after(&page, report);
     rs_page_add_break_even(&page, report);

@@ -137,40 +137,39 @@ void rs_run_report_compare(json_t *report, const json_t *baseline, const char *b
 
 /* ---- in a few lines ---- */
 
-static void count_arguments(const json_t *report, size_t *transformed, size_t *kept)
+static void count_argument(rs_run_counts *counts, const json_t *argument)
 {
-    size_t i, j;
-    json_t *kernel, *argument;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
-    {
-        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
-        {
-            const char *status = json_string_value(json_object_get(argument, "status"));
-            if (status != NULL && strcmp(status, "transformed") == 0)
-                ++*transformed;
-            else
-                ++*kept;
-        }
-    }
+    static const char *const names[RS_ARGUMENT_STATUSES] = {"transformed", "tried", "possible",
+                                                            "kept"};
+    const char *status = json_string_value(json_object_get(argument, "status"));
+    for (size_t i = 0; status != NULL && i < RS_ARGUMENT_STATUSES; i++)
+        counts->arguments[i] += strcmp(names[i], status) == 0;
 }
 
-const char *rs_run_report_layouts(const json_t *report)
+rs_run_counts rs_run_report_count(const json_t *report)
 {
+    rs_run_counts counts = {0};
     bool tiles = false, planes = false;
     size_t i, j;
     json_t *kernel, *argument;
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
+        counts.launches += json_number_value(json_object_get(kernel, "launches"));
+        counts.seconds += json_number_value(json_object_get(kernel, "seconds"));
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
-            const char *status = json_string_value(json_object_get(argument, "status"));
-            bool transformed = status != NULL && strcmp(status, "transformed") == 0;
-            bool tiled = json_integer_value(json_object_get(argument, "tile")) > 0;
-            tiles = tiles || (transformed && tiled);
-            planes = planes || (transformed && !tiled);
+            const size_t before = counts.arguments[RS_TRANSFORMED];
+            count_argument(&counts, argument);
+            if (counts.arguments[RS_TRANSFORMED] > before)
+                *(json_integer_value(json_object_get(argument, "tile")) > 0 ? &tiles : &planes) =
+                    true;
         }
     }
-    return !planes ? "ASTA" : tiles ? "ASTA or SoA" : "SoA";
+    counts.layout = tiles && planes ? "the ASTA or SoA layout"
+                    : tiles         ? "the ASTA layout"
+                    : planes        ? "the SoA layout"
+                                    : "another layout";
+    return counts;
 }
 
 /* What the layout gained against the baseline, when there is one. */
@@ -235,31 +234,39 @@ static void print_unknown(const json_t *report, FILE *stream)
     }
 }
 
+/* "2 kernel arguments in the ASTA layout, 1 tried, 0 kept". */
+static void print_counts(const rs_run_counts *counts, FILE *stream)
+{
+    const size_t *arguments = counts->arguments;
+    fprintf(stream, "restride: %zu kernel argument%s in %s", arguments[RS_TRANSFORMED],
+            arguments[RS_TRANSFORMED] == 1 ? "" : "s", counts->layout);
+    if (arguments[RS_TRIED] > 0)
+        fprintf(stream, ", %zu tried", arguments[RS_TRIED]);
+    if (arguments[RS_POSSIBLE] > 0)
+        fprintf(stream, ", %zu possible", arguments[RS_POSSIBLE]);
+    fprintf(stream, ", %zu kept", arguments[RS_KEPT]);
+}
+
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
 {
-    size_t transformed = 0, kept = 0;
-    double launches = 0;
-    count_arguments(report, &transformed, &kept);
-    double seconds = kernel_seconds(report, NULL, &launches);
+    const rs_run_counts counts = rs_run_report_count(report);
     const json_t *marshal = json_object_get(report, "marshal");
     double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
     double gigabytes = json_number_value(json_object_get(marshal, "bytes")) * 1e-9;
-    fprintf(stream,
-            "restride: %zu kernel %s in the %s layout, %zu kept; %.0f launches, %lld conversions "
-            "of %.3f GB in all.\n",
-            transformed, transformed == 1 ? "argument" : "arguments", rs_run_report_layouts(report),
-            kept, launches, (long long)json_integer_value(json_object_get(marshal, "count")),
-            gigabytes);
+    print_counts(&counts, stream);
+    fprintf(stream, "; %.0f launches, %lld conversions of %.3f GB in all.\n", counts.launches,
+            (long long)json_integer_value(json_object_get(marshal, "count")), gigabytes);
     if (with_times)
         fprintf(stream,
                 "restride: kernels %.3f s, conversions %.6f s (%.0f GB/s read and written), the "
                 "whole run "
                 "%.3f s.\n",
-                seconds, marshal_seconds, marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
+                counts.seconds, marshal_seconds,
+                marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
                 json_number_value(json_object_get(report, "seconds")));
     else
         print_choice(report, stream);
-    print_gain(report, seconds, launches, stream);
+    print_gain(report, counts.seconds, counts.launches, stream);
     print_unknown(report, stream);
     size_t i;
     json_t *note;

@@ -15,6 +15,10 @@
  * seconds, parts, part_bytes}, timeline[], notes[], processes. `policy` is there when auto chose:
  * {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert,
  * usual_run, from_wisdom}.
+ * An argument's status is "transformed" where launches had its buffer in another layout and the
+ * policy kept that; "tried" where launches had it, but fewer than half, and policy auto chose the
+ * program's own in the end; "possible" where no launch had it and nothing but that is the reason;
+ * and "kept".
  * No folder (NULL): no process told anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
@@ -27,8 +31,22 @@ restride_status rs_run_report_read(json_t **report, const char *path);
  * it. */
 void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path);
 
-/* What the transformed arguments are in: "ASTA", "SoA" or "ASTA or SoA". */
-const char *rs_run_report_layouts(const json_t *report);
+/* What the summary and the page say of all kernels. */
+typedef enum {
+    RS_TRANSFORMED,
+    RS_TRIED,
+    RS_POSSIBLE,
+    RS_KEPT,
+    RS_ARGUMENT_STATUSES
+} rs_argument_status;
+
+typedef struct {
+    size_t arguments[RS_ARGUMENT_STATUSES]; /* so many have each */
+    const char *layout; /* of those transformed: "the ASTA layout", "another layout" if none is */
+    double launches, seconds;
+} rs_run_counts;
+
+rs_run_counts rs_run_report_count(const json_t *report);
 
 /* Whether the report holds seconds (the run was asked for a report file). */
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream);

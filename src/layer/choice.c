@@ -307,6 +307,8 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue)
     choice->known->knowledge.trial_seconds += decision.trial_seconds;
     choice->known->reason = decision.reason;
     choice->known->last_rewritten = decision.rewritten;
+    choice->known->own_seconds = rs_policy_time(&choice->known->knowledge.own);
+    choice->known->moved_seconds = rs_policy_time(&choice->known->knowledge.moved);
     choice->known->work_items = choice->work_items;
     choice->by_policy = !decision.rewritten;
     kernel->facts->known = choice->known;

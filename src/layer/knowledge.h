@@ -29,6 +29,8 @@ typedef struct rs_known_kernel {
     unsigned waits;          /* how often a launch has waited for the time of the one before */
     bool from_wisdom;
     unsigned runs_since_timed; /* of programs, when it has not been tried */
+    /* A work-item, as the last decision saw them; 0: not timed then. */
+    double own_seconds, moved_seconds;
     struct rs_known_kernel *next;
 } rs_known_kernel;
 

@@ -108,7 +108,7 @@ static void write_at_exit(void)
 {
     if (getpid() != loaded_by)
         return;
-    rs_report_write();
+    rs_report_write(true);
     rs_layer_lock();
     rs_knowledge_save();
     rs_layer_unlock();

@@ -309,7 +309,7 @@ static void take_over(rs_program *program, const rewriting *made)
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
-    rs_report_write();
+    rs_report_write(false);
 }
 
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call

@@ -106,75 +106,111 @@ void rs_report_keep(json_t *argument, const char *reason)
     json_object_set_new(argument, "reason", json_string(reason));
 }
 
+/* Whether the policy kept the launches in the other layout, and did not only try it. */
+static bool is_chosen(const rs_kernel_facts *facts)
+{
+    return facts->known == NULL || facts->known->reason == NULL || facts->known->last_rewritten ||
+           2 * facts->transformed_launches >= facts->launches;
+}
+
+/* Why no launch of the kernel was in another layout; NULL when nothing stood in the way. */
+static const char *reason_of(const rs_kernel_facts *facts, bool at_end)
+{
+    if (facts->held_reason != NULL || facts->launches > 0)
+        return facts->held_reason;
+    return at_end ? "the kernel was not launched" : "what the program launched is not known";
+}
+
+/* Says of an argument that the rewriter can have in another layout what came of it. */
+static void describe_target(json_t *argument, const rs_kernel_facts *facts, bool at_end)
+{
+    const char *reason = reason_of(facts, at_end);
+    const size_t index = (size_t)json_integer_value(json_object_get(argument, "index"));
+    if (facts->transformed_launches > 0 && is_chosen(facts))
+        return;
+    if (facts->transformed_launches > 0) {
+        json_object_set_new(argument, "status", json_string("tried"));
+        json_object_set_new(argument, "reason", json_string(facts->known->reason));
+    } else if (facts->held_reason == NULL) {
+        json_object_set_new(argument, "status", json_string("possible"));
+        json_object_set_new(argument, "reason",
+                            json_string(reason != NULL ? reason : "no launch could have it"));
+    } else {
+        rs_report_keep(argument, index == facts->held_argument
+                                     ? reason
+                                     : "another argument of the kernel was kept");
+    }
+}
+
 /* The arguments as the rewriter described them, corrected by what happened at the launches. */
-static json_t *arguments_of(const rs_kernel_facts *facts)
+static json_t *arguments_of(const rs_kernel_facts *facts, bool at_end)
 {
     json_t *arguments = facts->arguments != NULL ? json_deep_copy(facts->arguments) : json_array();
-    if (facts->held_reason == NULL || facts->transformed_launches > 0)
-        return arguments;
     size_t i;
     json_t *argument;
     json_array_foreach(arguments, i, argument)
     {
-        if (!rs_report_is_transformed(argument))
-            continue;
-        bool cause =
-            (size_t)json_integer_value(json_object_get(argument, "index")) == facts->held_argument;
-        rs_report_keep(argument,
-                       cause ? facts->held_reason : "another argument of the kernel was kept");
+        if (rs_report_is_transformed(argument))
+            describe_target(argument, facts, at_end);
     }
     return arguments;
 }
 
-/* What policy auto chose, and from what: seconds are those of the last launch's work-items. */
+/* What policy auto chose, and from what: seconds are those of the last launch's work-items, where
+ * there were any as it chose, the ones that it chose by. */
 static json_t *describe_policy(const rs_known_kernel *known)
 {
     const rs_policy_knowledge *k = &known->knowledge;
+    const bool by_times = known->own_seconds > 0 && known->moved_seconds > 0;
+    const double own = by_times ? known->own_seconds : rs_policy_time(&k->own);
+    const double moved = by_times ? known->moved_seconds : rs_policy_time(&k->moved);
     return json_pack("{s:s, s:s, s:b, s:f, s:f, s:f, s:I, s:I, s:b}", "choice",
                      known->last_rewritten ? "rewritten" : "own", "reason", known->reason,
                      "measured", k->own.count > 0 && k->moved.count > 0, "predicted_ratio",
-                     k->predicted_ratio, "own_seconds", rs_policy_time(&k->own) * known->work_items,
-                     "rewritten_seconds", rs_policy_time(&k->moved) * known->work_items,
-                     "bytes_to_convert", (json_int_t)known->bytes_to_convert, "usual_run",
-                     (json_int_t)k->usual_run, "from_wisdom", known->from_wisdom);
+                     k->predicted_ratio, "own_seconds", own * known->work_items,
+                     "rewritten_seconds", moved * known->work_items, "bytes_to_convert",
+                     (json_int_t)known->bytes_to_convert, "usual_run", (json_int_t)k->usual_run,
+                     "from_wisdom", known->from_wisdom);
 }
 
-static json_t *describe_kernel(const rs_kernel_facts *facts)
+static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
 {
+    const char *reason = reason_of(facts, at_end);
     json_t *kernel = json_pack(
         "{s:s, s:i, s:I, s:I, s:f, s:f, s:o}", "name", facts->name, "program",
         (int)facts->program_number, "launches", (json_int_t)facts->launches, "transformed_launches",
         (json_int_t)facts->transformed_launches, "seconds", facts->seconds, "transformed_seconds",
-        facts->transformed_seconds, "arguments", arguments_of(facts));
-    if (facts->held_reason != NULL)
-        json_object_set_new(kernel, "held_reason", json_string(facts->held_reason));
+        facts->transformed_seconds, "arguments", arguments_of(facts, at_end));
+    if (reason != NULL && (facts->launches == 0 || facts->launches > facts->transformed_launches))
+        json_object_set_new(kernel, "held_reason", json_string(reason));
     if (facts->known != NULL && facts->known->reason != NULL)
         json_object_set_new(kernel, "policy", describe_policy(facts->known));
     return kernel;
 }
 
-static json_t *describe(void)
+static json_t *describe(bool at_end)
 {
     json_t *kernels = json_array();
     rs_conversion_sums sums = rs_timing_conversions();
     for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
-        json_array_append_new(kernels, describe_kernel(facts));
-    return json_pack(
-        "{s:i, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}", "process",
-        (int)getpid(), "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
-        (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels", kernels,
-        "marshal", "count", (json_int_t)sums.count, "bytes", (json_int_t)sums.bytes, "seconds",
-        sums.seconds, "parts", (json_int_t)sums.part_count, "part_bytes",
-        (json_int_t)sums.part_bytes, "notes", report.notes, "timeline", rs_timing_line());
+        json_array_append_new(kernels, describe_kernel(facts, at_end));
+    return json_pack("{s:i, s:b, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}",
+                     "process", (int)getpid(), "at_end", (int)at_end, "policy",
+                     rs_policy_name(rs_the_layer.settings.policy), "tile",
+                     (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
+                     kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
+                     (json_int_t)sums.bytes, "seconds", sums.seconds, "parts",
+                     (json_int_t)sums.part_count, "part_bytes", (json_int_t)sums.part_bytes,
+                     "notes", report.notes, "timeline", rs_timing_line());
 }
 
-void rs_report_write(void)
+void rs_report_write(bool at_end)
 {
     if (!rs_report_wanted())
         return;
     rs_layer_lock();
     rs_timing_harvest();
-    json_t *description = describe();
+    json_t *description = describe(at_end);
     char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
     rs_text path = RS_TEXT_EMPTY;
     rs_text_format(&path, "%s/%ld.json", rs_the_layer.settings.report_folder, (long)getpid());

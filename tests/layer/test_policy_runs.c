@@ -64,6 +64,7 @@ typedef struct {
     long launches, transformed, conversions; /* of "grow", of "grow", of all */
     long shrink_transformed;
     char reason[256];
+    bool is_held; /* there is a reason why launches of "grow" were not transformed */
 } outcome;
 
 static void forget(void)
@@ -109,6 +110,7 @@ static outcome run(const char *times, const char *options, const char *arguments
             continue;
         const json_t *policy = json_object_get(kernel, "policy");
         const char *reason = json_string_value(json_object_get(policy, "reason"));
+        seen.is_held = json_object_get(kernel, "held_reason") != NULL;
         seen.launches = (long)json_integer_value(json_object_get(kernel, "launches"));
         seen.transformed =
             (long)json_integer_value(json_object_get(kernel, "transformed_launches"));
@@ -339,6 +341,7 @@ static void test_forced_policies(void **state)
     forget();
     outcome seen = run(SLOW, "--policy asta", "wlllr" LARGE);
     assert_transformed(seen, 3, 3);
+    assert_false(seen.is_held); /* but the first one waited for conversions that were being built */
     seen = run(FAST, "--policy off", "wlllr" LARGE);
     assert_transformed(seen, 0, 0);
 }
