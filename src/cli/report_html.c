@@ -131,6 +131,18 @@ static void add_cards(rs_text *page, const totals *sums)
     rs_text_add_string(page, "</p>\n");
 }
 
+static void add_notes(rs_text *page, const json_t *report)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(report, "notes"), i, note)
+    {
+        rs_text_add_string(page, "<p>");
+        rs_page_escaped(page, json_string_value(note));
+        rs_text_add_string(page, "</p>\n");
+    }
+}
+
 /* ---- where the time went ---- */
 
 typedef struct {
@@ -258,6 +270,10 @@ static void add_launches(rs_text *page, const json_t *kernel)
 {
     const double launches = rs_page_number(kernel, "launches");
     const double moved = rs_page_number(kernel, "transformed_launches");
+    if (json_object_get(kernel, "launches") == NULL) {
+        rs_text_add_string(page, "not known");
+        return;
+    }
     rs_text_format(page, "%.0f, ", launches);
     rs_page_time(page, rs_page_number(kernel, "seconds"));
     if (moved > 0 && moved < launches)
@@ -287,13 +303,6 @@ static void add_kernels(rs_text *page, const json_t *report)
         }
     }
     rs_text_add_string(page, "</tbody></table>\n");
-    json_t *note;
-    json_array_foreach(json_object_get(report, "notes"), i, note)
-    {
-        rs_text_add_string(page, "<p>");
-        rs_page_escaped(page, json_string_value(note));
-        rs_text_add_string(page, "</p>\n");
-    }
 }
 
 /* ---- how the structures lie in memory ---- */
@@ -368,7 +377,9 @@ char *rs_run_report_html(const json_t *report)
     rs_text page = RS_TEXT_EMPTY;
     totals sums = add_up(report);
     add_head(&page, report);
-    add_cards(&page, &sums);
+    if (rs_run_report_is_counted(report))
+        add_cards(&page, &sums);
+    add_notes(&page, report);
     add_chart(&page, report, &sums);
     rs_page_add_before_and_after(&page, report);
     rs_page_add_break_even(&page, report);

@@ -31,16 +31,68 @@ static void add_number(json_t *object, const char *key, const json_t *more)
         json_real_set(sum, json_number_value(sum) + json_number_value(value));
 }
 
-static void add_part(json_t *report, const json_t *part)
+static void count_one(json_t *report, const char *key)
 {
+    json_t *number = json_object_get(report, key);
+    json_integer_set(number, json_integer_value(number) + 1);
+}
+
+/* The part of a process that had no end: it tells which kernels there are, and what it counted was
+ * not yet all. */
+static void forget_counts(json_t *part)
+{
+    static const char *const counts[] = {"launches", "transformed_launches", "seconds",
+                                         "transformed_seconds", "policy"};
+    size_t i;
+    json_t *kernel;
+    json_object_del(part, "marshal");
+    json_object_del(part, "timeline");
+    json_array_foreach(json_object_get(part, "kernels"), i, kernel)
+    {
+        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
+            json_object_del(kernel, counts[c]);
+        if (json_object_get(kernel, "held_reason") == NULL)
+            json_object_set_new(kernel, "held_reason",
+                                json_string("what the program launched is not known"));
+    }
+}
+
+static void add_part(json_t *report, json_t *part)
+{
+    if (!json_is_true(json_object_get(part, "at_end"))) {
+        count_one(report, "unfinished");
+        forget_counts(part);
+    }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
     static const char *const sums[] = {"count", "bytes", "seconds", "parts", "part_bytes"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]));
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         add_number(json_object_get(report, "marshal"), sums[i], json_object_get(part, "marshal"));
-    json_t *processes = json_object_get(report, "processes");
-    json_integer_set(processes, json_integer_value(processes) + 1);
+    count_one(report, "processes");
+}
+
+/* Says of which processes nothing is counted. */
+static void note_unfinished(json_t *report)
+{
+    const json_int_t unfinished = json_integer_value(json_object_get(report, "unfinished"));
+    const json_int_t all = json_integer_value(json_object_get(report, "processes"));
+    static const char why[] = "without running its exit functions (by _exit, abort or a signal)";
+    if (unfinished > 0)
+        json_array_insert_new(
+            json_object_get(report, "notes"), 0,
+            unfinished == 1 && all == 1
+                ? json_sprintf("The program ended %s: what it launched and converted is not known.",
+                               why)
+                : json_sprintf("%lld of %lld processes with OpenCL ended %s: what they launched "
+                               "and converted is not counted.",
+                               (long long)unfinished, (long long)all, why));
+}
+
+bool rs_run_report_is_counted(const json_t *report)
+{
+    return json_integer_value(json_object_get(report, "unfinished")) <
+           json_integer_value(json_object_get(report, "processes"));
 }
 
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
@@ -49,13 +101,13 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     json_t *words = json_array();
     for (char **word = program; *word != NULL; word++)
         json_array_append_new(words, rs_json_string(*word));
-    json_t *report =
-        json_pack("{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
-                  "s:[], s:[], s:i}",
-                  "restride", RS_VERSION, "program", words, "policy", policy, "tile",
-                  (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status,
-                  "signal", result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0,
-                  "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0);
+    json_t *report = json_pack(
+        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
+        "s:[], s:[], s:i, s:i}",
+        "restride", RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile,
+        "seconds", result->seconds, "exit_status", result->exit_status, "signal", result->signal,
+        "devices", "kernels", "marshal", "count", 0, "bytes", 0, "seconds", 0.0, "parts", 0,
+        "part_bytes", 0, "notes", "timeline", "processes", 0, "unfinished", 0);
     DIR *directory = report != NULL && folder != NULL ? opendir(folder) : NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         rs_text path = RS_TEXT_EMPTY;
@@ -73,6 +125,7 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     }
     if (directory != NULL)
         closedir(directory);
+    note_unfinished(report);
     return report;
 }
 
@@ -247,7 +300,7 @@ static void print_counts(const rs_run_counts *counts, FILE *stream)
     fprintf(stream, ", %zu kept", arguments[RS_KEPT]);
 }
 
-void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
+static void print_all_counts(const json_t *report, bool with_times, FILE *stream)
 {
     const rs_run_counts counts = rs_run_report_count(report);
     const json_t *marshal = json_object_get(report, "marshal");
@@ -267,6 +320,12 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
     else
         print_choice(report, stream);
     print_gain(report, counts.seconds, counts.launches, stream);
+}
+
+void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
+{
+    if (rs_run_report_is_counted(report))
+        print_all_counts(report, with_times, stream);
     print_unknown(report, stream);
     size_t i;
     json_t *note;

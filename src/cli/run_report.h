@@ -6,23 +6,27 @@
 #include "cli/process.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
  * Reads every part in `folder` and removes it. The result has: restride, program[], policy, tile,
  * seconds, exit_status, signal, devices[], kernels[] {name, program, launches,
  * transformed_launches, seconds, transformed_seconds, policy, arguments[]}, marshal {count, bytes,
- * seconds, parts, part_bytes}, timeline[], notes[], processes. `policy` is there when auto chose:
- * {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert,
- * usual_run, from_wisdom}.
- * An argument's status is "transformed" where launches had its buffer in another layout and the
- * policy kept that; "tried" where launches had it, but fewer than half, and policy auto chose the
- * program's own in the end; "possible" where no launch had it and nothing but that is the reason;
- * and "kept".
- * No folder (NULL): no process told anything. NULL when memory is short.
+ * seconds, parts, part_bytes}, timeline[], notes[], processes, unfinished. Processes that ended
+ * without their exit functions are `unfinished`: their kernels have no counts. `policy` is there
+ * when auto chose: {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds,
+ * bytes_to_convert, usual_run, from_wisdom}. An argument's status is "transformed" where launches
+ * had its buffer in another layout and the policy kept that; "tried" where launches had it, but
+ * fewer than half, and policy auto chose the program's own in the end; "possible" where no launch
+ * had it and nothing but that is the reason; and "kept". No folder (NULL): no process told
+ * anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);
+
+/* Whether any process counted what it did. */
+bool rs_run_report_is_counted(const json_t *report);
 
 /* Reads the JSON report of an earlier run, which is the caller's. */
 restride_status rs_run_report_read(json_t **report, const char *path);

@@ -200,9 +200,9 @@ static int read_options(int argc, char **argv, run_options *options)
 
 /* ---- what the program is going to need ---- */
 
-/* Prepares the environment for the layer; a sentence on standard error, and no layer, when
- * something is missing. */
-static void prepare_environment(const run_options *options, const char *folder)
+/* Prepares the environment for the layer; a sentence on standard error, and false, when there will
+ * be no layer because something is missing. */
+static bool prepare_environment(const run_options *options, const char *folder)
 {
     char *rewriter = NULL, *layer = NULL;
     rs_text list = RS_TEXT_EMPTY, tile = RS_TEXT_EMPTY;
@@ -217,7 +217,10 @@ static void prepare_environment(const run_options *options, const char *folder)
     bool rewrites = rs_cli_part_path(RS_PART_REWRITER, &rewriter) == RESTRIDE_OK;
     if ((!rewrites && !options->cache_only) ||
         rs_cli_part_path(RS_PART_LAYER, &layer) != RESTRIDE_OK) {
-        rs_cli_fail(0, "run", "%s The program runs as it is.", restride_last_error());
+        rs_cli_fail(0, "run", "%s The program runs as it is%s.", restride_last_error(),
+                    rewrites || options->cache_only
+                        ? ""
+                        : "; with --cache-only it has the kernels that earlier runs rewrote");
     } else {
         rs_text_format(&list, "%s%s%s", present != NULL ? present : "",
                        present != NULL && *present != '\0' ? ":" : "", layer);
@@ -245,10 +248,12 @@ static void prepare_environment(const run_options *options, const char *folder)
         if (options->report_count > 0)
             setenv("RESTRIDE_REPORT_TIMES", "1", 1);
     }
+    const bool has_layer = layer != NULL;
     free(rewriter);
     free(layer);
     rs_text_free(&list);
     rs_text_free(&tile);
+    return has_layer;
 }
 
 /* ---- the report ---- */
@@ -285,7 +290,22 @@ static bool write_reports(const run_options *options, json_t *report)
     return written;
 }
 
-static bool tell(const run_options *options, const char *folder, const rs_process_result *result)
+/* Why the report has nothing to tell, or NULL. */
+static const char *reason_for_nothing(const json_t *report, bool has_layer,
+                                      const rs_process_result *result)
+{
+    if (!has_layer)
+        return "A part of Restride was missing: the program ran as it is, and was not followed.";
+    if (json_integer_value(json_object_get(report, "processes")) > 0)
+        return NULL;
+    if (result->signal != 0)
+        return "The program was ended by a signal before it used OpenCL.";
+    return "The program used no OpenCL, or a loader without layers (ocl-icd 2.3 and the Khronos "
+           "loader have them; restride doctor says which one is found): nothing was transformed.";
+}
+
+static bool tell(const run_options *options, const char *folder, bool has_layer,
+                 const rs_process_result *result)
 {
     json_t *report =
         rs_run_report_gather(folder, options->program, options->policy, options->tile, result);
@@ -294,17 +314,11 @@ static bool tell(const run_options *options, const char *folder, const rs_proces
         rs_cli_fail(0, "run", "There was not enough memory for the report.");
     if (report != NULL && options->baseline != NULL)
         rs_run_report_compare(report, options->baseline, options->baseline_path);
-    if (report != NULL && !options->quiet) {
-        if (json_integer_value(json_object_get(report, "processes")) == 0)
-            rs_cli_fail(0, "run",
-                        result->signal != 0
-                            ? "The program was ended by a signal before it used OpenCL."
-                            : "The program used no OpenCL, or a loader without layers (ocl-icd 2.3 "
-                              "and the Khronos loader have them; restride doctor says which one is "
-                              "found): nothing was transformed.");
-        else
-            rs_run_report_summary(report, options->report_count > 0, stderr);
-    }
+    const char *nothing = reason_for_nothing(report, has_layer, result);
+    if (nothing != NULL)
+        json_array_append_new(json_object_get(report, "notes"), json_string(nothing));
+    if (report != NULL && has_layer && !options->quiet) /* what is missing has been told */
+        rs_run_report_summary(report, options->report_count > 0, stderr);
     if (report != NULL && !write_reports(options, report))
         told = false;
     json_decref(report);
@@ -319,7 +333,7 @@ static int run(run_options *options)
         told = false;
         rs_cli_fail_last(0, "run");
     }
-    prepare_environment(options, folder);
+    const bool has_layer = prepare_environment(options, folder);
 
     rs_process_result result;
     int exit_status = RS_EXIT_FAILED;
@@ -330,7 +344,7 @@ static int run(run_options *options)
         rs_cli_fail(0, "run", "%s could not be started: %s.", options->program[0],
                     strerror(result.start_error));
     } else {
-        told = tell(options, folder, &result) && told;
+        told = tell(options, folder, has_layer, &result) && told;
         rs_folder_remove(folder);
         exit_status = rs_process_end_alike(&result);
         return exit_status == 0 && !told ? RS_EXIT_FAILED : exit_status;

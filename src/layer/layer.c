@@ -101,12 +101,9 @@ double rs_layer_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static pid_t loaded_by;
-
-/* A child that the program forked has copies of the layer's records: not its own to tell of. */
 static void write_at_exit(void)
 {
-    if (getpid() != loaded_by)
+    if (getpid() != rs_the_layer.process)
         return;
     rs_report_write(true);
     rs_layer_lock();
@@ -121,6 +118,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     pthread_once(&once, make_mutex);
     rs_layer_read_settings();
     rs_the_layer.loaded_at = rs_layer_clock();
+    rs_the_layer.process = getpid();
     memcpy(&rs_the_layer.target, target, given * sizeof(void *));
     rs_layer_add_contexts(&dispatch);
     rs_layer_add_devices(&dispatch);
@@ -145,9 +143,9 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
          * closes it. */
         if (dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
             rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
-        loaded_by = getpid();
         atexit(write_at_exit);
     }
+    rs_report_write(false);
     return &dispatch;
 }
 

@@ -206,7 +206,7 @@ static json_t *describe(bool at_end)
 
 void rs_report_write(bool at_end)
 {
-    if (!rs_report_wanted())
+    if (!rs_report_wanted() || getpid() != rs_the_layer.process)
         return;
     rs_layer_lock();
     rs_timing_harvest();

@@ -30,8 +30,8 @@ void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
 
 void rs_report_device(cl_device_id device);
 
-/* Writes the report file, at the end of the process, and before for processes that have no such end
- * (_exit, abort, a signal): those tell what they were about to launch. */
+/* Writes the report file, at the end of the process, and before for those that have no such end
+ * (_exit, abort, a signal): they tell which kernels they have. A forked child writes nothing. */
 void rs_report_write(bool at_end);
 
 #endif

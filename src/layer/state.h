@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 typedef enum { RS_POLICY_AUTO, RS_POLICY_ASTA, RS_POLICY_SOA, RS_POLICY_OFF } rs_policy;
 
@@ -201,6 +202,7 @@ typedef struct {
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;   /* rs_layer_clock() */
+    pid_t process;      /* that loaded the layer: a child that it forks has copies of the records */
     double waited;      /* seconds, for builds, for times, and for each kernel's first time */
     double owed;        /* seconds that policy auto has lost so far, less what it gained */
     double elapsed;     /* seconds since the program's start, looked at now and then */

@@ -33,6 +33,12 @@ run first 0 "$restride"
 run second 0 "$restride"
 run only 0 "$restride" --cache-only
 run without_rewriter 0 "$work/alone/bin/restride" --cache-only
+# Without that option nothing is followed, and what is missing is told, once.
+# shellcheck disable=SC2086
+expect 0 "$work/alone/bin/restride" run --policy asta --report "$work/missing.json" -- "$program" $options
+says err "restride-rewrite was not found .*The program runs as it is; with --cache-only"
+[ "$(wc -l <"$work/err")" -eq 1 ] || complain "more than the missing part was told"
+grep -q "A part of Restride was missing" "$work/missing.json" || complain "the report does not tell what is missing"
 run other_tile 1 "$restride" --cache-only --tile 16
 chmod 777 "$entries"
 run writable_by_others 1 "$restride" --cache-only

@@ -68,6 +68,27 @@ static void test_program_without_opencl(void **state)
     assert_string_equal(errors(), "");
 }
 
+/* Counts are written at the end: without one nothing was counted, and no zeros are told. */
+static void test_program_without_an_end(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run --policy asta --report %s -- %s wlle",
+                                     RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    assert_non_null(strstr(errors(), "what it launched and converted is not known"));
+    assert_null(strstr(errors(), "0 launches"));
+    json_t *loaded = report(), *grow = kernel_of(loaded, "grow");
+    assert_int_equal(number_of(loaded, "unfinished"), 1);
+    assert_null(json_object_get(grow, "launches"));
+    assert_string_equal(argument_word(grow, 0, "status"), "possible");
+    json_decref(loaded);
+    assert_int_equal(exit_status(run("%s run --policy asta -- sh -c '%s wllf && %s wle'",
+                                     RESTRIDE_PROGRAM, SEQUENCE_PROGRAM, SEQUENCE_PROGRAM)),
+                     0);
+    assert_non_null(strstr(errors(), "; 2 launches, "));
+    assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -76,6 +97,7 @@ int main(void)
         cmocka_unit_test(test_bad_usage),
         cmocka_unit_test(test_unwritable_report),
         cmocka_unit_test(test_program_without_opencl),
+        cmocka_unit_test(test_program_without_an_end),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
