@@ -30,7 +30,7 @@ typedef struct {
 
 static const char *lane_name(const json_t *bar)
 {
-    const char *kernel = json_string_value(json_object_get(bar, "kernel"));
+    const char *kernel = json_string_value(json_object_get(bar, "label"));
     return kernel != NULL ? kernel : "conversions";
 }
 
@@ -224,7 +224,7 @@ void rs_page_add_before_and_after(rs_text *page, const json_t *report)
         double own, rewritten;
         launch_seconds(kernel, &own, &rewritten);
         rs_text_add_string(page, "<tr><td><code>");
-        rs_page_escaped(page, rs_page_string(kernel, "name"));
+        rs_page_escaped(page, rs_page_string(kernel, "label"));
         rs_text_add_string(page, "</code></td>");
         add_optional_time(page, own);
         add_optional_time(page, rewritten);
@@ -276,7 +276,7 @@ static void add_curve(rs_text *page, const json_t *kernel, double conversions)
         {.name = "other, with conversions", .count = POINTS, .x = x, .y = moves},
     };
     const rs_plot plot = {.kind = RS_PLOT_LINES,
-                          .title = rs_page_string(kernel, "name"),
+                          .title = rs_page_string(kernel, "label"),
                           .x_label = "launches",
                           .y_label = "ms",
                           .series = series,
@@ -284,7 +284,7 @@ static void add_curve(rs_text *page, const json_t *kernel, double conversions)
     rs_text svg = RS_TEXT_EMPTY, description = RS_TEXT_EMPTY;
     rs_plot_write(&svg, &plot);
     rs_text_format(&description, "%s: the conversions are paid back after %.1f launches",
-                   rs_page_string(kernel, "name"), even);
+                   rs_page_string(kernel, "label"), even);
     if (svg.data != NULL && !svg.failed && description.data != NULL) {
         rs_text_add_string(page, "<p>");
         rs_page_escaped(page, description.data);

@@ -58,24 +58,18 @@ static void add_head(rs_text *page, const json_t *report)
 
 typedef struct {
     rs_run_counts counts;
-    double baseline_seconds, marshal_seconds, marshal_bytes, marshal_count;
-    bool has_baseline;
+    double marshal_seconds, marshal_bytes, marshal_count;
+    const json_t *baseline; /* NULL: none */
 } totals;
 
 static totals add_up(const json_t *report)
 {
     totals sums = {.counts = rs_run_report_count(report)};
     const json_t *marshal = json_object_get(report, "marshal");
-    size_t i;
-    json_t *kernel;
     sums.marshal_seconds = rs_page_number(marshal, "seconds");
     sums.marshal_bytes = rs_page_number(marshal, "bytes");
     sums.marshal_count = rs_page_number(marshal, "count");
-    sums.has_baseline = json_object_get(report, "baseline") != NULL;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
-    {
-        sums.baseline_seconds += rs_page_number(kernel, "baseline_seconds");
-    }
+    sums.baseline = json_object_get(report, "baseline");
     return sums;
 }
 
@@ -102,9 +96,9 @@ static void add_cards(rs_text *page, const totals *sums)
                        arguments[RS_TRIED]);
     add_time_card(page, counts->seconds, "in kernels");
     add_time_card(page, sums->marshal_seconds, "in conversions");
-    if (sums->has_baseline && counts->seconds > 0)
+    if (json_object_get(sums->baseline, "speedup") != NULL)
         rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
-                       sums->baseline_seconds / counts->seconds);
+                       rs_page_number(sums->baseline, "speedup"));
     rs_text_add_string(page, "</div>\n");
     if (sums->marshal_count == 0)
         rs_text_add_string(page, "<p>Nothing was converted");
@@ -115,13 +109,13 @@ static void add_cards(rs_text *page, const totals *sums)
         rs_text_format(page, ", %.1f GB/s read and written",
                        2e-9 * sums->marshal_bytes / sums->marshal_seconds);
     rs_text_add_string(page, ".");
-    double gained = sums->baseline_seconds - counts->seconds;
-    if (sums->has_baseline && gained > 0 && counts->launches > 0) {
+    if (json_object_get(sums->baseline, "paid_back_launches") != NULL) {
         rs_text_add_string(page, " Against the baseline the kernels gained ");
-        rs_page_time(page, gained);
+        rs_page_time(page, rs_page_number(sums->baseline, "kernel_seconds") -
+                               rs_page_number(sums->baseline, "compared_seconds"));
         rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f.",
-                       sums->marshal_seconds / (gained / counts->launches), counts->launches);
-    } else if (sums->has_baseline) {
+                       rs_page_number(sums->baseline, "paid_back_launches"), counts->launches);
+    } else if (json_object_get(sums->baseline, "speedup") != NULL) {
         rs_text_add_string(page, " Against the baseline the kernels gained nothing: on this device "
                                  "the layout was not what held them back.");
     } else if (arguments[RS_TRANSFORMED] > 0) {
@@ -206,12 +200,12 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
     {
         if (json_object_get(kernel, "baseline_seconds") != NULL) {
             rs_text label = RS_TEXT_EMPTY;
-            rs_text_format(&label, "%s, baseline", rs_page_string(kernel, "name"));
+            rs_text_format(&label, "%s, baseline", rs_page_string(kernel, "label"));
             add_bar(&drawing, label.data != NULL ? label.data : "", "aos",
                     rs_page_number(kernel, "baseline_seconds"), 0);
             rs_text_free(&label);
         }
-        add_bar(&drawing, rs_page_string(kernel, "name"), "aos", rs_page_number(kernel, "seconds"),
+        add_bar(&drawing, rs_page_string(kernel, "label"), "aos", rs_page_number(kernel, "seconds"),
                 rs_page_number(kernel, "transformed_seconds"));
     }
     add_bar(&drawing, "conversions", "cost", sums->marshal_seconds, 0);
@@ -290,7 +284,7 @@ static void add_kernels(rs_text *page, const json_t *report)
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         rs_text_add_string(page, "<tr><td colspan=\"3\"><code><b>");
-        rs_page_escaped(page, rs_page_string(kernel, "name"));
+        rs_page_escaped(page, rs_page_string(kernel, "label"));
         rs_text_add_string(page, "</b></code></td><td>");
         if (json_array_size(json_object_get(kernel, "arguments")) == 0)
             rs_page_escaped(page, rs_page_string(kernel, "held_reason"));

@@ -11,12 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static void append_all(json_t *list, const json_t *more)
+/* Appends a part's list; what is of the process that wrote it says so. */
+static void append_all(json_t *list, const json_t *more, const json_t *process)
 {
     size_t i;
     json_t *value;
     json_array_foreach((json_t *)more, i, value)
     {
+        if (json_is_object(value))
+            json_object_set(value, "process", (json_t *)process);
         json_array_append(list, value);
     }
 }
@@ -65,12 +68,77 @@ static void add_part(json_t *report, json_t *part)
     }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
     static const char *const sums[] = {"count", "bytes", "seconds", "parts", "part_bytes"};
+    const json_t *process = json_object_get(part, "process");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]));
+        append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]), process);
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         add_number(json_object_get(report, "marshal"), sums[i], json_object_get(part, "marshal"));
     count_one(report, "processes");
 }
+
+/* ---- what kernels are called ---- */
+
+static json_int_t count_up(json_t *counts, const char *key)
+{
+    const json_int_t count = json_integer_value(json_object_get(counts, key)) + 1;
+    json_object_set_new(counts, key, json_integer(count));
+    return count;
+}
+
+/* Labels that kernels can have, from the shortest to the one that is a kernel's own. */
+enum { LABELS = 3 };
+
+static const char *write_label(rs_text *text, int label, const json_t *kernel, const char *name)
+{
+    const json_int_t program = json_integer_value(json_object_get(kernel, "program"));
+    const json_int_t process = json_integer_value(json_object_get(kernel, "process"));
+    rs_text_free(text);
+    rs_text_add_string(text, name);
+    if (label == 1)
+        rs_text_format(text, " (program %lld)", (long long)program);
+    if (label == 2)
+        rs_text_format(text, " (program %lld of process %lld)", (long long)program,
+                       (long long)process);
+    return text->data != NULL && !text->failed ? text->data : "";
+}
+
+/* Gives each kernel the shortest label that no other has, and the bars of the time line theirs. */
+static void label_kernels(json_t *report)
+{
+    json_t *kernels = json_object_get(report, "kernels"), *kernel;
+    json_t *counts = json_object(), *labels = json_object();
+    rs_text text = RS_TEXT_EMPTY;
+    size_t i;
+    json_array_foreach(kernels, i, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        for (int label = 0; label < LABELS; label++)
+            count_up(counts, write_label(&text, label, kernel, name));
+    }
+    json_array_foreach(kernels, i, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        int label = 0;
+        while (label < LABELS - 1 && json_integer_value(json_object_get(
+                                         counts, write_label(&text, label, kernel, name))) > 1)
+            label++;
+        json_object_set_new(kernel, "label", json_string(write_label(&text, label, kernel, name)));
+        json_object_set(labels, write_label(&text, LABELS - 1, kernel, name),
+                        json_object_get(kernel, "label"));
+    }
+    json_array_foreach(json_object_get(report, "timeline"), i, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "kernel"));
+        if (name != NULL)
+            json_object_set(kernel, "label",
+                            json_object_get(labels, write_label(&text, LABELS - 1, kernel, name)));
+    }
+    rs_text_free(&text);
+    json_decref(counts);
+    json_decref(labels);
+}
+
+/* ---- the parts ---- */
 
 /* Says of which processes nothing is counted. */
 static void note_unfinished(json_t *report)
@@ -126,66 +194,8 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     if (directory != NULL)
         closedir(directory);
     note_unfinished(report);
+    label_kernels(report);
     return report;
-}
-
-/* ---- against an earlier run ---- */
-
-static double kernel_seconds(const json_t *report, const char *name, double *launches)
-{
-    double seconds = 0;
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
-    {
-        const char *present = json_string_value(json_object_get(kernel, "name"));
-        if (name != NULL && (present == NULL || strcmp(present, name) != 0))
-            continue;
-        seconds += json_number_value(json_object_get(kernel, "seconds"));
-        *launches += json_number_value(json_object_get(kernel, "launches"));
-    }
-    return seconds;
-}
-
-restride_status rs_run_report_read(json_t **report, const char *path)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    restride_status status = rs_text_read_file(&text, path);
-    if (status != RESTRIDE_OK)
-        return status;
-    *report = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
-    rs_text_free(&text);
-    if (json_is_array(json_object_get(*report, "kernels")))
-        return RESTRIDE_OK;
-    json_decref(*report);
-    *report = NULL;
-    return rs_fail(RESTRIDE_SYNTAX, "%s is no JSON report of restride run.", path);
-}
-
-void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path)
-{
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
-    {
-        double launches = 0;
-        double seconds =
-            kernel_seconds(baseline, json_string_value(json_object_get(kernel, "name")), &launches);
-        if (launches > 0) {
-            json_object_set_new(kernel, "baseline_seconds", json_real(seconds));
-            json_object_set_new(kernel, "baseline_launches", json_integer((json_int_t)launches));
-        }
-    }
-    double launches = 0, baseline_launches = 0;
-    double seconds = kernel_seconds(report, NULL, &launches);
-    double before = kernel_seconds(baseline, NULL, &baseline_launches);
-    double marshal =
-        json_number_value(json_object_get(json_object_get(report, "marshal"), "seconds"));
-    json_object_set_new(
-        report, "baseline",
-        json_pack("{s:o, s:f, s:f, s:f}", "file", rs_json_string(baseline_path), "seconds",
-                  json_number_value(json_object_get(baseline, "seconds")), "kernel_seconds", before,
-                  "gained_seconds", before - seconds - marshal));
 }
 
 /* ---- in a few lines ---- */
@@ -226,19 +236,19 @@ rs_run_counts rs_run_report_count(const json_t *report)
 }
 
 /* What the layout gained against the baseline, when there is one. */
-static void print_gain(const json_t *report, double seconds, double launches, FILE *stream)
+static void print_gain(const json_t *report, FILE *stream)
 {
     const json_t *baseline = json_object_get(report, "baseline");
-    double before = json_number_value(json_object_get(baseline, "kernel_seconds"));
-    double marshal =
-        json_number_value(json_object_get(json_object_get(report, "marshal"), "seconds"));
-    if (baseline == NULL || seconds <= 0 || launches <= 0)
+    const json_t *paid_back = json_object_get(baseline, "paid_back_launches");
+    if (json_object_get(baseline, "speedup") == NULL)
         return;
     fprintf(stream, "restride: against the baseline's %.6f s the kernels took %.6f s (%.2f times)",
-            before, seconds, before / seconds);
-    if (before > seconds)
+            json_number_value(json_object_get(baseline, "kernel_seconds")),
+            json_number_value(json_object_get(baseline, "compared_seconds")),
+            json_number_value(json_object_get(baseline, "speedup")));
+    if (paid_back != NULL)
         fprintf(stream, "; the conversions were paid back after %.2f launches",
-                marshal / ((before - seconds) / launches));
+                json_number_value(paid_back));
     fprintf(stream, ".\n");
 }
 
@@ -260,7 +270,7 @@ static void print_choice(const json_t *report, FILE *stream)
     const json_t *policy = json_object_get(most, "policy");
     double own = json_number_value(json_object_get(policy, "own_seconds"));
     double rewritten = json_number_value(json_object_get(policy, "rewritten_seconds"));
-    fprintf(stream, "restride: %s: %s", json_string_value(json_object_get(most, "name")),
+    fprintf(stream, "restride: %s: %s", json_string_value(json_object_get(most, "label")),
             json_string_value(json_object_get(policy, "reason")));
     if (own > 0 && rewritten > 0)
         fprintf(stream, " (%.4f ms a launch in its own layout, %.4f ms in the other)", 1e3 * own,
@@ -282,7 +292,7 @@ static void print_unknown(const json_t *report, FILE *stream)
         fprintf(stream,
                 "restride: Kernel %s ran as it is: %s. (PyOpenCL gives sources where "
                 "PYOPENCL_NO_CACHE=1 is set.)\n",
-                json_string_value(json_object_get(kernel, "name")), reason);
+                json_string_value(json_object_get(kernel, "label")), reason);
         return;
     }
 }
@@ -319,7 +329,7 @@ static void print_all_counts(const json_t *report, bool with_times, FILE *stream
                 json_number_value(json_object_get(report, "seconds")));
     else
         print_choice(report, stream);
-    print_gain(report, counts.seconds, counts.launches, stream);
+    print_gain(report, stream);
 }
 
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)

@@ -11,16 +11,16 @@
 
 /*
  * Reads every part in `folder` and removes it. The result has: restride, program[], policy, tile,
- * seconds, exit_status, signal, devices[], kernels[] {name, program, launches,
- * transformed_launches, seconds, transformed_seconds, policy, arguments[]}, marshal {count, bytes,
- * seconds, parts, part_bytes}, timeline[], notes[], processes, unfinished. Processes that ended
- * without their exit functions are `unfinished`: their kernels have no counts. `policy` is there
- * when auto chose: {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds,
- * bytes_to_convert, usual_run, from_wisdom}. An argument's status is "transformed" where launches
- * had its buffer in another layout and the policy kept that; "tried" where launches had it, but
- * fewer than half, and policy auto chose the program's own in the end; "possible" where no launch
- * had it and nothing but that is the reason; and "kept". No folder (NULL): no process told
- * anything. NULL when memory is short.
+ * seconds, exit_status, signal, devices[], kernels[] {name, label, program, process, source,
+ * launches, transformed_launches, seconds, transformed_seconds, policy, arguments[]}, marshal
+ * {count, bytes, seconds, parts, part_bytes}, timeline[], notes[], processes, unfinished. Processes
+ * that ended without their exit functions are `unfinished`: their kernels have no counts. `policy`
+ * is there when auto chose: {choice, reason, measured, predicted_ratio, own_seconds,
+ * rewritten_seconds, bytes_to_convert, usual_run, from_wisdom}. An argument's status is
+ * "transformed" where launches had its buffer in another layout and the policy kept that; "tried"
+ * where launches had it, but fewer than half, and policy auto chose the program's own in the end;
+ * "possible" where no launch had it and nothing but that is the reason; and "kept". No folder
+ * (NULL): no process told anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);
@@ -31,8 +31,13 @@ bool rs_run_report_is_counted(const json_t *report);
 /* Reads the JSON report of an earlier run, which is the caller's. */
 restride_status rs_run_report_read(json_t **report, const char *path);
 
-/* Adds `baseline`: the times of an earlier run, kernel by kernel, and what this run gained against
- * it. */
+/*
+ * Compares the kernels that both this run and an earlier one launched, by name and source: each has
+ * baseline_seconds and baseline_launches then, and the report has baseline {file, seconds,
+ * kernel_seconds, compared_seconds, gained_seconds, speedup, paid_back_launches}: what those
+ * kernels took there and here, and what that gained with the conversions counted. The last two are
+ * missing where there is nothing to divide by.
+ */
 void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path);
 
 /* What the summary and the page say of all kernels. */

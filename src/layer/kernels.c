@@ -166,7 +166,7 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned b
     kernel->program = rs_program_find(program_handle);
     if (kernel->program != NULL) {
         kernel->program->live_kernels++;
-        kernel->facts = rs_report_kernel(kernel->program->number, name);
+        kernel->facts = rs_report_kernel(kernel->program, name);
         kernel->policy = rs_policy_of_kernel(name);
         if (build == 0 || build != rs_program_build(program_handle)) {
             rs_report_hold(

@@ -305,7 +305,7 @@ static void take_over(rs_program *program, const rewriting *made)
     json_array_foreach(program->kernels, i, kernel)
     {
         const char *name = json_string_value(json_object_get(kernel, "name"));
-        rs_kernel_facts *facts = name != NULL ? rs_report_kernel(program->number, name) : NULL;
+        rs_kernel_facts *facts = name != NULL ? rs_report_kernel(program, name) : NULL;
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }

@@ -26,7 +26,7 @@ bool rs_report_times(void)
     return rs_report_wanted() && rs_the_layer.settings.report_times;
 }
 
-rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name)
+static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
 {
     rs_kernel_facts **place = &rs_the_layer.facts;
     for (; *place != NULL; place = &(*place)->next)
@@ -42,6 +42,14 @@ rs_kernel_facts *rs_report_kernel(unsigned program_number, const char *name)
     }
     facts->program_number = program_number;
     *place = facts;
+    return facts;
+}
+
+rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
+{
+    rs_kernel_facts *facts = find_kernel(program->number, name);
+    if (facts != NULL)
+        facts->source = program->hash;
     return facts;
 }
 
@@ -177,8 +185,9 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
 {
     const char *reason = reason_of(facts, at_end);
     json_t *kernel = json_pack(
-        "{s:s, s:i, s:I, s:I, s:f, s:f, s:o}", "name", facts->name, "program",
-        (int)facts->program_number, "launches", (json_int_t)facts->launches, "transformed_launches",
+        "{s:s, s:i, s:o, s:I, s:I, s:f, s:f, s:o}", "name", facts->name, "program",
+        (int)facts->program_number, "source", json_sprintf("%016llx", facts->source), "launches",
+        (json_int_t)facts->launches, "transformed_launches",
         (json_int_t)facts->transformed_launches, "seconds", facts->seconds, "transformed_seconds",
         facts->transformed_seconds, "arguments", arguments_of(facts, at_end));
     if (reason != NULL && (facts->launches == 0 || facts->launches > facts->transformed_launches))

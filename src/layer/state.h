@@ -115,6 +115,7 @@ typedef struct {
 typedef struct rs_kernel_facts {
     char *name;
     unsigned program_number;
+    unsigned long long source; /* hash of the program's source and options */
     size_t launches;
     size_t transformed_launches;
     double seconds;

@@ -187,7 +187,8 @@ json_t *rs_timing_line(void)
         const char *way = one->back ? "back" : "there";
         json_array_append_new(
             line, one->facts != NULL
-                      ? json_pack("{s:s, s:b, s:f, s:f}", "kernel", one->facts->name, "transformed",
+                      ? json_pack("{s:s, s:i, s:b, s:f, s:f}", "kernel", one->facts->name,
+                                  "program", (int)one->facts->program_number, "transformed",
                                   (int)one->rewritten, "start", start, "seconds", seconds)
                       : json_pack("{s:s, s:f, s:f}", "conversion", way, "start", start, "seconds",
                                   seconds));

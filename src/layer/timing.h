@@ -50,8 +50,8 @@ void rs_timing_count_part(size_t bytes);
 
 rs_conversion_sums rs_timing_conversions(void);
 
-/* What ran when: an array of {kernel (name) or conversion ("there", "back"), start, seconds}, start
- * in seconds after the first; the first few thousand. A new reference. */
+/* What ran when: an array of {kernel (name) and program, or conversion ("there", "back"), start,
+ * seconds}, start in seconds after the first; the first few thousand. A new reference. */
 json_t *rs_timing_line(void);
 
 #endif

@@ -7,7 +7,7 @@
  *   m  maps a part and writes it       takes it as floats        f  waits for everything
  *   t  launches another kernel on it
  *   x  ends the program at once       z  sleeps for a tenth of a second
- *   e  the same by _exit()
+ *   e  the same by _exit()            b  builds the program again, whose kernels come next
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
  * MADE_UP_TIMES the clock is made up (made_up_clock.c).
@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static cl_device_id device;
 static cl_context context;
 static cl_command_queue queue;
 static cl_kernel grow, shrink, plain;
@@ -44,36 +45,45 @@ enum {
 
 /* ---- the commands ---- */
 
+static cl_kernel make_kernel(cl_program program, const char *name)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error, "clCreateKernel");
+    check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    return kernel;
+}
+
+static void build(void)
+{
+    const char *text = items_source;
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    check(error, "clCreateProgramWithSource");
+    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
+    if (grow == NULL)
+        pass_nanoseconds(START);
+    grow = make_kernel(program, "grow");
+    shrink = make_kernel(program, "shrink");
+    plain = make_kernel(program, "plain");
+}
+
 static void set_up(void)
 {
     cl_platform_id platform;
-    cl_device_id device;
     cl_int error;
-    const char *text = items_source;
     check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     check(error, "clCreateContext");
     queue = clCreateCommandQueue(context, device, 0, &error);
     check(error, "clCreateCommandQueue");
-    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
-    check(error, "clCreateProgramWithSource");
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    pass_nanoseconds(START);
-    grow = clCreateKernel(program, "grow", &error);
-    check(error, "clCreateKernel");
-    shrink = clCreateKernel(program, "shrink", &error);
-    check(error, "clCreateKernel");
-    plain = clCreateKernel(program, "plain", &error);
-    check(error, "clCreateKernel");
     model = calloc(count, sizeof(item));
     scratch = calloc(count, sizeof(item));
     buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof(item),
                             model, &error);
     check(error, "clCreateBuffer");
-    check(clSetKernelArg(grow, 0, sizeof buffer, &buffer), "clSetKernelArg");
-    check(clSetKernelArg(shrink, 0, sizeof buffer, &buffer), "clSetKernelArg");
-    check(clSetKernelArg(plain, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    build();
 }
 
 static void launch(cl_kernel kernel)
@@ -165,6 +175,9 @@ static void carry_out(char command)
         break;
     case 'f':
         check(clFinish(queue), "clFinish");
+        break;
+    case 'b':
+        build();
         break;
     case 'e':
         _exit(0);

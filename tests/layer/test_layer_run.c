@@ -1,6 +1,7 @@
 /* `restride run`: whatever is wrong with Restride's own part, the program runs. */
 #include "runs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A rewriter that is missing, fails, answers nonsense or nothing: the program runs in its own
@@ -89,6 +90,54 @@ static void test_program_without_an_end(void **state)
     assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
 }
 
+/* The text of a file, which the next call overwrites. */
+static const char *text_of(const char *path)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* A kernel is compared with the one of the same program, once; kernels of one name are told apart,
+ * and the page, the JSON and standard error have the same speed-up. */
+static void test_baseline_of_two_programs(void **state)
+{
+    (void)state;
+    char baseline[128], page[128], expected[160];
+    snprintf(baseline, sizeof baseline, "%s", in_folder("baseline.json"));
+    snprintf(page, sizeof page, "%s", in_folder("page.html"));
+    const char *run_it = "%s run %s --report %s --report %s -- %s wbllllllflfr 40000";
+    assert_int_equal(exit_status(run(run_it, RESTRIDE_PROGRAM, "--policy off", baseline, page,
+                                     SEQUENCE_PROGRAM)),
+                     0);
+    snprintf(expected, sizeof expected, "--policy asta --baseline %s", baseline);
+    assert_int_equal(
+        exit_status(run(run_it, RESTRIDE_PROGRAM, expected, report_path, page, SEQUENCE_PROGRAM)),
+        0);
+    size_t i;
+    double before = 0;
+    json_t *loaded = report(), *kernel;
+    const json_t *compared = json_object_get(loaded, "baseline");
+    json_array_foreach(json_object_get(loaded, "kernels"), i, kernel)
+    {
+        before += json_number_value(json_object_get(kernel, "baseline_seconds"));
+    }
+    assert_true(before > 0);
+    assert_float_equal(json_number_value(json_object_get(compared, "kernel_seconds")), before, 0);
+    const double speedup = json_number_value(json_object_get(compared, "speedup"));
+    snprintf(expected, sizeof expected, "(%.2f times)", speedup);
+    assert_non_null(strstr(errors(), expected));
+    snprintf(expected, sizeof expected, "<b>%.2f×</b>kernels against the baseline", speedup);
+    assert_non_null(strstr(text_of(page), expected));
+    assert_non_null(strstr(text_of(page), ">grow (program 1)<"));
+    assert_non_null(strstr(text_of(page), ">grow (program 2), baseline<"));
+    assert_null(strstr(text_of(page), ">grow (program 1), baseline<"));
+    json_decref(loaded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +147,7 @@ int main(void)
         cmocka_unit_test(test_unwritable_report),
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
+        cmocka_unit_test(test_baseline_of_two_programs),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

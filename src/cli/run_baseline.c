@@ -1,0 +1,112 @@
+/* Compares a run with an earlier one, kernel by kernel: see run_report.h. */
+#include "cli/run_report.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+restride_status rs_run_report_read(json_t **report, const char *path)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    restride_status status = rs_text_read_file(&text, path);
+    if (status != RESTRIDE_OK)
+        return status;
+    *report = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
+    rs_text_free(&text);
+    if (json_is_array(json_object_get(*report, "kernels")))
+        return RESTRIDE_OK;
+    json_decref(*report);
+    *report = NULL;
+    return rs_fail(RESTRIDE_SYNTAX, "%s is no JSON report of restride run.", path);
+}
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* Whether both are of the same name and source. Reports of versions that did not tell the source
+ * have the program's number alone. */
+static bool is_same(const json_t *kernel, const json_t *earlier)
+{
+    const char *const identity =
+        json_object_get(earlier, "source") != NULL && json_object_get(kernel, "source") != NULL
+            ? "source"
+            : "program";
+    return json_equal(json_object_get(kernel, "name"), json_object_get(earlier, "name")) &&
+           json_equal(json_object_get(kernel, identity), json_object_get(earlier, identity));
+}
+
+/* Takes a kernel's counterpart out of the earlier ones, so that each is compared once; NULL when
+ * there is none left. The caller's. */
+static json_t *take_same(json_t *earlier, const json_t *kernel)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(earlier, i, one)
+    {
+        if (!is_same(kernel, one))
+            continue;
+        json_incref(one);
+        json_array_remove(earlier, i);
+        return one;
+    }
+    return NULL;
+}
+
+static size_t count_launched(const json_t *kernels)
+{
+    size_t i, count = 0;
+    json_t *kernel;
+    json_array_foreach((json_t *)kernels, i, kernel)
+    {
+        count += number(kernel, "launches") > 0;
+    }
+    return count;
+}
+
+static void note_uncompared(json_t *report, size_t count)
+{
+    if (count > 0)
+        json_array_append_new(
+            json_object_get(report, "notes"),
+            json_sprintf("%zu kernel%s launched in this run alone or in the baseline's alone: not "
+                         "compared.",
+                         count, count == 1 ? " was" : "s were"));
+}
+
+void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path)
+{
+    double before = 0, after = 0, launches = 0;
+    size_t i, uncompared = 0;
+    json_t *kernel, *earlier = json_copy(json_object_get(baseline, "kernels"));
+    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
+    {
+        json_t *same = take_same(earlier, kernel);
+        if (number(same, "launches") > 0 && number(kernel, "launches") > 0) {
+            json_object_set(kernel, "baseline_seconds", json_object_get(same, "seconds"));
+            json_object_set(kernel, "baseline_launches", json_object_get(same, "launches"));
+            before += number(same, "seconds");
+            after += number(kernel, "seconds");
+            launches += number(kernel, "launches");
+        } else if (number(same, "launches") + number(kernel, "launches") > 0) {
+            uncompared++;
+        }
+        json_decref(same);
+    }
+    note_uncompared(report, uncompared + count_launched(earlier));
+    json_decref(earlier);
+    const double marshal = number(json_object_get(report, "marshal"), "seconds");
+    json_t *result =
+        json_pack("{s:o, s:f, s:f, s:f, s:f}", "file", rs_json_string(baseline_path), "seconds",
+                  number(baseline, "seconds"), "kernel_seconds", before, "compared_seconds", after,
+                  "gained_seconds", before - after - marshal);
+    if (after > 0 && before > 0)
+        json_object_set_new(result, "speedup", json_real(before / after));
+    if (after > 0 && before > after)
+        json_object_set_new(result, "paid_back_launches",
+                            json_real(marshal / ((before - after) / launches)));
+    json_object_set_new(report, "baseline", result);
+}
