@@ -1,7 +1,10 @@
 /* Pieces of the report's HTML page: see page.h. */
 #include "cli/page.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+enum { MOST_IN_NAME = 28 };
 
 void rs_page_escaped(rs_text *page, const char *string)
 {
@@ -17,6 +20,42 @@ void rs_page_escaped(rs_text *page, const char *string)
         else
             rs_text_add(page, string, 1);
     }
+}
+
+/* Whether a character of UTF-8 begins there. */
+static bool begins_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+void rs_page_shorten(rs_text *text, const char *name)
+{
+    const size_t length = strlen(name);
+    size_t head = MOST_IN_NAME / 2, tail = length - (MOST_IN_NAME - MOST_IN_NAME / 2 - 1);
+    if (length <= MOST_IN_NAME) {
+        rs_text_add_string(text, name);
+        return;
+    }
+    while (head > 0 && !begins_character(name[head]))
+        head--;
+    while (!begins_character(name[tail]))
+        tail++;
+    rs_text_add(text, name, head);
+    rs_text_add_string(text, "…");
+    rs_text_add_string(text, name + tail);
+}
+
+void rs_page_bar_name(rs_text *page, int x, int y, const char *name)
+{
+    rs_text shown = RS_TEXT_EMPTY;
+    rs_page_shorten(&shown, name);
+    rs_text_format(page, "<text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"end\"><title>", x,
+                   y);
+    rs_page_escaped(page, name);
+    rs_text_add_string(page, "</title>");
+    rs_page_escaped(page, shown.data);
+    rs_text_add_string(page, "</text>\n");
+    rs_text_free(&shown);
 }
 
 const char *rs_page_string(const json_t *object, const char *key)

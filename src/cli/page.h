@@ -8,6 +8,12 @@
 
 void rs_page_escaped(rs_text *page, const char *string);
 
+/* A name, without its middle where it is too long for a figure. */
+void rs_page_shorten(rs_text *text, const char *name);
+
+/* A name beside a bar of a figure, which ends at `x`; the whole of it is seen with the pointer. */
+void rs_page_bar_name(rs_text *page, int x, int y, const char *name);
+
 /* Seconds with a fitting unit. */
 void rs_page_time(rs_text *page, double seconds);
 

@@ -11,14 +11,13 @@
 
 enum {
     WIDTH = 900,
-    LABELS = 190, /* pixels for the names */
+    LABELS = 220, /* pixels for the names */
     LANE = 26,
     BAR = 16,
     AXIS = 26,
     MARGIN = 30, /* behind the last bar, for a tick's label */
     MOST_LANES = 16,
-    TICKS = 5,
-    MOST_NAME = 26 /* characters of a kernel's name */
+    TICKS = 5
 };
 
 typedef struct {
@@ -79,13 +78,7 @@ static void draw_lane(time_line *line, const json_t *bars, size_t lane)
     pending last = {NULL, 0, 0};
     size_t i;
     json_t *bar;
-    rs_text_format(line->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABELS - 10,
-                   (int)lane * LANE + 5 + 13);
-    rs_text shown = RS_TEXT_EMPTY;
-    rs_text_add(&shown, line->names[lane], strnlen(line->names[lane], MOST_NAME));
-    rs_page_escaped(line->page, shown.data);
-    rs_text_free(&shown);
-    rs_text_add_string(line->page, "</text>\n");
+    rs_page_bar_name(line->page, LABELS - 10, (int)lane * LANE + 5 + 13, line->names[lane]);
     json_array_foreach((json_t *)bars, i, bar)
     {
         if (lane_of(line, bar) != lane)
@@ -271,12 +264,14 @@ static void add_curve(rs_text *page, const json_t *kernel, double conversions)
         stays[i] = 1e3 * own * x[i];
         moves[i] = 1e3 * (conversions + rewritten * x[i]);
     }
+    rs_text title = RS_TEXT_EMPTY;
+    rs_page_shorten(&title, rs_page_string(kernel, "label"));
     const rs_plot_series series[] = {
         {.name = "own layout", .count = POINTS, .x = x, .y = stays},
         {.name = "other, with conversions", .count = POINTS, .x = x, .y = moves},
     };
     const rs_plot plot = {.kind = RS_PLOT_LINES,
-                          .title = rs_page_string(kernel, "label"),
+                          .title = title.data,
                           .x_label = "launches",
                           .y_label = "ms",
                           .series = series,
@@ -292,6 +287,7 @@ static void add_curve(rs_text *page, const json_t *kernel, double conversions)
         rs_page_image(page, svg.data, description.data);
         rs_text_add_string(page, "</div>\n");
     }
+    rs_text_free(&title);
     rs_text_free(&svg);
     rs_text_free(&description);
 }

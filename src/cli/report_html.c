@@ -156,11 +156,9 @@ static void add_bar(chart *drawing, const char *label, const char *kind, double 
                     double moved)
 {
     const double width = bar_width(drawing, seconds), second = bar_width(drawing, moved);
-    rs_text_format(drawing->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL_WIDTH - 10,
-                   drawing->y + 14);
-    rs_page_escaped(drawing->page, label);
+    rs_page_bar_name(drawing->page, LABEL_WIDTH - 10, drawing->y + 14, label);
     rs_text_format(drawing->page,
-                   "</text><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
+                   "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
                    "height=\"%d\"/><rect class=\"asta\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
                    "height=\"%d\"/><text class=\"soft\" x=\"%.1f\" y=\"%d\">",
                    kind, LABEL_WIDTH, drawing->y, width - second, BAR_HEIGHT,
@@ -321,7 +319,7 @@ static void add_picture(rs_text *page, const json_t *argument)
     bool tiled = rs_page_number(argument, "tile") > 0;
     rs_record record;
     if (rs_record_from_json(&record, description) == RESTRIDE_OK) {
-        rs_text_add_string(page, "<details><summary>Structures <code>");
+        rs_text_add_string(page, "<details open><summary>Structures <code>");
         rs_page_escaped(page, rs_page_string(description, "name"));
         rs_text_add_string(page, "</code> before and after");
         if (tiled)

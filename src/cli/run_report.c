@@ -247,7 +247,7 @@ static void print_gain(const json_t *report, FILE *stream)
             json_number_value(json_object_get(baseline, "compared_seconds")),
             json_number_value(json_object_get(baseline, "speedup")));
     if (paid_back != NULL)
-        fprintf(stream, "; the conversions were paid back after %.2f launches",
+        fprintf(stream, "; the conversions were paid back after %.1f launches",
                 json_number_value(paid_back));
     fprintf(stream, ".\n");
 }

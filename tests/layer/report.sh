@@ -49,6 +49,15 @@ says out '<span class="chip tried">tried</span></td><td><code>i/32 f i%32</code>
 says out '<span class="chip possible">possible</span>'
 grep -q 'break-even\|paid back\|How the structures lie' "$work/slow.html" && complain "a trial that was given up is said to pay"
 
+# Long names wrap in tables, and are shortened in figures.
+OPENCL_LAYERS=$gpu expect 0 "$restride" run --policy asta --report "$work/names.html" -- "$sequence" wnlsfr 32768
+sed "s|</body>|<script>document.body.setAttribute('data-fits', document.documentElement.scrollWidth <= window.innerWidth);</script>&|" \
+    "$work/names.html" >"$work/measured.html"
+browse --dump-dom "file://$work/measured.html" >"$work/out"
+says out 'data-fits="true"'
+says out '<title>n{200}</title>n{14}…n{13}</text>'
+grep -q '<details open' "$work/names.html" || complain "the pictures of the structures are not printed"
+
 # A blank page makes a far smaller picture.
 echo '<!doctype html><title>blank</title>' >"$work/blank.html"
 browse --screenshot="$work/blank.png" "file://$work/blank.html"

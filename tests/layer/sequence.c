@@ -8,6 +8,7 @@
  *   t  launches another kernel on it
  *   x  ends the program at once       z  sleeps for a tenth of a second
  *   e  the same by _exit()            b  builds the program again, whose kernels come next
+ *   n  the same, with a kernel of a long name for s
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
  * MADE_UP_TIMES the clock is made up (made_up_clock.c).
@@ -27,6 +28,7 @@ static cl_kernel grow, shrink, plain;
 static cl_mem buffer;
 static item *model, *scratch;
 static size_t count = 1000;
+static char long_name[201];
 static float next;
 
 static void check(cl_int error, const char *what)
@@ -54,18 +56,21 @@ static cl_kernel make_kernel(cl_program program, const char *name)
     return kernel;
 }
 
-static void build(void)
+/* With another name for the kernel "plain". */
+static void build(const char *plain_name)
 {
     const char *text = items_source;
+    char options[300];
     cl_int error;
+    snprintf(options, sizeof options, "-Dplain=%s", plain_name);
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     check(error, "clCreateProgramWithSource");
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
+    check(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
     if (grow == NULL)
         pass_nanoseconds(START);
     grow = make_kernel(program, "grow");
     shrink = make_kernel(program, "shrink");
-    plain = make_kernel(program, "plain");
+    plain = make_kernel(program, plain_name);
 }
 
 static void set_up(void)
@@ -83,7 +88,7 @@ static void set_up(void)
     buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof(item),
                             model, &error);
     check(error, "clCreateBuffer");
-    build();
+    build("plain");
 }
 
 static void launch(cl_kernel kernel)
@@ -177,7 +182,11 @@ static void carry_out(char command)
         check(clFinish(queue), "clFinish");
         break;
     case 'b':
-        build();
+        build("plain");
+        break;
+    case 'n':
+        memset(long_name, 'n', sizeof long_name - 1);
+        build(long_name);
         break;
     case 'e':
         _exit(0);
