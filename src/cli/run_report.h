@@ -57,6 +57,10 @@ typedef struct {
 
 rs_run_counts rs_run_report_count(const json_t *report);
 
+/* Notes which kernels and arguments of a configuration file (config/config.h; NULL: none) no kernel
+ * of the program was. */
+void rs_run_report_check_names(json_t *report, const json_t *config);
+
 /* Whether the report holds seconds (the run was asked for a report file). */
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream);
 

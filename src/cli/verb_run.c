@@ -314,6 +314,8 @@ static bool tell(const run_options *options, const char *folder, bool has_layer,
         rs_cli_fail(0, "run", "There was not enough memory for the report.");
     if (report != NULL && options->baseline != NULL)
         rs_run_report_compare(report, options->baseline, options->baseline_path);
+    if (report != NULL)
+        rs_run_report_check_names(report, options->config);
     const char *nothing = reason_for_nothing(report, has_layer, result);
     if (nothing != NULL)
         json_array_append_new(json_object_get(report, "notes"), json_string(nothing));

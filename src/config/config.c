@@ -90,10 +90,13 @@ static int put_layout(reading *r, const char *kernel, const char *argument, cons
     restride_layout_destroy(layout);
     r->out_of_memory = r->out_of_memory || status == RESTRIDE_OUT_OF_MEMORY;
     if (status != RESTRIDE_OK)
-        return refuse(r,
-                      "the value of %s is neither a layout such as i/32 f i%%32 nor dimensions "
-                      "such as [n][20]",
-                      argument);
+        return refuse(
+            r,
+            strcmp(argument, "policy") == 0
+                ? "the value of %s is no layout; the policy of one kernel is written .policy"
+                : "the value of %s is neither a layout such as i/32 f i%%32 nor "
+                  "dimensions such as [n][20]",
+            argument);
     return put_argument(r, r->layouts, kernel, argument, value);
 }
 

@@ -65,6 +65,8 @@ static void test_wrong_lines(void **state)
         const char *sentence;
     } wrong[] = {
         {"[move]\na = i g\n", "test.ini:2: the value of a is neither a layout"},
+        {"[move]\npolicy = off\n",
+         "policy is no layout; the policy of one kernel is written .policy"},
         {"[move]\na = i/32 f\n", "test.ini:2: the value of a is neither a layout"},
         {"[move]\na =\n", "test.ini:2: a has no value"},
         {"[move]\n\na[0] = f i\n", "test.ini:3: a[0] is not the name of an argument"},

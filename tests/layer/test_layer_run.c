@@ -138,6 +138,29 @@ static void test_baseline_of_two_programs(void **state)
     json_decref(loaded);
 }
 
+#ifdef HAVE_CONFIG
+/* Names that nothing has are told; others are not. */
+static void test_names_of_nothing(void **state)
+{
+    (void)state;
+    write_config("[grow]\nitems = f i\nitens = f i\n[nosuch]\n.policy = off\nitems = f i\n"
+                 "[*]\nother = f i\nitems = i/16 f i%16\n");
+    assert_int_equal(exit_status(run("%s run --config %s --policy asta --report %s -- %s wllr",
+                                     RESTRIDE_PROGRAM, config_path, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    assert_non_null(strstr(errors(), "grow.itens: in the configuration, but no kernel here"));
+    assert_non_null(strstr(errors(), "[nosuch]: in the configuration, but no kernel of this name"));
+    assert_non_null(strstr(errors(), "restride: other: in the configuration"));
+    assert_null(strstr(errors(), "items: in the configuration"));
+    json_t *loaded = report();
+    assert_int_equal(json_array_size(json_object_get(loaded, "notes")), 3);
+    json_decref(loaded);
+    assert_int_equal(exit_status(run("%s run --config %s -- true", RESTRIDE_PROGRAM, config_path)),
+                     0);
+    assert_null(strstr(errors(), "in the configuration"));
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +171,9 @@ int main(void)
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_baseline_of_two_programs),
+#ifdef HAVE_CONFIG
+        cmocka_unit_test(test_names_of_nothing),
+#endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
