@@ -3,8 +3,9 @@
  * first platform, gets the device that the user named. cpu and gpu stand for the kind; any other
  * word is a part of a device's name, in any case of letters.
  */
-#include "layer/state.h"
+#include "layer/report.h"
 
+#include "base/text.h"
 #include "engine/open.h"
 
 #include <stdlib.h>
@@ -35,14 +36,55 @@ static cl_uint find_chosen(cl_platform_id platform, cl_device_id chosen[MOST])
     return found;
 }
 
+/* Tells that no platform has a chosen device, and which devices there are. */
+static void note_missing(void)
+{
+    cl_platform_id platforms[MOST];
+    cl_device_id devices[MOST];
+    cl_uint platform_count = 0, count;
+    rs_text names = RS_TEXT_EMPTY;
+    rs_driver()->clGetPlatformIDs(MOST, platforms, &platform_count);
+    for (cl_uint p = 0; p < platform_count && p < MOST; p++) {
+        if (find_chosen(platforms[p], devices) > 0 ||
+            rs_driver()->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &count) !=
+                CL_SUCCESS)
+            continue;
+        for (cl_uint i = 0; i < count && i < MOST; i++) {
+            char name[256] = "";
+            rs_driver()->clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+            rs_text_format(&names, "%s%s", names.size > 0 ? ", " : "", name);
+        }
+    }
+    if (names.data != NULL) {
+        rs_layer_lock();
+        rs_report_note("--device %s: no device is of this kind or has this word in its name; there "
+                       "are: %s.",
+                       rs_the_layer.settings.device, names.data);
+        rs_report_write(false);
+        rs_layer_unlock();
+    }
+    rs_text_free(&names);
+}
+
+/* Whether a question is the driver's to refuse, whatever devices there are. */
+static bool is_refused(cl_platform_id platform, cl_device_type type)
+{
+    static const cl_device_type kinds = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU |
+                                        CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |
+                                        CL_DEVICE_TYPE_CUSTOM;
+    cl_uint count;
+    cl_int error = rs_driver()->clGetDeviceIDs(platform, type, 0, NULL, &count);
+    return (error != CL_SUCCESS && error != CL_DEVICE_NOT_FOUND) || type == 0 ||
+           (type != CL_DEVICE_TYPE_ALL && (type & ~kinds) != 0);
+}
+
 static cl_int CL_API_CALL get_devices(cl_platform_id platform, cl_device_type type, cl_uint room,
                                       cl_device_id *devices, cl_uint *count)
 {
     cl_device_id chosen[MOST];
     cl_uint found = find_chosen(platform, chosen);
-    cl_int error = rs_driver()->clGetDeviceIDs(platform, type, 0, NULL, NULL);
-    if (error == CL_INVALID_DEVICE_TYPE || error == CL_INVALID_PLATFORM ||
-        (devices == NULL && count == NULL) || (devices != NULL && room == 0))
+    if (is_refused(platform, type) || (devices == NULL && count == NULL) ||
+        (devices != NULL && room == 0))
         return rs_driver()->clGetDeviceIDs(platform, type, room, devices, count);
     if (count != NULL)
         *count = found;
@@ -72,6 +114,8 @@ static cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id *platforms,
     }
     if (count != NULL)
         *count = found;
+    if (found == 0)
+        note_missing();
     return CL_SUCCESS;
 }
 
@@ -91,8 +135,9 @@ create_context_from_type(const cl_context_properties *properties, cl_device_type
                          void *data, cl_int *error)
 {
     cl_device_id chosen[MOST];
-    cl_uint found = find_chosen(platform_of(properties), chosen);
-    if (found > 0)
+    cl_platform_id platform = platform_of(properties);
+    cl_uint found = find_chosen(platform, chosen);
+    if (found > 0 && !is_refused(platform, type))
         return rs_new_context(
             rs_driver()->clCreateContext(properties, found, chosen, notify, data, error));
     return rs_new_context(

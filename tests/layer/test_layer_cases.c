@@ -77,6 +77,10 @@ static void test_cases(void **state)
     }
     assert_int_not_equal(
         exit_status(run("%s run --device gpu -- %s gpu-only", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
+    assert_int_not_equal(
+        exit_status(run("%s run --device nosuch -- %s svm", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
+    assert_non_null(strstr(errors(), "--device nosuch: no device is of this kind or has this word "
+                                     "in its name; there are: "));
 }
 
 /* What the driver refuses it refuses under the layer, with the same status and without a byte

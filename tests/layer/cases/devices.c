@@ -202,6 +202,9 @@ void case_gpu_only(void)
     cl_int error;
     done(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &found, &count), "clGetDeviceIDs");
     check(count >= 1, "no device");
+    check(clGetDeviceIDs(platform, 0, 1, &found, &count) != CL_SUCCESS, "devices of no type");
+    clCreateContextFromType(NULL, 0, NULL, NULL, &error);
+    check(error != CL_SUCCESS, "a context of no type");
     cl_context made = clCreateContextFromType(NULL, CL_DEVICE_TYPE_GPU, NULL, NULL, &error);
     done(error, "clCreateContextFromType");
     clReleaseContext(made);
