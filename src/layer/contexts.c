@@ -215,8 +215,21 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context cont
         extended[flags_at] = given;
         extended[count] = 0;
     }
-    cl_command_queue handle = rs_driver()->clCreateCommandQueueWithProperties(
-        context, device, given != wanted ? extended : list, error);
+    /* The program's own list decides: a driver may take the other alone, or refuse that alone. */
+    cl_command_queue handle =
+        rs_driver()->clCreateCommandQueueWithProperties(context, device, list, error);
+    cl_command_queue profiled = NULL;
+    if (handle != NULL && given != wanted) {
+        cl_int ignored;
+        profiled =
+            rs_driver()->clCreateCommandQueueWithProperties(context, device, extended, &ignored);
+    }
+    if (profiled != NULL) {
+        rs_driver()->clReleaseCommandQueue(handle);
+        handle = profiled;
+    } else {
+        given = wanted;
+    }
     return keep_queue(handle, context, device, list, wanted, given);
 }
 

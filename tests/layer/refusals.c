@@ -345,6 +345,23 @@ static cl_int call_ask_queue(const int *c)
     return error * 100000 + (cl_int)(value[0] & 0xffff) + (cl_int)size;
 }
 
+static cl_int call_create_queue(const int *c)
+{
+    static const cl_queue_properties size_alone[] = {CL_QUEUE_SIZE, 100, 0},
+                                     wrong_flags[] = {CL_QUEUE_PROPERTIES, 1 << 20, 0},
+                                     unknown[] = {0x1234, 1, 0}, none[] = {0},
+                                     flags[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0},
+                                     no_flags[] = {CL_QUEUE_PROPERTIES, 0, 0};
+    const cl_queue_properties *const lists[] = {size_alone, wrong_flags, unknown, none,
+                                                flags,      no_flags,    NULL};
+    cl_int error = 1;
+    cl_command_queue made = clCreateCommandQueueWithProperties(
+        c[0] ? NULL : context, c[1] ? NULL : device, lists[c[2]], c[3] ? NULL : &error);
+    if (made != NULL)
+        clReleaseCommandQueue(made);
+    return error * 10 + (made != NULL);
+}
+
 static cl_int call_retain_and_release(const int *c)
 {
     cl_int error = clRetainMemObject(buffer_of(c[0]));
@@ -385,6 +402,7 @@ static const struct {
     {"create kernel", call_create_kernel, {2, 4, 2}, 0},
     {"ask buffer", call_ask, {BUFFER, 6, 4, 2, 2}, 0},
     {"ask queue", call_ask_queue, {QUEUE, 3, 4, 2, 2}, 0},
+    {"create queue", call_create_queue, {2, 2, 7, 2}, 0},
     {"retain and release", call_retain_and_release, {BUFFER}, 0},
 };
 
