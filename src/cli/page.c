@@ -81,6 +81,20 @@ void rs_page_time(rs_text *page, double seconds)
         rs_text_format(page, "%.1f µs", seconds * 1e6);
 }
 
+void rs_page_bytes(rs_text *page, double bytes)
+{
+    static const struct {
+        double bytes;
+        const char *name;
+        int decimals;
+    } units[] = {{1e9, "GB", 2}, {1e6, "MB", 1}, {1e3, "kB", 0}, {1, "bytes", 0}};
+    size_t unit = 0;
+    while (unit < sizeof units / sizeof units[0] - 1 && bytes < units[unit].bytes)
+        unit++;
+    rs_text_format(page, "%.*f %s", units[unit].decimals, bytes / units[unit].bytes,
+                   units[unit].name);
+}
+
 void rs_page_image(rs_text *page, const char *svg, const char *description)
 {
     rs_text_add_string(page, "<img alt=\"");

@@ -1,4 +1,4 @@
-/* Pieces of the report's HTML page, and the words and numbers of its JSON. */
+/* Pieces of the report's HTML page and its summary, and the words and numbers of its JSON. */
 #ifndef RS_CLI_PAGE_H
 #define RS_CLI_PAGE_H
 
@@ -16,6 +16,9 @@ void rs_page_bar_name(rs_text *page, int x, int y, const char *name);
 
 /* Seconds with a fitting unit. */
 void rs_page_time(rs_text *page, double seconds);
+
+/* "8.4 MB": an amount with a fitting unit. */
+void rs_page_bytes(rs_text *page, double bytes);
 
 /* A whole SVG document as an image of its own, so that its style stays its own. */
 void rs_page_image(rs_text *page, const char *svg, const char *description);

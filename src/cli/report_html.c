@@ -100,11 +100,14 @@ static void add_cards(rs_text *page, const totals *sums)
         rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
                        rs_page_number(sums->baseline, "speedup"));
     rs_text_add_string(page, "</div>\n");
-    if (sums->marshal_count == 0)
+    if (sums->marshal_count == 0) {
         rs_text_add_string(page, "<p>Nothing was converted");
-    else
-        rs_text_format(page, "<p>%.0f conversion%s moved %.3f GB in place", sums->marshal_count,
-                       sums->marshal_count == 1 ? "" : "s", sums->marshal_bytes * 1e-9);
+    } else {
+        rs_text_format(page, "<p>%.0f conversion%s moved ", sums->marshal_count,
+                       sums->marshal_count == 1 ? "" : "s");
+        rs_page_bytes(page, sums->marshal_bytes);
+        rs_text_add_string(page, " in place");
+    }
     if (sums->marshal_seconds > 0)
         rs_text_format(page, ", %.1f GB/s read and written",
                        2e-9 * sums->marshal_bytes / sums->marshal_seconds);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/page.h"
 
 #include <dirent.h>
 #include <restride_version.h>
@@ -310,6 +311,20 @@ static void print_counts(const rs_run_counts *counts, FILE *stream)
     fprintf(stream, ", %zu kept", arguments[RS_KEPT]);
 }
 
+/* "; 10 launches, 3 conversions of 8.4 MB in all." */
+static void print_commands(const rs_run_counts *counts, const json_t *marshal, FILE *stream)
+{
+    const json_int_t conversions = json_integer_value(json_object_get(marshal, "count"));
+    rs_text amount = RS_TEXT_EMPTY;
+    rs_page_bytes(&amount, json_number_value(json_object_get(marshal, "bytes")));
+    fprintf(stream, "; %.0f launch%s, %lld conversion%s", counts->launches,
+            counts->launches == 1 ? "" : "es", (long long)conversions, conversions == 1 ? "" : "s");
+    if (conversions > 0 && amount.data != NULL)
+        fprintf(stream, " of %s in all", amount.data);
+    fprintf(stream, ".\n");
+    rs_text_free(&amount);
+}
+
 static void print_all_counts(const json_t *report, bool with_times, FILE *stream)
 {
     const rs_run_counts counts = rs_run_report_count(report);
@@ -317,8 +332,7 @@ static void print_all_counts(const json_t *report, bool with_times, FILE *stream
     double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
     double gigabytes = json_number_value(json_object_get(marshal, "bytes")) * 1e-9;
     print_counts(&counts, stream);
-    fprintf(stream, "; %.0f launches, %lld conversions of %.3f GB in all.\n", counts.launches,
-            (long long)json_integer_value(json_object_get(marshal, "count")), gigabytes);
+    print_commands(&counts, marshal, stream);
     if (with_times)
         fprintf(stream,
                 "restride: kernels %.3f s, conversions %.6f s (%.0f GB/s read and written), the "

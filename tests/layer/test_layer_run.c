@@ -138,6 +138,20 @@ static void test_baseline_of_two_programs(void **state)
     json_decref(loaded);
 }
 
+/* Amounts have a fitting unit, and one is no plural. */
+static void test_small_amounts(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run --policy asta -- %s wlfx 1000", RESTRIDE_PROGRAM,
+                                     SEQUENCE_PROGRAM)),
+                     0);
+    assert_non_null(strstr(errors(), "; 1 launch, 1 conversion of 64 kB in all.\n"));
+    assert_int_equal(
+        exit_status(run("%s run --policy off -- %s wlfx 1000", RESTRIDE_PROGRAM, SEQUENCE_PROGRAM)),
+        0);
+    assert_non_null(strstr(errors(), "; 1 launch, 0 conversions.\n"));
+}
+
 #ifdef HAVE_CONFIG
 /* Names that nothing has are told; others are not. */
 static void test_names_of_nothing(void **state)
@@ -171,6 +185,7 @@ int main(void)
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_baseline_of_two_programs),
+        cmocka_unit_test(test_small_amounts),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_names_of_nothing),
 #endif
