@@ -80,6 +80,22 @@ static void add_time_card(rs_text *page, double seconds, const char *label)
     rs_text_format(page, "</b>%s</div>\n", label);
 }
 
+/* What the kernels gained against the baseline. */
+static void add_gain(rs_text *page, const json_t *baseline, double launches)
+{
+    const double gained =
+        rs_page_number(baseline, "kernel_seconds") - rs_page_number(baseline, "compared_seconds");
+    rs_text_add_string(page, " Against the baseline the kernels gained ");
+    if (gained > 0)
+        rs_page_time(page, gained);
+    else
+        rs_text_add_string(page, "nothing");
+    if (json_object_get(baseline, "paid_back_launches") != NULL)
+        rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f",
+                       rs_page_number(baseline, "paid_back_launches"), launches);
+    rs_text_add_string(page, ".");
+}
+
 static void add_cards(rs_text *page, const totals *sums)
 {
     const rs_run_counts *counts = &sums->counts;
@@ -112,15 +128,8 @@ static void add_cards(rs_text *page, const totals *sums)
         rs_text_format(page, ", %.1f GB/s read and written",
                        2e-9 * sums->marshal_bytes / sums->marshal_seconds);
     rs_text_add_string(page, ".");
-    if (json_object_get(sums->baseline, "paid_back_launches") != NULL) {
-        rs_text_add_string(page, " Against the baseline the kernels gained ");
-        rs_page_time(page, rs_page_number(sums->baseline, "kernel_seconds") -
-                               rs_page_number(sums->baseline, "compared_seconds"));
-        rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f.",
-                       rs_page_number(sums->baseline, "paid_back_launches"), counts->launches);
-    } else if (json_object_get(sums->baseline, "speedup") != NULL) {
-        rs_text_add_string(page, " Against the baseline the kernels gained nothing: on this device "
-                                 "the layout was not what held them back.");
+    if (json_object_get(sums->baseline, "speedup") != NULL) {
+        add_gain(page, sums->baseline, counts->launches);
     } else if (arguments[RS_TRANSFORMED] > 0) {
         rs_text_add_string(page, " What was gained can be seen with <code>--baseline</code> and "
                                  "the report of a run with <code>--policy off</code>.");

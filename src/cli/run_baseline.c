@@ -105,7 +105,7 @@ void rs_run_report_compare(json_t *report, const json_t *baseline, const char *b
                   "gained_seconds", before - after - marshal);
     if (after > 0 && before > 0)
         json_object_set_new(result, "speedup", json_real(before / after));
-    if (after > 0 && before > after)
+    if (after > 0 && before > after && marshal > 0)
         json_object_set_new(result, "paid_back_launches",
                             json_real(marshal / ((before - after) / launches)));
     json_object_set_new(report, "baseline", result);

@@ -136,6 +136,13 @@ static void test_baseline_of_two_programs(void **state)
     assert_non_null(strstr(text_of(page), ">grow (program 2), baseline<"));
     assert_null(strstr(text_of(page), ">grow (program 1), baseline<"));
     json_decref(loaded);
+    /* Without conversions nothing is paid back, whichever run was faster. */
+    snprintf(expected, sizeof expected, "--policy off --baseline %s", baseline);
+    assert_int_equal(
+        exit_status(run(run_it, RESTRIDE_PROGRAM, expected, report_path, page, SEQUENCE_PROGRAM)),
+        0);
+    assert_null(strstr(errors(), "paid back"));
+    assert_null(strstr(text_of(page), "paid back"));
 }
 
 /* Amounts have a fitting unit, and one is no plural. */
