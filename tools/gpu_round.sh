@@ -56,7 +56,7 @@ sequences() {
     done
     for log in "$logs"/*; do
         all=$((all + 1))
-        if tail -1 "$log" | grep -q '^status 0,' && grep -q ' launches, [1-9][0-9]* conversions of ' "$log"; then
+        if tail -1 "$log" | grep -q '^status 0,' && grep -qE ' launch(es)?, [1-9][0-9]* conversions? of ' "$log"; then
             right=$((right + 1))
         else
             cat "$log"
