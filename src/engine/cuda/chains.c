@@ -107,7 +107,8 @@ enum {
     RESERVED_BYTES = 1024
 };
 
-bool rs_cuda_is_carried(const rs_cuda_engine *engine, const rs_transpose_task *task)
+/* Shorter elements are moved as fast through registers. */
+static bool is_carried(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
     return engine->architecture >= CARRY_ARCHITECTURE && rs_cuda_word(task) == CARRY_WORD_BYTES &&
            task->unit >= CARRY_LEAST_UNIT;
@@ -172,7 +173,7 @@ restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limi
     const char *position = narrow ? "uint" : "ulong";
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     cutting cut = {0};
-    restride_status status = rs_cuda_is_carried(rs_cuda_engine_of(stage), task)
+    restride_status status = is_carried(rs_cuda_engine_of(stage), task)
                                  ? create_carrying_kernel(stage, launch, position, &cut)
                                  : create_kernel(stage, launch, position, &cut);
     if (status != RESTRIDE_OK)

@@ -76,8 +76,7 @@ static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task
            (word < 16 ? 1 / word : 0) + LAUNCH_BYTES / bytes;
 }
 
-/* Elements that do not begin at lines touch one more, which bulk copies hide, and narrow accesses
- * take more of them. */
+/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
@@ -85,8 +84,7 @@ static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task 
         return reverse_cost(engine, task, scratch_limit);
     double unit = (double)task->unit;
     double word = (double)rs_cuda_word(task);
-    double lines = rs_cuda_is_carried(engine, task) ? 0.03 : 0.2 + 32 / unit;
-    return 1.08 + 95 / unit + misaligned(task->unit, lines) + (word < 16 ? 1 / word : 0);
+    return 1.08 + 95 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
 }
 
 static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,

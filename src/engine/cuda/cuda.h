@@ -140,10 +140,6 @@ double rs_cuda_cost(const restride_engine *engine, const rs_transpose_task *task
 /* Whether a stage of 100! has so many elements that the device walks their cycles. */
 bool rs_cuda_walks_on_device(const rs_transpose_task *task);
 
-/* Whether the bulk copy engine moves the elements of chains that the host walks: shorter ones are
- * moved as fast through registers. */
-bool rs_cuda_is_carried(const rs_cuda_engine *engine, const rs_transpose_task *task);
-
 /* Whether the kernels of all devices move several elements of a square, or of tiles, at once. */
 bool rs_cuda_is_packed(const rs_transpose_task *task);
 
