@@ -37,11 +37,11 @@ fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/
 fuzz layout "${base[@]}" "${layout[@]}"
 fuzz journal "${base[@]}" src/engine/host/slim.c src/engine/host/tile.c src/file/change.c src/file/file.c \
     src/file/journal*.c src/file/steps*.c
-fuzz config "${base[@]}" "${layout[@]}" src/config/config.c -linih -ljansson
+fuzz config "${base[@]}" "${layout[@]}" src/base/json.c src/config/config.c -linih -ljansson
 fuzz trace "${base[@]}" src/sim/trace.c
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
 if [ -n "$libclang" ]; then
     libclang=${libclang%/include/clang-c}
-    fuzz annotations "${base[@]}" src/rewrite/annotations.c src/source/words.c -I"$libclang/include" \
+    fuzz annotations "${base[@]}" src/rewrite/annotations.c src/source/query.c src/source/tree.c src/source/words.c -DRS_CLANG_OPENCL_HEADERS='""' -I"$libclang/include" \
         -L"$libclang/lib" -Wl,-rpath,"$libclang/lib" -lclang -ljansson
 fi
