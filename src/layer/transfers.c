@@ -497,9 +497,16 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
                                         cl_uint wait_count, const cl_event *wait_list,
                                         cl_event *event)
 {
+    rs_command command;
     rs_layer_freeze("the program runs native kernels, which may wait for what it does next");
-    return rs_driver()->clEnqueueNativeKernel(queue, function, arguments, argument_size, count,
-                                              handles, places, wait_count, wait_list, event);
+    rs_command_begin(&command, queue, wait_count, wait_list);
+    for (cl_uint i = 0; handles != NULL && i < count; i++)
+        rs_command_use(&command, handles[i], NULL);
+    cl_int error = RS_CALL(
+        command, clEnqueueNativeKernel(queue, function, arguments, argument_size, count, handles,
+                                       places, command.wait_count, command.wait_list, event));
+    rs_command_end(&command);
+    return error;
 }
 
 void rs_layer_add_transfers(cl_icd_dispatch *table)

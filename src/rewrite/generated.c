@@ -120,7 +120,8 @@ static void write_distance_split(const rs_model *model, const rs_copier *copier,
 }
 
 /* What is assigned to: C++17 has the right side of an assignment before the left one, by operators
- * of classes too, but the arguments of a call in any order. */
+ * of classes too, but the arguments of a call in any order. No list of values is taken for a place,
+ * which begins with a type of its own. */
 static void render_place_cuda(const rs_copier *copier, int number, rs_text *out)
 {
     const char *to = volatile_word(copier->is_volatile);
@@ -129,7 +130,8 @@ static void render_place_cuda(const rs_copier *copier, int number, rs_text *out)
                    "    %schar *const p;\n    const unsigned long count, %s;\n",
                    number, to, copier->bytes ? "from_start" : "at;\n    const long i");
     rs_text_format(out,
-                   "    __device__ restride_place_%d(%schar *to, unsigned long n, %s)"
+                   "    enum class here { is };\n"
+                   "    __device__ restride_place_%d(here, %schar *to, unsigned long n, %s)"
                    " : p(to), count(n), %s {}\n",
                    number, to,
                    copier->bytes ? "unsigned long bytes" : "long index, unsigned long byte",
@@ -161,7 +163,8 @@ static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
     if (load)
         rs_text_format(out, "    alignas(%s) unsigned char own[sizeof(%s)];\n", v, v);
     else
-        rs_text_add_string(out, "    const char *const own = &(const char &)from;\n");
+        rs_text_add_string(out,
+                           "    const char *const own = &reinterpret_cast<const char &>(from);\n");
     write_distance_split(model, copier, out);
     write_members(model, number, out);
     rs_text_format(

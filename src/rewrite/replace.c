@@ -94,8 +94,11 @@ static void write_store(const rs_writer *w, const rs_access *a, int self, const 
     const bool unions = w->model->language == RS_OPENCL_C;
     if (a->value_used && unions)
         rs_text_format(text, "((union restride_value_%d){.bytes = ", copier);
-    rs_text_format(text, "%srestride_%s_%d((%s char *)%s%s, ", unions ? "" : "(",
-                   unions ? "store" : "place", copier, qualifiers, rs_base_prefix(w->model, a),
+    if (unions)
+        rs_text_format(text, "restride_store_%d(", copier);
+    else
+        rs_text_format(text, "(restride_place_%d(restride_place_%d::here::is, ", copier, copier);
+    rs_text_format(text, "(%s char *)%s%s, ", qualifiers, rs_base_prefix(w->model, a),
                    w->model->arguments[a->argument].name);
     rs_write_place(w, a, self);
     if (unions)

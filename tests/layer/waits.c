@@ -405,16 +405,18 @@ static void fork_beside_call(void)
     launch_wide(kernel);
 }
 
-static volatile int is_free;
+static volatile int is_free, sees_cells;
+static cell before_native[CELLS];
 
 static void CL_CALLBACK wait_until_free(void *arguments)
 {
-    (void)arguments;
+    sees_cells = memcmp(*(void **)arguments, before_native, sizeof before_native) == 0;
     while (!is_free)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-/* A native kernel waits for the program, which makes a user event first. */
+/* A native kernel has a buffer as the program left it, and waits for the program, which makes a
+ * user event first. */
 static void native(void)
 {
     cl_device_exec_capabilities can;
@@ -422,9 +424,13 @@ static void native(void)
     launch(queues[0], add, NULL, NULL);
     count_launch();
     clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
-    if ((can & CL_EXEC_NATIVE_KERNEL) != 0)
-        check(clEnqueueNativeKernel(queues[0], wait_until_free, NULL, 0, 0, NULL, NULL, 0, NULL,
-                                    NULL) == CL_SUCCESS,
+    memcpy(before_native, expected, sizeof expected);
+    void *place = NULL;
+    const void *places[] = {&place};
+    sees_cells = (can & CL_EXEC_NATIVE_KERNEL) == 0;
+    if (!sees_cells)
+        check(clEnqueueNativeKernel(queues[0], wait_until_free, &place, sizeof place, 1, &cells,
+                                    places, 0, NULL, NULL) == CL_SUCCESS,
               "a native kernel was refused");
     launch(queues[0], add, NULL, NULL);
     count_launch();
@@ -434,6 +440,7 @@ static void native(void)
     is_free = 1;
     clSetUserEventStatus(user, CL_COMPLETE);
     compare(queues[0]);
+    check(sees_cells, "a native kernel saw other bytes");
 }
 
 int main(int argc, char **argv)

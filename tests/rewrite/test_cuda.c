@@ -41,6 +41,11 @@ static const cuda_case cases[] = {
     {"sides of an assignment", "",
      KERNEL("P") "int j = i; if (i + 1 == n) return; a[j++] = b[j]; P s = b[j]; P *p = a + i, *q = "
                  "p; *q++ = *q; a[j] = b[j = i]; p->id += j; }"},
+    {"lists of values", "", KERNEL("P") "a[i] = {1, 2, 3, i, 5}; if (b[i].id & 1) a[i] = {}; }"},
+    {"vectors from lists", "", KERNEL("V") "a[i].q = {0, 1, 2, 3}; a[i].r = {b[i].r.y, 2}; }"},
+    {"conversions of a structure's own",
+     "struct W { float x; int y; __device__ operator float() const { return x; } };\n",
+     KERNEL("W") "a[i] = b[i]; W s = b[i]; s.y = (int)s + 1; a[n - 1 - i] = s; }"},
     {"assignment as a value", "", KERNEL("P") "P s; s = a[i] = b[i]; a[i].next = (a[i] = s).id; }"},
     {"values of places", "",
      KERNEL("P") "a[i].x = a[i].y = b[i].z; int k = a[i].id += 3; if (a[i].id = k) a[i].next = "
