@@ -410,7 +410,8 @@ static cell before_native[CELLS];
 
 static void CL_CALLBACK wait_until_free(void *arguments)
 {
-    sees_cells = memcmp(*(void **)arguments, before_native, sizeof before_native) == 0;
+    const void *wanted = before_native;
+    sees_cells = memcmp(*(void **)arguments, wanted, sizeof before_native) == 0;
     while (!is_free)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
