@@ -268,6 +268,32 @@ bool rs_names_constant(const char *name)
     return starts_here(name, "M_") || rs_fixed_value(name) != NULL;
 }
 
+static size_t find_line(const char *text, bool (*matches)(const char *))
+{
+    size_t line = 1;
+    for (const char *c = text; *c != '\0'; c++) {
+        line += *c == '\n';
+        if (matches(c))
+            return line;
+    }
+    return 0;
+}
+
+static bool is_pasting(const char *text)
+{
+    return starts_here(text, "##") || starts_here(text, "%:%:");
+}
+
+size_t rs_doubt_pasting(const char *text)
+{
+    return find_line(text, is_pasting);
+}
+
+size_t rs_doubt_header_names(const char *text)
+{
+    return find_line(text, is_device_name);
+}
+
 size_t rs_doubt_device_names(const char *text, bool cuda)
 {
     joined_lines lines = {.cursor = text, .next = 1};

@@ -28,6 +28,11 @@ bool rs_doubt_packing(const char *text, size_t *where);
  */
 size_t rs_doubt_operators(const char *text);
 
+/* The same of ## alone; and the line of the first name that OpenCL C has as a macro, and CUDA in
+ * the headers of the system, which are not read. */
+size_t rs_doubt_pasting(const char *text);
+size_t rs_doubt_header_names(const char *text);
+
 /* The value that OpenCL C fixes for the macro of that name, one of the limits of integers; NULL
  * when it is none. */
 const char *rs_fixed_value(const char *name);

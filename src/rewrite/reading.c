@@ -112,6 +112,17 @@ static void note_place(rs_source_place *first, const char *file, size_t line)
         *first = (rs_source_place){file, line};
 }
 
+/* What may be taken for something else than the device's compiler takes it for. */
+static void note_doubts(rs_rewriting *r, const char *file, const char *text)
+{
+    note_place(&r->operators, file, rs_doubt_operators(text));
+    note_place(&r->device_names, file, rs_doubt_device_names(text, is_cuda(r)));
+    if (!is_cuda(r))
+        return;
+    note_place(&r->pasting, file, rs_doubt_pasting(text));
+    note_place(&r->header_names, file, rs_doubt_header_names(text));
+}
+
 /* Keeps the whole source when a text that cpp reads asks what compilers answer differently. */
 static restride_status check_questions(rs_rewriting *r, const char *text, const char *file,
                                        bool *stopped)
@@ -137,8 +148,7 @@ static restride_status check_headers(rs_rewriting *r, bool *stopped)
         status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
         if (status == RESTRIDE_OK) {
             status = check_questions(r, text.data, file, stopped);
-            note_place(&r->operators, file, rs_doubt_operators(text.data));
-            note_place(&r->device_names, file, rs_doubt_device_names(text.data, is_cuda(r)));
+            note_doubts(r, file, text.data);
         } else if (status == RESTRIDE_IO) {
             *stopped = true;
             status = rs_keep_source(r, "a header cannot be read", file, 0);
@@ -263,9 +273,8 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         status = check_questions(r, options, r->file, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
-    note_place(&r->operators, r->file, rs_doubt_operators(r->source));
+    note_doubts(r, r->file, r->source);
     note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
-    note_place(&r->device_names, r->file, rs_doubt_device_names(r->source, is_cuda(r)));
     note_place(&r->device_names, "the build options", rs_doubt_device_names(options, is_cuda(r)));
     note_place(&r->device_names, "the device's macros", has_unusual_macro(r));
     *stopped = true;
@@ -295,6 +304,8 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     *stopped = true;
     if (r->flat.failure != NULL)
         return rs_keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
+    if (r->pasting.file != NULL && r->device_names.file == NULL)
+        r->device_names = r->header_names;
     if (r->operators.file != NULL && r->device_names.file != NULL)
         return keep_for_operators(r);
     if (rs_doubt_packing(r->flat.text, &where))
