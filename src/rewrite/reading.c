@@ -105,6 +105,45 @@ static bool is_cuda(const rs_rewriting *r)
     return r->model.language == RS_CUDA_C;
 }
 
+/* The line of the first place where a text has a word; 0: nowhere. */
+static size_t line_of_word(const char *text, const char *wanted)
+{
+    size_t position = 0, where, length, line = 1, from = 0;
+    while (rs_word_next(text, strlen(text), &position, &where, &length)) {
+        for (; from < where; from++)
+            line += text[from] == '\n';
+        if (length == strlen(wanted) && memcmp(text + where, wanted, length) == 0)
+            return line;
+    }
+    return 0;
+}
+
+/* In CUDA a condition may ask for what nvcc, or a header of the system, defines: those are not
+ * read, and the other branch would be written. */
+static restride_status keep_for_conditions(rs_rewriting *r, bool *stopped)
+{
+    *stopped = false;
+    for (size_t i = 0; is_cuda(r) && i < r->flat.unknown_count; i++) {
+        const char *name = r->flat.unknown[i].name;
+        bool usual = json_object_get(json_object_get(r->request, "macros"), name) != NULL;
+        if (usual || !(strncmp(name, "__", 2) == 0 || strncmp(name, "CUDA", 4) == 0 ||
+                       rs_doubt_header_names(name) > 0))
+            continue;
+        rs_text reason = RS_TEXT_EMPTY;
+        rs_text_format(&reason,
+                       "a condition asks for %s, which the compiler or a header of the system may "
+                       "define; give its value behind --, as in -- -D%s=1",
+                       name, name);
+        restride_status status =
+            reason.failed ? rs_fail_memory("a reason")
+                          : rs_keep_source(r, reason.data, r->file, line_of_word(r->source, name));
+        rs_text_free(&reason);
+        *stopped = true;
+        return status;
+    }
+    return RESTRIDE_OK;
+}
+
 /* Notes the first place, where there is a line. */
 static void note_place(rs_source_place *first, const char *file, size_t line)
 {
@@ -299,6 +338,8 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         status = check_headers(r, stopped);
     if (status == RESTRIDE_OK && !*stopped)
         status = ask_for_macros(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = keep_for_conditions(r, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
     *stopped = true;

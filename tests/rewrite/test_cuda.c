@@ -431,6 +431,10 @@ static void test_host_code(void **state)
         {"Unknown *table;\n", "", false},
         {CHECK "static void copy(P *a) { CHECK(cudaMemcpy(a, a, M_PI, 1)); __syncthreads (); }\n",
          "", true},
+        {"#if CUDART_VERSION >= 12000\n#define K 1\n#else\n#define K 2\n#endif\n", "", false},
+        {"#ifndef M_PI\n#define M_PI 3.0f\n#endif\n", "", false},
+        {"#ifdef __GNUC__\n#define K 1\n#endif\n", "", false},
+        {"#ifdef _WIN32\n#error\n#endif\n#ifndef GUARD\n#define GUARD\n#endif\n", "", true},
         {CHECK "static int limit() { return CHAR_BIT; }\n", "", true},
         {"#define PASTE(a, b) a##b\nstatic int limit() { return PASTE(limit_, CHAR_BIT); }\n", "",
          false},
@@ -446,8 +450,9 @@ static void test_host_code(void **state)
         rs_text source = RS_TEXT_EMPTY;
         rs_text_format(&source, "%s%s%s a[i].x = b[i].y; }\n%s\n", RECORDS, cases_of_host[i].before,
                        KERNEL("P"), cases_of_host[i].after);
-        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source.data, "file",
-                                      "kernel.cu", "tile", 32, "language", "cuda"));
+        json_t *reply =
+            ask(json_pack("{s:s, s:s, s:i, s:s, s:b}", "source", source.data, "file", "kernel.cu",
+                          "tile", 32, "language", "cuda", "assume_undefined", 1));
         const char *text = json_string_value(json_object_get(reply, "source"));
         if ((text != NULL && strstr(text, "restride_count_a") != NULL) !=
             cases_of_host[i].is_transformed)
