@@ -26,18 +26,11 @@ bool rs_report_times(void)
     return rs_report_wanted() && rs_the_layer.settings.report_times;
 }
 
-/* Programs that are built again and again from one source are one here. */
-static bool is_of(const rs_kernel_facts *facts, const rs_program *program)
-{
-    return facts->program_number == program->number ||
-           (program->source != NULL && facts->source == program->hash);
-}
-
-rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
+static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
 {
     rs_kernel_facts **place = &rs_the_layer.facts;
     for (; *place != NULL; place = &(*place)->next)
-        if (is_of(*place, program) && strcmp((*place)->name, name) == 0)
+        if ((*place)->program_number == program_number && strcmp((*place)->name, name) == 0)
             return *place;
     rs_kernel_facts *facts = calloc(1, sizeof *facts);
     if (facts == NULL)
@@ -47,9 +40,16 @@ rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
         free(facts);
         return NULL;
     }
-    facts->program_number = program->number;
-    facts->source = program->hash;
+    facts->program_number = program_number;
     *place = facts;
+    return facts;
+}
+
+rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
+{
+    rs_kernel_facts *facts = find_kernel(program->number, name);
+    if (facts != NULL)
+        facts->source = program->hash;
     return facts;
 }
 

@@ -13,8 +13,7 @@
 bool rs_report_wanted(void);
 bool rs_report_times(void);
 
-/* The facts of a kernel by its program, or one of the same source and options, and name, made if
- * new; NULL when memory is short. */
+/* The facts of a kernel by program and name, made if new; NULL when memory is short. */
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name);
 
 /* Notes why a launch used the program's own kernel: the buffer of which argument, and what about

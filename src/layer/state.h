@@ -114,7 +114,7 @@ typedef struct {
 /* What the report says of one kernel. Owned by the report, which outlives the program's objects. */
 typedef struct rs_kernel_facts {
     char *name;
-    unsigned program_number;   /* of the first program with this source */
+    unsigned program_number;
     unsigned long long source; /* hash of the program's source and options */
     size_t launches;
     size_t transformed_launches;

@@ -161,28 +161,6 @@ static void test_parts(void **state)
 }
 
 /* What plans take is known, also where markers have no times. */
-/* Programs of one source are one in the report, however often they are built. */
-static void test_built_again(void **state)
-{
-    (void)state;
-    assert_int_equal(exit_status(run("%s run --policy asta --report %s -- %s built-again",
-                                     RESTRIDE_PROGRAM, report_path, CASES_PROGRAM)),
-                     0);
-    json_t *loaded = report();
-    size_t i, count = 0;
-    json_t *kernel;
-    json_array_foreach(json_object_get(loaded, "kernels"), i, kernel)
-    {
-        if (strcmp(json_string_value(json_object_get(kernel, "name")), "add") == 0 &&
-            number_of(kernel, "launches") > 0) {
-            assert_int_equal(number_of(kernel, "launches"), 4);
-            count++;
-        }
-    }
-    assert_int_equal(count, 1);
-    json_decref(loaded);
-}
-
 static void test_times_of_plans(void **state)
 {
     (void)state;
@@ -203,7 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),          cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_binaries),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_times_of_plans), cmocka_unit_test(test_built_again),
+        cmocka_unit_test(test_times_of_plans),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -73,7 +73,6 @@ void case_host_pointer(void);
 void case_image(void);
 void case_extension(void);
 void case_leak(void);
-void case_built_again(void);
 void case_threads(void);
 void case_gpu_only(void);
 void case_in_place(void);

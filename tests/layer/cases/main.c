@@ -130,7 +130,6 @@ int main(int argc, char **argv)
                  {"image", case_image},
                  {"extension", case_extension},
                  {"leak", case_leak},
-                 {"built-again", case_built_again},
                  {"threads", case_threads},
                  {"gpu-only", case_gpu_only},
                  {"in-place", case_in_place},

@@ -7,23 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-/* The same source, for each launch anew. */
-void case_built_again(void)
-{
-    const char *text = cell_source;
-    for (int i = 0; i < 4; i++) {
-        cl_int error;
-        cl_program again = clCreateProgramWithSource(context, 1, &text, NULL, &error);
-        done(error, "clCreateProgramWithSource");
-        done(clBuildProgram(again, 1, &device, "", NULL, NULL), "clBuildProgram");
-        cl_kernel add = make_kernel(again, "add", cells);
-        add_once(add);
-        clReleaseKernel(add);
-        clReleaseProgram(again);
-    }
-    compare(cells);
-}
-
 void case_kernels_in_program(void)
 {
     cl_kernel kernels[2];
