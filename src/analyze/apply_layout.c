@@ -186,23 +186,13 @@ static const char *extent_of(const application *a, int grid, int d)
     return extent;
 }
 
-/* A class stays as it is, unless it does already. */
-static restride_status keep(application *a, int class, size_t at, const char *sentence)
+/* An access keeps the class of its grid. */
+static restride_status keep(application *a, const rs_grid_access *access, const char *sentence)
 {
-    rs_note *reason = &a->found.kept[rs_grid_class(&a->found, class)];
-    if (reason->sentence != NULL)
-        return RESTRIDE_OK;
-    const char *file;
-    size_t line;
-    rs_flat_locate(&a->program.flat, at, &file, &line);
-    *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
-    return reason->file == NULL || reason->sentence == NULL ? rs_fail_memory("a reason")
-                                                            : RESTRIDE_OK;
-}
-
-static size_t place_of(const application *a, const rs_grid_access *access)
-{
-    return a->program.tree.nodes[access->node].begin;
+    size_t place = a->program.tree.nodes[access->node].begin;
+    return rs_propagation_keep(&a->found, &a->program, access->class, place, sentence)
+               ? RESTRIDE_OK
+               : rs_fail_memory("a reason");
 }
 
 /* Tiles end at the extent, so without one there are only rows. */
@@ -213,7 +203,7 @@ static restride_status keep_without_extents(application *a)
         const rs_grid_access *access = &a->found.accesses[i];
         if (a->layouts[rs_grid_class(&a->found, access->class)] != NULL &&
             extent_of(a, access->grid, 0) == NULL)
-            status = keep(a, access->class, place_of(a, access),
+            status = keep(a, access,
                           "the first extent is not told here; declare a parameter of this "
                           "function as A[n][m], or hand the grid to one");
     }
@@ -223,7 +213,7 @@ static restride_status keep_without_extents(application *a)
 static bool means_other(const application *a, const rs_grid_access *access)
 {
     const rs_grid *grid = &a->program.grids.grids[access->grid];
-    size_t here = place_of(a, access);
+    size_t here = a->program.tree.nodes[access->node].begin;
     for (int d = 0; d < grid->rank; d++)
         if (!rs_extent_means_same(&a->program.tree, extent_of(a, access->grid, d), grid->name,
                                   here))
@@ -237,7 +227,7 @@ static restride_status keep_other_extents(application *a)
     restride_status status = RESTRIDE_OK;
     for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
         if (means_other(a, &a->found.accesses[i]))
-            status = keep(a, a->found.accesses[i].class, place_of(a, &a->found.accesses[i]),
+            status = keep(a, &a->found.accesses[i],
                           "the name of an extent is not the grid's variable here");
     return status;
 }

@@ -137,15 +137,6 @@ static void add_number(product *p, int node)
         clang_EvalResult_dispose(result);
 }
 
-static bool has_word(const char *text, const char *word, size_t length)
-{
-    size_t at = 0, found, found_length;
-    while (rs_word_next(text, strlen(text), &at, &found, &found_length))
-        if (found_length == length && strncmp(text + found, word, length) == 0)
-            return true;
-    return false;
-}
-
 /* Whether sizeof is asked of what the source declares: a type that was supplied, or a structure of
  * such, has another size. */
 static bool has_known_size(const rs_program *program, const rs_node *n)
@@ -155,8 +146,9 @@ static bool has_known_size(const rs_program *program, const rs_node *n)
     bool types = strstr(program->supplied, "typedef") != NULL;
     size_t at = 0, word, length;
     while (rs_word_next(text, n->end - n->begin, &at, &word, &length))
-        if (types ? !has_word(language, text + word, length)
-                  : has_word(program->supplied, text + word, length))
+        if (types ? !rs_words_have(language, 0, strlen(language), text + word, length)
+                  : rs_words_have(program->supplied, 0, strlen(program->supplied), text + word,
+                                  length))
             return false;
     return true;
 }

@@ -26,16 +26,23 @@ int rs_grid_class(const rs_propagation *found, int grid)
     return grid;
 }
 
-void rs_class_keep_at(rs_flow_context *context, int class, size_t offset, const char *sentence)
+bool rs_propagation_keep(rs_propagation *found, const rs_program *program, int class, size_t offset,
+                         const char *sentence)
 {
-    rs_note *reason = &context->found->kept[rs_grid_class(context->found, class)];
+    rs_note *reason = &found->kept[rs_grid_class(found, class)];
     if (reason->sentence != NULL)
-        return;
+        return true;
     const char *file = "";
     size_t line = 0;
-    rs_flat_locate(&context->program->flat, offset, &file, &line);
+    rs_flat_locate(&program->flat, offset, &file, &line);
     *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
-    context->no_memory = context->no_memory || reason->file == NULL || reason->sentence == NULL;
+    return reason->file != NULL && reason->sentence != NULL;
+}
+
+void rs_class_keep_at(rs_flow_context *context, int class, size_t offset, const char *sentence)
+{
+    bool told = rs_propagation_keep(context->found, context->program, class, offset, sentence);
+    context->no_memory = context->no_memory || !told;
 }
 
 void rs_class_keep(rs_flow_context *context, int class, int node, const char *format, ...)

@@ -72,6 +72,10 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program);
 /* What a pointer with one declaration may point to is kept together; called again when more is. */
 restride_status rs_propagation_close(rs_propagation *found);
 
+/* A class stays as it is, for a reason that the first call gives; false when memory is short. */
+bool rs_propagation_keep(rs_propagation *found, const rs_program *program, int class, size_t offset,
+                         const char *sentence);
+
 void rs_propagation_free(rs_propagation *found);
 
 /* The class of a grid: the number of one of its grids. */

@@ -93,15 +93,6 @@ static const char *first_extent(const rs_grid_walk *w, int grid)
     return told != NULL ? told : w->found->outer[grid];
 }
 
-static bool has_word(const rs_tree *tree, size_t begin, size_t end, const char *wanted, size_t size)
-{
-    size_t at = begin, word, length;
-    while (rs_word_next(tree->text, end, &at, &word, &length))
-        if (length == size && memcmp(tree->text + word, wanted, size) == 0)
-            return true;
-    return false;
-}
-
 /* Whether a part of the text may reach a grid: it declares that, or names the function of which it
  * is a parameter, or a variable of its extents that others see. */
 static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
@@ -113,7 +104,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
     char name[64] = "";
     if (function >= 0)
         rs_grid_spelling(w->tree->nodes[function].cursor, name);
-    if (name[0] != '\0' && has_word(w->tree, part->begin, part->end, name, strlen(name)))
+    if (name[0] != '\0' && rs_words_have(w->tree->text, part->begin, part->end, name, strlen(name)))
         return true;
     for (int d = 0; d < g->rank; d++) {
         const char *extent = d == 0 ? first_extent(w, grid) : g->extents[d];
@@ -121,7 +112,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
         while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
             int declaration = rs_extent_resolve(w->tree, extent + word, length, g->name);
             if (declaration >= 0 && rs_variable_lasts(w->tree->nodes[declaration].cursor) &&
-                has_word(w->tree, part->begin, part->end, extent + word, length))
+                rs_words_have(w->tree->text, part->begin, part->end, extent + word, length))
                 return true;
         }
     }
@@ -163,8 +154,9 @@ static bool is_named_before_body(const rs_grid_walk *w, int parameter, const rs_
 {
     int body = rs_grid_body(w->tree, w->tree->nodes[parameter].parent);
     return body >= 0 &&
-           has_word(w->tree, grid->last > grid->name ? grid->last : grid->name + grid->name_length,
-                    w->tree->nodes[body].begin, w->tree->text + grid->name, grid->name_length);
+           rs_words_have(w->tree->text,
+                         grid->last > grid->name ? grid->last : grid->name + grid->name_length,
+                         w->tree->nodes[body].begin, w->tree->text + grid->name, grid->name_length);
 }
 
 /* With another type of a parameter another function may be called. */
@@ -201,7 +193,7 @@ static void keep_in_pragmas(rs_grid_walk *w)
             const rs_grid *grid = &w->program->grids.grids[g];
             size_t at = (size_t)(found - text);
             if (grid->name_length == 0 ||
-                !has_word(w->tree, at, end, text + grid->name, grid->name_length) ||
+                !rs_words_have(w->tree->text, at, end, text + grid->name, grid->name_length) ||
                 rs_extent_resolve(w->tree, text + grid->name, grid->name_length, at) !=
                     rs_extent_resolve(w->tree, text + grid->name, grid->name_length,
                                       grid->name + grid->name_length))

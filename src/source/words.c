@@ -36,6 +36,15 @@ bool rs_word_next(const char *text, size_t end, size_t *position, size_t *word, 
     return *length > 0;
 }
 
+bool rs_words_have(const char *text, size_t begin, size_t end, const char *wanted, size_t size)
+{
+    size_t word, length;
+    while (rs_word_next(text, end, &begin, &word, &length))
+        if (length == size && memcmp(text + word, wanted, size) == 0)
+            return true;
+    return false;
+}
+
 bool rs_word_equals(const char *text, size_t word, size_t length, const char *name)
 {
     return strlen(name) == length && memcmp(text + word, name, length) == 0;

@@ -11,6 +11,9 @@
  */
 bool rs_word_next(const char *text, size_t end, size_t *position, size_t *word, size_t *length);
 
+/* Whether [begin, end) of a text has a word. */
+bool rs_words_have(const char *text, size_t begin, size_t end, const char *wanted, size_t size);
+
 bool rs_word_equals(const char *text, size_t word, size_t length, const char *name);
 
 /* The byte behind the string or character constant, number or single byte that starts at
