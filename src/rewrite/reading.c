@@ -112,7 +112,7 @@ static size_t line_of_word(const char *text, const char *wanted)
     while (rs_word_next(text, strlen(text), &position, &where, &length)) {
         for (; from < where; from++)
             line += text[from] == '\n';
-        if (length == strlen(wanted) && memcmp(text + where, wanted, length) == 0)
+        if (rs_word_equals(text, where, length, wanted))
             return line;
     }
     return 0;
