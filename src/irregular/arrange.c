@@ -126,10 +126,7 @@ static void launch(making *m, int kernel, const rs_device_argument *arguments, s
 
 static restride_status read_found(making *m, uint32_t found[FOUND])
 {
-    restride_status status = rs_device_finish(&m->sequence, doing);
-    return status == RESTRIDE_OK
-               ? m->engine->device->read(m->engine, found, m->found, FOUND * sizeof *found, doing)
-               : status;
+    return rs_device_finish_reading(&m->sequence, found, m->found, FOUND * sizeof *found, doing);
 }
 
 /* Whole warps that a group counts, in threads. */
@@ -164,9 +161,8 @@ static restride_status count_transactions(making *m, rs_device_memory slot, bool
         return rs_fail_memory("counting transactions");
     rs_device_launch(&m->sequence, m->kernels[COUNT_TRANSACTIONS], arguments,
                      sizeof arguments / sizeof arguments[0], groups, 1, GROUP);
-    restride_status status = rs_device_finish(&m->sequence, doing);
-    if (status == RESTRIDE_OK)
-        status = m->engine->device->read(m->engine, sums, m->sums, groups * sizeof *sums, doing);
+    restride_status status =
+        rs_device_finish_reading(&m->sequence, sums, m->sums, groups * sizeof *sums, doing);
     *total = 0;
     for (size_t i = 0; status == RESTRIDE_OK && i < groups; i++)
         *total += (size_t)sums[i];

@@ -11,6 +11,7 @@ typedef void planning_kernel(const rs_device_argument *list);
 planning_kernel planning_families_narrow;
 planning_kernel planning_families_wide;
 planning_kernel planning_walk_marks;
+planning_kernel planning_pick_cuts;
 planning_kernel planning_join_marks;
 
 /* a * b modulo `modulus`, as the kernel finds it. */

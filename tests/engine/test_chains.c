@@ -24,6 +24,7 @@ static const struct {
     {"cut_families", "=uint", planning_families_narrow},
     {"cut_families", "=ulong", planning_families_wide},
     {"walk_marks", "=uint", planning_walk_marks},
+    {"pick_cuts", "=uint", planning_pick_cuts},
     {"join_marks", "=uint", planning_join_marks},
 };
 
@@ -91,6 +92,12 @@ static restride_status finish(rs_device_sequence *sequence, const char *doing)
     return RESTRIDE_OK;
 }
 
+static restride_status finish_reading(rs_device_sequence *sequence, void *to, rs_device_memory from,
+                                      size_t bytes, const char *doing)
+{
+    return read_memory(sequence->engine, to, from, bytes, doing);
+}
+
 static const rs_device_operations operations = {
     .create_kernels = create_kernels,
     .allocate = allocate,
@@ -99,6 +106,7 @@ static const rs_device_operations operations = {
     .write = write_memory,
     .launch = launch,
     .finish = finish,
+    .finish_reading = finish_reading,
 };
 
 static rs_device_engine engine = {.device = &operations, .work_items = 256};
@@ -155,6 +163,15 @@ static size_t walk(const size_t *source, unsigned char *moved, size_t start, siz
     return position == end ? length : 0;
 }
 
+/* The run looks for cycles that move whole by their length, so no other may be in pieces. */
+static bool cycle_is_short(const rs_chains_plan *plan, const size_t *source, size_t start)
+{
+    size_t length = 1;
+    for (size_t q = source[start]; q != start && length <= plan->short_length; q = source[q])
+        length++;
+    return length <= plan->short_length;
+}
+
 static void check_moves(const rs_device_method *method, const rs_transpose_task *task,
                         const size_t *source, size_t total, size_t limit)
 {
@@ -168,6 +185,8 @@ static void check_moves(const rs_device_method *method, const rs_transpose_task 
         size_t length = start < total ? walk(source, moved, start, end) : 0;
         if (length == 0 || length > plan->piece_length)
             fail_task(task, limit, "a wrong piece", start);
+        if (cycle_is_short(plan, source, start))
+            fail_task(task, limit, "a short cycle in pieces", start);
     }
     for (size_t i = 0; plan->listed && i < plan->leader_count; i++) {
         size_t leader = leader_of(plan, i);

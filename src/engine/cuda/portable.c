@@ -138,6 +138,16 @@ static restride_status finish(rs_device_sequence *sequence, const char *doing)
     return wait(cuda_engine(sequence->engine), sequence->code, doing);
 }
 
+static restride_status finish_reading(rs_device_sequence *sequence, void *to, rs_device_memory from,
+                                      size_t bytes, const char *doing)
+{
+    const rs_cuda_engine *engine = cuda_engine(sequence->engine);
+    if (sequence->code == 0)
+        sequence->code =
+            engine->api->cuMemcpyDtoHAsync(to, (rs_cuda_pointer)from, bytes, engine->stream);
+    return finish(sequence, doing);
+}
+
 const rs_device_operations rs_cuda_device_operations = {
     .create_kernels = create_kernels,
     .allocate = allocate,
@@ -146,4 +156,5 @@ const rs_device_operations rs_cuda_device_operations = {
     .read = read_memory,
     .launch = launch,
     .finish = finish,
+    .finish_reading = finish_reading,
 };

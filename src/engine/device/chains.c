@@ -37,7 +37,7 @@ enum {
     TURN_FIXED
 };
 static const char *const family_kernels[] = {"cut_families"};
-static const char *const walk_kernels[] = {"walk_marks", "join_marks"};
+static const char *const walk_kernels[] = {"walk_marks", "pick_cuts", "join_marks"};
 static const char *const run_kernels[] = {"save_ends", "move_chains"};
 static const char *const tile_kernels[] = {"save_ends", "turn_pieces", "turn_cycles", "turn_fixed"};
 
@@ -346,12 +346,6 @@ static void add_place(rs_chains_arguments *to, const rs_chains_plan *plan)
         rs_chains_add(to, RS_ARGUMENT(plan->row_words));
 }
 
-static void add_order(rs_chains_arguments *to, const rs_chains_plan *plan)
-{
-    rs_chains_add(to, RS_ARGUMENT(plan->bits));
-    rs_chains_add(to, RS_ARGUMENT(plan->cut_count));
-}
-
 /* One step for some matrices; the arguments before the shape's are the step's own. */
 static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
                         rs_chains_arguments *list, size_t groups, size_t matrices)
@@ -396,7 +390,6 @@ static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequen
     rs_chains_add(&move, RS_ARGUMENT(plan->leader_count));
     rs_chains_add(&move, RS_ARGUMENT(cycle_groups));
     rs_chains_add(&move, RS_ARGUMENT(plan->short_length));
-    add_order(&move, plan);
     if (cycle_groups + piece_groups != 0)
         launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups,
                     matrices);
@@ -453,7 +446,6 @@ static void move_tiles(const rs_device_stage *stage, rs_device_sequence *sequenc
     rs_chains_add(&cycles, RS_ARGUMENT(plan->listed));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->leader_count));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->short_length));
-    add_order(&cycles, plan);
     launch_tiles(stage, sequence, TURN_CYCLES, &cycles, (size_t)plan->leader_count, matrices);
     rs_chains_arguments fixed = *matrix;
     launch_fixed(stage, sequence, &fixed, matrices);

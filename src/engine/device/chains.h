@@ -15,7 +15,12 @@ enum {
 };
 
 /* The kernels of planning come first; arithmetic has one. */
-enum { RS_CHAINS_CUT_FAMILIES, RS_CHAINS_WALK_MARKS = 0, RS_CHAINS_JOIN_MARKS };
+enum {
+    RS_CHAINS_CUT_FAMILIES,
+    RS_CHAINS_WALK_MARKS = 0,
+    RS_CHAINS_PICK_CUTS,
+    RS_CHAINS_JOIN_MARKS
+};
 
 /* Super-elements that are transposed as they move; all zero: they are not. */
 typedef struct {
@@ -39,8 +44,7 @@ typedef struct {
     size_t fields;  /* that the positions have, one behind the other */
     size_t turn;    /* so much further on a field begins than the one before; modulo `modulus` */
     uint32_t bits;  /* positions have no more */
-    uint32_t cut_count;    /* of the order that picks cuts (chains.cl); 0 by arithmetic */
-    uint32_t short_length; /* cycles up to this move whole, when they have no cut */
+    uint32_t short_length; /* cycles up to this move whole */
     size_t piece_length;
     uint32_t pieces;
     uint32_t piece_room;   /* in the table */
@@ -57,7 +61,7 @@ typedef struct {
     size_t limit;
 } rs_chains_planning;
 
-/* Each fills in `cut_count` and all behind it. */
+/* Each fills in `short_length` and all behind it. */
 restride_status rs_chains_by_families(const rs_chains_planning *p);
 restride_status rs_chains_by_walks(const rs_chains_planning *p);
 

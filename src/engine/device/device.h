@@ -85,8 +85,10 @@ struct rs_device_operations {
                    const rs_device_argument *arguments, size_t count, size_t groups,
                    size_t groups_2, size_t items);
 
-    /* Waits for the last command. */
+    /* Waits for the last command; the second reads behind it, with one wait for both. */
     restride_status (*finish)(rs_device_sequence *sequence, const char *doing);
+    restride_status (*finish_reading)(rs_device_sequence *sequence, void *to, rs_device_memory from,
+                                      size_t bytes, const char *doing);
 };
 
 /* ---- stages ---- */
@@ -179,6 +181,13 @@ static inline void rs_device_launch(rs_device_sequence *sequence, rs_device_kern
 static inline restride_status rs_device_finish(rs_device_sequence *sequence, const char *doing)
 {
     return sequence->engine->device->finish(sequence, doing);
+}
+
+static inline restride_status rs_device_finish_reading(rs_device_sequence *sequence, void *to,
+                                                       rs_device_memory from, size_t bytes,
+                                                       const char *doing)
+{
+    return sequence->engine->device->finish_reading(sequence, to, from, bytes, doing);
 }
 
 static inline restride_status rs_device_create_kernels(rs_device_engine *engine,

@@ -45,7 +45,6 @@ static void choose_length(const rs_chains_planning *p, const rs_cycles *cycles)
         length = rs_chains_longer(p, length, pieces);
         pieces = count_pieces(plan, cycles, length);
     }
-    plan->cut_count = 0;
     plan->piece_length = length;
     plan->short_length = length < RS_CHAINS_WHOLE ? (uint32_t)(SHORT_PIECES * length) : UINT32_MAX;
     plan->pieces = plan->piece_room = (uint32_t)pieces;

@@ -95,10 +95,8 @@ restride_status rs_sorter_total(const rs_sorter *sorter, rs_device_sequence *seq
          tiles = rs_size_divide_up(tiles, TILE))
         level++;
     uint32_t sum = 0;
-    restride_status status = rs_device_finish(sequence, doing);
-    if (status == RESTRIDE_OK)
-        status = sorter->engine->device->read(sorter->engine, &sum, sorter->sums[level], sizeof sum,
-                                              doing);
+    restride_status status =
+        rs_device_finish_reading(sequence, &sum, sorter->sums[level], sizeof sum, doing);
     *total = sum;
     return status;
 }

@@ -4,12 +4,13 @@
  * there will be is only known about, so the tables have some room; a limit that is too small for
  * them asks for longer pieces.
  */
+#include "base/arithmetic.h"
 #include "engine/device/chains.h"
 
 enum {
-    CUT_PIECES = 2,   /* pieces from one cut to the next, in the mean */
-    SHORT_PIECES = 2, /* cycles up to this length move whole, when they have no cut */
-    PIECE_MARKS = 8,  /* walks in a piece */
+    WINDOW_PIECES = 2, /* as many pieces are between two cuts at most */
+    SHORT_PIECES = 2,  /* cycles up to this length move whole */
+    PIECE_MARKS = 8,   /* walks in a piece */
     LEAST_WALK = 4,
     SPARE_PIECES = 128
 };
@@ -17,7 +18,8 @@ enum {
 typedef struct {
     const rs_chains_planning *common;
     uint32_t mark_count;
-    rs_device_memory links; /* behind two counts */
+    uint32_t window;        /* marks */
+    rs_device_memory links; /* behind two counts, before the bits that cut */
     uint32_t found[2];      /* pieces, leaders */
 } walking;
 
@@ -33,21 +35,19 @@ static void set_length(walking *w, size_t length)
 {
     rs_chains_plan *plan = w->common->plan;
     size_t total = (size_t)plan->shape[0];
-    bool whole = length >= RS_CHAINS_WHOLE || length >= total;
-    size_t walk = length / PIECE_MARKS;
+    bool whole = length >= RS_CHAINS_WHOLE || SHORT_PIECES * length >= total;
+    size_t walk = length / PIECE_MARKS > LEAST_WALK ? length / PIECE_MARKS : LEAST_WALK;
     plan->piece_length = length;
     plan->short_length = whole ? UINT32_MAX : (uint32_t)(SHORT_PIECES * length);
-    /* When all is shorter than what is between cuts, they would only cost. */
-    plan->cut_count =
-        whole || CUT_PIECES * length > total ? 0 : share_of(plan, CUT_PIECES * length);
-    size_t marks = share_of(plan, walk > LEAST_WALK ? walk : LEAST_WALK);
-    size_t most = w->common->limit / sizeof(uint64_t); /* more than pieces, and so than cuts */
+    size_t marks = share_of(plan, walk);
+    size_t most = w->common->limit / sizeof(uint64_t); /* more than pieces */
     w->mark_count = whole ? 0 : (uint32_t)(marks < most ? marks : most);
+    w->window = (uint32_t)(WINDOW_PIECES * length / walk);
 }
 
-/* What is between two cuts has all lengths and may end with a short piece: pieces are 0.79 of their
+/* What is between two cuts has all lengths and may end with a short piece: pieces are 0.66 of their
  * length in the mean. */
-static const double piece_share = 0.79;
+static const double piece_share = 0.66;
 
 static size_t expect_pieces(const rs_chains_planning *p)
 {
@@ -74,7 +74,8 @@ static restride_status take_tables(walking *w, size_t room)
     release(w, &w->links);
     release(w, &plan->positions);
     plan->piece_room = (uint32_t)room;
-    restride_status status = rs_chains_allocate(p, w->mark_count + 1, sizeof(uint64_t), &w->links);
+    size_t words = 2 * (w->mark_count + 1) + rs_size_divide_up(w->mark_count, 32);
+    restride_status status = rs_chains_allocate(p, words, sizeof(uint32_t), &w->links);
     if (status == RESTRIDE_OK)
         status = rs_chains_allocate(p, rs_chains_room(room, plan->leader_room), position,
                                     &plan->positions);
@@ -92,6 +93,19 @@ static void walk_marks(const walking *w, rs_device_sequence *sequence)
     rs_chains_launch(w->common, sequence, RS_CHAINS_WALK_MARKS, &list, (size_t)w->mark_count + 1);
 }
 
+static void pick_cuts(const walking *w, rs_device_sequence *sequence)
+{
+    const rs_chains_plan *plan = w->common->plan;
+    rs_chains_arguments list = {.count = 0};
+    rs_chains_add(&list, RS_ARGUMENT(w->links));
+    rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
+    rs_chains_add(&list, RS_ARGUMENT(w->window));
+    rs_chains_add(&list, RS_ARGUMENT(plan->bits));
+    rs_chains_add(&list, RS_ARGUMENT(plan->shape[0]));
+    if (w->mark_count != 0)
+        rs_chains_launch(w->common, sequence, RS_CHAINS_PICK_CUTS, &list, w->mark_count);
+}
+
 static void join_marks(const walking *w, rs_device_sequence *sequence)
 {
     const rs_chains_planning *p = w->common;
@@ -105,7 +119,6 @@ static void join_marks(const walking *w, rs_device_sequence *sequence)
     rs_chains_add(&list, RS_ARGUMENT(plan->leader_room));
     rs_chains_add(&list, RS_ARGUMENT(w->mark_count));
     rs_chains_add(&list, RS_ARGUMENT(mark_items));
-    rs_chains_add(&list, RS_ARGUMENT(plan->cut_count));
     rs_chains_add(&list, RS_ARGUMENT(plan->bits));
     rs_chains_add(&list, RS_ARGUMENT(plan->short_length));
     rs_chains_add(&list, RS_ARGUMENT(piece_length));
@@ -116,15 +129,12 @@ static void join_marks(const walking *w, rs_device_sequence *sequence)
 
 static restride_status walk(walking *w)
 {
-    rs_device_engine *engine = rs_device_engine_of(w->common->stage);
-    rs_device_sequence sequence = {.engine = engine};
+    rs_device_sequence sequence = {.engine = rs_device_engine_of(w->common->stage)};
     walk_marks(w, &sequence);
+    pick_cuts(w, &sequence);
     join_marks(w, &sequence);
-    restride_status status = rs_device_finish(&sequence, "walking the cycles of a transposition");
-    if (status == RESTRIDE_OK)
-        status = engine->device->read(engine, w->found, w->links, sizeof w->found,
-                                      "reading the cycles of a transposition");
-    return status;
+    return rs_device_finish_reading(&sequence, w->found, w->links, sizeof w->found,
+                                    "walking the cycles of a transposition");
 }
 
 /* Until all pieces have room: more of it, or longer pieces where the limit allows no more. */

@@ -9,8 +9,7 @@
  * move whole, their first super-element kept in a register; `leaders` names a position of each.
  *
  * Where the pieces begin follows from arithmetic (families.cl), or, with WALKS, from walks: some
- * positions, picked as if by chance, cut the cycles, which are divided from there on. Then cycles
- * that are short and have no cut move whole.
+ * positions, picked as if by chance, cut the longer cycles, which are divided from there on.
  *
  * Every work-item has SPLIT words of a super-element and follows them through the whole piece. So
  * words never wait for each other, and a group needs no barrier. TEAM neighbouring work-items share
@@ -97,37 +96,15 @@ FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
 }
 #endif
 
-/*
- * The numbers below 2^bits in another order, which looks like chance. Positions cut their cycle
- * when they come early in it, before `cut_count` others. The factors are odd, and xor with a
- * number's upper half undoes itself, so place_of() is the inverse.
- */
-#define ORDER_PARAMETERS uint bits, uint cut_count
-#define ORDER bits, cut_count
-#define MASK ((POSITION)(~(POSITION)0 >> (8 * (uint)sizeof(POSITION) - bits)))
-#define FOLD(number) ((number) ^ ((number) >> ((bits + 1) / 2)))
-
-FUNCTION POSITION number_of(POSITION position, uint bits)
-{
-    POSITION number = position * (POSITION)0x9E3779B97F4A7C15u & MASK;
-    number = FOLD(number) * (POSITION)0xD1B54A32D192ED03u & MASK;
-    return FOLD(number) * (POSITION)0x8CB92BA72F3D8DD7u & MASK;
-}
-
-FUNCTION bool cuts(POSITION position, ORDER_PARAMETERS)
-{
-    return number_of(position, bits) < cut_count;
-}
-
-/* Whether it is the smallest position of a cycle without a cut that is no longer than
+/* Whether it is the smallest position of a cycle that moves whole, which is no longer than
  * `short_length`; UINT_MAX stands for any length. */
-FUNCTION bool is_leader(POSITION position, uint short_length, ORDER_PARAMETERS, SHAPE_PARAMETERS)
+FUNCTION bool is_leader(POSITION position, uint short_length, SHAPE_PARAMETERS)
 {
     POSITION next = source(position, SHAPE);
-    if (next == position || cuts(position, ORDER))
+    if (next == position)
         return false;
     uint left = short_length;
-    while (next > position && left > 1 && !cuts(next, ORDER)) {
+    while (next > position && left > 1) {
         next = source(next, SHAPE);
         left -= short_length != ~(uint)0;
     }
@@ -138,11 +115,28 @@ FUNCTION bool is_leader(POSITION position, uint short_length, ORDER_PARAMETERS, 
 /* ---- before the run: indices alone ---- */
 
 /*
- * Many more positions than cut, the first `mark_count` of that order, are marks. From each a walk
- * leads to the next mark of its cycle (walk_marks), all at the same time and none of them long.
- * Then pieces are put together from walks (join_marks), from each cut, or from one mark of a long
- * cycle without a cut, up to the next. Cycles without a mark are found by their smallest position.
+ * Some positions are marks: the first `mark_count` of an order that looks like chance. From each a
+ * walk leads to the next mark of its cycle (walk_marks), all at the same time and none of them
+ * long. Marks that come first of all in some `window` marks of their cycle, one behind the other,
+ * cut it (pick_cuts; minimizers, as texts are compared by): no two neighbouring cuts are further
+ * apart, and half as far in the mean. Then pieces are put together from walks, from each cut up to
+ * the next (join_marks). Cycles without a mark are found by their smallest position.
  */
+
+/*
+ * The numbers below 2^bits in another order, which looks like chance. The factors are odd, and xor
+ * with a number's upper half undoes itself, so place_of() is the inverse of number_of().
+ */
+#define MASK ((POSITION)(~(POSITION)0 >> (8 * (uint)sizeof(POSITION) - bits)))
+#define FOLD(number) ((number) ^ ((number) >> ((bits + 1) / 2)))
+
+FUNCTION POSITION number_of(POSITION position, uint bits)
+{
+    POSITION number = position * (POSITION)0x9E3779B97F4A7C15u & MASK;
+    number = FOLD(number) * (POSITION)0xD1B54A32D192ED03u & MASK;
+    return FOLD(number) * (POSITION)0x8CB92BA72F3D8DD7u & MASK;
+}
+
 FUNCTION POSITION place_of(POSITION number, uint bits)
 {
     POSITION position = number * (POSITION)0xC83D0A80F9B4B5E7u & MASK;
@@ -151,14 +145,13 @@ FUNCTION POSITION place_of(POSITION number, uint bits)
 }
 
 /* counts[0] and counts[1] count pieces and leaders of short cycles; as many as there is room for
- * are kept. The links of the marks are behind them. */
+ * are kept. The links of the marks are behind them, and behind those a bit for each, which cuts. */
 #define TABLE_PARAMETERS                                                                           \
     GLOBAL uint *counts, GLOBAL POSITION *positions, uint piece_room, uint leader_room
 #define TABLES counts, positions, piece_room, leader_room
 
-FUNCTION void add_piece(POSITION start, POSITION end, TABLE_PARAMETERS)
+FUNCTION void set_piece(uint place, POSITION start, POSITION end, TABLE_PARAMETERS)
 {
-    uint place = INCREMENT(&counts[0]);
     if (place < piece_room) {
         positions[place] = start;
         positions[ENDS + place] = end;
@@ -182,7 +175,7 @@ FUNCTION void add_cycle(POSITION leader, uint piece_length, TABLE_PARAMETERS, SH
         next = source(next, SHAPE);
         length++;
         if (length == piece_length || next == leader) {
-            add_piece(start, next, TABLES);
+            set_piece(INCREMENT(&counts[0]), start, next, TABLES);
             start = next;
             length = 0;
         }
@@ -221,7 +214,8 @@ FUNCTION ulong find_link(POSITION position, uint mark_count, uint bits, SHAPE_PA
     }
 }
 
-#define LINKS ((GLOBAL const ulong *)counts + 1)
+#define LINKS ((GLOBAL ulong *)counts + 1)
+#define CUTS ((GLOBAL uint *)(LINKS + mark_count))
 
 KERNEL walk_marks(GLOBAL uint *counts, uint mark_count, uint bits, SHAPE_PARAMETERS)
 {
@@ -231,70 +225,87 @@ KERNEL walk_marks(GLOBAL uint *counts, uint mark_count, uint bits, SHAPE_PARAMET
     }
     if (GLOBAL_ID >= mark_count)
         return;
-    GLOBAL ulong *links = (GLOBAL ulong *)counts + 1;
+    if (GLOBAL_ID % 32 == 0)
+        CUTS[GLOBAL_ID / 32] = 0;
     POSITION position = place_of((POSITION)GLOBAL_ID, bits);
     if (position < total)
-        links[GLOBAL_ID] = find_link(position, mark_count, bits, SHAPE);
+        LINKS[GLOBAL_ID] = find_link(position, mark_count, bits, SHAPE);
 }
 
-/* Whether a mark that does not cut is the first of its cycle, before which all that cut would come;
- * and how long that is. */
-FUNCTION bool leads_marks(GLOBAL const ulong *links, uint mark, ulong *length)
+KERNEL pick_cuts(GLOBAL uint *counts, uint mark_count, uint window, uint bits, ulong total)
 {
-    uint next = mark;
-    *length = 0;
-    do {
-        *length += links[next] >> 32;
-        next = (uint)links[next];
-    } while (next > mark);
-    return next == mark;
+    if (GLOBAL_ID >= mark_count || place_of((POSITION)GLOBAL_ID, bits) >= total)
+        return;
+    uint next = (uint)GLOBAL_ID;
+    uint first = next;
+    for (uint k = 1; k < window; k++) {
+        next = (uint)LINKS[next];
+        first = next < first ? next : first;
+    }
+    SET_BITS(&CUTS[first / 32], 1u << first % 32);
 }
 
-/* The pieces from a mark up to the next cut, or up to itself. */
-FUNCTION void cut_from(GLOBAL const ulong *links, uint mark, uint cut_count, uint bits,
+FUNCTION bool is_cut(GLOBAL const uint *cuts, uint mark)
+{
+    return (cuts[mark / 32] >> mark % 32 & 1) != 0;
+}
+
+/* `distance` positions from a cut up to the next. Work-items take the steps of a piece together,
+ * over marks first and then one by one. */
+FUNCTION void cut_from(GLOBAL const ulong *links, uint mark, ulong distance, uint bits,
                        uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
 {
+    uint place = ADD(&counts[0], (uint)((distance - 1) / piece_length) + 1);
+    ulong link = links[mark];
+    uint behind = 0; /* the mark */
     POSITION position = place_of((POSITION)mark, bits);
-    POSITION start = position;
-    uint next = mark;
-    uint length = 0; /* of the piece, up to `position` */
-    do {
-        ulong left = links[next] >> 32; /* from there to the next mark */
-        next = (uint)links[next];
-        for (; length + left > piece_length; length = 0) {
-            for (; length < piece_length; length++, left--)
-                position = source(position, SHAPE);
-            add_piece(start, position, TABLES);
-            start = position;
+    while (distance > 0) {
+        POSITION start = position;
+        uint left = distance < piece_length ? (uint)distance : piece_length;
+        distance -= left;
+        while (left >= (uint)(link >> 32) - behind) {
+            left -= (uint)(link >> 32) - behind;
+            behind = 0;
+            mark = (uint)link;
+            link = links[mark];
+            position = place_of((POSITION)mark, bits);
         }
-        length += (uint)left;
-        position = place_of((POSITION)next, bits);
-    } while (next != mark && next >= cut_count);
-    add_piece(start, position, TABLES);
+        behind += left;
+        for (; left > 0; left--)
+            position = source(position, SHAPE);
+        set_piece(place++, start, position, TABLES);
+    }
 }
 
-FUNCTION void join_mark(GLOBAL const ulong *links, uint mark, uint cut_count, uint bits,
+/* What begins at a mark that cuts: its whole cycle, when that is short and no mark of it comes
+ * before this one, or pieces. Fixed positions are short cycles that nobody moves. */
+FUNCTION void join_mark(GLOBAL const ulong *links, GLOBAL const uint *cuts, uint mark, uint bits,
                         uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
 {
-    POSITION position = place_of((POSITION)mark, bits);
-    if (position >= total || source(position, SHAPE) == position)
-        return;
     ulong length = 0;
-    if (mark >= cut_count && !leads_marks(links, mark, &length))
-        return;
-    if (mark >= cut_count && length <= short_length)
-        add_leader(position, TABLES);
-    else
-        cut_from(links, mark, cut_count, bits, piece_length, TABLES, SHAPE);
+    ulong distance = 0; /* to the next cut */
+    uint next = mark;
+    uint first = mark;
+    do {
+        length += links[next] >> 32;
+        next = (uint)links[next];
+        first = next < first ? next : first;
+        if (distance == 0 && is_cut(cuts, next))
+            distance = length;
+    } while (next != mark && (distance == 0 || length <= short_length));
+    if (next != mark || length > short_length)
+        cut_from(links, mark, distance, bits, piece_length, TABLES, SHAPE);
+    else if (first == mark && length > 1)
+        add_leader(place_of((POSITION)mark, bits), TABLES);
 }
 
 /* The first `mark_items` work-items are for marks, the others for all positions. */
-KERNEL join_marks(TABLE_PARAMETERS, uint mark_count, ulong mark_items, uint cut_count, uint bits,
-                  uint short_length, uint piece_length, SHAPE_PARAMETERS)
+KERNEL join_marks(TABLE_PARAMETERS, uint mark_count, ulong mark_items, uint bits, uint short_length,
+                  uint piece_length, SHAPE_PARAMETERS)
 {
     ulong id = GLOBAL_ID;
-    if (id < mark_count)
-        join_mark(LINKS, (uint)id, cut_count, bits, short_length, piece_length, TABLES, SHAPE);
+    if (id < mark_count && is_cut(CUTS, (uint)id))
+        join_mark(LINKS, CUTS, (uint)id, bits, short_length, piece_length, TABLES, SHAPE);
     else if (id >= mark_items && id - mark_items < total)
         walk_position((POSITION)(id - mark_items), mark_count, bits, short_length, piece_length,
                       TABLES, SHAPE);
@@ -427,7 +438,7 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
 KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint pieces,
                    GLOBAL const WORD *saved, uint listed, ulong leader_count, ulong cycle_groups,
-                   uint short_length, ORDER_PARAMETERS, PLACE_PARAMETERS, SHAPE_PARAMETERS)
+                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS)
 {
     bool is_cycle = GROUP_ID < cycle_groups;
     ulong id = is_cycle ? GLOBAL_ID : GLOBAL_ID - cycle_groups * LOCAL_SIZE;
@@ -441,7 +452,7 @@ KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
     if (is_cycle) {
         start = listed ? positions[LEADERS + item] : (POSITION)item;
         end = start;
-        if (!listed && !is_leader(start, short_length, ORDER, SHAPE))
+        if (!listed && !is_leader(start, short_length, SHAPE))
             return;
     } else {
         start = positions[item];
@@ -540,12 +551,12 @@ KERNEL turn_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
 
 KERNEL turn_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint listed, ulong count,
-                   uint short_length, ORDER_PARAMETERS, PLACE_PARAMETERS, SHAPE_PARAMETERS,
+                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS,
                    TILE_PARAMETERS, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     POSITION leader = listed ? positions[LEADERS + GROUP_ID] : (POSITION)GROUP_ID;
-    bool moves = listed || is_leader(leader, short_length, ORDER, SHAPE);
+    bool moves = listed || is_leader(leader, short_length, SHAPE);
     if (moves) { /* all of the group, or none */
         read_tile(cells + room * TILE_CELLS, MATRIX + (ulong)leader * words, TILE);
         turn_along(MATRIX, cells, leader, leader, TILE, SHAPE);

@@ -14,7 +14,7 @@
  *     MULTIPLY_HIGH MULTIPLY_HIGH_32       the upper half of a product
  *     INCREMENT(pointer)                   atomic, returns what was there
  *     ADD LOWER RAISE (pointer, value)     atomic on uint: sum, the smaller, the larger
- *     SET_BITS(pointer, bits)              atomic on uint, returns what was there
+ *     SET_BITS(pointer, bits)              atomic on uint; ADD and this return what was there
  *     FENCE                                no access of a work-item moves across it
  *     GROUPS                               their number, in the first dimension
  *     UNROLL UNROLL_4                      before a loop: with a constant trip count; four at once

@@ -232,6 +232,24 @@ static restride_status finish(rs_device_sequence *sequence, const char *doing)
     return sequence->code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(sequence->code, doing);
 }
 
+static restride_status finish_reading(rs_device_sequence *sequence, void *to, rs_device_memory from,
+                                      size_t bytes, const char *doing)
+{
+    const cl_icd_dispatch *api = ((rs_opencl_engine *)sequence->engine)->api;
+    cl_command_queue queue = ((rs_opencl_engine *)sequence->engine)->queue;
+    cl_event before = sequence->last;
+    if (sequence->code == CL_SUCCESS)
+        sequence->code =
+            api->clEnqueueReadBuffer(queue, (cl_mem)from, CL_TRUE, 0, bytes, to, before != NULL,
+                                     before != NULL ? &before : NULL, NULL);
+    if (sequence->code != CL_SUCCESS)
+        return finish(sequence, doing);
+    if (before != NULL)
+        api->clReleaseEvent(before);
+    sequence->last = NULL;
+    return RESTRIDE_OK;
+}
+
 const rs_device_operations rs_opencl_device_operations = {
     .create_kernels = create_kernels,
     .allocate = allocate,
@@ -240,4 +258,5 @@ const rs_device_operations rs_opencl_device_operations = {
     .read = read_memory,
     .launch = launch,
     .finish = finish,
+    .finish_reading = finish_reading,
 };
