@@ -8,7 +8,7 @@
  * variable, a conditional, a call) the use of each is refused unless all of them come from the same
  * argument; so nothing is read or written through a pointer whose buffer is not known.
  */
-#include "rewrite/values.h"
+#include "rewrite/copying.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -422,8 +422,9 @@ static restride_status name_structure(rs_way *w, const char **reason)
     if (status != RESTRIDE_OK)
         return status;
     const rs_structure *inner = &w->model->structures[w->access.structure];
-    if (w->model->language == RS_CUDA_C && rs_copying_is_declared(w->type))
-        *reason = "the structure says itself how it is copied";
+    const char *trouble = w->model->language == RS_CUDA_C ? rs_copying_trouble(w->type) : NULL;
+    if (trouble != NULL)
+        *reason = trouble;
     else if (inner->failure != NULL || inner->name == NULL)
         *reason = "a nested structure without a name is copied as a whole";
     else

@@ -121,7 +121,8 @@ static void write_distance_split(const rs_model *model, const rs_copier *copier,
 
 /* What is assigned to: C++17 has the right side of an assignment before the left one, by operators
  * of classes too, but the arguments of a call in any order. No list of values is taken for a place,
- * which begins with a type of its own. */
+ * which begins with a type of its own, and nothing that can become any type for one that is copied.
+ */
 static void render_place_cuda(const rs_copier *copier, int number, rs_text *out)
 {
     const char *to = volatile_word(copier->is_volatile);
@@ -136,6 +137,8 @@ static void render_place_cuda(const rs_copier *copier, int number, rs_text *out)
                    number, to,
                    copier->bytes ? "unsigned long bytes" : "long index, unsigned long byte",
                    copier->bytes ? "from_start(bytes)" : "at(byte), i(index)");
+    rs_text_format(out, "    restride_place_%d &operator=(restride_place_%d &) = delete;\n", number,
+                   number);
     rs_text_format(
         out,
         "    __device__ restride_value_%d operator=(const restride_value_%d &from) const "

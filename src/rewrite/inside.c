@@ -2,6 +2,7 @@
  * From a structure down to what is done with it: members and array elements down to a scalar or
  * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
  */
+#include "rewrite/copying.h"
 #include "rewrite/values.h"
 #include "rewrite/way.h"
 
@@ -192,17 +193,20 @@ static const char *store(rs_way *w, int assignment, int value)
 
 /*
  * In C++ a structure is copied by calls that the user does not see: of the constructor that copies,
- * and of operator=. Both only copy bytes, because structures with others are refused. Passed to any
- * other function, it is a reference.
+ * and of operator=. Both only copy bytes where the compiler has made them. Passed to any other
+ * function, it is a reference.
  */
 static const char *step_into_copy(rs_way *w, int call)
 {
     rs_copying copying = rs_copying_by_call(w->tree, call);
     bool last = node_at(w, w->node)->next < 0;
     if (copying == RS_COPIES_BY_ASSIGNMENT && node_at(w, call)->first == w->node)
-        return store(w, call, rs_node_child(w->tree, call, 2));
+        return same_record(w->type, rs_node_type(w->tree, w->node))
+                   ? store(w, call, rs_node_child(w->tree, call, 2))
+                   : "what a structure is derived from is assigned to";
+    const char *trouble = copying == RS_COPIES_NOTHING ? rs_copying_trouble(w->type) : NULL;
     if (copying == RS_COPIES_NOTHING || !last)
-        return "a structure is passed by reference";
+        return trouble != NULL ? trouble : "a structure is passed by reference";
     w->access.kind = RS_ACCESS_LOAD;
     w->place = RS_AT_END;
     return NULL;

@@ -1,6 +1,7 @@
 /* From an expression that stands for a place, up to what takes its value. */
 #include "rewrite/values.h"
 
+#include "rewrite/copying.h"
 #include "source/query.h"
 
 typedef enum { AS_VALUE, AS_PLACE, AS_BEFORE /* the node above stands for the same place */ } use;
@@ -27,86 +28,35 @@ static bool is_qualified(CXType type)
 
 /* ---- structures ---- */
 
-rs_copying rs_copying_by_call(const rs_tree *tree, int call)
-{
-    CXCursor called = clang_getCursorReferenced(tree->nodes[call].cursor);
-    int count = rs_node_child_count(tree, call);
-    if (clang_getCursorKind(called) == CXCursor_Constructor)
-        return count == 1 && (clang_CXXConstructor_isCopyConstructor(called) != 0 ||
-                              clang_CXXConstructor_isMoveConstructor(called) != 0)
-                   ? RS_COPIES_TO_NEW
-                   : RS_COPIES_NOTHING;
-    if (clang_getCursorKind(called) != CXCursor_CXXMethod || count != 3)
-        return RS_COPIES_NOTHING;
-    int first = rs_node_child(tree, call, 0), last = rs_node_child(tree, call, 2);
-    bool assigns = rs_text_is(tree, tree->nodes[first].end, tree->nodes[last].begin, "=");
-    CXType own = clang_getCursorType(clang_getCursorSemanticParent(called));
-    CXType given = clang_getArgType(clang_getCursorType(called), 0);
-    given = is_reference(given) ? clang_getPointeeType(given) : given;
-    bool same = clang_equalCursors(clang_getTypeDeclaration(own),
-                                   clang_getTypeDeclaration(clang_getCanonicalType(given))) != 0;
-    return assigns && same ? RS_COPIES_BY_ASSIGNMENT : RS_COPIES_NOTHING;
-}
-
-static enum CXChildVisitResult visit_copying(CXCursor part, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    bool *declared = data;
-    enum CXCursorKind kind = clang_getCursorKind(part);
-    if (kind == CXCursor_Constructor)
-        *declared = clang_CXXConstructor_isCopyConstructor(part) != 0 ||
-                    clang_CXXConstructor_isMoveConstructor(part) != 0;
-    else if (kind == CXCursor_FieldDecl || kind == CXCursor_CXXBaseSpecifier)
-        *declared = rs_copying_is_declared(clang_getCursorType(part));
-    return *declared ? CXChildVisit_Break : CXChildVisit_Continue;
-}
-
-static CXType element_type(CXType type)
-{
-    CXType canonical = clang_getCanonicalType(type);
-    while (canonical.kind == CXType_ConstantArray)
-        canonical = clang_getCanonicalType(clang_getArrayElementType(canonical));
-    return canonical;
-}
-
-bool rs_copying_is_declared(CXType structure)
-{
-    CXType element = element_type(structure);
-    bool declared = false;
-    if (element.kind == CXType_Record)
-        clang_visitChildren(clang_getTypeDeclaration(element), visit_copying, &declared);
-    return declared;
-}
-
 static bool is_plain(CXType type);
 
-static enum CXChildVisitResult visit_part(CXCursor part, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CXClientData data)
 {
     (void)parent;
     bool *plain = data;
-    switch (clang_getCursorKind(part)) {
-    case CXCursor_Constructor:
-    case CXCursor_FunctionTemplate:
-    case CXCursor_CXXBaseSpecifier:
-        *plain = false;
-        break;
-    case CXCursor_FieldDecl:
-        *plain = *plain && is_plain(clang_getCursorType(part));
-        break;
-    default:
-        break;
-    }
+    enum CXCursorKind kind = clang_getCursorKind(part);
+    *plain = kind != CXCursor_Constructor && kind != CXCursor_FunctionTemplate &&
+             kind != CXCursor_CXXBaseSpecifier;
     return *plain ? CXChildVisit_Continue : CXChildVisit_Break;
+}
+
+static enum CXVisitorResult visit_field(CXCursor field, CXClientData data)
+{
+    bool *plain = data;
+    *plain = is_plain(clang_getCursorType(field));
+    return *plain ? CXVisit_Continue : CXVisit_Break;
 }
 
 /* Whether braces around the parts of such a type copy each of them: no reference is inside it, and
  * no constructor that gets one. */
 static bool is_plain(CXType type)
 {
-    CXType canonical = element_type(type);
+    CXType canonical = rs_element_type(type);
     bool plain = clang_isPODType(canonical) != 0;
     if (plain && canonical.kind == CXType_Record)
-        clang_visitChildren(clang_getTypeDeclaration(canonical), visit_part, &plain);
+        rs_class_visit(canonical, visit_declared, &plain);
+    if (plain && canonical.kind == CXType_Record)
+        clang_Type_visitFields(canonical, visit_field, &plain);
     return plain;
 }
 

@@ -46,6 +46,15 @@ static const cuda_case cases[] = {
     {"conversions of a structure's own",
      "struct W { float x; int y; __device__ operator float() const { return x; } };\n",
      KERNEL("W") "a[i] = b[i]; W s = b[i]; s.y = (int)s + 1; a[n - 1 - i] = s; }"},
+    {"conversions to any type",
+     "struct W { float x; int y; template <class T> __device__ operator T() const { return T(y); } "
+     "};\n",
+     KERNEL("W") "W s = b[i]; s.y++; a[i] = s; a[i].x += (a[i] = b[n - 1 - i]).y; }"},
+    {"operators of the compiler's own",
+     "struct W { float x; int y; W &operator=(const W &) = default; ~W() = default; };\n"
+     "template <class T> struct X : W { };\n",
+     KERNEL("W") "W s; s = b[i]; s.y++; a[i] = s; X<int> t; t = X<int>(); t.y = i; a[n - 1 - i] = "
+                 "t; }"},
     {"assignment as a value", "", KERNEL("P") "P s; s = a[i] = b[i]; a[i].next = (a[i] = s).id; }"},
     {"values of places", "",
      KERNEL("P") "a[i].x = a[i].y = b[i].z; int k = a[i].id += 3; if (a[i].id = k) a[i].next = "
@@ -330,6 +339,44 @@ static void test_refusals(void **state)
          "default; "
          "};\nstruct Q { float x; I i; };\n__global__ void f(Q *a) {\n a[1] = a[2]; }",
          5, "how it is copied"},
+        {"struct Q { float x; int i; template <class T> __device__ Q &operator=(T &&v) { i = 7; "
+         "return *this; } };\n__global__ void f(Q *a, Q *b) {\n Q t = *b; a[1] = t; }",
+         4, "assigned to"},
+        {"struct Q { float x; int i; Q &operator=(const Q &) = default; template <class T> "
+         "__device__ Q &operator=(T &&v) { return *this; } };\n__global__ void f(Q *a) {\n Q t; t "
+         "= a[1]; }",
+         4, "assigned to"},
+        {"struct Q { float x; int i; Q &operator=(Q &) = default; };\n__global__ void f(Q *a) {\n "
+         "Q t; t = a[1]; }",
+         4, "assigned to"},
+        {"struct I { int i; template <class T> __device__ I &operator=(T &&v) { return *this; } "
+         "};\nstruct Q { float x; I i; };\n__global__ void f(Q *a, const Q *b) {\n a[1] = *b; }",
+         5, "assigned to"},
+        {"template <class T> struct V { T x; int i; template <class U> __device__ V &operator=(U "
+         "&&v) { return *this; } };\n__global__ void f(V<int> *a, const V<int> *b) {\n a[1] = *b; "
+         "}",
+         4, "assigned to"},
+        {"template <class T> struct V { T x; int i; V() = default; explicit V(const V &) = "
+         "default; "
+         "};\n__global__ void f(V<int> *a) {\n V<int> t(a[1]); }",
+         4, "how it is copied"},
+        {"template <class T> struct V : T { int i, k; };\nstruct B { template <class T> __device__ "
+         "B "
+         "&operator=(T &&v) { return *this; } };\n__global__ void f(V<B> *a, const V<B> *b) {\n "
+         "a->i = b->i; a[1] = *b; }",
+         5, "a template chooses"},
+        {"struct Q { float x; int i; Q() = default; template <class T> __device__ Q(T &&v) : i(7) "
+         "{} };\n__global__ void f(const Q *a) {\n Q t = a[1]; }",
+         4, "how it is copied"},
+        {"struct Q { float x; int i; ~Q() = delete; };\n__global__ void f(Q *a, Q *b) {\n a[1] = "
+         "*b; }",
+         4, "destroyed"},
+        {"struct B { };\nstruct Q : B { using B::operator=; float x; int i; };\n__global__ void "
+         "f(Q *a, B b) {\n a[1] = b; }",
+         5, "derived from"},
+        {"template <class T> struct G { T *p; __device__ G(T &r) : p(&r) {} G() = default; };\n" K
+         "G<float> h[1] = {a[1].v[0]}; }",
+         4, "the member itself"},
         {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) { a->x = 1; }", 3,
          "enumeration"},
         {"__device__ float g(const float &x) { return x; }\n__global__ void f(P *a) {\n g(a->x); }",
