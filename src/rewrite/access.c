@@ -425,8 +425,10 @@ static restride_status name_structure(rs_way *w, const char **reason)
     const char *trouble = w->model->language == RS_CUDA_C ? rs_copying_trouble(w->type) : NULL;
     if (trouble != NULL)
         *reason = trouble;
-    else if (inner->failure != NULL || inner->name == NULL)
-        *reason = "a nested structure without a name is copied as a whole";
+    else if (inner->is_private)
+        *reason = "a structure that belongs to a class alone is copied as a whole";
+    else if (inner->written == NULL)
+        *reason = "a structure without a name is copied as a whole";
     else
         *reason =
             rs_structure_misfit(inner, &w->model->structures[w->access.pointee], w->access.offset);

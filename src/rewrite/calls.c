@@ -125,9 +125,16 @@ static bool needs_base(const rs_model *model, const rs_access *access)
            !model->functions[argument->function].kernel;
 }
 
+/* The type that a function for copying whole structures names, or NULL. */
+static const char *copied_type(const rs_model *model, const rs_access *access)
+{
+    bool copies = access->kind == RS_ACCESS_LOAD || access->kind == RS_ACCESS_STORE;
+    return copies ? model->structures[access->structure].written : NULL;
+}
+
 /* Notes which arguments need the start of their buffer, and refuses those whose accesses would name
  * a type that cannot be named where they stand. */
-static restride_status find_bases(rs_model *model, const rs_inner_names *names)
+static restride_status find_bases(rs_model *model, const rs_names *names)
 {
     restride_status status = RESTRIDE_OK;
     static const char hidden[] = "something in a function hides the type %s";
@@ -136,18 +143,27 @@ static restride_status find_bases(rs_model *model, const rs_inner_names *names)
     for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
         const rs_access *access = &model->accesses[i];
         rs_argument *argument = &model->arguments[access->argument];
-        if (argument->reason == NULL && rs_inner_names_hide(names, access->type))
+        if (argument->reason == NULL && rs_names_hide_inside(names, access->type))
             status = rs_argument_refuse(argument, access->begin, hidden, access->type);
+        const char *copied = copied_type(model, access);
+        if (argument->reason == NULL && copied != NULL && rs_names_hide_outside(names, copied))
+            status = rs_argument_refuse(argument, access->begin,
+                                        "a name outside of the functions hides a part of the type "
+                                        "%s",
+                                        copied);
         if (argument->reason != NULL || !needs_base(model, access))
             continue;
         argument->based = true;
         if (access->kind == RS_ACCESS_CALL || access->flat)
             continue;
         const rs_structure *s = &model->structures[argument->structure];
-        if (s->name == NULL)
+        if (s->written == NULL)
             status = rs_argument_refuse(argument, access->begin,
-                                        "a pointer to a structure without a name is followed");
-        else if (rs_inner_names_hide(names, s->name))
+                                        "a pointer to a structure %s is "
+                                        "followed",
+                                        s->is_private ? "that belongs to a class alone"
+                                                      : "without a name");
+        else if (rs_names_hide_inside(names, s->written))
             status = rs_argument_refuse(argument, access->begin, hidden, s->name);
     }
     return status;
@@ -226,12 +242,12 @@ restride_status rs_model_settle_calls(rs_model *model)
     restride_status status = refuse_uncopied(model);
     if (status == RESTRIDE_OK)
         status = refuse_full_names(model);
-    rs_inner_names names = {NULL, 0};
+    rs_names names = {NULL, 0};
     if (status == RESTRIDE_OK)
-        status = rs_inner_names_find(&names, model->tree);
+        status = rs_names_find(&names, model->tree, model->language);
     if (status == RESTRIDE_OK)
         status = find_bases(model, &names);
-    rs_inner_names_free(&names);
+    rs_names_free(&names);
     find_stepped(model);
     if (status == RESTRIDE_OK)
         status = refuse_steps(model);

@@ -377,6 +377,7 @@ void rs_model_free(rs_model *model)
             free(s->members[m].path);
         free(s->members);
         free(s->name);
+        free(s->written);
         free(s->failure);
         rs_record_free(&s->record);
     }

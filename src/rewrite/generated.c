@@ -159,8 +159,8 @@ static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
                    "typedef %s %s;\n"
                    "static __device__ inline %s restride_%s_%d(%s%schar *p, unsigned long count, "
                    "%s%s%s%s)\n{\n",
-                   model->structures[copier->structure].name, v, v, load ? "load" : "store", number,
-                   volatile_word(copier->is_volatile), const_word(copier->is_const),
+                   model->structures[copier->structure].written, v, v, load ? "load" : "store",
+                   number, volatile_word(copier->is_volatile), const_word(copier->is_const),
                    place_parameters(copier), load ? "" : ", const ", load ? "" : v,
                    load ? "" : " &from");
     if (load)
@@ -302,7 +302,8 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
     rs_text_format(out,
                    "struct restride_bytes_%d { %s words[%zu]; };\n"
                    "union restride_value_%d { %s value; struct restride_bytes_%d bytes; };\n",
-                   number, words[w].type, s->record.size / words[w].size, number, s->name, number);
+                   number, words[w].type, s->record.size / words[w].size, number, s->written,
+                   number);
     rs_text_format(out,
                    "static inline struct restride_bytes_%d restride_%s_%d(%s%s%s char *p, unsigned "
                    "long count, %s",

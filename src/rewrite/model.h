@@ -37,7 +37,9 @@ typedef struct {
 
 typedef struct {
     CXCursor declaration; /* null for the records of a flat array */
-    char *name;           /* as generated code writes the type; NULL when it has no name */
+    char *name;           /* NULL when it has none */
+    char *written;        /* as generated code writes the type; NULL where it cannot name it */
+    bool is_private;      /* because it belongs to a class alone */
     rs_member *members;
     size_t member_count;
     rs_record record; /* the members and the padding */

@@ -1,22 +1,44 @@
 /*
- * The names that are declared inside functions. Generated accesses name types there (a structure,
- * or a vector such as float4), which something else of that name would hide.
+ * Names that may hide types. Generated accesses name types inside functions (a structure, or a
+ * vector such as float4), and functions that copy structures name them outside, where something
+ * else of that name would come first.
  */
 #ifndef RS_REWRITE_NAMES_H
 #define RS_REWRITE_NAMES_H
 
-#include "source/tree.h"
+#include "rewrite/model.h"
+
+typedef enum {
+    RS_NAME_INSIDE,      /* of anything that is declared in a function */
+    RS_NAME_TYPE_INSIDE, /* of what comes first behind "struct" and its kin, or before "::" */
+    RS_NAME_OUTSIDE      /* of functions, variables and constants outside of functions */
+} rs_name_kind;
 
 typedef struct {
-    char **items; /* sorted; those that follow "struct" and its kin once more, after a blank */
+    rs_name_kind kind;
+    char *text; /* not terminated: `length` bytes */
+    size_t length;
+} rs_name;
+
+typedef struct {
+    rs_name *items; /* sorted */
     size_t count;
-} rs_inner_names;
+} rs_names;
 
-restride_status rs_inner_names_find(rs_inner_names *names, const rs_tree *tree);
+restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language language);
 
-/* Whether something in a function may hide a type, which is written as "NAME" or "struct NAME". */
-bool rs_inner_names_hide(const rs_inner_names *names, const char *type);
+/* Whether something hides a type, written as "NAME", "struct NAME" or "struct N::NAME<ARGUMENTS>":
+ * in a function, or outside of all. */
+bool rs_names_hide_inside(const rs_names *names, const char *type);
+bool rs_names_hide_outside(const rs_names *names, const char *type);
 
-void rs_inner_names_free(rs_inner_names *names);
+void rs_names_free(rs_names *names);
+
+/*
+ * How generated code writes the type that a cursor declares, the caller's to free; NULL where it
+ * cannot: *is_private then tells that it belongs to a class alone, else it has no name.
+ */
+restride_status rs_type_write(const rs_model *model, CXCursor declaration, char **written,
+                              bool *is_private);
 
 #endif

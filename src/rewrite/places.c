@@ -23,7 +23,7 @@ static void write_distance(const rs_writer *w, const rs_access *a, int self)
 {
     const rs_model *model = w->model;
     const rs_argument *argument = &model->arguments[a->argument];
-    const char *type = a->flat ? a->type : model->structures[argument->structure].name;
+    const char *type = a->flat ? a->type : model->structures[argument->structure].written;
     rs_text_add_string(&w->out->text, "((");
     rs_write_node(w, a->pointer, self + 1);
     rs_text_format(&w->out->text, ") - (%s %s *)restride_base_%s)", a->space, type, argument->name);

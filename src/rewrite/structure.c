@@ -1,5 +1,5 @@
 /* Structures as lists of scalar and vector members, from clang's own offsets. */
-#include "rewrite/model.h"
+#include "rewrite/names.h"
 
 #include "base/text.h"
 
@@ -350,6 +350,9 @@ static restride_status describe(rs_model *model, rs_structure *s, CXType type)
     clang_disposeString(spelling);
     if (short_of_memory)
         return rs_fail_memory("a structure");
+    restride_status status = rs_type_write(model, s->declaration, &s->written, &s->is_private);
+    if (status != RESTRIDE_OK)
+        return status;
     if (is_union(type)) {
         fail_at(&r, s->declaration, "the elements are unions");
     } else if (clang_Type_getSizeOf(type) <= 0) {

@@ -114,6 +114,18 @@ static const cuda_case cases[] = {
      KERNEL("D") "D t = b[i]; t.x++; a[i] = t; a[i].y += (a[i] = b[i]).x; }"},
     {"names of parameters", "struct p { float x; double y; };\n",
      KERNEL("p") "p t = b[i]; t.x++; a[i] = t; }"},
+    {"names of structures",
+     "struct Q { float x; double y; };\ntypedef struct Q T;\nint Q(int k) { return k; }\n",
+     KERNEL("T") "auto [x, T] = b[i]; auto *q = a + i; { enum { Q = 3 }; q->x = x + T + Q; } a[n - "
+                 "1 - i].y++; a[i] = b[i]; goto Q; q->x = 1; Q: q->y++; }"},
+    {"namespaces without a name", "namespace { struct S { float x; double y; }; }\n",
+     KERNEL("S") "S t = b[i]; auto *q = a + i; q->x = t.y; a[i].y = t.x; a[i] = b[i]; }"},
+    {"structures of templates",
+     "template <class T> class W { public: T x; int y; struct In { T a; short b; } in; };\ntypedef "
+     "W<float> F;\n",
+     KERNEL("F") "auto t = b[i].in; t.b++; int In = i; auto *q = a; q += In; q->in = t; q->x = "
+                 "b[i].y; "
+                 "a[i].in.a++; }"},
     {"types of std", "#include <cstdint>\nstruct T { std::uint32_t x; std::int8_t y; };\n",
      KERNEL("T") "const std::size_t k = i; a[k].x = b[k].y; a[k].y++; }"},
     {"long padding", "struct alignas(128) A { double x; int y; };\n",
@@ -434,6 +446,32 @@ static void test_refusals(void **state)
         {"__device__ int g(const P *p) { return p->id + sizeof(__FUNCTION__); }\n" K "g(a); }", 2,
          "asks for its own name"},
         {K "P *q = a; { using P = double; P t = 1;\n q->x = t; } }", 4, "hides the type P"},
+        {K "P *q = a; struct P { float x; } t{1};\n q->x = t.x; }", 4, "hides the type P"},
+        {"namespace M { struct P { int k; }; }\n" K "P *q = a; using namespace M;\n q->x = 1; }", 5,
+         "hides the type P"},
+        {"namespace N { struct Q { float x; int y; }; }\nnamespace M { struct Q { int k; }; }\n"
+         "__global__ void f(N::Q *a) {\n N::Q *q = a; { namespace N = M;\n q->x = 1; } }",
+         6, "hides the type N::Q"},
+        {"typedef struct { float x; int y; } L;\n__global__ void f(L *a, L *b) {\n L *q = a; { "
+         "auto "
+         "[L, y] = *b;\n q->x = y; } }",
+         5, "hides the type L"},
+        {"template <class T> struct V { T x; int y; };\n__global__ void f(V<int> *a) {\n V<int> *q "
+         "= a; int V = 3;\n q->y = V; }",
+         5, "hides the type V<int>"},
+        {"template <class T> struct V { T x; int y; };\nint P(int);\n__global__ void f(V<struct P> "
+         "*a) {\n a[1] = a[0]; }",
+         5, "hides a part of the type V<P>"},
+        {"class G { struct I { int i; short s; }; I i; friend __global__ void f(G *a); "
+         "};\n__global__ void f(G *a) {\n a[1].i = a[0].i; }",
+         4, "belongs to a class alone"},
+        {"template <class T> struct V { T x; int y; };\nclass G { struct I { int i; short s; }; "
+         "V<I> "
+         "i; friend __global__ void f(G *a); };\n__global__ void f(G *a) {\n a[1].i = a[0].i; }",
+         5, "belongs to a class alone"},
+        {"struct G { struct { int i; short s; } i; int k; };\n__global__ void f(G *a) {\n a[1].i = "
+         "a[0].i; }",
+         4, "a structure without a name"},
         {"namespace s { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
         {"extern \"C\" { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
         {"__global__ void f(float4 *a) { a->x = 1; }", 2, "not an array of structures"},
