@@ -1,6 +1,6 @@
 /*
  * CUDA C++: kernels as written and rewritten, compiled together as plain C++ with threads that run
- * one after the other, on the same data; afterwards all members must agree. Also what is refused.
+ * one after the other, on the same data; afterwards all members must agree. Also the host's code.
  */
 #include "ask.h"
 #include "base/child.h"
@@ -310,190 +310,6 @@ static void test_same_results(void **state)
     rs_text_free(&out);
 }
 
-/* ---- refusals ---- */
-
-#define K "__global__ void f(P *a, P *b, int n) {\n "
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *source;
-        int line;
-        const char *fragment;
-    } refused[] = {
-        {"__global__ void f(P *a) {\n P &p = a[0]; p.x = 1; }", 3, "structure is used in a way"},
-        {"__global__ void f(P *a) {\n const P &p = a[0]; a[1].x = p.x; }", 3, "structure is used"},
-        {"__device__ void g(P &p) { p.x = 1; }\n__global__ void f(P *a) {\n g(a[1]); }", 4,
-         "by reference"},
-        {"__device__ float g(const P &p) { return p.x; }\n__global__ void f(P *a) {\n g(a[1]); }",
-         4, "by reference"},
-        {"__global__ void f(P *a) {\n auto g = [=](int i) { a[i].x = 1; }; g(0); }", 3, "lambda"},
-        {"__global__ void f(P *a) {\n float *q = reinterpret_cast<float *>(a); *q = 1; }", 3,
-         "pointer"},
-        {"__global__ void f(P *a) {\n P *&q = a; q->x = 1; }", 3, "not followed"},
-        {"template <class T> __device__ void g(T *p) { p->x = 1; }\n__global__ void f(P *a) {\n "
-         "g(a); }",
-         4, "passed to a template"},
-        {"struct G { static __device__ void g(P *p) { p->x = 1; } };\n__global__ void f(P *a) {\n "
-         "G::g(a); }",
-         4, "function of a class"},
-        {"__device__ void g(P *p);\n__global__ void f(P *a) {\n g(a); }", 4, "not in the source"},
-        {"__global__ void f(P *a) {\n __shared__ P s[4]; P *q = s; if (a) q = a; q->x = 1; }", 3,
-         "not followed"},
-        {"struct Q { float x; int i; Q() : x(1) {} };\n__global__ void f(Q *a) { a->x = 1; }", 2,
-         "plain data"},
-        {"struct Q { float x; int i; Q() = default; explicit Q(const Q &) = default; "
-         "};\n__global__ "
-         "void f(Q *a) {\n a->x = 1; Q t(a[1]); }",
-         4, "how it is copied"},
-        {"struct I { int i; I() = default; I(const I &) = delete; I &operator=(const I &) = "
-         "default; "
-         "};\nstruct Q { float x; I i; };\n__global__ void f(Q *a) {\n a[1] = a[2]; }",
-         5, "how it is copied"},
-        {"struct Q { float x; int i; template <class T> __device__ Q &operator=(T &&v) { i = 7; "
-         "return *this; } };\n__global__ void f(Q *a, Q *b) {\n Q t = *b; a[1] = t; }",
-         4, "assigned to"},
-        {"struct Q { float x; int i; Q &operator=(const Q &) = default; template <class T> "
-         "__device__ Q &operator=(T &&v) { return *this; } };\n__global__ void f(Q *a) {\n Q t; t "
-         "= a[1]; }",
-         4, "assigned to"},
-        {"struct Q { float x; int i; Q &operator=(Q &) = default; };\n__global__ void f(Q *a) {\n "
-         "Q t; t = a[1]; }",
-         4, "assigned to"},
-        {"struct I { int i; template <class T> __device__ I &operator=(T &&v) { return *this; } "
-         "};\nstruct Q { float x; I i; };\n__global__ void f(Q *a, const Q *b) {\n a[1] = *b; }",
-         5, "assigned to"},
-        {"template <class T> struct V { T x; int i; template <class U> __device__ V &operator=(U "
-         "&&v) { return *this; } };\n__global__ void f(V<int> *a, const V<int> *b) {\n a[1] = *b; "
-         "}",
-         4, "assigned to"},
-        {"template <class T> struct V { T x; int i; V() = default; explicit V(const V &) = "
-         "default; "
-         "};\n__global__ void f(V<int> *a) {\n V<int> t(a[1]); }",
-         4, "how it is copied"},
-        {"template <class T> struct V : T { int i, k; };\nstruct B { template <class T> __device__ "
-         "B "
-         "&operator=(T &&v) { return *this; } };\n__global__ void f(V<B> *a, const V<B> *b) {\n "
-         "a->i = b->i; a[1] = *b; }",
-         5, "a template chooses"},
-        {"struct Q { float x; int i; Q() = default; template <class T> __device__ Q(T &&v) : i(7) "
-         "{} };\n__global__ void f(const Q *a) {\n Q t = a[1]; }",
-         4, "how it is copied"},
-        {"struct Q { float x; int i; ~Q() = delete; };\n__global__ void f(Q *a, Q *b) {\n a[1] = "
-         "*b; }",
-         4, "destroyed"},
-        {"struct B { };\nstruct Q : B { using B::operator=; float x; int i; };\n__global__ void "
-         "f(Q *a, B b) {\n a[1] = b; }",
-         5, "derived from"},
-        {"template <class T> struct G { T *p; __device__ G(T &r) : p(&r) {} G() = default; };\n" K
-         "G<float> h[1] = {a[1].v[0]}; }",
-         4, "the member itself"},
-        {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) { a->x = 1; }", 3,
-         "enumeration"},
-        {"__device__ float g(const float &x) { return x; }\n__global__ void f(P *a) {\n g(a->x); }",
-         4, "may refer to the member"},
-        /* In C++ these stand for the structure, the member or the pointer itself. */
-        {K "const P &r = a[1] = *b; r.x; }", 3, "structure's assignment"},
-        {K "auto &&r = (a[1] = *b); r.x = 5; }", 3, "structure's assignment"},
-        {K "(a[1] = *b).x = 4; }", 3, "structure's assignment"},
-        {K "float *p = (a[1] = *b).v; p[1] = 4; }", 3, "structure's assignment"},
-        {"__device__ void g(const P &p) { }\n" K "g(a[1] = *b); }", 4, "structure's assignment"},
-        {K "const P &r{a[1]}; }", 3, "braces"},
-        {"struct H { const P &r; };\n" K "H h{a[1]}; }", 4, "braces"},
-        {"__device__ void g(const P &p) { }\n" K "g({a[1]}); }", 4, "braces"},
-        {"struct H { const P &r; __device__ H(const P &p) : r(p) {} };\n" K "H h(a[1]); }", 4,
-         "by reference"},
-        {"struct H { __device__ H &operator=(const P &p) { return *this; } };\n" K
-         "H h; h = a[1]; }",
-         4, "by reference"},
-        {"struct H { float &r; };\n" K "H h{a[1].v[0]}; (&h.r)[1] = 9; }", 4, "the member itself"},
-        {"struct G { const float *p; __device__ G(const float &r) : p(&r) {} G() = default; };\n"
-         "struct H { G g; };\n" K "H h = {a[1].v[0]}; }",
-         5, "the member itself"},
-        {K "((int &)a[1].v[0]) = 7; }", 3, "the member itself"},
-        {K "int t = ((float (&)[4])a[1].v[0])[2]; }", 3, "the member itself"},
-        {K "float *p = &(a[1].v[0] = 4); p[1] = 9; }", 3, "the member itself"},
-        {K "float &r = a[1].v[0] += 4; (&r)[1] = 9; }", 3, "the member itself"},
-        {K "float &r = ++a[1].v[0]; (&r)[1] = 9; }", 3, "the member itself"},
-        {K "float *p = &(n, a[1].v[0]); p[1] = 9; }", 3, "the member itself"},
-        {K "(n ? a[1].x : b->x) = 9; }", 3, "the member itself"},
-        {K "volatile float &r = a[1].v[0]; (&r)[1] = 9; }", 3, "the member itself"},
-        {"__device__ int same(const int &k) { return k; }\n" K
-         "float &r = a[same(1)].v[0]; (&r)[1] = 9; }",
-         4, "the member itself"},
-        {"__device__ void g(float &r) { (&r)[1] = 9; }\n" K "g(a[1].v[0] = 4); }", 4,
-         "the member itself"},
-        {"__global__ void f(P a[], P *b) {\n P *&q = a; q = b; a->x = 1; }", 3, "not followed"},
-        {"__global__ void f(const P a[4], const P *b) {\n const P *const &q = a; a = b; P s = *q; "
-         "}",
-         3, "not followed"},
-        {K "const P *q = a; const P *w = a; (n ? q : w) = b; b->y = q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n (n, q) = b; b->y = q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n (q += 0) = b; b->y = q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n ++q = b; b->y = q->x; }", 3, "not followed"},
-        {K "const P *q = a;\n const P *&r = q = a; r = b; b->y = q->x; }", 3, "not followed"},
-        /* Functions of which there can be no copy. */
-        {"__device__ float g(const P *p, int k = 0) { return p[k].x; }\n" K "g(a); }", 2,
-         "default arguments"},
-        {"__device__ float g(const P *p, int k = 0);\n" K
-         "g(a); }\n__device__ float g(const P *p, int k) { return p[k].x; }",
-         5, "default arguments"},
-        {"__device__ void g(const P *) { }\n" K "g(a); }", 2, "it has no name (by g"},
-        {"[[nodiscard]] __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2,
-         "attribute"},
-        {"constexpr __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2, "constant"},
-        {"__device__ int g(const P *p) { return p->id + sizeof(__FUNCTION__); }\n" K "g(a); }", 2,
-         "asks for its own name"},
-        {K "P *q = a; { using P = double; P t = 1;\n q->x = t; } }", 4, "hides the type P"},
-        {K "P *q = a; struct P { float x; } t{1};\n q->x = t.x; }", 4, "hides the type P"},
-        {"namespace M { struct P { int k; }; }\n" K "P *q = a; using namespace M;\n q->x = 1; }", 5,
-         "hides the type P"},
-        {"namespace N { struct Q { float x; int y; }; }\nnamespace M { struct Q { int k; }; }\n"
-         "__global__ void f(N::Q *a) {\n N::Q *q = a; { namespace N = M;\n q->x = 1; } }",
-         6, "hides the type N::Q"},
-        {"typedef struct { float x; int y; } L;\n__global__ void f(L *a, L *b) {\n L *q = a; { "
-         "auto "
-         "[L, y] = *b;\n q->x = y; } }",
-         5, "hides the type L"},
-        {"template <class T> struct V { T x; int y; };\n__global__ void f(V<int> *a) {\n V<int> *q "
-         "= a; int V = 3;\n q->y = V; }",
-         5, "hides the type V<int>"},
-        {"template <class T> struct V { T x; int y; };\nint P(int);\n__global__ void f(V<struct P> "
-         "*a) {\n a[1] = a[0]; }",
-         5, "hides a part of the type V<P>"},
-        {"class G { struct I { int i; short s; }; I i; friend __global__ void f(G *a); "
-         "};\n__global__ void f(G *a) {\n a[1].i = a[0].i; }",
-         4, "belongs to a class alone"},
-        {"template <class T> struct V { T x; int y; };\nclass G { struct I { int i; short s; }; "
-         "V<I> "
-         "i; friend __global__ void f(G *a); };\n__global__ void f(G *a) {\n a[1].i = a[0].i; }",
-         5, "belongs to a class alone"},
-        {"struct G { struct { int i; short s; } i; int k; };\n__global__ void f(G *a) {\n a[1].i = "
-         "a[0].i; }",
-         4, "a structure without a name"},
-        {"namespace s { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
-        {"extern \"C\" { __global__ void f(P *a) { a->x = 1; } }", 2, "namespace"},
-        {"__global__ void f(float4 *a) { a->x = 1; }", 2, "not an array of structures"},
-    };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        char source[1024] = "struct P { float x, y; int id; float v[4]; };\n";
-        strcat(source, refused[i].source);
-        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source, "file", "kernel.cu",
-                                      "tile", 32, "language", "cuda"));
-        const json_t *argument = find_argument(reply, "f", "a");
-        if (argument == NULL)
-            fail_msg("%s: %s", source, string_of(reply, "reason"));
-        if (strcmp(string_of(argument, "status"), "kept") != 0)
-            fail_msg("%s: transformed", source);
-        if (strstr(string_of(argument, "reason"), refused[i].fragment) == NULL ||
-            number_of(argument, "line") != refused[i].line)
-            fail_msg("%s: line %lld: %s", source, number_of(argument, "line"),
-                     string_of(argument, "reason"));
-        json_decref(reply);
-    }
-}
-
 /* Functions of the host's call and launch what is not known; those of the device must be
  * understood, and so must what lies between functions. */
 #define CHECK                                                                                      \
@@ -547,20 +363,6 @@ static void test_host_code(void **state)
         json_decref(reply);
         rs_text_free(&source);
     }
-}
-
-static void test_template(void **state)
-{
-    (void)state;
-    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source",
-                                  "struct P { float x; double y; };\ntemplate <int T>\n__global__ "
-                                  "void f(P *a) { a[T].x = 1; }\n",
-                                  "file", "kernel.cu", "tile", 32, "language", "cuda"));
-    const json_t *kernel = json_array_get(json_object_get(reply, "kernels"), 0);
-    assert_string_equal(string_of(kernel, "name"), "f");
-    assert_string_equal(string_of(kernel, "reason"), "the kernel is a template");
-    assert_int_equal(number_of(kernel, "line"), 3);
-    json_decref(reply);
 }
 
 /* Whatever the source is, there is a reply, and a reason for what stays. */
@@ -680,9 +482,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_results),
-        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_host_code),
-        cmocka_unit_test(test_template),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_names_in_the_header),
