@@ -2,6 +2,7 @@
  */
 #include "rewrite/lines.h"
 
+#include "source/output.h"
 #include "source/words.h"
 
 #include <stdlib.h>
@@ -86,8 +87,9 @@ static void count_lines(rs_numbered_text *out)
 
 static void write_number(rs_numbered_text *out, size_t file, size_t number)
 {
-    /* The name is quoted as cpp wrote it. */
-    rs_text_format(&out->text, "#line %zu \"%s\"\n", number, out->flat->files[file]);
+    rs_text_format(&out->text, "#line %zu ", number);
+    rs_quote_file(&out->text, out->flat->files[file]);
+    rs_text_add_string(&out->text, "\n");
     out->file = file;
     out->number = number;
     out->counted = out->text.size;

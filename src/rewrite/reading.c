@@ -290,6 +290,27 @@ static restride_status parse(rs_rewriting *r)
     return status;
 }
 
+/* Whether a macro of the build options could be taken for what the rewriter writes. */
+static bool defines_own_name(const rs_options *options)
+{
+    size_t where;
+    for (size_t i = 0; i < options->preprocessor_count; i++) {
+        const char *option = options->preprocessor[i];
+        if (strncmp(option, "-I", 2) != 0 &&
+            has_prefix(option + 2, strlen(option + 2), "restride_", &where))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a text may declare a structure. */
+static bool may_declare(const rs_rewriting *r)
+{
+    size_t where;
+    return has_prefix(r->flat.text, r->flat.size, "struct", &where) ||
+           (is_cuda(r) && has_prefix(r->flat.text, r->flat.size, "class", &where));
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 restride_status rs_read_source(rs_rewriting *r, bool *stopped)
 {
@@ -303,6 +324,9 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     size_t where = rs_doubt_nesting(r->source);
     if (where > 0)
         return rs_keep_source(r, "an expression or statement is nested too deeply", r->file, where);
+    if (defines_own_name(&r->options))
+        return rs_keep_source(r, "the build options define names that start with restride_",
+                              r->file, 0);
     const char *options = rs_request_text(r->request, "options", "");
     if (strpbrk(options, "'\\") != NULL)
         return rs_keep_source(r, "compilers disagree on the quotes in the build options", r->file,
@@ -356,7 +380,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
         json_object_size(json_object_get(r->request, "references")) == 0 &&
         json_object_size(json_object_get(r->request, "config")) == 0 && r->annotations.count == 0 &&
-        !has_prefix(r->flat.text, r->flat.size, "struct", &where))
+        !may_declare(r))
         return RESTRIDE_OK; /* and libclang's start is saved */
     *stopped = false;
     return parse(r);

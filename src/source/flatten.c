@@ -53,18 +53,26 @@ static bool is_system_include(const char *line, const char **tail)
     return starts_with(c, "include") && *skip_blanks(*tail) == '<';
 }
 
+/* The length of a line without the flags of a marker "# LINE "FILE" FLAGS": only those of cpp
+ * itself say that it reads a file; a source may be what another cpp wrote. */
+static size_t without_flags(const char *line, size_t length)
+{
+    const char *c = skip_blanks(line), *end = line + length;
+    if (*c != '#' || !isdigit((unsigned char)*skip_blanks(c + 1)))
+        return length;
+    while (end > c && strchr(" \t\r1234", end[-1]) != NULL)
+        end--;
+    return end > c && end[-1] == '"' ? (size_t)(end - line) : length;
+}
+
 /* The text for cpp: the source under the user's file name, with the marks for "#pragma unroll" and
  * for the headers that are left to the compiler. */
 static void write_input(rs_text *input, const rs_flat_request *request)
 {
     const char *source = request->source, *file = request->file, *appendix = request->appendix;
-    rs_text_add_string(input, RS_SOURCE_MARK "\n# 1 \"");
-    for (const char *c = file; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            rs_text_add_string(input, "\\");
-        rs_text_add(input, *c == '\n' ? " " : c, 1);
-    }
-    rs_text_add_string(input, "\"\n");
+    rs_text_add_string(input, RS_SOURCE_MARK "\n# 1 ");
+    rs_quote_file(input, file);
+    rs_text_add_string(input, "\n");
     const char *cursor = source, *line, *tail;
     size_t length;
     bool continued = false;
@@ -76,7 +84,7 @@ static void write_input(rs_text *input, const rs_flat_request *request)
             rs_text_add_string(input, RS_INCLUDE_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
         } else {
-            rs_text_add(input, line, length);
+            rs_text_add(input, line, continued ? length : without_flags(line, length));
         }
         rs_text_add_string(input, "\n");
         continued = length > 0 && line[length - 1] == '\\';

@@ -62,6 +62,41 @@ static bool find_file(rs_flat *flat, const char *name, size_t length, size_t *in
     return true;
 }
 
+void rs_quote_file(rs_text *text, const char *file)
+{
+    rs_text_add_string(text, "\"");
+    for (const char *c = file; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            rs_text_add_string(text, "\\");
+        rs_text_add(text, *c == '\n' ? " " : c, 1);
+    }
+    rs_text_add_string(text, "\"");
+}
+
+/* Adds the file of a marker, in which cpp has quotes, backslashes and some bytes escaped. */
+static bool find_quoted_file(rs_flat *flat, const char *quoted, size_t length, size_t *index)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_add(&name, "", 0);
+    for (size_t i = 0; i < length; i++) {
+        char c = quoted[i];
+        if (c == '\\' && i + 3 < length && strspn(quoted + i + 1, "01234567") >= 3) {
+            c = (char)((quoted[i + 1] - '0') * 64 + (quoted[i + 2] - '0') * 8 + quoted[i + 3] -
+                       '0');
+            i += 3;
+        } else if (c == '\\' && i + 1 < length) {
+            i++;
+            c = quoted[i];
+            if (c == 'n')
+                c = '\n';
+        }
+        rs_text_add(&name, &c, 1);
+    }
+    bool found = !name.failed && find_file(flat, name.data, name.size, index);
+    rs_text_free(&name);
+    return found;
+}
+
 /* Reads the marker "# LINE "FILE" FLAGS"; false when the line is something else or memory is short.
  */
 static bool read_marker(rs_flat *flat, const char *text, size_t length, size_t *line, size_t *file)
@@ -74,7 +109,8 @@ static bool read_marker(rs_flat *flat, const char *text, size_t length, size_t *
     const char *stop = text + length;
     while (stop > name && *stop != '"')
         stop--;
-    if (*name != '"' || stop == name || !find_file(flat, name + 1, (size_t)(stop - name - 1), file))
+    if (*name != '"' || stop == name ||
+        !find_quoted_file(flat, name + 1, (size_t)(stop - name - 1), file))
         return false;
     *line = number;
     /* Flag 1 is for the start of a file. */

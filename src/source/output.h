@@ -2,6 +2,7 @@
 #ifndef RS_SOURCE_OUTPUT_H
 #define RS_SOURCE_OUTPUT_H
 
+#include "base/text.h"
 #include "source/flatten.h"
 
 /* Stands for "#pragma unroll" while cpp runs, because device compilers expand macros there and cpp
@@ -16,6 +17,9 @@
 
 /* Stands before the text that is read behind the source. */
 #define RS_APPENDIX_MARK "restride_appendix"
+
+/* Writes the name of a file with quotes around it, as #line and cpp's markers have it. */
+void rs_quote_file(rs_text *text, const char *file);
 
 /* Turns all comments into blanks; line ends stay. */
 void rs_comments_blank(char *text);

@@ -419,6 +419,20 @@ static void test_text(void **state)
     json_decref(reply);
 }
 
+/* Nothing else says that there are structures. */
+static void test_a_class_alone(void **state)
+{
+    (void)state;
+    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source",
+                                  "class P { public: float x, y; };\n__global__ void f(P *a) { "
+                                  "a->x = 1; }\n",
+                                  "file", "kernel.cu", "tile", 32, "language", "cuda"));
+    const json_t *argument = find_argument(reply, "f", "a");
+    assert_non_null(argument);
+    assert_string_equal(string_of(argument, "status"), "transformed");
+    json_decref(reply);
+}
+
 /* Both functions for an argument are named after the kernel and it. */
 static void test_names_in_the_header(void **state)
 {
@@ -485,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_host_code),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_a_class_alone),
         cmocka_unit_test(test_names_in_the_header),
         cmocka_unit_test(test_numbers_behind_references),
     };

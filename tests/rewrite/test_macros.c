@@ -348,6 +348,7 @@ static void test_sources_that_compilers_read_differently(void **state)
          "# or ##"},
         {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__FAST_RELAXED_MATH__);\n",
          "", "# or ##"},
+        {"", "-Drestride_source=1", "options define names that start with restride_"},
         {"", "-DX='3'", "quotes"},
         {"", "-DX=\\\"3\\\"", "quotes"},
     };
@@ -385,6 +386,48 @@ static void test_sources_that_compilers_read_differently(void **state)
     json_decref(reply);
 }
 
+/* A name with a backslash is found, told as it is, and escaped in the new source. What another cpp
+ * wrote names files that are not there. */
+static void test_names_of_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *status;
+    } rows[] = {{"struct P {\n float x, y; };\n", "transformed"},
+                {"struct P {\n float x; int y : 3; };\n", "kept"}};
+    for (int i = 0; i < 2; i++) {
+        char *folder = make_header(rows[i].header);
+        char made[256], wanted[256], options[256];
+        snprintf(made, sizeof made, "%s/records.h", folder);
+        snprintf(wanted, sizeof wanted, "%s/re\\cords.h", folder);
+        snprintf(options, sizeof options, "-I \"%s\"", folder);
+        assert_int_equal(rename(made, wanted), 0);
+        json_t *reply = ask_for_tiles(
+            "#include \"re\\cords.h\"\nkernel void f(global struct P *a) { a->x = 1; }\n", options,
+            32);
+        const json_t *argument = find_argument(reply, "f", "a");
+        if (argument == NULL)
+            fail_msg("%s: %s", string_of(reply, "file"), string_of(reply, "reason"));
+        assert_string_equal(string_of(argument, "status"), rows[i].status);
+        if (i == 0)
+            assert_non_null(strstr(string_of(reply, "source"), "/re\\\\cords.h\"\n"));
+        else
+            assert_string_equal(string_of(argument, "file"), wanted);
+        json_decref(reply);
+        unlink(wanted);
+        rmdir(folder);
+        free(folder);
+    }
+    json_t *reply = ask_for_tiles("# 1 \"gone.h\" 1\nstruct P { float x, y; };\n# 7 \"k.cl\" 2 3\n"
+                                  "kernel void f(global struct P *a) { (int)a; }\n",
+                                  "", 32);
+    const json_t *argument = find_argument(reply, "f", "a");
+    assert_non_null(argument);
+    assert_string_equal(string_of(argument, "file"), "k.cl");
+    assert_int_equal(number_of(argument, "line"), 7);
+    json_decref(reply);
+}
+
 static void test_a_missing_header_is_the_reason(void **state)
 {
     (void)state;
@@ -414,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_options_that_are_not_followed),
         cmocka_unit_test(test_what_survives),
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_names_of_files),
         cmocka_unit_test(test_sources_that_compilers_read_differently),
         cmocka_unit_test(test_a_missing_header_is_the_reason),
     };
