@@ -422,7 +422,8 @@ static restride_status name_structure(rs_way *w, const char **reason)
     if (status != RESTRIDE_OK)
         return status;
     const rs_structure *inner = &w->model->structures[w->access.structure];
-    const char *trouble = w->model->language == RS_CUDA_C ? rs_copying_trouble(w->type) : NULL;
+    const char *trouble =
+        w->model->language == RS_CUDA_C ? rs_copying_trouble(w->type, w->assigned) : NULL;
     if (trouble != NULL)
         *reason = trouble;
     else if (inner->is_private)

@@ -70,27 +70,60 @@ static bool has_name(CXCursor cursor, const char *wanted)
     return same;
 }
 
-/* Whether an operator= is the compiler's own and takes every value of its structure. */
+static bool is_constant_reference(CXType type)
+{
+    CXType value = clang_getPointeeType(type);
+    return type.kind == CXType_LValueReference && clang_isConstQualifiedType(value) != 0 &&
+           clang_isVolatileQualifiedType(value) == 0;
+}
+
+/* Whether an operator= is the compiler's own and takes every value of its structure, or takes
+ * something else alone. */
 static bool assigns_any_value(CXCursor method)
 {
     CXType given = clang_getArgType(clang_getCursorType(method), 0);
-    CXType value = clang_getPointeeType(given);
-    return is_made_by_compiler(method) && given.kind == CXType_LValueReference &&
-           clang_isConstQualifiedType(value) != 0 && clang_isVolatileQualifiedType(value) == 0;
+    CXType value = clang_getCanonicalType(
+        rs_kind_is_reference(given.kind) ? clang_getPointeeType(given) : given);
+    bool is_number = value.kind >= CXType_FirstBuiltin && value.kind <= CXType_LastBuiltin &&
+                     value.kind != CXType_Dependent;
+    bool is_other = value.kind == CXType_Record &&
+                    !same_record(value, clang_getCursorType(clang_getCursorSemanticParent(method)));
+    return is_number || is_other || (is_made_by_compiler(method) && is_constant_reference(given));
+}
+
+/* Whether a template cannot take a structure's value better than what the compiler has made, which
+ * is no template: it gets a value or a constant. */
+static bool yields_to_compiler(CXCursor template)
+{
+    CXType given = clang_getArgType(clang_getCursorType(template), 0);
+    CXString spelling = clang_getTypeSpelling(given);
+    const char *name = clang_getCString(spelling);
+    bool is_pack = name == NULL || strstr(name, "...") != NULL;
+    clang_disposeString(spelling);
+    return given.kind != CXType_Invalid && !is_pack &&
+           (is_constant_reference(given) || !rs_kind_is_reference(given.kind));
 }
 
 static const char *trouble_of_template(CXCursor part)
 {
     enum CXCursorKind kind = clang_getTemplateCursorKind(part);
+    if (yields_to_compiler(part))
+        return NULL;
     if (kind == CXCursor_Constructor)
         return copied;
     return kind == CXCursor_CXXMethod && has_name(part, "operator=") ? assigned : NULL;
 }
 
+typedef struct {
+    bool assigns;
+    const char *trouble;
+} search;
+
 static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CXClientData data)
 {
     (void)parent;
-    const char **trouble = data;
+    search *s = data;
+    const char **trouble = &s->trouble;
     CXType type = clang_getCursorType(part);
     switch (clang_getCursorKind(part)) {
     case CXCursor_Constructor:
@@ -110,29 +143,41 @@ static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CX
             *trouble = destroyed;
         break;
     case CXCursor_CXXBaseSpecifier:
-        *trouble = rs_element_type(type).kind == CXType_Record ? rs_copying_trouble(type) : based;
+        *trouble = rs_element_type(type).kind == CXType_Record
+                       ? rs_copying_trouble(type, s->assigns)
+                       : based;
         break;
     default:
         break;
     }
+    if (*trouble == assigned && !s->assigns)
+        *trouble = NULL;
     return *trouble != NULL ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
 static enum CXVisitorResult visit_field(CXCursor field, CXClientData data)
 {
-    const char **trouble = data;
-    *trouble = rs_copying_trouble(clang_getCursorType(field));
-    return *trouble != NULL ? CXVisit_Break : CXVisit_Continue;
+    search *s = data;
+    s->trouble = rs_copying_trouble(clang_getCursorType(field), s->assigns);
+    return s->trouble != NULL ? CXVisit_Break : CXVisit_Continue;
 }
 
-const char *rs_copying_trouble(CXType structure)
+const char *rs_copying_trouble(CXType structure, bool assigns)
 {
     CXType element = rs_element_type(structure);
-    const char *trouble = NULL;
+    search s = {assigns, NULL};
     if (element.kind != CXType_Record)
         return NULL;
-    rs_class_visit(element, visit_declared, &trouble);
-    if (trouble == NULL)
-        clang_Type_visitFields(element, visit_field, &trouble);
-    return trouble;
+    rs_class_visit(element, visit_declared, &s);
+    if (s.trouble == NULL)
+        clang_Type_visitFields(element, visit_field, &s);
+    return s.trouble;
+}
+
+const char *rs_copying_trouble_of_call(const rs_tree *tree, int call, CXType structure)
+{
+    CXCursor called = clang_getCursorReferenced(tree->nodes[call].cursor);
+    bool assigns = has_name(called, "operator=");
+    bool copies = assigns || clang_getCursorKind(called) == CXCursor_Constructor;
+    return copies ? rs_copying_trouble(structure, assigns) : NULL;
 }

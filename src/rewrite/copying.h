@@ -12,9 +12,12 @@ typedef enum { RS_COPIES_NOTHING, RS_COPIES_TO_NEW, RS_COPIES_BY_ASSIGNMENT } rs
 
 rs_copying rs_copying_by_call(const rs_tree *tree, int call);
 
-/* Why a structure cannot be copied as a value, or NULL: it, or something inside it, says itself how
- * it is copied, assigned to or destroyed. */
-const char *rs_copying_trouble(CXType structure);
+/* Why a structure cannot be copied as a value, or (`assigns`) cannot be assigned one, or NULL: it,
+ * or something inside it, says itself how it is copied, assigned to or destroyed. */
+const char *rs_copying_trouble(CXType structure, bool assigns);
+
+/* The same where a call of a constructor or of operator= does not copy it. */
+const char *rs_copying_trouble_of_call(const rs_tree *tree, int call, CXType structure);
 
 /* Visits what a class declares; one that comes from a template shows nothing of its own. */
 void rs_class_visit(CXType type, CXCursorVisitor visitor, CXClientData data);

@@ -200,13 +200,15 @@ static const char *step_into_copy(rs_way *w, int call)
 {
     rs_copying copying = rs_copying_by_call(w->tree, call);
     bool last = node_at(w, w->node)->next < 0;
+    w->assigned = copying == RS_COPIES_BY_ASSIGNMENT;
     if (copying == RS_COPIES_BY_ASSIGNMENT && node_at(w, call)->first == w->node)
         return same_record(w->type, rs_node_type(w->tree, w->node))
                    ? store(w, call, rs_node_child(w->tree, call, 2))
                    : "what a structure is derived from is assigned to";
-    const char *trouble = copying == RS_COPIES_NOTHING ? rs_copying_trouble(w->type) : NULL;
-    if (copying == RS_COPIES_NOTHING || !last)
+    if (copying == RS_COPIES_NOTHING || !last) {
+        const char *trouble = rs_copying_trouble_of_call(w->tree, call, w->type);
         return trouble != NULL ? trouble : "a structure is passed by reference";
+    }
     w->access.kind = RS_ACCESS_LOAD;
     w->place = RS_AT_END;
     return NULL;

@@ -22,6 +22,7 @@ typedef struct {
     rs_access access;
     int node;
     rs_way_place place;
+    bool assigned;          /* in C++, from a structure or to it */
     CXType type;            /* of what the node stands for, canonical; not for RS_AT_POINTER */
     CXType target;          /* of a pointer */
     restride_status status; /* RESTRIDE_OK, or memory is short */

@@ -55,6 +55,16 @@ static const cuda_case cases[] = {
      "template <class T> struct X : W { };\n",
      KERNEL("W") "W s; s = b[i]; s.y++; a[i] = s; X<int> t; t = X<int>(); t.y = i; a[n - 1 - i] = "
                  "t; }"},
+    {"operators for other types",
+     "template <class T> struct W { T x; int y; W() = default; template <class U> __device__ "
+     "W(const W<U> &o) : x(o.x), y(7) {} template <class U> __device__ W &operator=(const W<U> &o) "
+     "{ y = 7; return *this; } __device__ W &operator=(float v) { x = v; return *this; } };\n"
+     "typedef W<float> F;\n",
+     KERNEL(
+         "F") "F s = b[i]; s.y++; a[i] = s; F t; t = b[n - 1 - i]; F u(t); u = 4.f; W<int> w(u); "
+              "a[i].x = u.x + w.y; a[i].y += t.y; }"},
+    {"no operator at all", "struct W { float x; int y; W &operator=(const W &) = delete; };\n",
+     KERNEL("W") "W s = b[i]; a[i].x += s.y; a[i].y = s.x; }"},
     {"assignment as a value", "", KERNEL("P") "P s; s = a[i] = b[i]; a[i].next = (a[i] = s).id; }"},
     {"values of places", "",
      KERNEL("P") "a[i].x = a[i].y = b[i].z; int k = a[i].id += 3; if (a[i].id = k) a[i].next = "
