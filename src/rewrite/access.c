@@ -9,6 +9,7 @@
  * argument; so nothing is read or written through a pointer whose buffer is not known.
  */
 #include "rewrite/copying.h"
+#include "rewrite/order.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -56,6 +57,8 @@ static const char *add_index(rs_way *w, int up, int index, bool negative)
     rs_access *a = &w->access;
     if (index < 0)
         return "this index is not understood";
+    if (rs_has_conversion(w->tree, index))
+        return "an object of a class becomes a number in the index";
     if (a->index_count == RS_PIECE_LIMIT)
         return "the index has too many parts";
     a->index[a->index_count] = index;
@@ -199,10 +202,13 @@ static const char *end_at_address(rs_way *w, const char *otherwise)
 static const char *pass_to_atomic(rs_way *w, int up)
 {
     CXCursor called = clang_getCursorReferenced(node_at(w, up)->cursor);
-    const char *trouble = clang_getCursorKind(called) == CXCursor_CXXMethod
+    enum CXCursorKind kind = clang_getCursorKind(called);
+    const char *trouble = kind == CXCursor_CXXMethod || kind == CXCursor_Constructor
                               ? "the pointer is passed to a function of a class"
                           : clang_Cursor_isNull(clang_getSpecializedCursorTemplate(called)) == 0
                               ? "the pointer is passed to a template"
+                          : !rs_is_function_call(w->tree, up)
+                              ? "the pointer is passed to a function that is called by a pointer"
                               : "the pointer is passed to a function that is not in the source";
     if (rs_node_child(w->tree, up, 1) != w->node || !rs_is_atomic_call(w->tree, up))
         return trouble;
@@ -473,6 +479,9 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
         (w.access.kind == RS_ACCESS_LOAD || w.access.kind == RS_ACCESS_STORE))
         status = name_structure(&w, &reason);
+    if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
+        model->language == RS_CUDA_C && !rs_parts_have_no_order(tree, &w.access))
+        reason = "a part of this place changes what another part of it may depend on";
     if (status != RESTRIDE_OK)
         return status;
     if (reason != NULL)

@@ -201,5 +201,5 @@ bool rs_is_prefetch(const rs_tree *tree, int call)
     CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
     bool same = strcmp(clang_getCString(spelling), name) == 0;
     clang_disposeString(spelling);
-    return same && !rs_is_user_function(tree, name);
+    return same && rs_is_function_call(tree, call) && !rs_is_user_function(tree, name);
 }

@@ -3,6 +3,7 @@
  * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
  */
 #include "rewrite/copying.h"
+#include "rewrite/order.h"
 #include "rewrite/values.h"
 #include "rewrite/way.h"
 
@@ -285,10 +286,17 @@ bool rs_is_user_function(const rs_tree *tree, const char *name)
     return found;
 }
 
+/* A method, a constructor and a pointer to a function may have any name, too. */
+bool rs_is_function_call(const rs_tree *tree, int call)
+{
+    CXCursor called = clang_getCursorReferenced(tree->nodes[call].cursor);
+    return clang_Cursor_isNull(called) != 0 || clang_getCursorKind(called) == CXCursor_FunctionDecl;
+}
+
 bool rs_is_atomic_call(const rs_tree *tree, int call)
 {
     static const char *const prefixes[] = {"atomic_", "atom_", "atomic", "__ldg"};
-    if (tree->nodes[call].kind != CXCursor_CallExpr)
+    if (tree->nodes[call].kind != CXCursor_CallExpr || !rs_is_function_call(tree, call))
         return false;
     CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
     const char *name = clang_getCString(spelling);
@@ -363,6 +371,8 @@ static const char *step_to_element(rs_way *w, int up)
     int index = rs_node_sibling(w->tree, w->node);
     if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
         return "this array element is not understood";
+    if (rs_has_conversion(w->tree, index))
+        return "an object of a class becomes a number in the index";
     const char *trouble = check_subscript(w, up, index, clang_getArraySize(w->type));
     if (trouble != NULL)
         return trouble;

@@ -212,6 +212,13 @@ static restride_status collect_flows(rs_model *model, flow_list *list)
     return status;
 }
 
+/* Whether a name only tells the type of a variable: "decltype(a) q". */
+static bool is_part_of_type(const rs_tree *tree, int node)
+{
+    int up = tree->nodes[node].parent;
+    return tree->nodes[up].kind == CXCursor_VarDecl && rs_node_initializer(tree, up) != node;
+}
+
 /* In C++ a pointer variable can be assigned to through an expression or a reference that stands for
  * it. */
 static void doubt_references(rs_model *model)
@@ -220,7 +227,7 @@ static void doubt_references(rs_model *model)
     for (int n = 0; n < tree->node_count; n++) {
         int variable =
             tree->nodes[n].kind == CXCursor_DeclRefExpr ? rs_model_variable(model, n) : -1;
-        if (variable >= 0 && !rs_is_used_as_value(tree, n))
+        if (variable >= 0 && !is_part_of_type(tree, n) && !rs_is_used_as_value(tree, n))
             model->variables[variable].origin.unknown = true;
     }
 }

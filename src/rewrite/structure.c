@@ -19,7 +19,7 @@ static const struct {
 } scalar_types[] = {
     {CXType_Bool, "bool", NULL},
     {CXType_Char_S, "char", "char"},
-    {CXType_SChar, "char", "char"},
+    {CXType_SChar, "signed char", "char"}, /* in C++ another type than char */
     {CXType_Char_U, "unsigned char", "uchar"},
     {CXType_UChar, "unsigned char", "uchar"},
     {CXType_Short, "short", "short"},

@@ -50,6 +50,9 @@ void rs_way_note_writing(rs_way *way);
 /* Whether the source has a function of this name; the built-in ones are not in the tree. */
 bool rs_is_user_function(const rs_tree *tree, const char *name);
 
+/* Whether a call is one of a plain function, or of what the language has as one. */
+bool rs_is_function_call(const rs_tree *tree, int call);
+
 /* The byte behind an operand: libclang leaves out the last bracket of "(float4)(x)". */
 size_t rs_operand_end(const rs_tree *tree, int node);
 

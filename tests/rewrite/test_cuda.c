@@ -76,6 +76,16 @@ static const cuda_case cases[] = {
      KERNEL("P") "P *q; (q = a + i)->x = 3; const P *r; r = q = a, r += i, ++q; P *w = q; w += i; "
                  "--w; w->y = r->x + (b[i].id & 1 ? r : b + i == r ? r : w)->z + sizeof q; "
                  "a[i].id = b[i].id; }"},
+    {"parts in any order",
+     "__device__ int opposite(int k) { return 2 - k; }\n__device__ int taken;\n",
+     KERNEL("N") "int p[3] = {2, 1, 0}, j = 0, k = i % 3; taken = i; a[i].v[0][p[j++]] = 3; "
+                 "a[atomicAdd(&taken, 0)].v[1][opposite(k)] += b[i].v[0][j++]; N *q = a + i; "
+                 "(q++)->v[1][k] = j; a[i].w = b[i].v[1][(j += 1) % 3] + (float)(q - a); }"},
+    {"kinds of char",
+     "struct W { signed char c; char d; int k; };\n__device__ int kind(char) { return 1; "
+     "}\n__device__ int kind(signed char) { return 2; }\n",
+     KERNEL("W") "a[i].k = kind(b[i].c) + 10 * kind(b[i].d); a[i].c = b[i].d; W t = b[n - 1 - i]; "
+                 "a[i].d = t.c; }"},
     {"mixed", "",
      KERNEL("M") "a[i].d = b[i].i + b[i].s; a[i].t++; a[i] = b[n - 1 - i]; a[i].c ^= 1; }"},
     {"nested", "",
@@ -89,7 +99,8 @@ static const cuda_case cases[] = {
     {"bools", "",
      KERNEL("L") "a[i].t = !b[i].u; a[i].u = b[i].k > 3; L s = b[i]; s.k = i; a[i] = s; }"},
     {"pointers", "",
-     KERNEL("P") "P *q = a; q += i; q->x = 4; const P *r = i % 2 ? b + i : &b[i]; q->y = r->y; for "
+     KERNEL("P") "decltype(a) q = a; q += i; q->x = 4; const P *r = i % 2 ? b + i : &b[i]; q->y = "
+                 "r->y; for "
                  "(const P *e = b; e != b + n; e++) q->z += e->x; P *z = nullptr; if (z == "
                  "nullptr) z = a; (z + i)->id++; }"},
     {"parameters with brackets",

@@ -125,6 +125,36 @@ static void test_refusals(void **state)
         {K "const P *q = a;\n (q += 0) = b; b->y = q->x; }", 3, "not followed"},
         {K "const P *q = a;\n ++q = b; b->y = q->x; }", 3, "not followed"},
         {K "const P *q = a;\n const P *&r = q = a; r = b; b->y = q->x; }", 3, "not followed"},
+        /* What the new code would evaluate in another order, or convert otherwise. */
+        {K "b->x = a[n++].v[n]; }", 3, "changes what another part"},
+        {K "(a++)->v[a - b] = 1; }", 3, "changes what another part"},
+        {K "int &m = n; b->x = a[n++].v[m]; }", 3, "changes what another part"},
+        {"__device__ int next(int &k) { return k++; }\n" K "b->x = a[next(n)].v[n]; }", 4,
+         "changes what another part"},
+        {"__device__ int c;\n__device__ int next() { return c++; }\n" K
+         "b->x = a[next()].v[next()]; }",
+         5, "changes what another part"},
+        {"struct X { int k; __device__ operator int() const { return k; } explicit __device__ "
+         "operator "
+         "long() const { return 0; } };\n" K "X i{n}; a[i].x = 1; }",
+         4, "becomes a number"},
+        {"struct X { int k; __device__ operator int() const { return k; } };\n" K
+         "X i{n}; a->v[i & 3] = 1; }",
+         4, "becomes a number"},
+        /* Only plain functions are atomic. */
+        {"struct X { static __device__ void atomicOne(float *p) { p[1] = 1; } };\n" K
+         "X::atomicOne(&a->x); }",
+         4, "function of a class"},
+        {"struct "
+         "atomicOne { "
+         "__device__ atomicOne(int *p) { p[-1] = 1; } };\n" K "atomicOne(&a->id); }",
+         4, "function of a class"},
+        {"__device__ void g(int *p) { p[-1] = 1; }\n" K "void (*atomicOne)(int *) = g; "
+         "atomicOne(&a->id); }",
+         4, "called by a pointer"},
+        {"struct X { static __device__ void prefetch(P *p, int n) { p->x = 1; } };\n" K
+         "X::prefetch(a, n); }",
+         4, "function of a class"},
         /* Functions of which there can be no copy. */
         {"__device__ float g(const P *p, int k = 0) { return p[k].x; }\n" K "g(a); }", 2,
          "default arguments"},
