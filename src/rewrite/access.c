@@ -203,12 +203,13 @@ static const char *pass_to_atomic(rs_way *w, int up)
 {
     CXCursor called = clang_getCursorReferenced(node_at(w, up)->cursor);
     enum CXCursorKind kind = clang_getCursorKind(called);
+    bool is_here = clang_Cursor_isNull(clang_getCursorDefinition(called)) == 0;
     const char *trouble = kind == CXCursor_CXXMethod || kind == CXCursor_Constructor
                               ? "the pointer is passed to a function of a class"
                           : clang_Cursor_isNull(clang_getSpecializedCursorTemplate(called)) == 0
                               ? "the pointer is passed to a template"
-                          : !rs_is_function_call(w->tree, up)
-                              ? "the pointer is passed to a function that is called by a pointer"
+                          : kind != CXCursor_FunctionDecl || is_here
+                              ? "the pointer is passed to a function in a way that is not followed"
                               : "the pointer is passed to a function that is not in the source";
     if (rs_node_child(w->tree, up, 1) != w->node || !rs_is_atomic_call(w->tree, up))
         return trouble;

@@ -2,7 +2,7 @@
  * What follows from calls: a helper function that cannot be copied for another layout, or that uses
  * a pointer in a way that is not understood, is a reason for the argument that is passed to it.
  */
-#include "rewrite/model.h"
+#include "rewrite/locals.h"
 #include "rewrite/names.h"
 
 #include "source/query.h"
@@ -57,6 +57,23 @@ bool rs_function_names_itself(const rs_model *model, const rs_function *function
     return has_word(model, node->begin, node->end, words, sizeof words / sizeof words[0]);
 }
 
+/* Whether a function has a variable that all of its calls share: static, or of a group's threads.
+ */
+static bool keeps_variable(const rs_tree *tree, const rs_function *function)
+{
+    bool keeps = false;
+    for (int n = function->body, end = rs_node_behind(tree, n); n < end && !keeps; n++) {
+        CXCursor cursor = tree->nodes[n].cursor;
+        bool constant = /* an array has its elements' qualifiers */
+            clang_isConstQualifiedType(clang_getCanonicalType(clang_getCursorType(cursor))) != 0;
+        if (tree->nodes[n].kind == CXCursor_CUDASharedAttr)
+            keeps = true;
+        else if (tree->nodes[n].kind == CXCursor_VarDecl && !constant)
+            keeps = clang_Cursor_getStorageClass(cursor) == CX_SC_Static;
+    }
+    return keeps;
+}
+
 /* Why a function cannot be copied, or NULL. In CUDA C++ the copy begins with "static" and calls
  * functions that are no constant expressions. */
 static const char *copy_trouble(const rs_model *model, const rs_function *function)
@@ -67,6 +84,8 @@ static const char *copy_trouble(const rs_model *model, const rs_function *functi
     size_t body = model->tree->nodes[function->body].begin;
     if (rs_function_names_itself(model, function))
         return ", because it asks for its own name";
+    if (keeps_variable(model->tree, function))
+        return ", because its calls share a variable";
     if (model->language == RS_CUDA_C && function->has_defaults)
         return ", because it has default arguments";
     if (model->language == RS_CUDA_C && memcmp(model->tree->text + begin, "[[", 2) == 0)
@@ -101,14 +120,17 @@ static restride_status refuse_uncopied(rs_model *model)
     return status;
 }
 
-/* A kernel gets more parameters, and its full name tells them. */
-static restride_status refuse_full_names(rs_model *model)
+/* A kernel gets more parameters, behind its own, and its full name tells them. */
+static restride_status refuse_parameters(rs_model *model)
 {
     static const char *const words[] = {"__PRETTY_FUNCTION__"};
     restride_status status = RESTRIDE_OK;
     for (int a = 0; a < model->argument_count && status == RESTRIDE_OK; a++) {
         const rs_function *kernel = rs_argument_kernel(model, &model->arguments[a]);
         const rs_node *node = kernel == NULL ? NULL : &model->tree->nodes[kernel->node];
+        if (kernel != NULL && kernel->has_defaults)
+            status = rs_argument_refuse(&model->arguments[a], model->arguments[a].offset,
+                                        "the kernel has default arguments");
         if (node != NULL && has_word(model, node->begin, node->end, words, 1))
             status = rs_argument_refuse(&model->arguments[a], model->arguments[a].offset,
                                         "the kernel asks for its own name and parameters");
@@ -241,7 +263,7 @@ restride_status rs_model_settle_calls(rs_model *model)
               compare_bindings);
     restride_status status = refuse_uncopied(model);
     if (status == RESTRIDE_OK)
-        status = refuse_full_names(model);
+        status = refuse_parameters(model);
     rs_names names = {NULL, 0};
     if (status == RESTRIDE_OK)
         status = rs_names_find(&names, model->tree, model->language);

@@ -110,7 +110,8 @@ static const cuda_case cases[] = {
      "last(b, i); const P *r; r = b; *a = (r)[i]; }"},
     {"helpers",
      "__device__ void kick(P *p, int k) { p[k].id += 2; p->next++; }\n__device__ __forceinline__ "
-     "float second(const P *p) { return p->y; }\n__device__ P whole(const P *p, int k) { return "
+     "float second(const P *p) { static const int k[2] = {3, 0}; return p->y + k[1]; }\n__device__ "
+     "P whole(const P *p, int k) { return "
      "p[k]; }\n",
      KERNEL("P") "kick(a + i, 0); kick(&a[i], 0); a[i].x = second(b + i); P s = whole(b, i); "
                  "a[i].z = s.z + whole(a, i).x; }"},

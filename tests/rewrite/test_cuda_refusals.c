@@ -151,7 +151,7 @@ static void test_refusals(void **state)
          4, "function of a class"},
         {"__device__ void g(int *p) { p[-1] = 1; }\n" K "void (*atomicOne)(int *) = g; "
          "atomicOne(&a->id); }",
-         4, "called by a pointer"},
+         4, "in a way that is not followed"},
         {"struct X { static __device__ void prefetch(P *p, int n) { p->x = 1; } };\n" K
          "X::prefetch(a, n); }",
          4, "function of a class"},
@@ -161,10 +161,20 @@ static void test_refusals(void **state)
         {"__device__ float g(const P *p, int k = 0);\n" K
          "g(a); }\n__device__ float g(const P *p, int k) { return p[k].x; }",
          5, "default arguments"},
+        {"__global__ void f(P *a, int n = 3) { a->x = n; }", 2, "the kernel has default arguments"},
+        {"__global__ void f(P *a, int n = 3);\n__global__ void f(P *a, int n) { a->x = n; }", 3,
+         "the kernel has default arguments"},
         {"__device__ void g(const P *) { }\n" K "g(a); }", 2, "it has no name (by g"},
         {"[[nodiscard]] __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2,
          "attribute"},
         {"constexpr __device__ float g(const P *p) { return p->x; }\n" K "g(a); }", 2, "constant"},
+        {"__device__ int g(const P *p) { static int k; return k += p->id; }\n" K "g(a); }", 2,
+         "its calls share a variable"},
+        {"__device__ int g(const P *p) { __shared__ int k[2]; return k[0] += p->id; }\n" K
+         "g(a); }",
+         2, "its calls share a variable"},
+        {"__device__ int g(const P *p) { return p->id; }\n" K "(g)(a); }", 4,
+         "in a way that is not followed"},
         {"__device__ int g(const P *p) { return p->id + sizeof(__FUNCTION__); }\n" K "g(a); }", 2,
          "asks for its own name"},
         {K "P *q = a; { using P = double; P t = 1;\n q->x = t; } }", 4, "hides the type P"},
