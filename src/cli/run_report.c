@@ -3,6 +3,7 @@
 #include "cli/run_report.h"
 
 #include "base/json.h"
+#include "base/running.h"
 #include "base/text.h"
 #include "cli/page.h"
 
@@ -61,10 +62,20 @@ static void forget_counts(json_t *part)
     }
 }
 
+/* Whether the process that wrote a part goes on, be it as another program. */
+static bool still_runs(const json_t *part)
+{
+    const json_int_t start = json_integer_value(json_object_get(part, "process_start"));
+    const long process = (long)json_integer_value(json_object_get(part, "process"));
+    return start != 0 && rs_process_start(process) == (unsigned long long)start;
+}
+
 static void add_part(json_t *report, json_t *part)
 {
     if (!json_is_true(json_object_get(part, "at_end"))) {
         count_one(report, "unfinished");
+        if (still_runs(part))
+            count_one(report, "running");
         forget_counts(part);
     }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
@@ -141,27 +152,46 @@ static void label_kernels(json_t *report)
 
 /* ---- the parts ---- */
 
-/* Says of which processes nothing is counted. */
+/* Says that nothing is counted of `count` processes, and why; `one` and `many` of them did that. */
+static void note_uncounted(json_t *report, json_int_t count, const char *one, const char *many)
+{
+    const json_int_t all = json_integer_value(json_object_get(report, "processes"));
+    if (count == 0)
+        return;
+    json_array_insert_new(
+        json_object_get(report, "notes"), 0,
+        all == 1 ? json_sprintf("The program %s: what it launched and converted is not known.", one)
+                 : json_sprintf("%lld of %lld processes with OpenCL %s: what %s launched and "
+                                "converted is not counted.",
+                                (long long)count, (long long)all, count == 1 ? one : many,
+                                count == 1 ? "it" : "they"));
+}
+
 static void note_unfinished(json_t *report)
 {
+    const json_int_t running = json_integer_value(json_object_get(report, "running"));
     const json_int_t unfinished = json_integer_value(json_object_get(report, "unfinished"));
-    const json_int_t all = json_integer_value(json_object_get(report, "processes"));
-    static const char why[] = "without running its exit functions (by _exit, abort or a signal)";
-    if (unfinished > 0)
-        json_array_insert_new(
-            json_object_get(report, "notes"), 0,
-            unfinished == 1 && all == 1
-                ? json_sprintf("The program ended %s: what it launched and converted is not known.",
-                               why)
-                : json_sprintf("%lld of %lld processes with OpenCL ended %s: what they launched "
-                               "and converted is not counted.",
-                               (long long)unfinished, (long long)all, why));
+    note_uncounted(report, running, "was still running when the command ended",
+                   "were still running when the command ended");
+    note_uncounted(report, unfinished - running,
+                   "ended without running its exit functions (by _exit, abort or a signal), or "
+                   "became another program (by exec)",
+                   "ended without running their exit functions (by _exit, abort or a signal), or "
+                   "became other programs (by exec)");
 }
 
 bool rs_run_report_is_counted(const json_t *report)
 {
     return json_integer_value(json_object_get(report, "unfinished")) <
            json_integer_value(json_object_get(report, "processes"));
+}
+
+/* And not one that a process was writing as it ended. */
+static bool is_part(const char *name)
+{
+    static const char ending[] = ".json";
+    const size_t length = strlen(name), last = sizeof ending - 1;
+    return length > last && strcmp(name + length - last, ending) == 0;
 }
 
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
@@ -172,15 +202,15 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
         json_array_append_new(words, rs_json_string(*word));
     json_t *report = json_pack(
         "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
-        "s:[], s:[], s:i, s:i}",
+        "s:[], s:[], s:i, s:i, s:i}",
         "restride", RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile,
         "seconds", result->seconds, "exit_status", result->exit_status, "signal", result->signal,
         "devices", "kernels", "marshal", "count", 0, "bytes", 0, "seconds", 0.0, "parts", 0,
-        "part_bytes", 0, "notes", "timeline", "processes", 0, "unfinished", 0);
+        "part_bytes", 0, "notes", "timeline", "processes", 0, "unfinished", 0, "running", 0);
     DIR *directory = report != NULL && folder != NULL ? opendir(folder) : NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         rs_text path = RS_TEXT_EMPTY;
-        if (entry->d_name[0] == '.')
+        if (!is_part(entry->d_name))
             continue;
         rs_text_format(&path, "%s/%s", folder, entry->d_name);
         if (path.failed)

@@ -13,9 +13,9 @@
  * Reads every part in `folder` and removes it. The result has: restride, program[], policy, tile,
  * seconds, exit_status, signal, devices[], kernels[] {name, label, program, process, source,
  * launches, transformed_launches, seconds, transformed_seconds, policy, arguments[]}, marshal
- * {count, bytes, seconds, parts, part_bytes}, timeline[], notes[], processes, unfinished. Processes
- * that ended without their exit functions are `unfinished`: their kernels have no counts. `policy`
- * is there when auto chose: {choice, reason, measured, predicted_ratio, own_seconds,
+ * {count, bytes, seconds, parts, part_bytes}, timeline[], notes[], processes, unfinished, running.
+ * Processes that did not come to their exit functions are `unfinished`: their kernels have no
+ * counts; of them so many are still `running`. `policy` is there when auto chose: {choice, reason, measured, predicted_ratio, own_seconds,
  * rewritten_seconds, bytes_to_convert, usual_run, from_wisdom}. An argument's status is
  * "transformed" where launches had its buffer in another layout and the policy kept that; "tried"
  * where launches had it, but fewer than half, and policy auto chose the program's own in the end;

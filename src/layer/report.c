@@ -2,6 +2,7 @@
 #include "layer/report.h"
 
 #include "base/log.h"
+#include "base/running.h"
 #include "base/text.h"
 #include "layer/timing.h"
 
@@ -203,14 +204,14 @@ static json_t *describe(bool at_end)
     rs_conversion_sums sums = rs_timing_conversions();
     for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
         json_array_append_new(kernels, describe_kernel(facts, at_end));
-    return json_pack("{s:i, s:b, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}",
-                     "process", (int)getpid(), "at_end", (int)at_end, "policy",
-                     rs_policy_name(rs_the_layer.settings.policy), "tile",
-                     (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
-                     kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
-                     (json_int_t)sums.bytes, "seconds", sums.seconds, "parts",
-                     (json_int_t)sums.part_count, "part_bytes", (json_int_t)sums.part_bytes,
-                     "notes", report.notes, "timeline", rs_timing_line());
+    return json_pack(
+        "{s:i, s:I, s:b, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}", "process",
+        (int)getpid(), "process_start", (json_int_t)rs_process_start(getpid()), "at_end",
+        (int)at_end, "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
+        (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels", kernels,
+        "marshal", "count", (json_int_t)sums.count, "bytes", (json_int_t)sums.bytes, "seconds",
+        sums.seconds, "parts", (json_int_t)sums.part_count, "part_bytes",
+        (json_int_t)sums.part_bytes, "notes", report.notes, "timeline", rs_timing_line());
 }
 
 void rs_report_write(bool at_end)
@@ -222,7 +223,9 @@ void rs_report_write(bool at_end)
     json_t *description = describe(at_end);
     char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
     rs_text path = RS_TEXT_EMPTY;
-    rs_text_format(&path, "%s/%ld.json", rs_the_layer.settings.report_folder, (long)getpid());
+    /* A process that becomes another program (exec) has a part of each. */
+    rs_text_format(&path, "%s/%ld.%.9f.json", rs_the_layer.settings.report_folder, (long)getpid(),
+                   rs_the_layer.loaded_at);
     if (text == NULL || path.failed ||
         rs_text_write_file(path.data, text, strlen(text)) != RESTRIDE_OK)
         rs_log(RS_LOG_ERROR, "the report could not be written");

@@ -8,7 +8,8 @@
  *   t  launches another kernel on it
  *   x  ends the program at once       z  sleeps for a tenth of a second
  *   e  the same by _exit()            b  builds the program again, whose kernels come next
- *   n  the same, with a kernel of a long name for s
+ *   n  the same, with a kernel of a    y  becomes this program again, with the
+ *      long name for s                    commands that are left
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
  * MADE_UP_TIMES the clock is made up (made_up_clock.c).
@@ -209,7 +210,10 @@ int main(int argc, char **argv)
         count = strtoul(argv[2], NULL, 10);
     set_up();
     for (const char *command = argv[1]; *command != '\0'; command++)
-        carry_out(*command);
+        if (*command == 'y')
+            check(execl(argv[0], argv[0], command + 1, NULL), "execl");
+        else
+            carry_out(*command);
     read_items(0, count);
     clReleaseMemObject(buffer);
     clReleaseKernel(grow);

@@ -90,6 +90,29 @@ static void test_program_without_an_end(void **state)
     assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
 }
 
+/* A process that goes on beside the command, or as another program, has not ended. */
+static void test_program_that_goes_on(void **state)
+{
+    (void)state;
+    static const char until_loaded[] =
+        "until ls $RESTRIDE_REPORT_FOLDER/*.json; do sleep 0.01; done";
+    assert_int_equal(
+        exit_status(
+            run("%s run --policy asta --report %s -- sh -c '%s wlzzzzzzzzzzzzzzzzzzzz & %s'",
+                RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM, until_loaded)),
+        0);
+    assert_non_null(strstr(errors(), "The program was still running when the command ended: what"));
+    json_t *loaded = report();
+    assert_int_equal(number_of(loaded, "running"), 1);
+    json_decref(loaded);
+    assert_int_equal(
+        exit_status(run("%s run --policy asta -- %s wlywll", RESTRIDE_PROGRAM, SEQUENCE_PROGRAM)),
+        0);
+    assert_non_null(strstr(errors(), "; 2 launches, "));
+    assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
+    assert_non_null(strstr(errors(), "or became another program (by exec): what it launched"));
+}
+
 /* The text of a file, which the next call overwrites. */
 static const char *text_of(const char *path)
 {
@@ -191,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_unwritable_report),
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
+        cmocka_unit_test(test_program_that_goes_on),
         cmocka_unit_test(test_baseline_of_two_programs),
         cmocka_unit_test(test_small_amounts),
 #ifdef HAVE_CONFIG
