@@ -13,7 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Appends a part's list; what is of the process that wrote it says so. */
+static bool has_word(const json_t *list, const json_t *word)
+{
+    size_t i;
+    json_t *present;
+    json_array_foreach((json_t *)list, i, present)
+    {
+        if (json_equal(present, word))
+            return true;
+    }
+    return false;
+}
+
+/* Appends a part's list; what is of the process that wrote it says so, and words are there once. */
 static void append_all(json_t *list, const json_t *more, const json_t *process)
 {
     size_t i;
@@ -22,7 +34,8 @@ static void append_all(json_t *list, const json_t *more, const json_t *process)
     {
         if (json_is_object(value))
             json_object_set(value, "process", (json_t *)process);
-        json_array_append(list, value);
+        if (!json_is_string(value) || !has_word(list, value))
+            json_array_append(list, value);
     }
 }
 

@@ -96,6 +96,7 @@ static void note_launch(const rs_choice *choice)
     rs_kernel *kernel = choice->kernel;
     if (kernel == NULL || kernel->facts == NULL)
         return;
+    rs_report_begin();
     kernel->facts->launches++;
     kernel->facts->transformed_launches += choice->rewritten;
     if (choice->known != NULL)

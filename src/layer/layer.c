@@ -37,6 +37,12 @@ static void init_mutex(void)
     pthread_mutexattr_destroy(&attributes);
 }
 
+static void begin_child(void)
+{
+    init_mutex();
+    rs_report_begin_child();
+}
+
 /*
  * A child that the program forks has the forking thread alone. So there is no other in the layer at
  * that moment, nor in a compiler on the layer's behalf: what these hold would stay locked in the
@@ -45,7 +51,7 @@ static void init_mutex(void)
 static void make_mutex(void)
 {
     init_mutex();
-    pthread_atfork(rs_residences_await, rs_layer_unlock, init_mutex);
+    pthread_atfork(rs_residences_await, rs_layer_unlock, begin_child);
 }
 
 void rs_layer_lock(void)
@@ -107,7 +113,8 @@ static void write_at_exit(void)
         return;
     rs_report_write(true);
     rs_layer_lock();
-    rs_knowledge_save();
+    if (!rs_the_layer.is_forked)
+        rs_knowledge_save();
     rs_layer_unlock();
 }
 

@@ -309,6 +309,7 @@ static void take_over(rs_program *program, const rewriting *made)
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
+    rs_report_begin();
     rs_report_write(false);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "base/running.h"
-#include "base/text.h"
 #include "layer/timing.h"
 
 #include <stdarg.h>
@@ -182,6 +181,18 @@ static json_t *describe_policy(const rs_known_kernel *known)
                      "from_wisdom", known->from_wisdom);
 }
 
+void rs_report_forget(void)
+{
+    for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next) {
+        facts->launches = facts->transformed_launches = 0;
+        facts->seconds = facts->transformed_seconds = 0;
+        facts->is_inherited = true;
+    }
+    json_decref(report.notes);
+    json_decref(report.devices);
+    report.notes = report.devices = NULL;
+}
+
 static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
 {
     const char *reason = reason_of(facts, at_end);
@@ -198,12 +209,13 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
     return kernel;
 }
 
-static json_t *describe(bool at_end)
+json_t *rs_report_describe(bool at_end)
 {
     json_t *kernels = json_array();
     rs_conversion_sums sums = rs_timing_conversions();
     for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
-        json_array_append_new(kernels, describe_kernel(facts, at_end));
+        if (!facts->is_inherited || facts->launches > 0)
+            json_array_append_new(kernels, describe_kernel(facts, at_end));
     return json_pack(
         "{s:i, s:I, s:b, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}", "process",
         (int)getpid(), "process_start", (json_int_t)rs_process_start(getpid()), "at_end",
@@ -212,25 +224,4 @@ static json_t *describe(bool at_end)
         "marshal", "count", (json_int_t)sums.count, "bytes", (json_int_t)sums.bytes, "seconds",
         sums.seconds, "parts", (json_int_t)sums.part_count, "part_bytes",
         (json_int_t)sums.part_bytes, "notes", report.notes, "timeline", rs_timing_line());
-}
-
-void rs_report_write(bool at_end)
-{
-    if (!rs_report_wanted() || getpid() != rs_the_layer.process)
-        return;
-    rs_layer_lock();
-    rs_timing_harvest();
-    json_t *description = describe(at_end);
-    char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
-    rs_text path = RS_TEXT_EMPTY;
-    /* A process that becomes another program (exec) has a part of each. */
-    rs_text_format(&path, "%s/%ld.%.9f.json", rs_the_layer.settings.report_folder, (long)getpid(),
-                   rs_the_layer.loaded_at);
-    if (text == NULL || path.failed ||
-        rs_text_write_file(path.data, text, strlen(text)) != RESTRIDE_OK)
-        rs_log(RS_LOG_ERROR, "the report could not be written");
-    rs_text_free(&path);
-    free(text);
-    json_decref(description);
-    rs_layer_unlock();
 }

@@ -30,8 +30,16 @@ void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
 
 void rs_report_device(cl_device_id device);
 
+/* What there is to tell; a new reference. */
+json_t *rs_report_describe(bool at_end);
+
 /* Writes the report file, at the end of the process, and before for those that have no such end
- * (_exit, abort, a signal): they tell which kernels they have. A forked child writes nothing. */
+ * (_exit, abort, a signal): they tell which kernels they have (report_file.c). */
 void rs_report_write(bool at_end);
+
+/* In a forked child: forgets what its parent tells; and before it counts anything of its own. */
+void rs_report_begin_child(void);
+void rs_report_forget(void);
+void rs_report_begin(void);
 
 #endif

@@ -124,6 +124,7 @@ typedef struct rs_kernel_facts {
     json_t *arguments;             /* array, as in the report */
     char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
     size_t held_argument; /* whose buffer was the reason */
+    bool is_inherited;    /* by a forked child, whose parent tells of it */
     struct rs_kernel_facts *next;
 } rs_kernel_facts;
 
@@ -203,7 +204,8 @@ typedef struct {
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;   /* rs_layer_clock() */
-    pid_t process;      /* that loaded the layer: a child that it forks has copies of the records */
+    pid_t process;      /* whose records these are; a child that it forks has copies, and is */
+    bool is_forked;     /* one since: what is learned there is not saved */
     double waited;      /* seconds, for builds, for times, and for each kernel's first time */
     double owed;        /* seconds that policy auto has lost so far, less what it gained */
     double elapsed;     /* seconds since the program's start, looked at now and then */

@@ -142,6 +142,15 @@ void rs_timing_take(const rs_timed *timed)
         release(timed);
 }
 
+void rs_timing_forget(void)
+{
+    for (size_t i = 0; i < timing.open_count; i++)
+        if (timing.open[i].known != NULL)
+            rs_policy_lose_time(&timing.open[i].known->knowledge, timing.open[i].rewritten);
+    timing.open_count = timing.bar_count = 0;
+    timing.conversions = (rs_conversion_sums){0, 0, 0, 0, 0};
+}
+
 bool rs_timing_holds(cl_event event)
 {
     for (size_t i = 0; i < timing.open_count; i++)

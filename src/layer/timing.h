@@ -31,6 +31,9 @@ void rs_timing_take(const rs_timed *timed);
 /* Looks at the events that are still open. */
 void rs_timing_harvest(void);
 
+/* In a forked child: the times so far are its parent's, and so are the open events. */
+void rs_timing_forget(void);
+
 /* Whether the layer itself holds a reference to an event. */
 bool rs_timing_holds(cl_event event);
 

@@ -10,6 +10,7 @@
  *   e  the same by _exit()            b  builds the program again, whose kernels come next
  *   n  the same, with a kernel of a    y  becomes this program again, with the
  *      long name for s                    commands that are left
+ *   k  forks a child that goes on; first, it does so behind the first call of OpenCL
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
  * MADE_UP_TIMES the clock is made up (made_up_clock.c).
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static cl_device_id device;
@@ -151,6 +153,17 @@ static void map_items(size_t first, size_t end)
     check(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
 }
 
+/* The parent ends as the child does. */
+static void go_on_in_a_child(void)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        return;
+    waitpid(child, &status, 0);
+    exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 static void carry_out(char command)
 {
     size_t first = count / 3, end = first + 5;
@@ -193,6 +206,9 @@ static void carry_out(char command)
         _exit(0);
     case 'x':
         exit(0);
+    case 'k':
+        go_on_in_a_child();
+        break;
     case 'z':
         sleep_nanoseconds(TENTH);
         break;
@@ -208,8 +224,14 @@ int main(int argc, char **argv)
         return 2;
     if (argc > 2)
         count = strtoul(argv[2], NULL, 10);
+    cl_uint platforms;
+    const char *command = argv[1];
+    if (*command == 'k') {
+        check(clGetPlatformIDs(0, NULL, &platforms), "clGetPlatformIDs");
+        carry_out(*command++);
+    }
     set_up();
-    for (const char *command = argv[1]; *command != '\0'; command++)
+    for (; *command != '\0'; command++)
         if (*command == 'y')
             check(execl(argv[0], argv[0], command + 1, NULL), "execl");
         else

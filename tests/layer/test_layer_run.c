@@ -113,6 +113,41 @@ static void test_program_that_goes_on(void **state)
     assert_non_null(strstr(errors(), "or became another program (by exec): what it launched"));
 }
 
+/* What a forked child does is told, and what its parent did is not told again. Drivers need not
+ * work in one. */
+static void test_forked_child(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *commands;
+        long launches, kernels;
+    } cases[] = {{"kwllr", 2, 3}, {"wlkllr", 3, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (exit_status(run("env POCL_DEVICES=basic " LIMITED " %s %s", SEQUENCE_PROGRAM,
+                            cases[i].commands)) != 0)
+            skip();
+        assert_int_equal(
+            exit_status(run("env POCL_DEVICES=basic %s run --policy asta --report %s -- " LIMITED
+                            " %s %s",
+                            RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM, cases[i].commands)),
+            0);
+        json_t *loaded = report(), *kernel;
+        size_t k;
+        long launches = 0;
+        json_array_foreach(json_object_get(loaded, "kernels"), k, kernel)
+        {
+            launches += number_of(kernel, "launches");
+        }
+        assert_int_equal(number_of(loaded, "processes"), 2);
+        assert_int_equal(number_of(loaded, "unfinished"), 0);
+        assert_int_equal(json_array_size(json_object_get(loaded, "kernels")), cases[i].kernels);
+        assert_int_equal(launches, cases[i].launches);
+        assert_int_equal(number_of(json_object_get(loaded, "marshal"), "count"), 2);
+        assert_int_equal(json_array_size(json_object_get(loaded, "devices")), 1);
+        json_decref(loaded);
+    }
+}
+
 /* The text of a file, which the next call overwrites. */
 static const char *text_of(const char *path)
 {
@@ -215,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_program_that_goes_on),
+        cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_baseline_of_two_programs),
         cmocka_unit_test(test_small_amounts),
 #ifdef HAVE_CONFIG
