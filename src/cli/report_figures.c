@@ -166,9 +166,8 @@ static void launch_seconds(const json_t *kernel, double *own, double *rewritten)
     *rewritten = rs_page_number(policy, "rewritten_seconds");
     if (*own <= 0 && stayed > 0)
         *own = (rs_page_number(kernel, "seconds") - moved_seconds) / stayed;
-    if (*own <= 0 && rs_page_number(kernel, "baseline_launches") > 0)
-        *own = rs_page_number(kernel, "baseline_seconds") /
-               rs_page_number(kernel, "baseline_launches");
+    if (*own <= 0 && rs_page_number(kernel, "launches") > 0)
+        *own = rs_page_number(kernel, "baseline_seconds") / rs_page_number(kernel, "launches");
     if (*rewritten <= 0 && moved > 0)
         *rewritten = moved_seconds / moved;
 }

@@ -81,7 +81,7 @@ static void add_time_card(rs_text *page, double seconds, const char *label)
 }
 
 /* What the kernels gained against the baseline. */
-static void add_gain(rs_text *page, const json_t *baseline, double launches)
+static void add_gain(rs_text *page, const json_t *baseline)
 {
     const double gained =
         rs_page_number(baseline, "kernel_seconds") - rs_page_number(baseline, "compared_seconds");
@@ -92,7 +92,8 @@ static void add_gain(rs_text *page, const json_t *baseline, double launches)
         rs_text_add_string(page, "nothing");
     if (json_object_get(baseline, "paid_back_launches") != NULL)
         rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f",
-                       rs_page_number(baseline, "paid_back_launches"), launches);
+                       rs_page_number(baseline, "paid_back_launches"),
+                       rs_page_number(baseline, "compared_launches"));
     rs_text_add_string(page, ".");
 }
 
@@ -129,7 +130,7 @@ static void add_cards(rs_text *page, const totals *sums)
                        2e-9 * sums->marshal_bytes / sums->marshal_seconds);
     rs_text_add_string(page, ".");
     if (json_object_get(sums->baseline, "speedup") != NULL) {
-        add_gain(page, sums->baseline, counts->launches);
+        add_gain(page, sums->baseline);
     } else if (arguments[RS_TRANSFORMED] > 0) {
         rs_text_add_string(page, " What was gained can be seen with <code>--baseline</code> and "
                                  "the report of a run with <code>--policy off</code>.");

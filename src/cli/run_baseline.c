@@ -77,36 +77,62 @@ static void note_uncompared(json_t *report, size_t count)
                          count, count == 1 ? " was" : "s were"));
 }
 
+/* Runs may differ in how often they launch a kernel: what counts is the time of a launch. */
+typedef struct {
+    double before, after, launches; /* of the kernels that both launched */
+    size_t scaled;                  /* so many of them were launched another number of times */
+} comparison;
+
+static void compare_kernel(comparison *sums, json_t *kernel, const json_t *earlier)
+{
+    const double launches = number(kernel, "launches");
+    const double before = number(earlier, "seconds") / number(earlier, "launches") * launches;
+    json_object_set_new(kernel, "baseline_seconds", json_real(before));
+    json_object_set(kernel, "baseline_launches", json_object_get(earlier, "launches"));
+    sums->before += before;
+    sums->after += number(kernel, "seconds");
+    sums->launches += launches;
+    sums->scaled += number(earlier, "launches") != launches;
+}
+
+static void note_scaled(json_t *report, size_t count)
+{
+    if (count > 0)
+        json_array_append_new(
+            json_object_get(report, "notes"),
+            json_sprintf("%zu kernel%s launched another number of times than in the baseline: "
+                         "compared by the time of a launch.",
+                         count, count == 1 ? " was" : "s were"));
+}
+
 void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path)
 {
-    double before = 0, after = 0, launches = 0;
+    comparison sums = {0, 0, 0, 0};
     size_t i, uncompared = 0;
     json_t *kernel, *earlier = json_copy(json_object_get(baseline, "kernels"));
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         json_t *same = take_same(earlier, kernel);
         if (number(same, "launches") > 0 && number(kernel, "launches") > 0) {
-            json_object_set(kernel, "baseline_seconds", json_object_get(same, "seconds"));
-            json_object_set(kernel, "baseline_launches", json_object_get(same, "launches"));
-            before += number(same, "seconds");
-            after += number(kernel, "seconds");
-            launches += number(kernel, "launches");
+            compare_kernel(&sums, kernel, same);
         } else if (number(same, "launches") + number(kernel, "launches") > 0) {
             uncompared++;
         }
         json_decref(same);
     }
     note_uncompared(report, uncompared + count_launched(earlier));
+    note_scaled(report, sums.scaled);
     json_decref(earlier);
     const double marshal = number(json_object_get(report, "marshal"), "seconds");
-    json_t *result =
-        json_pack("{s:o, s:f, s:f, s:f, s:f}", "file", rs_json_string(baseline_path), "seconds",
-                  number(baseline, "seconds"), "kernel_seconds", before, "compared_seconds", after,
-                  "gained_seconds", before - after - marshal);
-    if (after > 0 && before > 0)
-        json_object_set_new(result, "speedup", json_real(before / after));
-    if (after > 0 && before > after && marshal > 0)
+    const double gained = sums.before - sums.after;
+    json_t *result = json_pack(
+        "{s:o, s:f, s:f, s:f, s:f, s:f}", "file", rs_json_string(baseline_path), "seconds",
+        number(baseline, "seconds"), "kernel_seconds", sums.before, "compared_seconds", sums.after,
+        "compared_launches", sums.launches, "gained_seconds", gained - marshal);
+    if (sums.after > 0 && sums.before > 0)
+        json_object_set_new(result, "speedup", json_real(sums.before / sums.after));
+    if (sums.after > 0 && gained > 0 && marshal > 0)
         json_object_set_new(result, "paid_back_launches",
-                            json_real(marshal / ((before - after) / launches)));
+                            json_real(marshal / (gained / sums.launches)));
     json_object_set_new(report, "baseline", result);
 }

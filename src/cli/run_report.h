@@ -15,12 +15,12 @@
  * launches, transformed_launches, seconds, transformed_seconds, policy, arguments[]}, marshal
  * {count, bytes, seconds, parts, part_bytes}, timeline[], notes[], processes, unfinished, running.
  * Processes that did not come to their exit functions are `unfinished`: their kernels have no
- * counts; of them so many are still `running`. `policy` is there when auto chose: {choice, reason, measured, predicted_ratio, own_seconds,
- * rewritten_seconds, bytes_to_convert, usual_run, from_wisdom}. An argument's status is
- * "transformed" where launches had its buffer in another layout and the policy kept that; "tried"
- * where launches had it, but fewer than half, and policy auto chose the program's own in the end;
- * "possible" where no launch had it and nothing but that is the reason; and "kept". No folder
- * (NULL): no process told anything. NULL when memory is short.
+ * counts; of them so many are still `running`. `policy` is there when auto chose: {choice, reason,
+ * measured, predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert, usual_run,
+ * from_wisdom}. An argument's status is "transformed" where launches had its buffer in another
+ * layout and the policy kept that; "tried" where launches had it, but fewer than half, and policy
+ * auto chose the program's own in the end; "possible" where no launch had it and nothing but that
+ * is the reason; and "kept". No folder (NULL): no process told anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);
@@ -33,8 +33,9 @@ restride_status rs_run_report_read(json_t **report, const char *path);
 
 /*
  * Compares the kernels that both this run and an earlier one launched, by name and source: each has
- * baseline_seconds and baseline_launches then, and the report has baseline {file, seconds,
- * kernel_seconds, compared_seconds, gained_seconds, speedup, paid_back_launches}: what those
+ * baseline_seconds then, what as many launches took there, and baseline_launches, how many there
+ * were; and the report has baseline {file, seconds, kernel_seconds, compared_seconds,
+ * compared_launches, gained_seconds, speedup, paid_back_launches}: what so many launches of those
  * kernels took there and here, and what that gained with the conversions counted. The last two are
  * missing where there is nothing to divide by.
  */

@@ -203,6 +203,41 @@ static void test_baseline_of_two_programs(void **state)
     assert_null(strstr(text_of(page), "paid back"));
 }
 
+/* Of runs with different numbers of launches the time of a launch is compared, and what is said of
+ * launches counts those of the compared kernels alone. */
+static void test_baseline_of_more_launches(void **state)
+{
+    (void)state;
+    char baseline[128], page[128], text[64];
+    snprintf(baseline, sizeof baseline, "%s", in_folder("baseline.json"));
+    snprintf(page, sizeof page, "%s", in_folder("page.html"));
+    static const char run_it[] = "env OPENCL_LAYERS=%s MADE_UP_TIMES='grow 400 80, shrink 100 100, "
+                                 "aos_to_asta 520 520, asta_to_aos 520 520' %s run %s --report %s "
+                                 "--report %s -- %s %s 32768";
+    assert_int_equal(exit_status(run(run_it, MADE_UP_GPU, RESTRIDE_PROGRAM, "--policy off",
+                                     baseline, page, SEQUENCE_PROGRAM, "wllllllllllllllllllllf")),
+                     0);
+    char options[200];
+    snprintf(options, sizeof options, "--policy asta --baseline %s", baseline);
+    assert_int_equal(exit_status(run(run_it, MADE_UP_GPU, RESTRIDE_PROGRAM, options, report_path,
+                                     page, SEQUENCE_PROGRAM, "wllllttf")),
+                     0);
+    json_t *loaded = report();
+    const json_t *compared = json_object_get(loaded, "baseline");
+    assert_float_equal((float)json_number_value(json_object_get(compared, "kernel_seconds")),
+                       1.6e-3F, 1e-7F);
+    assert_float_equal(json_number_value(json_object_get(compared, "speedup")), 5, 1e-6);
+    assert_int_equal(number_of(compared, "compared_launches"), 4);
+    const double paid = json_number_value(json_object_get(compared, "paid_back_launches"));
+    assert_float_equal(paid, 1040 / 320.0, 1e-6);
+    assert_int_equal(number_of(kernel_of(loaded, "grow"), "baseline_launches"), 20);
+    json_decref(loaded);
+    assert_non_null(strstr(errors(), "(5.00 times); the conversions were paid back after 3.2 "));
+    assert_non_null(strstr(errors(), "1 kernel was launched another number of times than in the"));
+    snprintf(text, sizeof text, "paid back after %.1f launches of 4", paid);
+    assert_non_null(strstr(text_of(page), text));
+}
+
 /* Amounts have a fitting unit, and one is no plural. */
 static void test_small_amounts(void **state)
 {
@@ -252,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_program_that_goes_on),
         cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_baseline_of_two_programs),
+        cmocka_unit_test(test_baseline_of_more_launches),
         cmocka_unit_test(test_small_amounts),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_names_of_nothing),
