@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char rs_native_reason[] =
+    "the program runs native kernels, which may wait for what it does next";
+
 /* The same layout for another device of the context has another residence: only the layout counts.
  */
 static bool same_layout(const rs_residence *a, const rs_residence *b)
@@ -572,5 +575,7 @@ const char *rs_layer_frozen(void)
 {
     if (rs_the_layer.frozen != NULL)
         return rs_the_layer.frozen;
+    if (rs_the_layer.native_count > 0)
+        return rs_native_reason;
     return rs_layer_is_held() ? "the program holds commands back with user events" : NULL;
 }

@@ -100,8 +100,9 @@ void rs_layer_follow_held(void);
 /* Whether it is; lets go of what is over. */
 bool rs_layer_is_held(void);
 
-/* Why nothing may be converted now, or NULL. */
+/* Why nothing may be converted now, or NULL; and why not once the program runs native kernels. */
 const char *rs_layer_frozen(void);
+extern const char rs_native_reason[];
 
 /* Whether a command is complete or has failed. */
 bool rs_event_is_over(cl_event event);

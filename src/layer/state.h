@@ -203,13 +203,14 @@ typedef struct {
     cl_icd_dispatch target; /* the next layer or the loader itself */
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
-    double loaded_at;   /* rs_layer_clock() */
-    pid_t process;      /* whose records these are; a child that it forks has copies, and is */
-    bool is_forked;     /* one since: what is learned there is not saved */
-    double waited;      /* seconds, for builds, for times, and for each kernel's first time */
-    double owed;        /* seconds that policy auto has lost so far, less what it gained */
-    double elapsed;     /* seconds since the program's start, looked at now and then */
-    const char *frozen; /* why nothing is converted any more, or NULL */
+    double loaded_at;      /* rs_layer_clock() */
+    pid_t process;         /* whose records these are; a child that it forks has copies, and is */
+    bool is_forked;        /* one since: what is learned there is not saved */
+    double waited;         /* seconds, for builds, for times, and for each kernel's first time */
+    double owed;           /* seconds that policy auto has lost so far, less what it gained */
+    double elapsed;        /* seconds since the program's start, looked at now and then */
+    const char *frozen;    /* why nothing is converted any more, or NULL */
+    unsigned native_count; /* native kernels that the driver has not answered to */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
     cl_event *held;     /* complete behind the commands that waited for such; as long */
     size_t held_count;

@@ -490,7 +490,7 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
 }
 
 /* A native kernel may wait for the host, and so would every conversion behind it: there is none
- * any more. */
+ * any more, unless the driver refuses it. */
 static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *),
                                         void *arguments, size_t argument_size, cl_uint count,
                                         const cl_mem *handles, const void **places,
@@ -498,13 +498,19 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
                                         cl_event *event)
 {
     rs_command command;
-    rs_layer_freeze("the program runs native kernels, which may wait for what it does next");
+    rs_layer_lock();
+    rs_the_layer.native_count++;
+    rs_layer_unlock();
+    rs_layer_restore();
     rs_command_begin(&command, queue, wait_count, wait_list);
     for (cl_uint i = 0; handles != NULL && i < count; i++)
         rs_command_use(&command, handles[i], NULL);
     cl_int error = RS_CALL(
         command, clEnqueueNativeKernel(queue, function, arguments, argument_size, count, handles,
                                        places, command.wait_count, command.wait_list, event));
+    rs_the_layer.native_count--;
+    if (error == CL_SUCCESS && rs_the_layer.frozen == NULL)
+        rs_the_layer.frozen = rs_native_reason;
     rs_command_end(&command);
     return error;
 }

@@ -21,6 +21,7 @@ static void test_cases(void **state)
         {"released-queue", "", 1, 1},
         {"many-queues", "", 1, 1},
         {"profiling", "", 1, 1},
+        {"refused-native", "", 2, 2},
         {"kernels-in-program", "", 2, 2},
         {"clone", "", 2, 2},
         {"queries", "", 1, 1},

@@ -51,6 +51,7 @@ void case_held_and_slow(void);
 void case_released_queue(void);
 void case_many_queues(void);
 void case_profiling(void);
+void case_refused_native(void);
 void case_kernels_in_program(void);
 void case_clone(void);
 void case_queries(void);

@@ -111,3 +111,14 @@ void case_profiling(void)
     done(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL), "clGetEventInfo");
     check(type == CL_COMMAND_NDRANGE_KERNEL, "the event is not the kernel's");
 }
+
+/* A native kernel that the driver refuses never ran: launches are as before. */
+void case_refused_native(void)
+{
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    check(clEnqueueNativeKernel(queue, NULL, NULL, 0, 0, NULL, NULL, 0, NULL, NULL) != CL_SUCCESS,
+          "a native kernel without a function was taken");
+    add_once(add);
+    compare(cells);
+}

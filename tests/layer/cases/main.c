@@ -108,6 +108,7 @@ int main(int argc, char **argv)
                  {"released-queue", case_released_queue},
                  {"many-queues", case_many_queues},
                  {"profiling", case_profiling},
+                 {"refused-native", case_refused_native},
                  {"kernels-in-program", case_kernels_in_program},
                  {"clone", case_clone},
                  {"queries", case_queries},
