@@ -13,14 +13,27 @@
 
 enum { MOST = 64 };
 
+char *rs_device_name(cl_device_id device)
+{
+    size_t size = 0;
+    rs_driver()->clGetDeviceInfo(device, CL_DEVICE_NAME, 0, NULL, &size);
+    char *name = calloc(size + 1, 1);
+    if (name == NULL ||
+        rs_driver()->clGetDeviceInfo(device, CL_DEVICE_NAME, size, name, NULL) == CL_SUCCESS)
+        return name;
+    free(name);
+    return NULL;
+}
+
 static bool is_chosen(cl_device_id device)
 {
     cl_device_type type = 0;
-    char name[256] = "";
     rs_driver()->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    rs_driver()->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
-    return rs_device_is_called(rs_the_layer.settings.device, (type & CL_DEVICE_TYPE_GPU) != 0,
-                               name);
+    char *name = rs_device_name(device);
+    const bool chosen = rs_device_is_called(
+        rs_the_layer.settings.device, (type & CL_DEVICE_TYPE_GPU) != 0, name != NULL ? name : "");
+    free(name);
+    return chosen;
 }
 
 /* The chosen devices of a platform; their number. */
@@ -50,9 +63,9 @@ static void note_missing(void)
                 CL_SUCCESS)
             continue;
         for (cl_uint i = 0; i < count && i < MOST; i++) {
-            char name[256] = "";
-            rs_driver()->clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof name - 1, name, NULL);
-            rs_text_format(&names, "%s%s", names.size > 0 ? ", " : "", name);
+            char *name = rs_device_name(devices[i]);
+            rs_text_format(&names, "%s%s", names.size > 0 ? ", " : "", name != NULL ? name : "");
+            free(name);
         }
     }
     if (names.data != NULL) {

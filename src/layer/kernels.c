@@ -142,16 +142,43 @@ static void begin_conversions(const rs_kernel *kernel)
         }
 }
 
+char *rs_kernel_name(cl_kernel kernel)
+{
+    size_t size = 0;
+    rs_driver()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size);
+    char *name = calloc(size + 1, 1);
+    if (name == NULL || rs_driver()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name,
+                                                     NULL) == CL_SUCCESS)
+        return name;
+    free(name);
+    return NULL;
+}
+
+/* What is known of a kernel by its name. */
+static void read_program(rs_kernel *kernel, const char *name, bool is_of_build)
+{
+    kernel->facts = rs_report_kernel(kernel->program, name);
+    kernel->policy = rs_policy_of_kernel(name);
+    if (!is_of_build) {
+        rs_report_hold(
+            kernel->facts, 0,
+            "the driver refused the program's last build, or another build came between");
+        return;
+    }
+    if (kernel->program->left != NULL)
+        rs_report_hold(kernel->facts, 0, kernel->program->left);
+    add_rewritten(kernel, name);
+    begin_conversions(kernel);
+}
+
 /* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
  * followed must not exist, for its launches could find a buffer in another layout. */
 static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned build)
 {
-    char name[1024] = "";
     cl_uint argument_count = 0;
     rs_kernel *kernel = calloc(1, sizeof *kernel);
     if (kernel == NULL)
         return CL_OUT_OF_HOST_MEMORY;
-    rs_driver()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     rs_driver()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof argument_count, &argument_count,
                                  NULL);
     kernel->handle = handle;
@@ -166,18 +193,10 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned b
     kernel->program = rs_program_find(program_handle);
     if (kernel->program != NULL) {
         kernel->program->live_kernels++;
-        kernel->facts = rs_report_kernel(kernel->program, name);
-        kernel->policy = rs_policy_of_kernel(name);
-        if (build == 0 || build != rs_program_build(program_handle)) {
-            rs_report_hold(
-                kernel->facts, 0,
-                "the driver refused the program's last build, or another build came between");
-        } else {
-            if (kernel->program->left != NULL)
-                rs_report_hold(kernel->facts, 0, kernel->program->left);
-            add_rewritten(kernel, name);
-            begin_conversions(kernel);
-        }
+        char *name = rs_kernel_name(handle);
+        if (name != NULL)
+            read_program(kernel, name, build != 0 && build == rs_program_build(program_handle));
+        free(name);
     }
     return CL_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* What the layer tells: see report.h. */
 #include "layer/report.h"
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/running.h"
 #include "layer/timing.h"
@@ -67,37 +68,45 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
 /* ---- what to tell ---- */
 
 /* Adds a string to a list once. */
-static void add_once(json_t **list, const char *string)
+static void add_once(json_t **list, const char *text)
 {
     size_t i;
-    json_t *present;
+    json_t *present, *string = rs_json_string(text);
     if (*list == NULL)
         *list = json_array();
     json_array_foreach(*list, i, present)
     {
-        if (strcmp(json_string_value(present), string) == 0)
+        if (json_equal(present, string)) {
+            json_decref(string);
             return;
+        }
     }
-    json_array_append_new(*list, json_string(string));
+    json_array_append_new(*list, string);
 }
 
 void rs_report_note(const char *format, ...)
 {
-    char sentence[1024];
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *sentence = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (sentence != NULL) {
+        vsnprintf(sentence, (size_t)length + 1, format, arguments);
+        rs_log(RS_LOG_WARNING, "%s", sentence);
+        add_once(&report.notes, sentence);
+    }
     va_end(arguments);
-    rs_log(RS_LOG_WARNING, "%s", sentence);
-    add_once(&report.notes, sentence);
+    free(sentence);
 }
 
 void rs_report_device(cl_device_id device)
 {
-    char name[256] = "";
-    if (rs_report_wanted() && rs_driver()->clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1,
-                                                           name, NULL) == CL_SUCCESS)
+    char *name = rs_report_wanted() ? rs_device_name(device) : NULL;
+    if (name != NULL)
         add_once(&report.devices, name);
+    free(name);
 }
 
 bool rs_report_is_transformed(const json_t *argument)
@@ -197,13 +206,13 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
 {
     const char *reason = reason_of(facts, at_end);
     json_t *kernel = json_pack(
-        "{s:s, s:i, s:o, s:I, s:I, s:f, s:f, s:o}", "name", facts->name, "program",
+        "{s:o, s:i, s:o, s:I, s:I, s:f, s:f, s:o}", "name", rs_json_string(facts->name), "program",
         (int)facts->program_number, "source", json_sprintf("%016llx", facts->source), "launches",
         (json_int_t)facts->launches, "transformed_launches",
         (json_int_t)facts->transformed_launches, "seconds", facts->seconds, "transformed_seconds",
         facts->transformed_seconds, "arguments", arguments_of(facts, at_end));
     if (reason != NULL && (facts->launches == 0 || facts->launches > facts->transformed_launches))
-        json_object_set_new(kernel, "held_reason", json_string(reason));
+        json_object_set_new(kernel, "held_reason", rs_json_string(reason));
     if (facts->known != NULL && facts->known->reason != NULL)
         json_object_set_new(kernel, "policy", describe_policy(facts->known));
     return kernel;

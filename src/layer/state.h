@@ -258,6 +258,10 @@ rs_buffer *rs_buffer_behind(cl_mem handle);
 rs_context *rs_context_of(cl_context handle);
 rs_queue *rs_queue_of(cl_command_queue handle);
 
+/* As the driver says it; the caller frees it. NULL when it cannot be had. */
+char *rs_device_name(cl_device_id device);
+char *rs_kernel_name(cl_kernel kernel);
+
 /* The rewritten argument of that index, or NULL. */
 const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);
 

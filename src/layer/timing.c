@@ -1,6 +1,7 @@
 /* Times of launches and conversions: see timing.h. */
 #include "layer/timing.h"
 
+#include "base/json.h"
 #include "layer/report.h"
 
 #include <stdlib.h>
@@ -194,13 +195,14 @@ json_t *rs_timing_line(void)
         double start = (double)(one->start - first) * 1e-9;
         double seconds = (double)(one->end - one->start) * 1e-9;
         const char *way = one->back ? "back" : "there";
-        json_array_append_new(
-            line, one->facts != NULL
-                      ? json_pack("{s:s, s:i, s:b, s:f, s:f}", "kernel", one->facts->name,
-                                  "program", (int)one->facts->program_number, "transformed",
-                                  (int)one->rewritten, "start", start, "seconds", seconds)
-                      : json_pack("{s:s, s:f, s:f}", "conversion", way, "start", start, "seconds",
-                                  seconds));
+        json_array_append_new(line, one->facts != NULL
+                                        ? json_pack("{s:o, s:i, s:b, s:f, s:f}", "kernel",
+                                                    rs_json_string(one->facts->name), "program",
+                                                    (int)one->facts->program_number, "transformed",
+                                                    (int)one->rewritten, "start", start, "seconds",
+                                                    seconds)
+                                        : json_pack("{s:s, s:f, s:f}", "conversion", way, "start",
+                                                    start, "seconds", seconds));
     }
     return line;
 }

@@ -82,6 +82,17 @@ static void test_cases(void **state)
         exit_status(run("%s run --device nosuch -- %s svm", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
     assert_non_null(strstr(errors(), "--device nosuch: no device is of this kind or has this word "
                                      "in its name; there are: "));
+    /* However long the sentence is, and whatever its bytes are. */
+    assert_int_not_equal(
+        exit_status(run("%s run --device $(printf '%%0600d' 0 | sed 's/0/ä/g')x -- %s svm",
+                        RESTRIDE_PROGRAM, CASES_PROGRAM)),
+        0);
+    assert_non_null(strstr(errors(), "ääx: no device is of this kind or has"));
+    assert_non_null(strstr(errors(), "; there are: "));
+    assert_int_not_equal(exit_status(run("%s run --device $(printf '\377') -- %s svm",
+                                         RESTRIDE_PROGRAM, CASES_PROGRAM)),
+                         0);
+    assert_non_null(strstr(errors(), ": no device is of this kind or has"));
 }
 
 /* What the driver refuses it refuses under the layer, with the same status and without a byte
