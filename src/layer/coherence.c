@@ -135,15 +135,15 @@ static cl_int mark(const rs_queue *queue, cl_event *event)
 }
 
 /* Lets go of those events that nobody has to wait for. */
-static void drop_over(rs_users *users)
+static void drop_over(cl_event *events, size_t *count)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < users->event_count; i++)
-        if (rs_event_is_over(users->events[i]))
-            rs_driver()->clReleaseEvent(users->events[i]);
+    for (size_t i = 0; i < *count; i++)
+        if (rs_event_is_over(events[i]))
+            rs_driver()->clReleaseEvent(events[i]);
         else
-            users->events[kept++] = users->events[i];
-    users->event_count = kept;
+            events[kept++] = events[i];
+    *count = kept;
 }
 
 void rs_queue_retire(rs_queue *queue)
@@ -164,7 +164,7 @@ void rs_queue_retire(rs_queue *queue)
                 rs_driver()->clFinish(queue->handle); /* nothing is left to wait for */
             else
                 users->event_count++;
-            drop_over(users);
+            drop_over(users->events, &users->event_count);
             break;
         }
     }
@@ -553,6 +553,7 @@ void rs_layer_follow_held(void)
     rs_the_layer.follows_later = !knows_a_layout();
     if (rs_the_layer.follows_later || rs_the_layer.queues.count == 0)
         return;
+    drop_over(rs_the_layer.held, &rs_the_layer.held_count);
     cl_event *more = realloc(rs_the_layer.held,
                              (rs_the_layer.held_count + rs_the_layer.queues.count) * sizeof *more);
     if (more == NULL)

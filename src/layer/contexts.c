@@ -7,6 +7,7 @@
 #include "layer/report.h"
 #include "layer/timing.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -339,15 +340,33 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
  * So all is in AoS while there is a user event without a status, and until what it has held back is
  * over: NVIDIA's driver hands that to the device in a thread of its own, and crashes when
  * conversions come meanwhile (docs/correctness.md). After a command was abandoned, nothing is
- * converted any more.
+ * converted any more. An event that is released without a status never gets one: what waits for it
+ * does so for good, and where nothing does, all goes on.
  */
+static void follow(cl_event event, uintptr_t references)
+{
+    rs_map *events = &rs_the_layer.user_events;
+    if (references == 0)
+        rs_map_remove(events, event);
+    else
+        rs_map_set(events, event, (void *)references); /* NOLINT: a number */
+    atomic_store(&rs_the_layer.has_user_events, events->count > 0);
+}
+
+/* The program's references to an event that it may set; 0: it is none, or has its status. */
+static uintptr_t references_to(cl_event event)
+{
+    return (uintptr_t)rs_map_get(&rs_the_layer.user_events, event);
+}
+
 static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 {
     cl_event event = rs_driver()->clCreateUserEvent(context, error);
     if (event == NULL)
         return NULL;
     rs_layer_lock();
-    bool followed = rs_map_set(&rs_the_layer.user_events, event, event);
+    follow(event, 1);
+    bool followed = references_to(event) > 0;
     rs_layer_unlock();
     if (followed)
         rs_layer_restore();
@@ -356,21 +375,57 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
     return event;
 }
 
+/* Before the event has its status, or nobody any more who could give it one: what it has held back
+ * is still under way after it. */
+static void follow_held(cl_event event)
+{
+    if (rs_the_layer.user_events.count == 1 && references_to(event) > 0)
+        rs_layer_follow_held();
+}
+
 static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
 {
     rs_layer_lock();
-    if (status == CL_COMPLETE && rs_the_layer.user_events.count == 1 &&
-        rs_map_get(&rs_the_layer.user_events, event) != NULL)
-        rs_layer_follow_held();
+    if (status == CL_COMPLETE)
+        follow_held(event);
     rs_layer_unlock();
     cl_int error = rs_driver()->clSetUserEventStatus(event, status);
     rs_layer_lock();
     if (error == CL_SUCCESS && status < 0 && rs_the_layer.frozen == NULL)
         rs_the_layer.frozen = "the program abandoned commands by a user event";
     if (error == CL_SUCCESS)
-        rs_map_remove(&rs_the_layer.user_events, event);
+        follow(event, 0);
     rs_layer_unlock();
     return error;
+}
+
+/* Other events are none of the layer's business, and released where it must not be waited for: in
+ * callbacks. */
+static cl_int CL_API_CALL retain_event(cl_event event)
+{
+    const cl_int error = rs_driver()->clRetainEvent(event);
+    if (error != CL_SUCCESS || !atomic_load(&rs_the_layer.has_user_events))
+        return error;
+    rs_layer_lock();
+    const uintptr_t references = references_to(event);
+    if (references > 0)
+        follow(event, references + 1);
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_event(cl_event event)
+{
+    if (atomic_load(&rs_the_layer.has_user_events)) {
+        rs_layer_lock();
+        const uintptr_t references = references_to(event);
+        if (references == 1)
+            follow_held(event);
+        if (references > 0)
+            follow(event, references - 1);
+        rs_layer_unlock();
+    }
+    return rs_driver()->clReleaseEvent(event);
 }
 
 /* After a wait of the program. */
@@ -413,6 +468,8 @@ void rs_layer_add_contexts(cl_icd_dispatch *table)
     table->clGetEventInfo = get_event_info;
     table->clCreateUserEvent = create_user_event;
     table->clSetUserEventStatus = set_user_event_status;
+    table->clRetainEvent = retain_event;
+    table->clReleaseEvent = release_event;
     table->clFinish = finish;
     table->clWaitForEvents = wait_for_events;
 }

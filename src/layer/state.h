@@ -212,7 +212,8 @@ typedef struct {
     const char *frozen;    /* why nothing is converted any more, or NULL */
     unsigned native_count; /* native kernels that the driver has not answered to */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
-    cl_event *held;     /* complete behind the commands that waited for such; as long */
+    atomic_bool has_user_events;
+    cl_event *held; /* complete behind the commands that waited for such; as long */
     size_t held_count;
     bool follows_later; /* what was held back: nothing was to be converted then */
     rs_map released;    /* queues that hid their profiling, whose events may live on */

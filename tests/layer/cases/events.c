@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A user event holds a launch back; when that is over, launches are as before. */
 void case_user_event(void)
@@ -121,4 +122,43 @@ void case_refused_native(void)
           "a native kernel without a function was taken");
     add_once(add);
     compare(cells);
+}
+
+/* A user event that nothing waits for is released without a status: launches are as before. */
+void case_released_user_event(void)
+{
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    add_once(add);
+    cl_event user = clCreateUserEvent(context, &error);
+    done(error, "clCreateUserEvent");
+    done(clRetainEvent(user), "clRetainEvent");
+    done(clReleaseEvent(user), "clReleaseEvent");
+    add_once(add); /* it may still be used */
+    done(clReleaseEvent(user), "clReleaseEvent");
+    done(clFinish(queue), "clFinish");
+    add_once(add);
+    add_once(add);
+    compare(cells);
+}
+
+/* Something waits for it, and does so for good, beside everything else. */
+void case_forgotten_user_event(void)
+{
+    cl_int error;
+    cl_kernel add = make_kernel(program, "add", cells);
+    cl_command_queue other = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    done(error, "clCreateCommandQueueWithProperties");
+    add_once(add);
+    cl_event user = clCreateUserEvent(context, &error);
+    done(error, "clCreateUserEvent");
+    launch_on(other, add, user, NULL);
+    done(clFlush(other), "clFlush");
+    done(clReleaseEvent(user), "clReleaseEvent");
+    done(clFinish(queue), "clFinish");
+    add_once(add);
+    compare(cells);
+    add_once(add);
+    compare(cells);
+    _exit(0); /* a driver may wait for the command at the end */
 }

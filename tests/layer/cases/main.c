@@ -109,6 +109,8 @@ int main(int argc, char **argv)
                  {"many-queues", case_many_queues},
                  {"profiling", case_profiling},
                  {"refused-native", case_refused_native},
+                 {"released-user-event", case_released_user_event},
+                 {"forgotten-user-event", case_forgotten_user_event},
                  {"kernels-in-program", case_kernels_in_program},
                  {"clone", case_clone},
                  {"queries", case_queries},
