@@ -55,23 +55,32 @@ static void count_one(json_t *report, const char *key)
     json_integer_set(number, json_integer_value(number) + 1);
 }
 
-/* The part of a process that had no end: it tells which kernels there are, and what it counted was
- * not yet all. */
-static void forget_counts(json_t *part)
+/* The part of a process that had no end: what it counted was not yet all, and nothing may mean not
+ * yet anything. */
+static void forget_zeros(json_t *report, json_t *part)
 {
     static const char *const counts[] = {"launches", "transformed_launches", "seconds",
                                          "transformed_seconds", "policy"};
     size_t i;
     json_t *kernel;
-    json_object_del(part, "marshal");
-    json_object_del(part, "timeline");
+    bool has_counts = false;
     json_array_foreach(json_object_get(part, "kernels"), i, kernel)
     {
+        if (json_integer_value(json_object_get(kernel, "launches")) > 0) {
+            has_counts = true;
+            continue;
+        }
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
             json_object_del(kernel, counts[c]);
         if (json_object_get(kernel, "held_reason") == NULL)
             json_object_set_new(kernel, "held_reason",
                                 json_string("what the program launched is not known"));
+    }
+    if (has_counts) {
+        json_object_set(report, "counted_seconds", json_object_get(part, "counted_seconds"));
+    } else {
+        json_object_del(part, "marshal");
+        count_one(report, "uncounted");
     }
 }
 
@@ -89,7 +98,7 @@ static void add_part(json_t *report, json_t *part)
         count_one(report, "unfinished");
         if (still_runs(part))
             count_one(report, "running");
-        forget_counts(part);
+        forget_zeros(report, part);
     }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
     static const char *const sums[] = {"count", "bytes", "seconds", "parts", "part_bytes"};
@@ -165,19 +174,25 @@ static void label_kernels(json_t *report)
 
 /* ---- the parts ---- */
 
-/* Says that nothing is counted of `count` processes, and why; `one` and `many` of them did that. */
+/* Says what is not counted of `count` processes, and why; `one` and `many` of them did that. */
 static void note_uncounted(json_t *report, json_int_t count, const char *one, const char *many)
 {
     const json_int_t all = json_integer_value(json_object_get(report, "processes"));
+    json_t *note;
     if (count == 0)
         return;
-    json_array_insert_new(
-        json_object_get(report, "notes"), 0,
-        all == 1 ? json_sprintf("The program %s: what it launched and converted is not known.", one)
-                 : json_sprintf("%lld of %lld processes with OpenCL %s: what %s launched and "
-                                "converted is not counted.",
-                                (long long)count, (long long)all, count == 1 ? one : many,
-                                count == 1 ? "it" : "they"));
+    if (all > 1)
+        note = json_sprintf("%lld of %lld processes with OpenCL %s: the last of %s launches and "
+                            "conversions may not be counted.",
+                            (long long)count, (long long)all, count == 1 ? one : many,
+                            count == 1 ? "its" : "their");
+    else if (json_object_get(report, "counted_seconds") == NULL)
+        note = json_sprintf("The program %s: what it launched and converted is not known.", one);
+    else
+        note = json_sprintf("The program %s: what it did later than %.3f s after its first call "
+                            "of OpenCL is not counted.",
+                            one, json_number_value(json_object_get(report, "counted_seconds")));
+    json_array_insert_new(json_object_get(report, "notes"), 0, note);
 }
 
 static void note_unfinished(json_t *report)
@@ -195,7 +210,7 @@ static void note_unfinished(json_t *report)
 
 bool rs_run_report_is_counted(const json_t *report)
 {
-    return json_integer_value(json_object_get(report, "unfinished")) <
+    return json_integer_value(json_object_get(report, "uncounted")) <
            json_integer_value(json_object_get(report, "processes"));
 }
 
@@ -213,13 +228,14 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     json_t *words = json_array();
     for (char **word = program; *word != NULL; word++)
         json_array_append_new(words, rs_json_string(*word));
-    json_t *report = json_pack(
-        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
-        "s:[], s:[], s:i, s:i, s:i}",
-        "restride", RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile,
-        "seconds", result->seconds, "exit_status", result->exit_status, "signal", result->signal,
-        "devices", "kernels", "marshal", "count", 0, "bytes", 0, "seconds", 0.0, "parts", 0,
-        "part_bytes", 0, "notes", "timeline", "processes", 0, "unfinished", 0, "running", 0);
+    json_t *report =
+        json_pack("{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
+                  "s:[], s:[], s:i, s:i, s:i, s:i}",
+                  "restride", RS_VERSION, "program", words, "policy", policy, "tile",
+                  (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status,
+                  "signal", result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0,
+                  "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0,
+                  "unfinished", 0, "running", 0, "uncounted", 0);
     DIR *directory = report != NULL && folder != NULL ? opendir(folder) : NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         rs_text path = RS_TEXT_EMPTY;
@@ -238,6 +254,7 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     if (directory != NULL)
         closedir(directory);
     note_unfinished(report);
+    json_object_del(report, "counted_seconds");
     label_kernels(report);
     return report;
 }

@@ -435,6 +435,7 @@ static void harvest(cl_int error)
         rs_layer_look_for_failures();
     rs_layer_lock();
     rs_timing_harvest();
+    rs_report_keep_up();
     rs_layer_unlock();
 }
 

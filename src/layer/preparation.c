@@ -310,7 +310,7 @@ static void take_over(rs_program *program, const rewriting *made)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
     rs_report_begin();
-    rs_report_write(false);
+    rs_report_keep_up();
 }
 
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call

@@ -226,11 +226,13 @@ json_t *rs_report_describe(bool at_end)
         if (!facts->is_inherited || facts->launches > 0)
             json_array_append_new(kernels, describe_kernel(facts, at_end));
     return json_pack(
-        "{s:i, s:I, s:b, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}", "process",
-        (int)getpid(), "process_start", (json_int_t)rs_process_start(getpid()), "at_end",
-        (int)at_end, "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
+        "{s:i, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}",
+        "process", (int)getpid(), "process_start", (json_int_t)rs_process_start(getpid()), "at_end",
+        (int)at_end, "counted_seconds", rs_layer_clock() - rs_the_layer.loaded_at, "policy",
+        rs_policy_name(rs_the_layer.settings.policy), "tile",
         (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels", kernels,
         "marshal", "count", (json_int_t)sums.count, "bytes", (json_int_t)sums.bytes, "seconds",
         sums.seconds, "parts", (json_int_t)sums.part_count, "part_bytes",
-        (json_int_t)sums.part_bytes, "notes", report.notes, "timeline", rs_timing_line());
+        (json_int_t)sums.part_bytes, "notes", report.notes, "timeline",
+        at_end ? rs_timing_line() : json_array());
 }

@@ -34,8 +34,9 @@ void rs_report_device(cl_device_id device);
 json_t *rs_report_describe(bool at_end);
 
 /* Writes the report file, at the end of the process, and before for those that have no such end
- * (_exit, abort, a signal): they tell which kernels they have (report_file.c). */
+ * (_exit, abort, a signal); and before, if that is cheap now (report_file.c). */
 void rs_report_write(bool at_end);
+void rs_report_keep_up(void);
 
 /* In a forked child: forgets what its parent tells; and before it counts anything of its own. */
 void rs_report_begin_child(void);

@@ -1,6 +1,8 @@
 /*
  * The file of a process's part of the report: written when the layer is loaded, so that every
- * process with OpenCL is known, after programs were prepared, and at the end.
+ * process with OpenCL is known, and at the end; and in between, where the program waits anyway and
+ * after programs were prepared, as often as that is cheap: a process that ends without its exit
+ * functions leaves what was counted until then.
  *
  * A child that the program forks has the counts of its parent, which are told there. It begins at
  * zero, and has a part of its own from its first launch on.
@@ -14,7 +16,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_silent_child; /* that has launched nothing */
+static struct {
+    bool is_silent_child; /* that has launched nothing */
+    bool is_final;        /* the part at the end is written */
+    double spent, last;   /* seconds, of all that was written, and at last */
+} file;
+
+/* Of the program's time so far, and what a short program can bear. */
+static const double affordable_share = 0.005, affordable_seconds = 2e-3;
+
+/* So that a clock that stands still is no reason to write all the time. */
+static const double least_seconds = 1e-4;
 
 static void write_part(const json_t *description)
 {
@@ -32,13 +44,31 @@ static void write_part(const json_t *description)
 
 void rs_report_write(bool at_end)
 {
-    if (!rs_report_wanted() || getpid() != rs_the_layer.process || is_silent_child)
+    if (!rs_report_wanted() || getpid() != rs_the_layer.process || file.is_silent_child)
         return;
     rs_layer_lock();
-    rs_timing_harvest();
-    json_t *description = rs_report_describe(at_end);
-    write_part(description);
-    json_decref(description);
+    if (!file.is_final) {
+        const double start = rs_layer_clock();
+        rs_timing_harvest();
+        json_t *description = rs_report_describe(at_end);
+        write_part(description);
+        json_decref(description);
+        const double took = rs_layer_clock() - start;
+        file.last = took > least_seconds ? took : least_seconds;
+        file.spent += file.last;
+        file.is_final = at_end;
+    }
+    rs_layer_unlock();
+}
+
+void rs_report_keep_up(void)
+{
+    if (!rs_report_wanted())
+        return;
+    rs_layer_lock();
+    const double lifetime = rs_layer_clock() - rs_the_layer.loaded_at;
+    if (file.spent + file.last <= affordable_seconds + affordable_share * lifetime)
+        rs_report_write(false);
     rs_layer_unlock();
 }
 
@@ -48,13 +78,14 @@ void rs_report_begin_child(void)
     rs_report_forget();
     rs_the_layer.process = getpid();
     rs_the_layer.is_forked = true;
-    is_silent_child = true;
+    file.is_silent_child = true;
+    file.is_final = false;
 }
 
 void rs_report_begin(void)
 {
-    if (!is_silent_child)
+    if (!file.is_silent_child)
         return;
-    is_silent_child = false;
+    file.is_silent_child = false;
     rs_report_write(false);
 }

@@ -8,6 +8,7 @@
  * other threads may have to enqueue what it waits for.
  */
 #include "layer/parts.h"
+#include "layer/report.h"
 #include "layer/timing.h"
 
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, c
     if (blocking) {
         rs_layer_lock();
         rs_timing_harvest();
+        rs_report_keep_up();
         rs_layer_unlock();
     }
     return error;

@@ -69,7 +69,8 @@ static void test_program_without_opencl(void **state)
     assert_string_equal(errors(), "");
 }
 
-/* Counts are written at the end: without one nothing was counted, and no zeros are told. */
+/* A process without an end leaves what it had counted when it last waited, if that was long enough
+ * ago, and else no zeros. */
 static void test_program_without_an_end(void **state)
 {
     (void)state;
@@ -80,6 +81,7 @@ static void test_program_without_an_end(void **state)
     assert_null(strstr(errors(), "0 launches"));
     json_t *loaded = report(), *grow = kernel_of(loaded, "grow");
     assert_int_equal(number_of(loaded, "unfinished"), 1);
+    assert_int_equal(number_of(loaded, "uncounted"), 1);
     assert_null(json_object_get(grow, "launches"));
     assert_string_equal(argument_word(grow, 0, "status"), "possible");
     json_decref(loaded);
@@ -88,6 +90,18 @@ static void test_program_without_an_end(void **state)
                      0);
     assert_non_null(strstr(errors(), "; 2 launches, "));
     assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
+    assert_int_equal(
+        exit_status(run("%s run --policy asta --report %s -- %s wzzzzzzzzzzzzzzzzzzzzllfle",
+                        RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+        0);
+    assert_non_null(strstr(errors(), "1 kernel argument in the ASTA layout, "));
+    assert_non_null(strstr(errors(), "; 2 launches, 1 conversion of "));
+    assert_non_null(strstr(errors(), " s after its first call of OpenCL is not counted.\n"));
+    loaded = report();
+    assert_int_equal(number_of(loaded, "uncounted"), 0);
+    assert_null(json_object_get(kernel_of(loaded, "plain"), "launches"));
+    assert_string_equal(argument_word(kernel_of(loaded, "grow"), 0, "status"), "transformed");
+    json_decref(loaded);
 }
 
 /* A process that goes on beside the command, or as another program, has not ended. */
@@ -110,7 +124,7 @@ static void test_program_that_goes_on(void **state)
         0);
     assert_non_null(strstr(errors(), "; 2 launches, "));
     assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
-    assert_non_null(strstr(errors(), "or became another program (by exec): what it launched"));
+    assert_non_null(strstr(errors(), "or became another program (by exec): "));
 }
 
 /* What a forked child does is told, and what its parent did is not told again. Drivers need not
