@@ -28,14 +28,15 @@ static double number(const json_t *object, const char *key)
 }
 
 /* Whether both are of the same name and source. Reports of versions that did not tell the source
- * have the program's number alone. */
+ * have the program's number alone; kernels without one are many together. */
 static bool is_same(const json_t *kernel, const json_t *earlier)
 {
     const char *const identity =
         json_object_get(earlier, "source") != NULL && json_object_get(kernel, "source") != NULL
             ? "source"
             : "program";
-    return json_equal(json_object_get(kernel, "name"), json_object_get(earlier, "name")) &&
+    return number(kernel, "program") > 0 &&
+           json_equal(json_object_get(kernel, "name"), json_object_get(earlier, "name")) &&
            json_equal(json_object_get(kernel, identity), json_object_get(earlier, identity));
 }
 

@@ -5,6 +5,7 @@
 #include "layer/programs.h"
 
 #include "base/text.h"
+#include "layer/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ void rs_program_trim(rs_program *program)
 {
     if (program->references > 0 || program->live_kernels > 0)
         return;
+    rs_report_let_go(program);
     rs_program_forget_rewriting(program);
     free(program->source);
     free(program->options);

@@ -12,6 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Kernels that are told one by one, also after their programs were released: a program may build
+ * others without end. */
+enum { MOST_KERNELS = 512, MOST_NOTES = 100 };
+
 static struct {
     json_t *notes;
     json_t *devices;
@@ -27,13 +31,20 @@ bool rs_report_times(void)
     return rs_report_wanted() && rs_the_layer.settings.report_times;
 }
 
-static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
+/* The end of the list of facts. */
+static rs_kernel_facts **end_of_list(size_t *count)
 {
     rs_kernel_facts **place = &rs_the_layer.facts;
-    for (; *place != NULL; place = &(*place)->next)
-        if ((*place)->program_number == program_number && strcmp((*place)->name, name) == 0)
-            return *place;
-    rs_kernel_facts *facts = calloc(1, sizeof *facts);
+    for (*count = 0; *place != NULL; place = &(*place)->next)
+        ++*count;
+    return place;
+}
+
+/* New facts behind all others; NULL when memory is short. */
+static rs_kernel_facts *add_facts(unsigned program_number, const char *name)
+{
+    size_t count;
+    rs_kernel_facts **place = end_of_list(&count), *facts = calloc(1, sizeof *facts);
     if (facts == NULL)
         return NULL;
     facts->name = strdup(name);
@@ -42,8 +53,17 @@ static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
         return NULL;
     }
     facts->program_number = program_number;
+    facts->is_brief = program_number > 0 && count >= MOST_KERNELS;
     *place = facts;
     return facts;
+}
+
+static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
+{
+    for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
+        if (facts->program_number == program_number && strcmp(facts->name, name) == 0)
+            return facts;
+    return add_facts(program_number, name);
 }
 
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
@@ -52,6 +72,53 @@ rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
     if (facts != NULL)
         facts->source = program->hash;
     return facts;
+}
+
+/* ---- programs without end ---- */
+
+/* Where the counts of a released program's kernel go: to the same kernel of an earlier program of
+ * its source, or to those of all others. NULL when memory is short. */
+static rs_kernel_facts *facts_to_join(const rs_program *program, const rs_kernel_facts *joining)
+{
+    for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
+        if (!facts->is_brief && program->source != NULL && facts->source == joining->source &&
+            strcmp(facts->name, joining->name) == 0)
+            return facts;
+    rs_kernel_facts *others = find_kernel(0, "(kernels of later programs)");
+    rs_report_hold(others, 0, "kernels of many programs are told together here");
+    return others;
+}
+
+static void join(rs_kernel_facts *facts, rs_kernel_facts *joining)
+{
+    facts->launches += joining->launches;
+    facts->transformed_launches += joining->transformed_launches;
+    facts->seconds += joining->seconds;
+    facts->transformed_seconds += joining->transformed_seconds;
+    rs_timing_move(joining, facts);
+    free(joining->name);
+    free(joining->held_reason);
+    json_decref(joining->arguments);
+    free(joining);
+}
+
+void rs_report_let_go(const rs_program *program)
+{
+    rs_kernel_facts **place = &rs_the_layer.facts;
+    while (*place != NULL) {
+        rs_kernel_facts *facts = *place, *joined = NULL;
+        if (facts->is_brief && facts->program_number == program->number)
+            joined = facts_to_join(program, facts);
+        if (joined == NULL) {
+            place = &facts->next;
+            continue;
+        }
+        *place = facts->next;
+        join(joined, facts);
+        rs_report_note("The program has more than %d kernels: those of programs that it released "
+                       "are told with the first of the same source, and all others together.",
+                       MOST_KERNELS);
+    }
 }
 
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
@@ -95,7 +162,9 @@ void rs_report_note(const char *format, ...)
     if (sentence != NULL) {
         vsnprintf(sentence, (size_t)length + 1, format, arguments);
         rs_log(RS_LOG_WARNING, "%s", sentence);
-        add_once(&report.notes, sentence);
+        add_once(&report.notes, json_array_size(report.notes) < MOST_NOTES
+                                    ? sentence
+                                    : "There were more notes; these are the first ones.");
     }
     va_end(arguments);
     free(sentence);

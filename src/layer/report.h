@@ -16,6 +16,10 @@ bool rs_report_times(void);
 /* The facts of a kernel by program and name, made if new; NULL when memory is short. */
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name);
 
+/* The record of the program ends, and no kernel of it is left: its facts are kept, unless there are
+ * many. */
+void rs_report_let_go(const rs_program *program);
+
 /* Notes why a launch used the program's own kernel: the buffer of which argument, and what about
  * it. The facts may be NULL. */
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason);

@@ -125,6 +125,7 @@ typedef struct rs_kernel_facts {
     char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
     size_t held_argument; /* whose buffer was the reason */
     bool is_inherited;    /* by a forked child, whose parent tells of it */
+    bool is_brief;        /* there are many: they end with the program */
     struct rs_kernel_facts *next;
 } rs_kernel_facts;
 

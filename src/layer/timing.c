@@ -143,6 +143,16 @@ void rs_timing_take(const rs_timed *timed)
         release(timed);
 }
 
+void rs_timing_move(const rs_kernel_facts *from, rs_kernel_facts *to)
+{
+    for (size_t i = 0; i < timing.open_count; i++)
+        if (timing.open[i].facts == from)
+            timing.open[i].facts = to;
+    for (size_t i = 0; i < timing.bar_count; i++)
+        if (timing.bars[i].facts == from)
+            timing.bars[i].facts = to;
+}
+
 void rs_timing_forget(void)
 {
     for (size_t i = 0; i < timing.open_count; i++)

@@ -31,6 +31,9 @@ void rs_timing_take(const rs_timed *timed);
 /* Looks at the events that are still open. */
 void rs_timing_harvest(void);
 
+/* What is of one kernel's facts is of another's from now on. */
+void rs_timing_move(const rs_kernel_facts *from, rs_kernel_facts *to);
+
 /* In a forked child: the times so far are its parent's, and so are the open events. */
 void rs_timing_forget(void);
 

@@ -1,6 +1,7 @@
 /* Cases of programs and kernels that are made in unusual ways. */
 #include "cases.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,5 +374,39 @@ void case_constant_macros(void)
     done(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL), "launch");
     for (int i = 0; i < CELLS; i++)
         expected[i].c[1] *= 3;
+    compare(cells);
+}
+
+/* Programs that are built and released again and again leave next to nothing behind. */
+void case_many_programs(void)
+{
+    enum { ROUNDS = 24, WARM = 14, KERNELS = 64, MOST_BYTES = 30000 };
+    static char text[KERNELS * 80];
+    const char *source = text;
+    size_t before = 0;
+    cl_int error;
+    int length =
+        snprintf(text, sizeof text, "typedef struct { int a; float b; int c[2]; } cell;\n");
+    for (int i = 0; i < KERNELS; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "kernel void k%d(global cell *p) { p[get_global_id(0)].a += 1; }\n", i);
+    for (int i = 0; i < ROUNDS; i++) {
+        cl_program built = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+        done(error, "clCreateProgramWithSource");
+        /* Every other one of a source of its own. */
+        char options[32] = "";
+        if (i % 2 != 0)
+            snprintf(options, sizeof options, "-DROUND=%d", i);
+        done(clBuildProgram(built, 1, &device, options, NULL, NULL), "clBuildProgram");
+        cl_kernel kernel = make_kernel(built, "k3", cells);
+        add_once(kernel);
+        done(clFinish(queue), "clFinish");
+        done(clReleaseKernel(kernel), "clReleaseKernel");
+        done(clReleaseProgram(built), "clReleaseProgram");
+        if (i == WARM)
+            before = mallinfo2().uordblks;
+    }
+    check(mallinfo2().uordblks < before + (size_t)(ROUNDS - 1 - WARM) * MOST_BYTES,
+          "each program leaves memory behind");
     compare(cells);
 }
