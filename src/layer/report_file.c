@@ -19,11 +19,12 @@
 static struct {
     bool is_silent_child; /* that has launched nothing */
     bool is_final;        /* the part at the end is written */
-    double spent, last;   /* seconds, of all that was written, and at last */
+    double spent;         /* seconds, of all that was written, and */
+    double last, written; /* of the last time, and when that was */
 } file;
 
-/* Of the program's time so far, and what a short program can bear. */
-static const double affordable_share = 0.005, affordable_seconds = 2e-3;
+/* What writing may take of the time until the next time, and of a short program altogether. */
+static const double affordable_share = 0.01, affordable_seconds = 2e-3;
 
 /* So that a clock that stands still is no reason to write all the time. */
 static const double least_seconds = 1e-4;
@@ -53,7 +54,8 @@ void rs_report_write(bool at_end)
         json_t *description = rs_report_describe(at_end);
         write_part(description);
         json_decref(description);
-        const double took = rs_layer_clock() - start;
+        file.written = rs_layer_clock();
+        const double took = file.written - start;
         file.last = took > least_seconds ? took : least_seconds;
         file.spent += file.last;
         file.is_final = at_end;
@@ -66,8 +68,8 @@ void rs_report_keep_up(void)
     if (!rs_report_wanted())
         return;
     rs_layer_lock();
-    const double lifetime = rs_layer_clock() - rs_the_layer.loaded_at;
-    if (file.spent + file.last <= affordable_seconds + affordable_share * lifetime)
+    const double since = rs_layer_clock() - file.written;
+    if (file.last <= affordable_share * since || file.spent + file.last <= affordable_seconds)
         rs_report_write(false);
     rs_layer_unlock();
 }

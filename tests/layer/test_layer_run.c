@@ -91,8 +91,9 @@ static void test_program_without_an_end(void **state)
     assert_non_null(strstr(errors(), "; 2 launches, "));
     assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
     assert_int_equal(
-        exit_status(run("%s run --policy asta --report %s -- %s wzzzzzzzzzzzzzzzzzzzzllfle",
-                        RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+        exit_status(
+            run("%s run --policy asta --report %s -- %s wzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzllfle",
+                RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
         0);
     assert_non_null(strstr(errors(), "1 kernel argument in the ASTA layout, "));
     assert_non_null(strstr(errors(), "; 2 launches, 1 conversion of "));
