@@ -61,6 +61,13 @@ rs_policy rs_policy_of_kernel(const char *kernel)
     return policy;
 }
 
+/* A program may clear its environment later, or write its title over it. */
+static char *keep(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL ? strdup(value) : NULL;
+}
+
 void rs_layer_read_settings(void)
 {
     rs_layer_settings *settings = &rs_the_layer.settings;
@@ -68,11 +75,11 @@ void rs_layer_read_settings(void)
     if (policy == NULL || !policy_of_name(&settings->policy, policy))
         settings->policy = RS_POLICY_AUTO;
     settings->tile = tile_of(getenv("RESTRIDE_TILE"));
-    settings->rewriter = getenv("RESTRIDE_REWRITER");
-    settings->device = getenv("RESTRIDE_DEVICE");
+    settings->rewriter = keep("RESTRIDE_REWRITER");
+    settings->device = keep("RESTRIDE_DEVICE");
     const char *config = getenv("RESTRIDE_CONFIG");
     settings->config = config != NULL ? json_loads(config, 0, NULL) : NULL;
-    settings->report_folder = getenv("RESTRIDE_REPORT_FOLDER");
+    settings->report_folder = keep("RESTRIDE_REPORT_FOLDER");
     settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
     if (settings->rewriter == NULL)
         settings->policy = RS_POLICY_OFF;

@@ -10,6 +10,7 @@
  *   e  the same by _exit()            b  builds the program again, whose kernels come next
  *   n  the same, with a kernel of a    y  becomes this program again, with the
  *      long name for s                    commands that are left
+ *   o  overwrites its environment
  *   k  forks a child that goes on; first, it does so behind the first call of OpenCL
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
@@ -23,6 +24,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 static cl_device_id device;
 static cl_context context;
@@ -201,6 +204,10 @@ static void carry_out(char command)
     case 'n':
         memset(long_name, 'n', sizeof long_name - 1);
         build(long_name);
+        break;
+    case 'o':
+        for (char **variable = environ; *variable != NULL; variable++)
+            memset(*variable, '#', strlen(*variable));
         break;
     case 'e':
         _exit(0);

@@ -163,6 +163,16 @@ static void test_forked_child(void **state)
     }
 }
 
+/* As programs do that write a title over it. */
+static void test_overwritten_environment(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run --policy asta --report %s -- %s wollr",
+                                     RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    assert_int_equal(transformed_launches(), 2);
+}
+
 /* The text of a file, which the next call overwrites. */
 static const char *text_of(const char *path)
 {
@@ -301,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_program_that_goes_on),
         cmocka_unit_test(test_forked_child),
+        cmocka_unit_test(test_overwritten_environment),
         cmocka_unit_test(test_baseline_of_two_programs),
         cmocka_unit_test(test_baseline_of_more_launches),
         cmocka_unit_test(test_small_amounts),
