@@ -5,6 +5,7 @@
  * disk under the binary (base/store.h compares all of its bytes). A program that is made from that
  * binary later is what was built then, so it can be rewritten as if its source had been given.
  */
+#include "layer/file_limit.h"
 #include "layer/programs.h"
 
 #include "base/store.h"
@@ -85,8 +86,11 @@ static void remember(const rs_program *program, const unsigned char *binary)
     rs_text origin = RS_TEXT_EMPTY;
     rs_text_add(&origin, program->options, strlen(program->options) + 1);
     rs_text_add_string(&origin, program->source);
+    sigset_t before;
+    rs_file_limit_ignore(&before);
     if (!origin.failed)
         rs_store_write(kind, (const char *)binary, size, origin.data, origin.size);
+    rs_file_limit_restore(&before);
     rs_text_free(&origin);
 }
 

@@ -4,6 +4,7 @@
  * gets ours, in which the functions of the files beside this one stand before the loader's.
  */
 #include "base/log.h"
+#include "layer/file_limit.h"
 #include "layer/knowledge.h"
 #include "layer/report.h"
 #include "layer/residences.h"
@@ -111,11 +112,14 @@ static void write_at_exit(void)
 {
     if (getpid() != rs_the_layer.process)
         return;
+    sigset_t before;
     rs_report_write(true);
+    rs_file_limit_ignore(&before);
     rs_layer_lock();
     if (!rs_the_layer.is_forked)
         rs_knowledge_save();
     rs_layer_unlock();
+    rs_file_limit_restore(&before);
 }
 
 static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)

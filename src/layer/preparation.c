@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "layer/file_limit.h"
 #include "layer/report.h"
 #include "layer/residences.h"
 
@@ -342,10 +343,13 @@ void rs_program_prepare(cl_program handle)
         program->left = strdup(reason);
         program->preparation = RS_PREPARED;
     } else if (program != NULL && rs_build_begin()) {
+        sigset_t before;
         program->preparation = RS_BEING_PREPARED;
         program->live_kernels++;
         rs_layer_unlock();
+        rs_file_limit_ignore(&before);
         const rewriting made = rewrite(program);
+        rs_file_limit_restore(&before);
         rs_layer_lock();
         rs_build_end();
         take_over(program, &made);

@@ -9,6 +9,7 @@
  */
 #include "base/log.h"
 #include "base/text.h"
+#include "layer/file_limit.h"
 #include "layer/report.h"
 #include "layer/timing.h"
 
@@ -31,14 +32,17 @@ static const double least_seconds = 1e-4;
 
 static void write_part(const json_t *description)
 {
+    sigset_t before;
     char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
     rs_text path = RS_TEXT_EMPTY;
     /* A process that becomes another program (exec) has a part of each. */
     rs_text_format(&path, "%s/%ld.%.9f.json", rs_the_layer.settings.report_folder, (long)getpid(),
                    rs_the_layer.loaded_at);
+    rs_file_limit_ignore(&before);
     if (text == NULL || path.failed ||
         rs_text_write_file(path.data, text, strlen(text)) != RESTRIDE_OK)
         rs_log(RS_LOG_ERROR, "the report could not be written");
+    rs_file_limit_restore(&before);
     rs_text_free(&path);
     free(text);
 }

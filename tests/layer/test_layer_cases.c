@@ -23,6 +23,7 @@ static void test_cases(void **state)
         {"profiling", "", 1, 1},
         {"refused-native", "", 2, 2},
         {"many-programs", "", 24, 24},
+        {"no-files", "", 1, 1},
         {"released-user-event", "", 3, 3},
         {"forgotten-user-event", "", 0, 1},
         {"kernels-in-program", "", 2, 2},

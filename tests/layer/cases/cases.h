@@ -53,6 +53,7 @@ void case_many_queues(void);
 void case_profiling(void);
 void case_refused_native(void);
 void case_many_programs(void);
+void case_no_files(void);
 void case_released_user_event(void);
 void case_forgotten_user_event(void);
 void case_kernels_in_program(void);

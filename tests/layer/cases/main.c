@@ -110,6 +110,7 @@ int main(int argc, char **argv)
                  {"profiling", case_profiling},
                  {"refused-native", case_refused_native},
                  {"many-programs", case_many_programs},
+                 {"no-files", case_no_files},
                  {"released-user-event", case_released_user_event},
                  {"forgotten-user-event", case_forgotten_user_event},
                  {"kernels-in-program", case_kernels_in_program},

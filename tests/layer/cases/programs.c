@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 void case_kernels_in_program(void)
@@ -409,4 +410,20 @@ void case_many_programs(void)
     check(mallinfo2().uordblks < before + (size_t)(ROUNDS - 1 - WARM) * MOST_BYTES,
           "each program leaves memory behind");
     compare(cells);
+}
+
+/* Files that the program may not write are none that the layer ends it for. */
+void case_no_files(void)
+{
+    struct rlimit limit;
+    add_once(make_kernel(program, "add", cells)); /* the driver has its files */
+    check(getrlimit(RLIMIT_FSIZE, &limit) == 0, "getrlimit");
+    const rlim_t usual = limit.rlim_cur;
+    limit.rlim_cur = 0;
+    check(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
+    nanosleep(&(struct timespec){1, 0}, NULL);
+    done(clFinish(queue), "clFinish");
+    compare(cells);
+    limit.rlim_cur = usual;
+    check(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
 }

@@ -1,0 +1,24 @@
+/* Files within the program's limits: see file_limit.h. */
+#include "layer/file_limit.h"
+
+#include <stddef.h>
+#include <time.h>
+
+void rs_file_limit_ignore(sigset_t *before)
+{
+    sigset_t limit;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, before);
+}
+
+void rs_file_limit_restore(const sigset_t *before)
+{
+    static const struct timespec at_once = {0, 0};
+    sigset_t limit;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    if (sigismember(before, SIGXFSZ) == 0) /* else it may be the program's */
+        sigtimedwait(&limit, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
