@@ -111,10 +111,18 @@ static bool ask_compilers(const rs_program *program, json_t *names, json_t *valu
     return known;
 }
 
+/* A program may build others without end: of so many programs each tells why it was not rewritten,
+ * and, if this process has no end, at least which kernels there are. */
+enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
+
 static void tell(const rs_program *program, const char *why)
 {
     rs_layer_lock();
-    rs_report_note("Program %u was not rewritten: %s", program->number, why);
+    if (program->number <= TOLD_ONE_BY_ONE)
+        rs_report_note("Program %u was not rewritten: %s", program->number, why);
+    else
+        rs_report_note("Some of the programs after program %d were not rewritten.",
+                       TOLD_ONE_BY_ONE);
     rs_layer_unlock();
 }
 
@@ -311,7 +319,10 @@ static void take_over(rs_program *program, const rewriting *made)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
     rs_report_begin();
-    rs_report_keep_up();
+    if (program->number <= WRITTEN_AT_ONCE)
+        rs_report_write(false);
+    else
+        rs_report_keep_up();
 }
 
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call

@@ -14,7 +14,7 @@
 
 /* Kernels that are told one by one, also after their programs were released: a program may build
  * others without end. */
-enum { MOST_KERNELS = 512, MOST_NOTES = 100 };
+enum { MOST_KERNELS = 512 };
 
 static struct {
     json_t *notes;
@@ -162,9 +162,7 @@ void rs_report_note(const char *format, ...)
     if (sentence != NULL) {
         vsnprintf(sentence, (size_t)length + 1, format, arguments);
         rs_log(RS_LOG_WARNING, "%s", sentence);
-        add_once(&report.notes, json_array_size(report.notes) < MOST_NOTES
-                                    ? sentence
-                                    : "There were more notes; these are the first ones.");
+        add_once(&report.notes, sentence);
     }
     va_end(arguments);
     free(sentence);
