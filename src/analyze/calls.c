@@ -43,10 +43,15 @@ static void read_name(const rs_walk *walk, int node, char name[NAME_ROOM])
     free(written);
 }
 
+static bool is_method_kind(enum CXCursorKind kind)
+{
+    return kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction;
+}
+
 static bool is_method(const rs_walk *walk, int node)
 {
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    return !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_CXXMethod;
+    return !clang_Cursor_isNull(declared) && is_method_kind(clang_getCursorKind(declared));
 }
 
 /*
@@ -373,7 +378,9 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
             !is_stream(walk->tree, argument))
             escape(walk, &values[i], argument, !only_reads(name));
         /* A variable whose address is handed over can become anything. */
-        if (values[i].kind == RS_VALUE_POINTER) {
+        if (values[i].kind == RS_VALUE_POINTER && values[i].key == 0 && !only_reads(name))
+            rs_walk_disturb(walk, RS_STORED_ANYTHING, false, true);
+        else if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
             changed.data = true;
             changed.depends |= rs_walk_anything(walk);
@@ -471,8 +478,8 @@ int rs_walk_object(const rs_walk *walk, int node)
 /* Makes the object of a call the one that members without an object are looked for in. */
 static void enter_object(rs_walk *walk, const rs_routine *routine, int node)
 {
-    if (walk->tree->nodes[routine->node].kind != CXCursor_CXXMethod) {
-        walk->self = rs_value_unknown(0, true);
+    if (!is_method_kind(walk->tree->nodes[routine->node].kind)) {
+        walk->self = rs_value_unknown(rs_walk_anything(walk), true);
         return;
     }
     int object = rs_walk_object(walk, node);
@@ -495,7 +502,7 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
         if (walk->tree->nodes[child].kind == CXCursor_CompoundStmt)
             body = child;
     if (body < 0)
-        return rs_value_unknown(0, true);
+        return rs_value_unknown(rs_walk_anything(walk), true);
     const rs_value self = walk->self;
     const bool self_filled = walk->self_filled;
     char self_name[RS_MEMBER_ROOM];
@@ -538,7 +545,8 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
     return unknown_call(walk, routine->name, node, list, values);
 }
 
-/* Overloaded operators of C++: only the assignment of whole records is followed. */
+/* Overloaded operators of C++ that are not in the source: only the assignment of whole records is
+ * followed. */
 static rs_value call_operator(rs_walk *walk, const char *name, int node)
 {
     int parts[3], count = 0;
@@ -546,12 +554,13 @@ static rs_value call_operator(rs_walk *walk, const char *name, int node)
          child = walk->tree->nodes[child].next)
         parts[count++] = child;
     if (count < 3 || strcmp(name, "operator=") != 0) {
-        rs_value result = rs_value_unknown(0, false);
+        rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
         for (int i = 0; i < count; i++) {
             rs_value part = rs_walk_evaluate(walk, parts[i]);
             result.depends |= rs_value_depends(walk, &part);
-            result.data = true;
         }
+        rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+        result.lost = rs_node_is_pointer(walk->tree, node);
         return result;
     }
     rs_location place = rs_walk_locate(walk, parts[0]);
@@ -583,16 +592,11 @@ bool rs_walk_gives_place(const rs_walk *walk, int node)
 
 rs_value rs_walk_refer_to(rs_walk *walk, int node)
 {
-    rs_value value = rs_value_unknown(0, false);
     rs_location place = rs_walk_locate(walk, node);
-    if (place.kind == RS_PLACE_VARIABLE) {
-        rs_walk_touch(walk, &place, node);
-        value.kind = RS_VALUE_POINTER;
-        value.key = place.key;
-    } else {
-        value = place.address;
-    }
-    return value;
+    if (place.kind != RS_PLACE_VARIABLE)
+        return place.address;
+    rs_walk_touch(walk, &place, node);
+    return rs_value_pointer(place.key);
 }
 
 /* What a function that takes a reference is handed: the place, which one that is walked binds

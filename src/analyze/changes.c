@@ -207,7 +207,8 @@ static int initializer_of(const unseen *u, CXCursor declared)
 
 static reach of_value(const rs_walk *walk, int value, uint64_t *key)
 {
-    if (value >= 0 && walk->values[value].kind == RS_VALUE_POINTER) {
+    if (value >= 0 && walk->values[value].kind == RS_VALUE_POINTER &&
+        walk->values[value].key != 0) {
         *key = walk->values[value].key;
         return TO_VARIABLE;
     }

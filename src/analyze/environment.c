@@ -31,6 +31,14 @@ rs_value rs_value_constant(int64_t number)
     return rs_value_number(rs_polynomial_constant(number));
 }
 
+rs_value rs_value_pointer(uint64_t key)
+{
+    rs_value value = rs_value_unknown(0, false);
+    value.kind = RS_VALUE_POINTER;
+    value.key = key;
+    return value;
+}
+
 int rs_walk_keep(rs_walk *walk, const rs_value *value)
 {
     if (walk->value_count == walk->value_capacity) {
@@ -336,6 +344,26 @@ static bool common_case(rs_walk *walk, const rs_polynomial *a, const rs_polynomi
     return false;
 }
 
+static bool is_null(const rs_value *value)
+{
+    int64_t constant;
+    return value->kind == RS_VALUE_NUMBER && rs_polynomial_is_constant(&value->number, &constant) &&
+           constant == 0;
+}
+
+/* A pointer to a variable, or another value: nobody follows the one that is null. */
+static rs_value merge_pointers(const rs_value *a, const rs_value *b)
+{
+    rs_value result = rs_value_pointer(0);
+    if (a->kind == RS_VALUE_ADDRESS || b->kind == RS_VALUE_ADDRESS) {
+        result = a->kind == RS_VALUE_ADDRESS ? *a : *b;
+        result.lost = result.approximated = true;
+    } else if (is_null(a) || is_null(b) || (a->kind == b->kind && a->key == b->key)) {
+        result = is_null(a) ? *b : *a;
+    }
+    return result;
+}
+
 rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name)
 {
     rs_value result = rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
@@ -363,8 +391,8 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
             result.subscripts[last] = merged.number;
             result.approximated = merged.approximated || a->approximated || b->approximated;
         }
-    } else if (a->kind == RS_VALUE_POINTER && b->kind == RS_VALUE_POINTER && a->key == b->key) {
-        result = *a;
+    } else if (a->kind == RS_VALUE_POINTER || b->kind == RS_VALUE_POINTER) {
+        result = merge_pointers(a, b);
     } else if (a->kind == RS_VALUE_ADDRESS && b->kind == RS_VALUE_ADDRESS) {
         result = *a; /* into one of several arrays */
         result.lost = true;

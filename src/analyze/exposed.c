@@ -73,10 +73,69 @@ static bool add(const rs_tree *tree, rs_exposed_list *found, int node, bool last
     return true;
 }
 
+/* All variables that are named below a node. */
+static bool add_names(const rs_tree *tree, rs_exposed_list *found, int node)
+{
+    bool ok = tree->nodes[node].kind != CXCursor_DeclRefExpr || add(tree, found, node, false);
+    for (int child = tree->nodes[node].first; child >= 0 && ok; child = tree->nodes[child].next)
+        ok = add_names(tree, found, child);
+    return ok;
+}
+
+/* Of the place of an object, or of a part of one, the operator that chooses it; -1: none does, or
+ * a pointer leads there. */
+static int chosen_by(const rs_tree *tree, int node)
+{
+    while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr) {
+        enum CXCursorKind kind = tree->nodes[node].kind;
+        int base = rs_node_inner(tree, rs_node_child(tree, node, 0));
+        bool part = kind == CXCursor_MemberRefExpr || kind == CXCursor_ArraySubscriptExpr ||
+                    kind == CXCursor_UnexposedExpr;
+        if (!part && !(kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+            return node;
+        if (!part || base < 0 || rs_node_type(tree, base).kind == CXType_Pointer)
+            return -1;
+        node = base;
+    }
+    return -1;
+}
+
+/* The variable at the root of a place; of one that some operator chooses all that it may be. */
 static bool add_root(const rs_tree *tree, rs_exposed_list *found, int node)
 {
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
     int root = node < 0 ? -1 : rs_root_name(tree, node);
-    return root < 0 || add(tree, found, root, false);
+    if (root >= 0)
+        return add(tree, found, root, false);
+    node = node < 0 ? -1 : chosen_by(tree, node);
+    return node < 0 || add_names(tree, found, node);
+}
+
+/* What a place is made of that is no path to a variable: (c ? x : y) = 1. */
+static bool add_chosen(const rs_tree *tree, rs_exposed_list *found, int node)
+{
+    int target = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    return target < 0 || rs_root_name(tree, target) >= 0 || add_root(tree, found, target);
+}
+
+static bool has_reference(CXType type);
+
+static enum CXVisitorResult find_reference(CXCursor field, CXClientData data)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(field));
+    *(bool *)data = rs_kind_is_reference(type.kind) || has_reference(type);
+    return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
+}
+
+/* Whether a structure, or one in it, has a member that is a reference. */
+static bool has_reference(CXType type)
+{
+    bool found = false;
+    while (rs_kind_is_array(type.kind))
+        type = clang_getCanonicalType(clang_getArrayElementType(type));
+    if (type.kind == CXType_Record)
+        clang_Type_visitFields(type, find_reference, &found);
+    return found;
 }
 
 static enum CXChildVisitResult find_constant(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -124,8 +183,14 @@ static bool add_of(const rs_tree *tree, rs_exposed_list *found, int node)
 {
     switch ((int)tree->nodes[node].kind) {
     case CXCursor_UnaryOperator:
-        return !rs_node_is_prefix(tree, node, "&") ||
-               add_root(tree, found, rs_node_child(tree, node, 0));
+        if (rs_node_is_prefix(tree, node, "&"))
+            return add_root(tree, found, rs_node_child(tree, node, 0));
+        return !rs_node_is_assignment(tree, node) || add_chosen(tree, found, node);
+    case CXCursor_BinaryOperator:
+    case CXCursor_CompoundAssignOperator:
+        return !rs_node_is_assignment(tree, node) || add_chosen(tree, found, node);
+    case CXCursor_InitListExpr:
+        return !has_reference(rs_node_type(tree, node)) || add_names(tree, found, node);
     case CXCursor_VarDecl: {
         CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
         return !rs_kind_is_reference(type.kind) || add_root(tree, found, rs_node_last(tree, node));

@@ -593,8 +593,8 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
     bool reduces = symbol != NULL && strchr("+-*&|^", symbol[0]) != NULL;
     if (!reduces || !evaluate_reduction(walk, &place, left, right, symbol[0], &result)) {
         rs_value added = rs_walk_evaluate(walk, right);
-        rs_value old = rs_value_unknown(0, true);
-        if (place.kind == RS_PLACE_VARIABLE)
+        rs_value old = rs_value_unknown(rs_walk_anything(walk), true);
+        if (place.kind != RS_PLACE_MEMORY)
             old = rs_walk_load(walk, &place, left);
         bool number = is_integer(walk, left) || old.kind == RS_VALUE_ADDRESS;
         CXType type = rs_node_type(walk->tree, rs_node_inner(walk->tree, right));
@@ -616,8 +616,8 @@ static rs_value evaluate_compound(rs_walk *walk, int node)
 static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool after)
 {
     rs_location place = rs_walk_locate(walk, operand);
-    rs_value old = rs_value_unknown(0, true), one = rs_value_constant(1);
-    if (place.kind == RS_PLACE_VARIABLE)
+    rs_value old = rs_value_unknown(rs_walk_anything(walk), true), one = rs_value_constant(1);
+    if (place.kind != RS_PLACE_MEMORY)
         old = rs_walk_load(walk, &place, operand);
     rs_value result = rs_walk_operate(walk, symbol, &old, &one);
     result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, operand));
@@ -630,12 +630,12 @@ static rs_value evaluate_step(rs_walk *walk, int operand, char symbol, bool afte
 static rs_value address_of(rs_walk *walk, int operand)
 {
     rs_location place = rs_walk_locate(walk, operand);
-    rs_value value = place.kind == RS_PLACE_MEMORY ? place.address : rs_value_unknown(0, true);
-    if (place.kind == RS_PLACE_VARIABLE && !place.part) {
+    rs_value value = rs_value_unknown(0, true);
+    if (place.kind == RS_PLACE_MEMORY || place.address.kind == RS_VALUE_POINTER)
+        value = place.address;
+    if (place.kind == RS_PLACE_VARIABLE) {
         rs_walk_touch(walk, &place, operand);
-        value = rs_value_unknown(0, false);
-        value.kind = RS_VALUE_POINTER;
-        value.key = place.key;
+        value = rs_value_pointer(place.part ? 0 : place.key); /* to some bytes is to anything */
     }
     return value;
 }
@@ -768,6 +768,34 @@ static rs_value evaluate_call(rs_walk *walk, int node)
                                           : rs_walk_load(walk, &place, node);
 }
 
+/* ({ ... }): its value is that of its last statement. */
+static rs_value evaluate_statements(rs_walk *walk, int node)
+{
+    int body = rs_node_child(walk->tree, node, 0);
+    rs_value value = rs_value_unknown(0, false);
+    for (int child = body < 0 ? -1 : walk->tree->nodes[body].first; child >= 0;
+         child = walk->tree->nodes[child].next) {
+        if (walk->tree->nodes[child].next < 0 && clang_isExpression(walk->tree->nodes[child].kind))
+            value = rs_walk_evaluate(walk, child);
+        else
+            rs_walk_statement(walk, child);
+    }
+    return value;
+}
+
+/* Braces around a number or a pointer; another pointer that is not followed may lead anywhere. */
+static rs_value evaluate_other(rs_walk *walk, int node)
+{
+    CXType type = rs_node_type(walk->tree, node);
+    int first = rs_node_child(walk->tree, node, 0);
+    bool scalar = type.kind == CXType_Pointer || is_integer_type(type);
+    if (walk->tree->nodes[node].kind == CXCursor_InitListExpr && scalar && first >= 0)
+        return rs_walk_evaluate(walk, first);
+    rs_value value = evaluate_parts(walk, node);
+    value.lost = type.kind == CXType_Pointer;
+    return value;
+}
+
 static rs_value evaluate_kind(rs_walk *walk, int node)
 {
     if (++walk->steps > STEP_LIMIT)
@@ -778,6 +806,13 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
     case CXCursor_IntegerLiteral:
     case CXCursor_UnaryExpr: /* sizeof */
         return evaluate_constant(walk, node);
+    case CXCursor_CXXNullPtrLiteralExpr:
+    case CXCursor_GNUNullExpr:
+        return rs_value_constant(0);
+    case CXCursor_CXXNewExpr:
+        return evaluate_parts(walk, node);
+    case CXCursor_StmtExpr:
+        return evaluate_statements(walk, node);
     case CXCursor_FloatingLiteral:
     case CXCursor_StringLiteral:
     case CXCursor_CharacterLiteral:
@@ -811,7 +846,7 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
         return evaluate_cast(walk, node);
     default:
         return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
-                                                : evaluate_parts(walk, node);
+                                                : evaluate_other(walk, node);
     }
 }
 

@@ -91,11 +91,14 @@ static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
     return key | 1;
 }
 
-/* What a loaded value varies with: its address, and its work-item where each has an array. */
+/* What a loaded value varies with: its address, and its work-item where each has an array or nobody
+ * knows which it is. */
 static uint64_t load_varies(rs_walk *walk, const rs_value *address)
 {
-    bool own = walk->unit->arrays[address->array].space == RS_SPACE_PRIVATE;
-    return rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0);
+    const rs_array *array = &walk->unit->arrays[address->array];
+    bool own = array->space == RS_SPACE_PRIVATE || (array->own && array->written);
+    return rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0) |
+           (address->lost ? rs_walk_anything(walk) : 0);
 }
 
 /* The symbol of a loaded number: the same for the same element until something is stored. */
@@ -165,11 +168,19 @@ static uint64_t key_of_value(uint64_t key, int value)
     return (key + (uint64_t)(value + 1) * 0x9e3779b97f4a7c15u) | 1;
 }
 
-static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, CXType type)
+/* The array that a member is, or what a member points to. */
+static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, int node, CXType type)
 {
     rs_value value = rs_walk_array(walk, name, key, type);
-    if (value.kind == RS_VALUE_ADDRESS)
-        rs_value_decay(&value, type);
+    if (value.kind != RS_VALUE_ADDRESS)
+        return value;
+    rs_value_decay(&value, type);
+    if (rs_kind_is_array(type.kind) && walk->unit->kernel) {
+        rs_array *array = &walk->unit->arrays[value.array];
+        array->own = true;
+        if (rs_walk_was_filled(walk, node))
+            array->space = RS_SPACE_PRIVATE;
+    }
     return value;
 }
 
@@ -206,7 +217,7 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
     if (text == NULL)
         walk->no_memory = true;
     else if (rs_kind_is_address(type.kind))
-        value = array_of(walk, text, place->key, type);
+        value = array_of(walk, text, place->key, node, type);
     else if (integer)
         value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
@@ -295,9 +306,9 @@ static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place,
     else if (copied && record.untouched && record.array < 0 && (integer || pointer))
         value = part_of_copied(walk, &record, path.data, node, type);
     else if (array)
-        value = array_of(walk, text, place->key, type);
+        value = array_of(walk, text, place->key, node, type);
     else if (pointer)
-        value = fixed && !copied ? array_of(walk, text, key_of_value(place->key, whole), type)
+        value = fixed && !copied ? array_of(walk, text, key_of_value(place->key, whole), node, type)
                                  : rs_place_lost(walk, node).address;
     else if (integer && fixed && !record.data)
         value = rs_walk_fixed(walk, text, key_of_value(place->key, whole), type);
@@ -358,11 +369,35 @@ static rs_value load_variable(rs_walk *walk, const rs_location *place, int node,
     return rs_walk_view(walk, &value, type);
 }
 
+/* A load from a place that nobody knows may be one of any variable that it could be. */
+static void read_exposed(rs_walk *walk, CXType type)
+{
+    rs_stored stored = rs_stored_of(type);
+    for (int i = 0; i < 2 * walk->exposed->count;
+         i++) { /* first those of functions, for the name */
+        const rs_exposed *e = &walk->exposed->list[i % walk->exposed->count];
+        bool lasting = i >= walk->exposed->count;
+        int known = e->lasts == lasting && (lasting || rs_walk_has(walk, e->key))
+                        ? rs_walk_find(walk, e->key)
+                        : -1;
+        if (known < 0 || walk->values[known].carried_loop < 0 ||
+            !rs_stored_may_change(stored, e->type))
+            continue;
+        char *name = rs_walk_text(walk, e->node);
+        rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
+        free(name);
+    }
+}
+
 rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
 {
     CXType type = rs_node_type(walk->tree, node);
+    bool some = place->address.kind == RS_VALUE_POINTER && type.kind != CXType_Pointer;
+    if (place->kind == RS_PLACE_MEMORY ? place->address.lost || place->address.pointers > 0
+                                       : place->kind == RS_PLACE_NONE && some)
+        read_exposed(walk, type);
     if (place->kind == RS_PLACE_NONE)
-        return place->address;
+        return some ? rs_place_none(walk).address : place->address;
     if (place->kind == RS_PLACE_VARIABLE)
         return load_variable(walk, place, node, type);
     rs_value address = place->address;
@@ -494,8 +529,8 @@ void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *valu
         walk->stores += rs_type_may_hold_index(type);
         array->written = true;
         array->read = array->read || reads;
-        rs_walk_disturb(walk, rs_stored_of(type), array->argument || place->address.lost,
-                        place->address.lost);
+        bool anywhere = place->address.lost || place->address.pointers > 0;
+        rs_walk_disturb(walk, rs_stored_of(type), array->argument || anywhere, anywhere);
     } else {
         rs_walk_disturb(walk, rs_stored_of(type), true, true);
     }
@@ -534,7 +569,7 @@ static bool is_known(const rs_walk *walk, uint64_t key)
 
 void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
 {
-    rs_value changed = rs_value_unknown(rs_walk_columns(walk), true);
+    rs_value changed = rs_value_unknown(rs_walk_anything(walk), true);
     for (int i = 0; i < walk->exposed->count; i++) {
         const rs_exposed *e = &walk->exposed->list[i];
         bool reached = e->lasts ? lasting_too : others_too && rs_walk_has(walk, e->key);
@@ -583,19 +618,18 @@ void rs_walk_touch(rs_walk *walk, const rs_location *place, int node)
 
 void rs_walk_bind_reference(rs_walk *walk, uint64_t key, int node)
 {
-    rs_location place = node < 0 ? rs_place_none() : rs_walk_locate(walk, node);
+    rs_location place = node < 0 ? rs_place_none(walk) : rs_walk_locate(walk, node);
     rs_value target = place.address;
-    if (place.kind == RS_PLACE_VARIABLE && !place.part) {
+    if (place.kind == RS_PLACE_VARIABLE) {
         rs_walk_touch(walk, &place, node);
-        target = rs_value_unknown(0, false);
-        target.kind = RS_VALUE_POINTER;
-        target.key = place.key;
-    } else if (place.kind != RS_PLACE_MEMORY) {
-        rs_value value = node < 0 ? target : rs_walk_load(walk, &place, node);
-        target = rs_value_unknown(0, false);
-        target.kind = RS_VALUE_POINTER;
-        target.key = rs_walk_member(walk, key, "&", 0);
-        rs_walk_set(walk, target.key, &value);
+        target = rs_value_pointer(place.part ? 0 : place.key);
     }
+    bool some = target.kind == RS_VALUE_POINTER && target.key == 0;
+    if (place.kind != RS_PLACE_NONE || some) {
+        rs_walk_set(walk, key, &target);
+        return;
+    }
+    target = rs_value_pointer(rs_walk_member(walk, key, "&", 0));
     rs_walk_set(walk, key, &target);
+    rs_walk_set(walk, target.key, &place.address);
 }

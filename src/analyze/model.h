@@ -43,6 +43,7 @@ typedef struct {
     int64_t pointer; /* where in an element of the owner, in bytes */
     int64_t pitch;   /* bytes from one first subscript to the next; 0: not known */
     int mixed;       /* 1 + the array under whose name a pointer into either of them goes; or 0 */
+    bool own;        /* a member of a variable, of which each work-item has one */
     bool filled;     /* declared with its contents: what its pointers point to is not followed */
 } rs_array;
 

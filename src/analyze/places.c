@@ -257,29 +257,30 @@ rs_location rs_place_variable(uint64_t key)
     return (rs_location){RS_PLACE_VARIABLE, key, rs_value_unknown(0, false), false};
 }
 
-rs_location rs_place_none(void)
+rs_location rs_place_none(rs_walk *walk)
 {
-    return (rs_location){RS_PLACE_NONE, 0, rs_value_unknown(0, true), false};
+    return (rs_location){RS_PLACE_NONE, 0, rs_value_unknown(rs_walk_anything(walk), true), false};
 }
 
-static rs_location at_address(const rs_value *address)
+static rs_location at_address(rs_walk *walk, const rs_value *address)
 {
-    if (address->kind == RS_VALUE_POINTER)
+    if (address->kind == RS_VALUE_POINTER && address->key != 0)
         return rs_place_variable(address->key);
-    if (address->kind != RS_VALUE_ADDRESS)
-        return rs_place_none();
-    return (rs_location){RS_PLACE_MEMORY, 0, *address, false};
+    if (address->kind != RS_VALUE_ADDRESS && address->kind != RS_VALUE_POINTER)
+        return rs_place_none(walk);
+    bool memory = address->kind == RS_VALUE_ADDRESS;
+    return (rs_location){memory ? RS_PLACE_MEMORY : RS_PLACE_NONE, 0, *address, false};
 }
 
 /* What a reference is another name of; false when the variable is none, or nothing is known. */
-static bool referred(const rs_walk *walk, CXCursor declared, uint64_t key, rs_location *place)
+static bool referred(rs_walk *walk, CXCursor declared, uint64_t key, rs_location *place)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     int known = rs_kind_is_reference(type.kind) ? rs_walk_find(walk, key) : -1;
     if (known < 0 || (walk->values[known].kind != RS_VALUE_POINTER &&
                       walk->values[known].kind != RS_VALUE_ADDRESS))
         return false;
-    *place = at_address(&walk->values[known]);
+    *place = at_address(walk, &walk->values[known]);
     return true;
 }
 
@@ -342,11 +343,11 @@ rs_value rs_walk_variable(rs_walk *walk, int node)
         return rs_walk_load(walk, &place, node);
     }
     if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
-        return rs_value_unknown(0, true);
+        return rs_value_unknown(rs_walk_anything(walk), true);
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
     char name[NAME_ROOM];
     if (clang_Cursor_isNull(declared) || !copy_name(name, declared))
-        return rs_value_unknown(0, true);
+        return rs_value_unknown(rs_walk_anything(walk), true);
     if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
         return rs_value_constant(clang_getEnumConstantDeclValue(declared));
     uint64_t key = rs_cursor_key(walk, declared);
@@ -365,7 +366,7 @@ static rs_location locate_name(rs_walk *walk, int node)
 {
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
     if (clang_Cursor_isNull(declared))
-        return rs_place_none();
+        return rs_place_none(walk);
     uint64_t key = rs_cursor_key(walk, declared);
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     rs_location place;
@@ -376,7 +377,7 @@ static rs_location locate_name(rs_walk *walk, int node)
         rs_value value = rs_walk_variable(walk, node);
         if (value.kind == RS_VALUE_ADDRESS && value.count > 0)
             value.count--;
-        return at_address(&value);
+        return at_address(walk, &value);
     }
     return rs_place_variable(key);
 }
@@ -387,12 +388,12 @@ rs_location rs_place_lost(rs_walk *walk, int base)
     char *name = rs_walk_text(walk, base);
     if (name == NULL) {
         walk->no_memory = true;
-        return rs_place_none();
+        return rs_place_none(walk);
     }
     rs_value value = rs_walk_array(walk, name, rs_name_hash(name), rs_node_type(walk->tree, base));
     free(name);
     value.lost = true;
-    return at_address(&value);
+    return at_address(walk, &value);
 }
 
 bool rs_walk_is_pointer(const rs_walk *walk, int node)
@@ -404,7 +405,7 @@ static rs_location locate_element(rs_walk *walk, int node)
 {
     int base = rs_node_child(walk->tree, node, 0), index = rs_node_child(walk->tree, node, 1);
     if (index < 0)
-        return rs_place_none();
+        return rs_place_none(walk);
     rs_value address = rs_walk_evaluate(walk, base);
     rs_value by = rs_walk_evaluate(walk, index);
     if (by.kind == RS_VALUE_UNKNOWN) {
@@ -417,13 +418,13 @@ static rs_location locate_element(rs_walk *walk, int node)
     int64_t offset;
     if (address.kind == RS_VALUE_POINTER && rs_polynomial_is_constant(&by.number, &offset) &&
         offset == 0)
-        return at_address(&address);
+        return at_address(walk, &address);
     rs_value moved = rs_walk_operate(walk, '+', &address, &by);
     int row = rs_node_inner(walk->tree, base);
     if (row >= 0 && rs_kind_is_array(rs_node_type(walk->tree, row).kind))
         moved.loose = address.loose; /* x[i][j] stays in its row */
     bool lost = moved.kind != RS_VALUE_ADDRESS && rs_walk_is_pointer(walk, base);
-    return lost ? rs_place_lost(walk, base) : at_address(&moved);
+    return lost ? rs_place_lost(walk, base) : at_address(walk, &moved);
 }
 
 static rs_location locate_target(rs_walk *walk, int node)
@@ -432,14 +433,14 @@ static rs_location locate_target(rs_walk *walk, int node)
     rs_value address = rs_walk_evaluate(walk, pointer);
     bool lost = address.kind != RS_VALUE_ADDRESS && address.kind != RS_VALUE_POINTER &&
                 rs_walk_is_pointer(walk, pointer);
-    return lost ? rs_place_lost(walk, pointer) : at_address(&address);
+    return lost ? rs_place_lost(walk, pointer) : at_address(walk, &address);
 }
 
 /* The member of an element: the same subscripts, and some of its bytes. */
 static rs_location locate_member_of(rs_walk *walk, const rs_value *record, CXCursor field,
                                     const char *name)
 {
-    rs_location place = at_address(record);
+    rs_location place = at_address(walk, record);
     size_t used = strlen(place.address.member);
     snprintf(place.address.member + used, sizeof place.address.member - used, "%s%s",
              used > 0 ? "." : "", name);
@@ -500,17 +501,24 @@ static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const 
     return place;
 }
 
+/* A member of what a value points to. */
+static rs_location member_behind(rs_walk *walk, const rs_value *pointer, CXCursor field,
+                                 const char *name)
+{
+    if (pointer->kind == RS_VALUE_POINTER && pointer->key != 0)
+        return at_member(walk, pointer->key, field, name);
+    return pointer->kind == RS_VALUE_ADDRESS ? locate_member_of(walk, pointer, field, name)
+                                             : at_address(walk, pointer);
+}
+
 /* A member of "this", whose name may be left out. */
 static rs_location locate_own_member(rs_walk *walk, CXCursor field, const char *name)
 {
     const rs_value self = walk->self;
-    if (self.kind == RS_VALUE_POINTER)
-        return at_member(walk, self.key, field, name);
-    return self.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &self, field, name)
-                                         : rs_place_none();
+    return member_behind(walk, &self, field, name);
 }
 
-static rs_location locate_member(rs_walk *walk, int node)
+static rs_location locate_any_member(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     int base = rs_node_child(tree, node, 0);
@@ -519,7 +527,7 @@ static rs_location locate_member(rs_walk *walk, int node)
     if (base < 0 && copy_name(name, field))
         return locate_own_member(walk, field, name);
     if (base < 0)
-        return rs_place_none();
+        return rs_place_none(walk);
     if (!copy_name(name, tree->nodes[node].cursor)) {
         /* A component of a vector: the name is what stands at the end. */
         size_t end = tree->nodes[node].end, begin = end;
@@ -533,19 +541,17 @@ static rs_location locate_member(rs_walk *walk, int node)
         char object[NAME_ROOM];
         copy_name(object, clang_getCursorReferenced(tree->nodes[inner].cursor));
         if (rs_walk_thread_member(walk, object, name, &value)) {
-            rs_location place = rs_place_none();
+            rs_location place = rs_place_none(walk);
             place.address = value;
             return place;
         }
     }
     if (rs_node_is_pointer(tree, base)) {
         rs_value address = rs_walk_evaluate(walk, base);
-        if (address.kind == RS_VALUE_POINTER)
-            return at_member(walk, address.key, field, name);
-        if (address.kind != RS_VALUE_ADDRESS && rs_walk_is_pointer(walk, base))
+        if (address.kind != RS_VALUE_ADDRESS && address.kind != RS_VALUE_POINTER &&
+            rs_walk_is_pointer(walk, base))
             address = rs_place_lost(walk, base).address;
-        return address.kind == RS_VALUE_ADDRESS ? locate_member_of(walk, &address, field, name)
-                                                : rs_place_none();
+        return member_behind(walk, &address, field, name);
     }
     rs_location record = rs_walk_locate(walk, base);
     if (record.kind == RS_PLACE_VARIABLE && !record.part)
@@ -556,6 +562,107 @@ static rs_location locate_member(rs_walk *walk, int node)
             locate_component(walk, &record, name, inner, node);
     }
     return record;
+}
+
+/* A member that is a reference leads elsewhere, which nobody follows. */
+static rs_location locate_member(rs_walk *walk, int node)
+{
+    rs_location place = locate_any_member(walk, node);
+    CXCursor field = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    bool reference = clang_getCursorKind(field) == CXCursor_FieldDecl &&
+                     rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(field)).kind);
+    return reference ? rs_place_lost(walk, node) : place;
+}
+
+/* ---- places that are chosen ---- */
+
+/* What a place is, as a pointer to it; of none what stands there. */
+static rs_value pointer_to(rs_walk *walk, const rs_location *place, int node)
+{
+    if (place->kind != RS_PLACE_VARIABLE)
+        return place->address;
+    rs_walk_touch(walk, place, node);
+    return rs_value_pointer(place->part ? 0 : place->key);
+}
+
+/* One of two places, in C++: (c ? x : y) = 1. */
+static rs_location locate_either(rs_walk *walk, int node)
+{
+    int condition = rs_node_child(walk->tree, node, 0);
+    int yes = rs_node_child(walk->tree, node, 1), no = rs_node_child(walk->tree, node, 2);
+    rs_value c = rs_walk_evaluate(walk, condition);
+    walk->guards++;
+    rs_location place = rs_walk_locate(walk, yes);
+    rs_value a = pointer_to(walk, &place, yes);
+    place = rs_walk_locate(walk, no);
+    rs_value b = pointer_to(walk, &place, no);
+    walk->guards--;
+    uint64_t outer = walk->chosen;
+    walk->chosen = rs_value_depends(walk, &c);
+    rs_value either = rs_value_merge(walk, &a, &b, "chosen");
+    walk->chosen = outer;
+    place = at_address(walk, &either);
+    if (place.kind == RS_PLACE_NONE)
+        place.address = either;
+    return place;
+}
+
+/* Whether a cast is one to a reference: its text has the sign, or the name of a type with it. */
+static bool is_reference_cast(const rs_tree *tree, int node, int operand)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind != CXCursor_CStyleCastExpr && kind != CXCursor_CXXStaticCastExpr &&
+        kind != CXCursor_CXXReinterpretCastExpr && kind != CXCursor_CXXConstCastExpr &&
+        kind != CXCursor_CXXFunctionalCastExpr)
+        return false;
+    size_t at = tree->nodes[node].begin, end = tree->nodes[operand].begin;
+    if (memchr(tree->text + at, '&', end - at) != NULL)
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_TypeRef &&
+            rs_kind_is_reference(rs_node_type(tree, child).kind))
+            return true;
+    return false;
+}
+
+/* An operand that is seen as another type is some part of its variable. */
+static rs_location locate_cast(rs_walk *walk, int node, int operand)
+{
+    rs_location place = rs_walk_locate(walk, operand);
+    CXType to = clang_getUnqualifiedType(rs_node_type(walk->tree, node));
+    CXType from =
+        clang_getUnqualifiedType(rs_node_type(walk->tree, rs_node_inner(walk->tree, operand)));
+    if (clang_equalTypes(to, from) != 0)
+        return place;
+    place.part = place.part || place.kind == RS_PLACE_VARIABLE;
+    place.address.lost = place.address.lost || place.kind == RS_PLACE_MEMORY;
+    return place;
+}
+
+/* A place that is the result of an operator of C++; false when it is none of these. */
+static bool locate_result(rs_walk *walk, int node, rs_location *place)
+{
+    const rs_tree *tree = walk->tree;
+    int first = rs_node_child(tree, node, 0), last = rs_node_last(tree, node);
+    if (first < 0 || walk->program->language != RS_LANGUAGE_CUDA)
+        return false;
+    if (tree->nodes[node].kind == CXCursor_ConditionalOperator &&
+        rs_node_child_count(tree, node) == 3) {
+        *place = locate_either(walk, node);
+    } else if (tree->nodes[node].kind == CXCursor_BinaryOperator &&
+               rs_node_is_binary(tree, node, ",")) {
+        (void)rs_walk_evaluate(walk, first);
+        *place = rs_walk_locate(walk, last);
+    } else if (rs_node_is_assignment(tree, node) && !rs_node_is_postfix(tree, node, "++") &&
+               !rs_node_is_postfix(tree, node, "--")) {
+        (void)rs_walk_evaluate(walk, node);
+        *place = rs_walk_locate(walk, first);
+    } else if (is_reference_cast(tree, node, last)) {
+        *place = locate_cast(walk, node, last);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 bool rs_walk_is_component(const rs_walk *walk, int node)
@@ -575,7 +682,7 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
 {
     node = rs_node_inner(walk->tree, node);
     if (node < 0 || walk->exhausted || walk->no_memory)
-        return rs_place_none();
+        return rs_place_none(walk);
     switch ((int)walk->tree->nodes[node].kind) {
     case CXCursor_DeclRefExpr:
         return locate_name(walk, node);
@@ -590,7 +697,7 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
     case CXCursor_CallExpr:
         if (rs_walk_gives_place(walk, node)) {
             rs_value value = rs_walk_call(walk, node);
-            rs_location given = at_address(&value);
+            rs_location given = at_address(walk, &value);
             if (given.kind == RS_PLACE_NONE)
                 given.address = value;
             return given;
@@ -599,9 +706,11 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
     default:
         break;
     }
+    rs_location place = rs_place_none(walk);
     if (rs_walk_is_component(walk, node))
         return locate_member(walk, node);
-    rs_location place = rs_place_none();
+    if (locate_result(walk, node, &place))
+        return place;
     place.address = rs_walk_evaluate(walk, node);
     place.address.data = true;
     return place;

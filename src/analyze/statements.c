@@ -278,7 +278,7 @@ static void forget_at_label(rs_walk *walk)
 {
     const int parts[] = {walk->calls[walk->depth - 1], -1, -1};
     rs_changes all = {NULL, 0, 0};
-    rs_value unknown = rs_value_unknown(rs_walk_columns(walk), true);
+    rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
     rs_changes_collect(walk, parts[0], false, &all);
     rs_changes_collect_unseen(walk, parts[0], parts, &all);
     for (int i = 0; i < all.count; i++)
@@ -463,7 +463,7 @@ static bool is_function(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
     return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate ||
-            kind == CXCursor_CXXMethod) &&
+            kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction) &&
            body_of(tree, node) >= 0;
 }
 

@@ -143,7 +143,8 @@ bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *va
         bool fixed = which.kind == RS_VALUE_NUMBER &&
                      rs_polynomial_is_constant(&which.number, &dimension) && dimension >= 0 &&
                      dimension < 3;
-        *value = fixed ? index_value(walk, &calls[i], (int)dimension) : rs_value_unknown(0, true);
+        *value = fixed ? index_value(walk, &calls[i], (int)dimension)
+                       : rs_value_unknown(rs_walk_anything(walk), true);
         return true;
     }
     return false;

@@ -19,7 +19,7 @@ typedef enum {
     RS_VALUE_UNKNOWN,
     RS_VALUE_NUMBER,
     RS_VALUE_ADDRESS, /* in an array */
-    RS_VALUE_POINTER, /* to a variable */
+    RS_VALUE_POINTER, /* to a variable; key 0: to some variable of those that are exposed */
     RS_VALUE_RECORD   /* a copy of what is at an address, or of a variable */
 } rs_value_kind;
 
@@ -126,6 +126,7 @@ typedef struct {
 rs_value rs_value_unknown(uint64_t depends, bool data);
 rs_value rs_value_number(rs_polynomial number);
 rs_value rs_value_constant(int64_t number);
+rs_value rs_value_pointer(uint64_t key);
 int rs_walk_keep(rs_walk *walk, const rs_value *value);
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value);
 int rs_walk_find(const rs_walk *walk, uint64_t key); /* -1: not there */
@@ -190,9 +191,12 @@ bool rs_kind_is_record(enum CXTypeKind kind);  /* vectors, too */
 bool rs_cursor_is_global(CXCursor declared);
 bool rs_walk_is_pointer(const rs_walk *walk, int node);
 
-/* Places: a variable, none, and an array of an expression's own that could not be followed. */
+/*
+ * Places: a variable, none that is known, and an array of an expression's own that could not be
+ * followed. At a place that is none stands a value; or, when that is a pointer, some variable.
+ */
 rs_location rs_place_variable(uint64_t key);
-rs_location rs_place_none(void);
+rs_location rs_place_none(rs_walk *walk);
 rs_location rs_place_lost(rs_walk *walk, int base);
 
 /* A number that is the same in all iterations: a symbol of its own. */

@@ -233,6 +233,40 @@ cuda("place that nobody uses", "first(x, threadIdx.x); o[threadIdx.x] = 1;", {"o
      before=MATRIX)
 
 
+# ---- what is changed through something that is not followed ----
+
+LANE = "int v = threadIdx.x, a = 5, b = 7; "
+for name, change in {
+    "a reference to one of two": "int &r = n > 3 ? a : b; r = v;",
+    "one of two assigned": "(n > 3 ? a : b) = v;",
+    "one of two stepped": "(n > 3 ? a : b) += v;",
+    "a pointer to one of two": "int *p = n > 3 ? &a : &b; *p = v;",
+    "a pointer to one of two, in branches": "int *p; if (n > 3) p = &a; else p = &b; *p = v;",
+    "an element of pointers": "int *p[2] = {&a, &b}; *p[n & 1] = v;",
+    "a member that is a reference": "struct { int &r; } h{a}, g{b}; h.r = v; g.r = v;",
+    "a choice that a function gives": "pick(a, b, n) = v;",
+    "a number in another type's eyes": "(short &)a = v; reinterpret_cast<short &>(b) = v;",
+    "a function object": "auto f = [&](int k) { a = k; b = k; }; f(v);",
+}.items():
+    cuda("changed through " + name, LANE + change + " o[a] = 1; o[b + 1] = 2;", {"o[a]": UNKNOWN, "o[b + 1]": UNKNOWN},
+         before="__device__ int &pick(int &a, int &b, int c) { return c ? a : b; }")
+cuda("changed through a pointer that may be null", LANE + "int *p = n > 3 ? &a : nullptr; if (p) *p = v; o[a] = 1;",
+     {"o[a]": {"approximated": True, "matrix": [["1"]]}})
+cuda("a constant cast away", "const_cast<int &>(static_cast<const int &>(n)) = threadIdx.x; o[n] = 1;", {"o[n]": BESIDE})
+cuda("references to results", "int k = 5, v = threadIdx.x; int &r = k = 7; r = v; o[k] = 1; (k += 3) = n; const int &s = v + 2; v = 0; o[s] = 2;",
+     {"o[k]": BESIDE, "o[s]": {"matrix": [["1"]], "offset": ["2"], "approximated": False}})
+cuda("one of two elements", "float &r = n > 3 ? x[threadIdx.x] : o[threadIdx.x]; r = 1;", {}, {"x": {"written": True}, "o": {"written": True}})
+cuda("a reference to a sum", "int v = 2 * threadIdx.x; const int &r = v + n; v = 0; o[r] = 1;", {"o[r]": {"transactions": 8, "approximated": False}})
+cuda("a number that a class makes", "maker h; h.k = 2; o[h] = 1;", {"o[h]": {"transactions": 8, "approximated": False}},
+     before="struct maker { int k; __device__ operator int() const { return threadIdx.x * k; } };")
+kernel("statements that have a value", "int y = 0, t = ({ int q = 3; y = get_global_id(0); q + 2; }); o[y] = 1; o[t] = 2;",
+       {"o[y]": BESIDE, "o[t]": {**SAME, "offset": ["5"]}})
+kernel("members that are arrays", "many q; put(&q, get_global_id(0)); o[q.p[1].x] = 1; p.p[0].x = get_global_id(0); o[p.p[0].x] = p.p[1].x;",
+       {"o[q.p[1].x]": UNKNOWN, "o[p.p[0].x]": UNKNOWN}, parameters="many p, global float *o, int n",
+       before="typedef struct { int x, y; } two; typedef struct { two p[2]; } many; void put(many *q, int v) { q->p[1].x = v; }")
+kernel("any dimension", "for (int d = 0; d < n; d++) o[get_global_id(d)] = 1;", {"o[get_global_id(d)]": UNKNOWN})
+
+
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
 
