@@ -510,13 +510,21 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
     enter_object(walk, routine, node);
     int outer = walk->returned;
     uint64_t conditions = walk->conditions;
+    rs_exit exit = {{NULL, 0, 0}, walk->loop}, *returning = walk->returning;
+    rs_exit *breaking = walk->breaking;
     walk->returned = -1;
     walk->conditions = 0;
+    walk->returning = &exit;
+    walk->breaking = NULL;
     walk->calls[walk->depth++] = routine->node;
     rs_walk_note_strange(walk, body, walk->loop);
     bind_parameters(walk, routine->node, list, values);
     rs_walk_statement(walk, body);
+    rs_walk_end_scope(walk, routine->node);
     walk->depth--;
+    rs_walk_join(walk, &exit, walk->conditions);
+    walk->returning = returning;
+    walk->breaking = breaking;
     rs_value result = rs_value_unknown(0, false);
     if (walk->returned >= 0)
         result = walk->values[walk->returned];
@@ -615,12 +623,24 @@ static bool is_written(CXCursor function)
                                 clang_getCursorLocation(class)) == 0;
 }
 
-/* A constructor has no callee: all children are arguments. Those that the compiler makes copy, or
- * leave what there is; what others put into the members is not followed. */
+/*
+ * A constructor has no callee: all children are arguments. Those that the compiler makes copy, or
+ * leave what there is; what others put into the members is not followed.
+ */
 static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
 {
     bool known = !is_written(constructor);
-    rs_value result = rs_value_unknown(known ? 0 : rs_walk_lane(walk), !known);
+    rs_value result = rs_value_unknown(known ? 0 : rs_walk_anything(walk), !known);
+    if (!known && !rs_walk_is_plain_constructor(walk, constructor)) {
+        for (int child = walk->tree->nodes[node].first; child >= 0;
+             child = walk->tree->nodes[child].next) {
+            rs_value part = rs_walk_evaluate(walk, child);
+            if (part.kind == RS_VALUE_ADDRESS)
+                escape(walk, &part, rs_node_inner(walk->tree, child), true);
+        }
+        rs_walk_note_unfollowed(walk, node, "What the constructor in \"%s\" does is not followed.");
+        return result;
+    }
     for (int child = walk->tree->nodes[node].first; child >= 0;
          child = walk->tree->nodes[child].next) {
         rs_value part = rs_walk_evaluate(walk, child);
@@ -630,6 +650,16 @@ static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
             result.depends |= rs_value_depends(walk, &part);
     }
     return result;
+}
+
+/* Whether a constructor makes an object without a name, with a destructor that somebody wrote. */
+static bool is_temporary(const rs_tree *tree, int node)
+{
+    int parent = tree->nodes[node].parent;
+    while (parent >= 0 && tree->nodes[parent].kind == CXCursor_UnexposedExpr)
+        parent = tree->nodes[parent].parent;
+    return (parent < 0 || tree->nodes[parent].kind != CXCursor_VarDecl) &&
+           rs_type_has_destructor(rs_node_type(tree, node));
 }
 
 rs_value rs_walk_call(rs_walk *walk, int node)
@@ -645,14 +675,23 @@ rs_value rs_walk_call(rs_walk *walk, int node)
         return result;
     arguments list = read_arguments(walk, node);
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (!clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_Constructor)
-        return construct(walk, node, declared);
+    if (!clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_Constructor) {
+        result = construct(walk, node, declared);
+        if (is_temporary(walk->tree, node))
+            rs_walk_note_unfollowed(walk, node,
+                                    "What the destructor of \"%s\" touches is not followed.");
+        return result;
+    }
     rs_value *values = malloc(ARGUMENT_LIMIT * sizeof *values);
     if (values == NULL) {
         walk->no_memory = true;
         return rs_value_unknown(0, true);
     }
     const rs_routine *routine = find_routine(walk, node, name);
+    if (rs_walk_is_virtual(walk, node)) {
+        rs_walk_note_unfollowed(walk, node, "Which function \"%s\" calls is not known.");
+        routine = NULL;
+    }
     for (int i = 0; i < list.count; i++)
         values[i] = takes_reference(walk, node, routine, i)
                         ? reference_value(walk, list.nodes[i], routine != NULL)

@@ -442,7 +442,7 @@ static void add_call(unseen *u, int node)
         if (reference || takes_address(tree, rs_node_inner(tree, argument)))
             add_argument(u, node, argument, reference);
     }
-    int body = rs_walk_routine(u->walk, node);
+    int body = rs_walk_is_virtual(u->walk, node) ? -1 : rs_walk_routine(u->walk, node);
     if (body < 0) {
         if (!rs_walk_is_harmless(u->walk, node))
             add_exposed(u, RS_STORED_ANYTHING, node, true);
@@ -472,6 +472,10 @@ static void scan(unseen *u, int node)
         add_target(u, node, target);
     if (kind == CXCursor_CallExpr)
         add_call(u, node);
+    if (kind == CXCursor_CXXDeleteExpr ||
+        ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
+         rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor))))
+        add_exposed(u, RS_STORED_ANYTHING, node, true);
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         scan(u, child);
 }

@@ -465,6 +465,73 @@ void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condi
     walk->chosen = outer;
 }
 
+/* What brings a value from one iteration of `outer`, or of a loop around it, to the next. */
+static void carry_outside(const rs_walk *walk, int from, int outer, rs_value *value)
+{
+    while (from >= 0 && walk->values[from].carried_loop >= 0 &&
+           !rs_unit_is_within(walk->unit, outer, walk->values[from].carried_loop))
+        from = walk->values[from].carried_from;
+    value->carried_loop = from < 0 ? -1 : walk->values[from].carried_loop;
+    value->carried_from = from < 0 ? -1 : walk->values[from].carried_from;
+}
+
+/* Makes what varies with a loop that is left unknown: no symbol of it means anything outside. */
+static void forget_inner(rs_walk *walk, rs_environment *variables, int outer)
+{
+    uint64_t inner = rs_walk_columns(walk), kept = 0;
+    for (int loop = outer; loop >= 0; loop = walk->unit->loops[loop].parent)
+        kept |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    inner &= ~kept;
+    for (int i = 0; i < variables->count; i++) {
+        rs_value value = walk->values[variables->bindings[i].value];
+        int from = variables->bindings[i].value;
+        if ((rs_value_depends(walk, &value) & inner) == 0 && value.carried_loop < 0)
+            continue;
+        rs_value unknown = rs_value_unknown(kept | rs_walk_lane(walk), true);
+        if (value.kind == RS_VALUE_ADDRESS) {
+            unknown = value;
+            unknown.lost = true;
+            for (int s = 0; s < unknown.count; s++)
+                if ((rs_polynomial_depends(&unknown.subscripts[s], &walk->unit->symbols) & inner) !=
+                    0)
+                    unknown.subscripts[s] =
+                        rs_walk_auxiliary(walk, "position", kept | rs_walk_lane(walk), true, true);
+        }
+        carry_outside(walk, from, outer, &unknown);
+        variables->bindings[i].value = rs_walk_keep(walk, &unknown);
+    }
+}
+
+void rs_walk_leave(rs_walk *walk, rs_exit *exit)
+{
+    rs_environment here;
+    if (exit == NULL)
+        return;
+    if (!rs_environment_copy(&here, &walk->variables)) {
+        walk->no_memory = true;
+        return;
+    }
+    if (walk->loop != exit->loop)
+        forget_inner(walk, &here, exit->loop);
+    if (exit->variables.bindings == NULL) {
+        exit->variables = here;
+        return;
+    }
+    rs_environment outer = walk->variables;
+    walk->variables = exit->variables;
+    rs_walk_merge_by(walk, &here, walk->conditions);
+    exit->variables = walk->variables;
+    walk->variables = outer;
+    rs_environment_free(&here);
+}
+
+void rs_walk_join(rs_walk *walk, rs_exit *exit, uint64_t condition)
+{
+    if (exit->variables.bindings != NULL)
+        rs_walk_merge_by(walk, &exit->variables, condition);
+    rs_environment_free(&exit->variables);
+}
+
 static int thread_symbol(const rs_symbols *symbols, rs_symbol_kind kind, int dimension)
 {
     for (int i = 0; i < symbols->column_count; i++) {

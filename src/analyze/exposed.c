@@ -108,6 +108,8 @@ static bool add_root(const rs_tree *tree, rs_exposed_list *found, int node)
     if (root >= 0)
         return add(tree, found, root, false);
     node = node < 0 ? -1 : chosen_by(tree, node);
+    if (node >= 0 && tree->nodes[node].kind == CXCursor_CallExpr)
+        node = tree->nodes[node].first; /* the object; add_arguments() looks at the others */
     return node < 0 || add_names(tree, found, node);
 }
 
@@ -169,7 +171,7 @@ static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
     int named = constructs ? -1 : rs_node_operator(tree, node);
     bool ok = true;
     for (; argument >= 0 && ok; argument = tree->nodes[argument].next) {
-        if (argument == named)
+        if (argument == named || clang_isReference(tree->nodes[argument].kind))
             continue;
         CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
         if (!clang_Cursor_isNull(parameter) &&

@@ -768,6 +768,18 @@ static rs_value evaluate_call(rs_walk *walk, int node)
                                           : rs_walk_load(walk, &place, node);
 }
 
+static rs_value evaluate_delete(rs_walk *walk, int node)
+{
+    rs_value value = evaluate_parts(walk, node);
+    int operand = rs_node_last(walk->tree, node);
+    CXType type = operand < 0 ? rs_node_type(walk->tree, node)
+                              : clang_getPointeeType(rs_node_type(walk->tree, operand));
+    if (rs_type_has_destructor(type))
+        rs_walk_note_unfollowed(walk, node,
+                                "What the destructor in \"%s\" touches is not followed.");
+    return value;
+}
+
 /* ({ ... }): its value is that of its last statement. */
 static rs_value evaluate_statements(rs_walk *walk, int node)
 {
@@ -811,6 +823,8 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
         return rs_value_constant(0);
     case CXCursor_CXXNewExpr:
         return evaluate_parts(walk, node);
+    case CXCursor_CXXDeleteExpr:
+        return evaluate_delete(walk, node);
     case CXCursor_StmtExpr:
         return evaluate_statements(walk, node);
     case CXCursor_FloatingLiteral:

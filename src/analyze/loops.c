@@ -411,7 +411,9 @@ static void foresee_condition(rs_walk *walk, entry *e)
 static void walk_body(rs_walk *walk, int loop, entry *e)
 {
     int outer = walk->loop;
+    rs_exit *breaking = walk->breaking;
     walk->loop = loop;
+    walk->breaking = NULL;
     if (e->after_body)
         foresee_condition(walk, e);
     else
@@ -421,6 +423,7 @@ static void walk_body(rs_walk *walk, int loop, entry *e)
     if (e->after_body)
         walk_condition(walk, e);
     walk->loop = outer;
+    walk->breaking = breaking;
 }
 
 /* The variable that counts the iterations, in terms of the loop's symbol. */

@@ -113,14 +113,20 @@ static int find_strange(const rs_tree *tree, int node)
     return found;
 }
 
-void rs_walk_note_strange(rs_walk *walk, int node, int loop)
+void rs_walk_mark_strange(rs_walk *walk, int node, int loop)
 {
-    int strange = loop >= 0 ? find_strange(walk->tree, node) : -1;
-    for (; strange >= 0 && loop >= 0; loop = walk->unit->loops[loop].parent) {
+    for (; loop >= 0; loop = walk->unit->loops[loop].parent) {
         rs_loop *l = &walk->unit->loops[loop];
         if (l->strange != NULL)
             continue;
-        l->strange = rs_walk_text(walk, strange);
-        l->strange_line = rs_walk_line(walk, strange);
+        l->strange = rs_walk_text(walk, node);
+        l->strange_line = rs_walk_line(walk, node);
     }
+}
+
+void rs_walk_note_strange(rs_walk *walk, int node, int loop)
+{
+    int strange = loop >= 0 ? find_strange(walk->tree, node) : -1;
+    if (strange >= 0)
+        rs_walk_mark_strange(walk, strange, loop);
 }

@@ -219,6 +219,8 @@ static void walk_switch(rs_walk *walk, int node)
     }
     walk->guards++;
     bool falls = false;
+    rs_exit exit = {{NULL, 0, 0}, walk->loop}, *outer = walk->breaking;
+    walk->breaking = &exit;
     for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
         bool label = tree->nodes[child].kind == CXCursor_CaseStmt ||
                      tree->nodes[child].kind == CXCursor_DefaultStmt;
@@ -235,7 +237,9 @@ static void walk_switch(rs_walk *walk, int node)
         falls = !ends_case(tree, child);
     }
     walk->guards--;
+    walk->breaking = outer;
     rs_walk_merge_by(walk, &merged, chosen);
+    rs_walk_join(walk, &exit, walk->conditions);
     rs_environment_free(&merged);
     rs_environment_free(&before);
 }
@@ -252,8 +256,10 @@ static rs_value returned_value(rs_walk *walk, int expression)
 static void walk_return(rs_walk *walk, int node)
 {
     int expression = rs_node_child(walk->tree, node, 0);
-    if (expression < 0)
+    if (expression < 0) {
+        rs_walk_leave(walk, walk->returning);
         return;
+    }
     rs_value value = returned_value(walk, expression);
     value.carried_loop = -1;
     if (walk->returned >= 0) {
@@ -264,6 +270,7 @@ static void walk_return(rs_walk *walk, int node)
         walk->chosen = outer;
     }
     walk->returned = rs_walk_keep(walk, &value);
+    rs_walk_leave(walk, walk->returning);
 }
 
 static void walk_children(rs_walk *walk, int node)
@@ -312,6 +319,9 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     switch ((int)tree->nodes[node].kind) {
     case CXCursor_CompoundStmt:
+        walk_children(walk, node);
+        rs_walk_end_scope(walk, node);
+        return;
     case CXCursor_DeclStmt:
     case CXCursor_DefaultStmt:
     case CXCursor_CaseStmt:
@@ -327,12 +337,14 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     case CXCursor_IfStmt:
         walk_if(walk, node);
+        rs_walk_end_scope(walk, node);
         return;
     case CXCursor_SwitchStmt:
         walk_switch(walk, node);
         return;
     case CXCursor_ForStmt:
         rs_walk_for(walk, node);
+        rs_walk_end_scope(walk, node);
         return;
     case CXCursor_WhileStmt:
         rs_walk_while(walk, node, rs_node_child(tree, node, rs_node_child_count(tree, node) - 2),
@@ -354,8 +366,10 @@ void rs_walk_statement(rs_walk *walk, int node)
     case CXCursor_MSAsmStmt:
         walk_assembly(walk, node);
         return;
-    case CXCursor_NullStmt:
     case CXCursor_BreakStmt:
+        rs_walk_leave(walk, walk->breaking);
+        return;
+    case CXCursor_NullStmt:
     case CXCursor_ContinueStmt:
     case CXCursor_GotoStmt:
     case CXCursor_StructDecl:

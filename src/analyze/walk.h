@@ -69,6 +69,13 @@ typedef struct {
     int count, capacity;
 } rs_environment;
 
+/* What variables are where a function or a switch is left before its end, all such places merged.
+ */
+typedef struct {
+    rs_environment variables; /* no bindings: there was none yet */
+    int loop;                 /* in which the function or the switch is */
+} rs_exit;
+
 /* A member of a variable that is a record, or a component of one that is a vector. */
 typedef struct {
     uint64_t key, whole;
@@ -113,7 +120,9 @@ typedef struct {
     int calls[RS_CALL_DEPTH], depth;
     int scanned[RS_CALL_DEPTH], scanned_count; /* functions that are looked through for changes */
     int returned;                              /* the value of the function that is walked, or -1 */
-    rs_value self; /* "this" of the method that is walked: a pointer or an address */
+    rs_exit *returning; /* from the called function that is walked; NULL in the first one */
+    rs_exit *breaking;  /* from the innermost switch; NULL in a loop inside of it, or without one */
+    rs_value self;      /* "this" of the method that is walked: a pointer or an address */
     char self_name[RS_MEMBER_ROOM];
     bool self_filled;    /* its pointers are no parameters */
     uint64_t chosen;     /* what decides between two values that are merged varies with these */
@@ -152,6 +161,11 @@ void rs_environment_free(rs_environment *environment);
  */
 void rs_walk_merge(rs_walk *walk, const rs_environment *other);
 void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condition);
+
+/* Adds what variables are here to an exit (NULL: nothing), and what they were there to those here.
+ */
+void rs_walk_leave(rs_walk *walk, rs_exit *exit);
+void rs_walk_join(rs_walk *walk, rs_exit *exit, uint64_t condition);
 void rs_walk_merge_key(rs_walk *walk, const rs_environment *other, uint64_t key);
 rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name);
 
@@ -255,6 +269,23 @@ rs_value rs_walk_call(rs_walk *walk, int node);
 /* plain.c: if something at or below a node is none of the constructs that are followed, `loop` and
  * those around it may carry anything. Other functions are not entered. */
 void rs_walk_note_strange(rs_walk *walk, int node, int loop);
+void rs_walk_mark_strange(rs_walk *walk, int node, int loop); /* the node itself is one */
+
+/* objects.c: what of a class is not followed. Each is noted with its line, and changes what a
+ * function may change that nobody knows. */
+
+/* Whether a call is of a virtual function, and nothing says of which class the object is. */
+bool rs_walk_is_virtual(const rs_walk *walk, int node);
+void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what);
+
+/* Whether a constructor does nothing but to put its arguments into the object's members. */
+bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor);
+
+/* Whether an object of a type, or a part of it, has a destructor that somebody wrote. */
+bool rs_type_has_destructor(CXType type);
+
+/* The end of the scope of what a node declares: a statement, or a function with its parameters. */
+void rs_walk_end_scope(rs_walk *walk, int node);
 
 /* The node of the function called, if its source is there; -1 otherwise. */
 int rs_walk_routine(const rs_walk *walk, int node);

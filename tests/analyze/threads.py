@@ -267,6 +267,28 @@ kernel("members that are arrays", "many q; put(&q, get_global_id(0)); o[q.p[1].x
 kernel("any dimension", "for (int d = 0; d < n; d++) o[get_global_id(d)] = 1;", {"o[get_global_id(d)]": UNKNOWN})
 
 
+# ---- functions that end early, and what a class does unseen ----
+
+EARLY = "__device__ void early(int &k, int c) { if (c) { k = 5; return; } k += 1; } " \
+        "__device__ void found(int &k, int c) { for (int i = 0; i < c; i++) if (c == i * i) { k = i; return; } k = 7; }"
+cuda("returned early", "int k = threadIdx.x; early(k, n); o[k] = 1; found(k, n); o[k + 1] = 2;",
+     {"o[k]": {"approximated": True}, "o[k + 1]": UNKNOWN}, before=EARLY)
+cuda("left early", "int k = 6; switch (n) { case 1: if (n > 7) { k = threadIdx.x; break; } k = 6; } o[k] = 1;", {"o[k]": {"approximated": True}})
+CLASSES = """struct keeper { int *p; __device__ keeper(int &q) : p(&q) {} __device__ ~keeper() { *p = 3; } };
+struct base { int v; __device__ virtual int get() { return 1; } };
+struct derived : base { __device__ int get() override { return threadIdx.x; } };
+struct last final : base { __device__ int get() override { return threadIdx.x; } };
+struct filler { __device__ filler(int &q, float *o) { q = threadIdx.x; o[threadIdx.x] = 1; } };
+struct view { float *p; int m; __device__ view(float *q, int k) : p(q), m(k) {} };"""
+cuda("a destructor", "int k = threadIdx.x; { keeper h(k); } o[k] = 1;", {"o[k]": UNKNOWN}, before=CLASSES)
+cuda("a destructor of what has no name", "int k = threadIdx.x; keeper{k}; o[k] = 1;", {"o[k]": UNKNOWN}, before=CLASSES)
+cuda("virtual functions", "derived d; base *b = &d, &c = d; o[b->get()] = 1; o[c.get() + 1] = 2; o[d.get()] = 3; o[b->base::get() + 2] = 4; o[l->get()] = 5;",
+     {"o[b->get()]": UNKNOWN, "o[c.get() + 1]": UNKNOWN, "o[d.get()]": BESIDE, "o[b->base::get() + 2]": {**SAME, "offset": ["3"]}, "o[l->get()]": BESIDE},
+     before=CLASSES, parameters="float *x, float *o, int n, last *l")
+cuda("a constructor that changes others", "int k = 5; filler f(k, o); x[k] = 1;", {"x[k]": UNKNOWN}, {"o": {"written": True}}, before=CLASSES)
+cuda("a constructor that fills its members", "int k = threadIdx.x, &r = k; view v(x, 3); o[k] = 1;", {"o[k]": BESIDE}, before=CLASSES)
+
+
 def differences(found, wanted):
     return ["%s is %s instead of %s" % (key, found.get(key), value) for key, value in wanted.items() if found.get(key) != value]
 

@@ -1,0 +1,149 @@
+/*
+ * What runs of a class where nobody writes it, or where nobody says which: constructors,
+ * destructors and virtual functions. They are not followed, but for constructors that only fill
+ * the members.
+ */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what)
+{
+    char *text = rs_walk_text(walk, node);
+    bool noted = text != NULL && rs_model_note(walk->set, rs_walk_file(walk, node),
+                                               rs_walk_line(walk, node), what, text);
+    free(text);
+    walk->no_memory = walk->no_memory || !noted;
+    walk->stores++; /* perhaps */
+    rs_walk_mark_strange(walk, node, walk->loop);
+    rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+}
+
+/* ---- virtual functions ---- */
+
+static enum CXChildVisitResult find_final(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_CXXFinalAttr)
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+static bool is_final(CXCursor declared)
+{
+    bool found = false;
+    clang_visitChildren(declared, find_final, &found);
+    return found;
+}
+
+/* Whether an expression is an object of its type and of no class that is derived from that. */
+static bool is_whole_object(const rs_tree *tree, int node)
+{
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
+    if (node < 0)
+        return false;
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    bool named = tree->nodes[node].kind == CXCursor_DeclRefExpr ||
+                 tree->nodes[node].kind == CXCursor_MemberRefExpr;
+    return named && !clang_Cursor_isNull(declared) &&
+           clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Record;
+}
+
+bool rs_walk_is_virtual(const rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    CXCursor method = clang_getCursorReferenced(tree->nodes[node].cursor);
+    if (clang_Cursor_isNull(method) || clang_CXXMethod_isVirtual(method) == 0 || is_final(method) ||
+        is_final(clang_getCursorSemanticParent(method)))
+        return false;
+    const rs_node *callee = &tree->nodes[tree->nodes[node].first];
+    bool qualified =
+        memmem(tree->text + callee->begin, callee->end - callee->begin, "::", 2) != NULL;
+    return !qualified && !is_whole_object(tree, rs_walk_object(walk, node));
+}
+
+/* ---- constructors ---- */
+
+/* Whether a constructor has, at or below a node, nothing but assignments to its own members. */
+static bool is_plain(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    int first = tree->nodes[node].first;
+    if (kind == CXCursor_CallExpr || kind == CXCursor_LambdaExpr ||
+        kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_GCCAsmStmt ||
+        kind == CXCursor_CXXNewExpr || kind == CXCursor_CXXDeleteExpr ||
+        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+        return false;
+    if (kind == CXCursor_MemberRefExpr && first >= 0 && rs_node_is_pointer(tree, first) &&
+        tree->nodes[rs_node_inner(tree, first)].kind != CXCursor_CXXThisExpr)
+        return false;
+    if (rs_node_is_assignment(tree, node)) {
+        int target = first < 0 ? -1 : rs_node_inner(tree, first);
+        CXCursor field = target < 0 ? clang_getNullCursor()
+                                    : clang_getCursorReferenced(tree->nodes[target].cursor);
+        if (target < 0 || clang_getCursorKind(field) != CXCursor_FieldDecl ||
+            rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(field)).kind))
+            return false;
+    }
+    for (int child = first; child >= 0; child = tree->nodes[child].next)
+        if (!is_plain(tree, child))
+            return false;
+    return true;
+}
+
+bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor)
+{
+    const rs_tree *tree = walk->tree;
+    CXCursor defined = clang_getCursorDefinition(constructor);
+    if (clang_Location_isFromMainFile(clang_getCursorLocation(constructor)) == 0)
+        return true; /* of a type of the language */
+    for (int i = 1; i < tree->node_count; i++)
+        if (tree->nodes[i].kind == CXCursor_Constructor &&
+            clang_equalCursors(tree->nodes[i].cursor, defined) != 0)
+            return is_plain(tree, i);
+    return false;
+}
+
+/* ---- destructors ---- */
+
+static enum CXChildVisitResult find_destructor(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    bool part = kind == CXCursor_FieldDecl || kind == CXCursor_CXXBaseSpecifier;
+    bool own = kind == CXCursor_Destructor && clang_CXXMethod_isDefaulted(cursor) == 0;
+    if (!own && !(part && rs_type_has_destructor(clang_getCursorType(cursor))))
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+bool rs_type_has_destructor(CXType type)
+{
+    bool found = false;
+    type = clang_getCanonicalType(type);
+    while (rs_kind_is_array(type.kind))
+        type = clang_getCanonicalType(clang_getArrayElementType(type));
+    if (type.kind == CXType_Record)
+        clang_visitChildren(clang_getTypeDeclaration(type), find_destructor, &found);
+    return found;
+}
+
+void rs_walk_end_scope(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    if (walk->program->language != RS_LANGUAGE_CUDA)
+        return;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+        enum CXCursorKind kind = tree->nodes[child].kind;
+        if (kind == CXCursor_DeclStmt)
+            rs_walk_end_scope(walk, child);
+        else if ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) &&
+                 rs_type_has_destructor(clang_getCursorType(tree->nodes[child].cursor)))
+            rs_walk_note_unfollowed(walk, child,
+                                    "What the destructor of \"%s\" touches is not followed.");
+    }
+}
