@@ -369,6 +369,9 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
                              const rs_value *values)
 {
     bool quiet = is_housekeeping(name);
+    for (int i = 0; i < list->count && walk->program->language == RS_LANGUAGE_CUDA; i++)
+        if (rs_node_type(walk->tree, list->nodes[i]).kind == CXType_Record)
+            rs_walk_mark_strange(walk, node, walk->loop); /* what it holds is not followed */
     if (!quiet && !rs_walk_is_harmless(walk, node))
         rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
     walk->stores++; /* perhaps */
@@ -493,29 +496,74 @@ static void enter_object(rs_walk *walk, const rs_routine *routine, int node)
     free(text);
 }
 
+/* What a function that is entered finds otherwise than its caller. */
+typedef struct {
+    rs_value self;
+    char self_name[RS_MEMBER_ROOM];
+    bool self_filled, gives_place;
+    int returned;
+    uint64_t conditions;
+    rs_exit *returning, *breaking;
+} frame;
+
+static frame begin_frame(rs_walk *walk, rs_exit *exit, int node)
+{
+    frame outer = {.self = walk->self,
+                   .self_filled = walk->self_filled,
+                   .gives_place = walk->gives_place,
+                   .returned = walk->returned,
+                   .conditions = walk->conditions,
+                   .returning = walk->returning,
+                   .breaking = walk->breaking};
+    memcpy(outer.self_name, walk->self_name, sizeof outer.self_name);
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    CXType type = clang_getCanonicalType(clang_getCursorResultType(declared));
+    walk->gives_place = rs_kind_is_reference(type.kind);
+    walk->returned = -1;
+    walk->conditions = 0;
+    walk->returning = exit;
+    walk->breaking = NULL;
+    return outer;
+}
+
+static void end_frame(rs_walk *walk, const frame *outer)
+{
+    walk->self = outer->self;
+    walk->self_filled = outer->self_filled;
+    walk->gives_place = outer->gives_place;
+    walk->returned = outer->returned;
+    walk->conditions |= outer->conditions;
+    walk->returning = outer->returning;
+    walk->breaking = outer->breaking;
+    memcpy(walk->self_name, outer->self_name, sizeof walk->self_name);
+}
+
+static int body_of(const rs_tree *tree, int function)
+{
+    int body = -1;
+    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
+            body = child;
+    return body;
+}
+
 static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const arguments *list,
                       const rs_value *values)
 {
-    int body = -1;
-    for (int child = walk->tree->nodes[routine->node].first; child >= 0;
-         child = walk->tree->nodes[child].next)
-        if (walk->tree->nodes[child].kind == CXCursor_CompoundStmt)
-            body = child;
+    int body = body_of(walk->tree, routine->node), lambda = rs_walk_lambda_of(walk, routine->node);
     if (body < 0)
         return rs_value_unknown(rs_walk_anything(walk), true);
-    const rs_value self = walk->self;
-    const bool self_filled = walk->self_filled;
-    char self_name[RS_MEMBER_ROOM];
-    memcpy(self_name, walk->self_name, sizeof self_name);
-    enter_object(walk, routine, node);
-    int outer = walk->returned;
-    uint64_t conditions = walk->conditions;
-    rs_exit exit = {{NULL, 0, 0}, walk->loop}, *returning = walk->returning;
-    rs_exit *breaking = walk->breaking;
-    walk->returned = -1;
-    walk->conditions = 0;
-    walk->returning = &exit;
-    walk->breaking = NULL;
+    if (lambda >= 0)
+        (void)rs_walk_evaluate(walk, rs_walk_object(walk, node)); /* it may be made here */
+    rs_exit exit = {{NULL, 0, 0}, walk->loop};
+    const frame outer = begin_frame(walk, &exit, node);
+    if (lambda < 0) {
+        enter_object(walk, routine, node);
+    } else if (!rs_walk_enter_lambda(walk, lambda)) {
+        end_frame(walk, &outer);
+        rs_walk_note_unfollowed(walk, node, "What \"%s\" does is not followed.");
+        return unknown_call(walk, routine->name, node, list, values);
+    }
     walk->calls[walk->depth++] = routine->node;
     rs_walk_note_strange(walk, body, walk->loop);
     bind_parameters(walk, routine->node, list, values);
@@ -523,17 +571,13 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
     rs_walk_end_scope(walk, routine->node);
     walk->depth--;
     rs_walk_join(walk, &exit, walk->conditions);
-    walk->returning = returning;
-    walk->breaking = breaking;
     rs_value result = rs_value_unknown(0, false);
     if (walk->returned >= 0)
         result = walk->values[walk->returned];
     result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, node));
-    walk->returned = outer;
-    walk->conditions |= conditions;
-    walk->self = self;
-    walk->self_filled = self_filled;
-    memcpy(walk->self_name, self_name, sizeof self_name);
+    if (lambda >= 0)
+        rs_walk_leave_lambda(walk, lambda);
+    end_frame(walk, &outer);
     return result;
 }
 
@@ -579,8 +623,9 @@ static rs_value call_operator(rs_walk *walk, const char *name, int node)
 
 static bool takes_reference(const rs_walk *walk, int node, const rs_routine *routine, int which)
 {
-    CXCursor declared = routine != NULL ? walk->tree->nodes[routine->node].cursor
-                                        : clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    bool known = routine != NULL && walk->tree->nodes[routine->node].kind != CXCursor_LambdaExpr;
+    CXCursor declared = known ? walk->tree->nodes[routine->node].cursor
+                              : clang_getCursorReferenced(walk->tree->nodes[node].cursor);
     CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which);
     if (clang_Cursor_isNull(parameter))
         return false;

@@ -422,7 +422,7 @@ static void add_object(unseen *u, int node)
         add_argument(u, node, object, false);
 }
 
-static void scan(unseen *u, int node);
+static void scan_below(unseen *u, int node);
 
 static void add_call(unseen *u, int node)
 {
@@ -457,7 +457,7 @@ static void add_call(unseen *u, int node)
     }
     u->walk->scanned[u->walk->scanned_count++] = body;
     unseen inner = {u->walk, NULL, body, u->all, 0};
-    scan(&inner, body);
+    scan_below(&inner, body);
     u->walk->scanned_count--;
 }
 
@@ -476,7 +476,13 @@ static void scan(unseen *u, int node)
         ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
          rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor))))
         add_exposed(u, RS_STORED_ANYTHING, node, true);
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    scan_below(u, node);
+}
+
+static void scan_below(unseen *u, int node)
+{
+    for (int child = u->walk->tree->nodes[node].first; child >= 0;
+         child = u->walk->tree->nodes[child].next)
         scan(u, child);
 }
 

@@ -825,12 +825,13 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
         return evaluate_parts(walk, node);
     case CXCursor_CXXDeleteExpr:
         return evaluate_delete(walk, node);
+    case CXCursor_LambdaExpr:
+        return rs_walk_make_lambda(walk, node);
     case CXCursor_StmtExpr:
         return evaluate_statements(walk, node);
     case CXCursor_FloatingLiteral:
     case CXCursor_StringLiteral:
     case CXCursor_CharacterLiteral:
-    case CXCursor_LambdaExpr:
     case CXCursor_TypeRef:
     case CXCursor_TemplateRef:
     case CXCursor_NamespaceRef:

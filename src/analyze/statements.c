@@ -247,10 +247,8 @@ static void walk_switch(rs_walk *walk, int node)
 /* What a function gives back: of one that returns a reference, where that leads to. */
 static rs_value returned_value(rs_walk *walk, int expression)
 {
-    CXCursor function = walk->tree->nodes[walk->calls[walk->depth - 1]].cursor;
-    CXType type = clang_getCanonicalType(clang_getCursorResultType(function));
-    return rs_kind_is_reference(type.kind) ? rs_walk_refer_to(walk, expression)
-                                           : rs_walk_evaluate(walk, expression);
+    return walk->gives_place ? rs_walk_refer_to(walk, expression)
+                             : rs_walk_evaluate(walk, expression);
 }
 
 static void walk_return(rs_walk *walk, int node)
@@ -460,11 +458,13 @@ static restride_status walk_function(const rs_program *program, rs_model_set *se
     read_group(walk.tree, routine->node, walk.unit);
     walk.calls[walk.depth++] = routine->node;
     rs_walk_statement(&walk, body_of(walk.tree, routine->node));
+    rs_walk_note_lambdas(&walk);
     rs_unit_settle_pointers(walk.unit);
     if (walk.exhausted && !walk.no_memory)
         rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
                       routine->name);
     free(walk.values);
+    free(walk.lambdas);
     for (int i = 0; i < walk.member_count; i++)
         free(walk.members[i].name);
     free(walk.members);
@@ -477,7 +477,8 @@ static bool is_function(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
     return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate ||
-            kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction) &&
+            kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction ||
+            kind == CXCursor_LambdaExpr) &&
            body_of(tree, node) >= 0;
 }
 
@@ -497,8 +498,9 @@ static restride_status find_routines(const rs_program *program, rs_routine **rou
         if (name == NULL)
             return rs_fail_memory("the analysis");
         name[strcspn(name, "<")] = '\0';
-        (*routines)[(*count)++] =
-            (rs_routine){name, i, rs_cursor_offset(tree->nodes[i].cursor), is_kernel(program, i)};
+        bool lambda = tree->nodes[i].kind == CXCursor_LambdaExpr;
+        (*routines)[(*count)++] = (rs_routine){name, i, rs_cursor_offset(tree->nodes[i].cursor),
+                                               !lambda && is_kernel(program, i)};
     }
     return RESTRIDE_OK;
 }
@@ -532,6 +534,8 @@ static bool is_passed_over(const rs_program *program, rs_model_set *set, const r
                            int count, int which)
 {
     const rs_routine *routine = &routines[which];
+    if (program->tree.nodes[routine->node].kind == CXCursor_LambdaExpr)
+        return true;
     if (!routine->kernel && is_device_only(program, routine))
         return true;
     if (program->tree.nodes[routine->node].kind != CXCursor_FunctionTemplate)

@@ -97,6 +97,14 @@ typedef struct {
     char operation;
 } rs_reduction;
 
+/* A function object that was made, and "this" there. */
+typedef struct {
+    int node;
+    bool entered;
+    rs_value self;
+    char self_name[RS_MEMBER_ROOM];
+} rs_lambda;
+
 typedef struct {
     const rs_program *program;
     const rs_tree *tree;
@@ -120,9 +128,12 @@ typedef struct {
     int calls[RS_CALL_DEPTH], depth;
     int scanned[RS_CALL_DEPTH], scanned_count; /* functions that are looked through for changes */
     int returned;                              /* the value of the function that is walked, or -1 */
+    bool gives_place;                          /* what it returns is a reference */
     rs_exit *returning; /* from the called function that is walked; NULL in the first one */
     rs_exit *breaking;  /* from the innermost switch; NULL in a loop inside of it, or without one */
-    rs_value self;      /* "this" of the method that is walked: a pointer or an address */
+    rs_lambda *lambdas;
+    int lambda_count;
+    rs_value self; /* "this" of the method that is walked: a pointer or an address */
     char self_name[RS_MEMBER_ROOM];
     bool self_filled;    /* its pointers are no parameters */
     uint64_t chosen;     /* what decides between two values that are merged varies with these */
@@ -283,6 +294,17 @@ bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor);
 
 /* Whether an object of a type, or a part of it, has a destructor that somebody wrote. */
 bool rs_type_has_destructor(CXType type);
+
+/*
+ * lambdas.c: function objects. The node of one by a function that it is or that is an instance of
+ * it (-1: none); to enter it gives the variables that it captured by copy their values, unless it
+ * is not followed. Those that nobody entered are noted.
+ */
+rs_value rs_walk_make_lambda(rs_walk *walk, int node);
+int rs_walk_lambda_of(const rs_walk *walk, int function);
+bool rs_walk_enter_lambda(rs_walk *walk, int node);
+void rs_walk_leave_lambda(rs_walk *walk, int node);
+void rs_walk_note_lambdas(rs_walk *walk);
 
 /* The end of the scope of what a node declares: a statement, or a function with its parameters. */
 void rs_walk_end_scope(rs_walk *walk, int node);

@@ -246,10 +246,10 @@ for name, change in {
     "a member that is a reference": "struct { int &r; } h{a}, g{b}; h.r = v; g.r = v;",
     "a choice that a function gives": "pick(a, b, n) = v;",
     "a number in another type's eyes": "(short &)a = v; reinterpret_cast<short &>(b) = v;",
-    "a function object": "auto f = [&](int k) { a = k; b = k; }; f(v);",
+    "a function object": "auto f = [&](int k) { a = k; b = k; }; hand(f, v);",
 }.items():
     cuda("changed through " + name, LANE + change + " o[a] = 1; o[b + 1] = 2;", {"o[a]": UNKNOWN, "o[b + 1]": UNKNOWN},
-         before="__device__ int &pick(int &a, int &b, int c) { return c ? a : b; }")
+         before="__device__ int &pick(int &a, int &b, int c) { return c ? a : b; } template <class F> __device__ void hand(F f, int v);")
 cuda("changed through a pointer that may be null", LANE + "int *p = n > 3 ? &a : nullptr; if (p) *p = v; o[a] = 1;",
      {"o[a]": {"approximated": True, "matrix": [["1"]]}})
 cuda("a constant cast away", "const_cast<int &>(static_cast<const int &>(n)) = threadIdx.x; o[n] = 1;", {"o[n]": BESIDE})
@@ -287,6 +287,26 @@ cuda("virtual functions", "derived d; base *b = &d, &c = d; o[b->get()] = 1; o[c
      before=CLASSES, parameters="float *x, float *o, int n, last *l")
 cuda("a constructor that changes others", "int k = 5; filler f(k, o); x[k] = 1;", {"x[k]": UNKNOWN}, {"o": {"written": True}}, before=CLASSES)
 cuda("a constructor that fills its members", "int k = threadIdx.x, &r = k; view v(x, 3); o[k] = 1;", {"o[k]": BESIDE}, before=CLASSES)
+
+
+# ---- function objects ----
+
+APPLY = "template <class F> __device__ void apply(F f, int n) { for (int i = 0; i < n; i++) f(i); }"
+cuda("a function object by copy", "int k = threadIdx.x; auto f = [k, o](int i) { o[k + i] = 1; }; k = 5; f(7); x[k] = 3;",
+     {"o[k + i]": {"transactions": 5, "exact": True, "offset": ["7"]}, "x[k]": {**SAME, "offset": ["5"]}})
+cuda("a function object with all by copy", "int k = threadIdx.x; auto f = [=](auto i) { o[k + i] = 1; return k; }; k = 5; int m = f(7); x[m] = 3; x[k + 1] = 2;",
+     {"o[k + i]": {"matrix": [["1"]], "offset": ["7"]}, "x[m]": BESIDE, "x[k + 1]": {**SAME, "offset": ["6"]}})
+cuda("a function object by reference", "int k = 0; auto f = [&k](int i) { k += i; }; f(threadIdx.x); o[k] = 1; [&] { x[threadIdx.x * 2] = 1; }();",
+     {"o[k]": BESIDE, "x[threadIdx.x * 2]": {"transactions": 8}})
+cuda("a function object that a template calls", "int m = 7; apply([=](int i) { o[i * 32 + threadIdx.x] = m; }, n); apply([&](int i) { m = i; }, n); x[m + threadIdx.x] = 1;",
+     {"o[i * 32 + threadIdx.x]": {**BESIDE, "matrix": [["1", "32"]]}, "x[m + threadIdx.x]": {"approximated": True}}, before=APPLY)
+cuda("a function object that counts", "int k = 2; auto f = [k]() mutable { return k++; }; for (int i = 0; i < n; i++) o[f()] = 1;", {"o[f()]": UNKNOWN})
+cuda("a function object in a method", "m.run(threadIdx.x);", {"p[i * 2]": {"transactions": 8}},
+     before="struct machine { float *p; __device__ void run(int n) { auto f = [this](int i) { p[i * 2] = 1; }; f(n); } };", parameters="machine m")
+cuda("a function object that gives a place", "auto f = [](float &r) -> float & { r = 2; return r; }; f(o[threadIdx.x]) = 3;",
+     {"r": {**BESIDE, "write": True}, "f(o[threadIdx.x])": {**BESIDE, "write": True}})
+cuda("a function object of a structure", "two p; p.a = threadIdx.x; p.b = 3; auto f = [p, o] { o[p.a + p.b] = 1; }; p.a = 0; f(); x[p.a] = 2;",
+     {"o[p.a + p.b]": {"matrix": [["1"]], "offset": ["3"]}, "x[p.a]": SAME}, before="struct two { int a, b; };")
 
 
 def differences(found, wanted):

@@ -68,7 +68,7 @@ carries 'x, perhaps' 'float *x' "struct s v; v.n = 1; struct s *q = &v; $loop { 
 carries 'x, perhaps' 'float *x' "int n = 0; unknown(&n); $loop { nothing(); x[n + 2 * i] = 1; }"
 file=reference.cu
 follows 'float *x' "int n = 0; int &r = n; $loop { r += 1; x[2 * i + n] = 1; }" 3 1
-carries 'x, perhaps' 'float *x' "int n = 0; auto l = [&](int &r) { r += 1; n++; }; int k = 0; $loop { l(k); x[2 * i + n] = 1; n = 3 * n; }"
+carries n 'float *x' "int n = 0; auto l = [&](int &r) { r += 1; n++; }; int k = 0; $loop { l(k); x[2 * i + n] = 1; n = 3 * n; }"
 in_c=$declarations
 declarations="$declarations static void more(int &r) { r += 1; }"
 follows 'float *x' "int n = 2; more(n); $loop x[i + n] = 1;" 1 3

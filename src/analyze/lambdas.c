@@ -1,0 +1,272 @@
+/*
+ * Function objects that are written in place, [x, &y](int i) { ... }. Their bodies are walked where
+ * they are called: names there are the variables around, and those that are captured by copy have
+ * the values that they had where the object was made.
+ */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAPTURE_LIMIT = 32, NAME_ROOM = 64 };
+
+/* Variables that are captured by copy. */
+typedef struct {
+    CXCursor declared[CAPTURE_LIMIT];
+    int count;
+    bool followed; /* false: something else is captured, too */
+} captures;
+
+/* ---- what is captured ---- */
+
+static int body_of(const rs_tree *tree, int lambda)
+{
+    int last = rs_node_last(tree, lambda);
+    return last >= 0 && tree->nodes[last].kind == CXCursor_CompoundStmt ? last : -1;
+}
+
+static bool is_inside(const rs_tree *tree, int node, CXCursor declared)
+{
+    size_t offset = rs_cursor_offset(declared);
+    return offset >= tree->nodes[node].begin && offset < tree->nodes[node].end;
+}
+
+static size_t introducer_end(const rs_tree *tree, int lambda)
+{
+    size_t at = tree->nodes[lambda].begin;
+    while (at < tree->nodes[lambda].end && tree->text[at] != ']')
+        at++;
+    return at;
+}
+
+static bool has_text(const rs_tree *tree, size_t begin, size_t end, const char *text)
+{
+    return begin < end && memmem(tree->text + begin, end - begin, text, strlen(text)) != NULL;
+}
+
+static void add_capture(captures *all, CXCursor declared)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    for (int i = 0; i < all->count; i++)
+        if (clang_equalCursors(all->declared[i], declared) != 0)
+            return;
+    if (all->count == CAPTURE_LIMIT || rs_kind_is_reference(type.kind) ||
+        (rs_kind_is_array(type.kind) && clang_getCursorKind(declared) != CXCursor_ParmDecl))
+        all->followed = false;
+    else
+        all->declared[all->count++] = declared;
+}
+
+/* Whether the names in the brackets have one of a variable as a reference. */
+static bool is_referred(const rs_tree *tree, int lambda, CXCursor declared)
+{
+    for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
+        if (tree->nodes[child].kind != CXCursor_VariableRef ||
+            clang_equalCursors(clang_getCursorReferenced(tree->nodes[child].cursor), declared) == 0)
+            continue;
+        size_t before = tree->nodes[child].begin;
+        while (before > tree->nodes[lambda].begin && tree->text[before - 1] == ' ')
+            before--;
+        return tree->text[before - 1] == '&';
+    }
+    return false;
+}
+
+/* With [=] all variables of the function that are named, but those that are references. */
+static void add_named(const rs_tree *tree, int lambda, int node, captures *all)
+{
+    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    enum CXCursorKind kind = clang_getCursorKind(declared);
+    if (tree->nodes[node].kind == CXCursor_DeclRefExpr && !is_inside(tree, lambda, declared) &&
+        (kind == CXCursor_ParmDecl || (kind == CXCursor_VarDecl && !rs_variable_lasts(declared))) &&
+        !is_referred(tree, lambda, declared))
+        add_capture(all, declared);
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        add_named(tree, lambda, child, all);
+}
+
+static captures read_captures(const rs_tree *tree, int lambda)
+{
+    captures all = {.count = 0, .followed = body_of(tree, lambda) >= 0};
+    size_t begin = tree->nodes[lambda].begin + 1, end = introducer_end(tree, lambda);
+    if (has_text(tree, begin, end, "*this") || has_text(tree, begin, end, "..."))
+        all.followed = false;
+    for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
+        CXCursor declared = clang_getCursorReferenced(tree->nodes[child].cursor);
+        if (tree->nodes[child].kind != CXCursor_VariableRef)
+            continue;
+        if (is_inside(tree, lambda, declared))
+            all.followed = false; /* [y = x + 1] */
+        else if (!is_referred(tree, lambda, declared))
+            add_capture(&all, declared);
+    }
+    while (begin < end && tree->text[begin] == ' ')
+        begin++;
+    if (tree->text[begin] == '=' && all.followed)
+        add_named(tree, lambda, body_of(tree, lambda), &all);
+    return all;
+}
+
+/* ---- objects ---- */
+
+static rs_lambda *find_lambda(const rs_walk *walk, int node)
+{
+    for (int i = 0; i < walk->lambda_count; i++)
+        if (walk->lambdas[i].node == node)
+            return &walk->lambdas[i];
+    return NULL;
+}
+
+int rs_walk_lambda_of(const rs_walk *walk, int function)
+{
+    const rs_tree *tree = walk->tree;
+    if (tree->nodes[function].kind == CXCursor_LambdaExpr)
+        return function;
+    for (int i = 0; i < walk->routine_count; i++)
+        if (tree->nodes[walk->routines[i].node].kind == CXCursor_LambdaExpr &&
+            walk->routines[i].offset == rs_cursor_offset(tree->nodes[function].cursor))
+            return walk->routines[i].node; /* of which this is an instance */
+    return -1;
+}
+
+static uint64_t key_of(rs_walk *walk, int lambda, CXCursor declared, const char *what)
+{
+    char name[NAME_ROOM];
+    snprintf(name, sizeof name, "%s %zu", what, rs_cursor_offset(declared));
+    return rs_walk_member(walk, walk->tree->nodes[lambda].begin, name, 0);
+}
+
+/* Sets a variable to the value of another one. */
+static void copy_value(rs_walk *walk, uint64_t to, uint64_t from, CXType type)
+{
+    int known = rs_walk_find(walk, from);
+    rs_value value = known >= 0 ? walk->values[known] : rs_value_unknown(0, false);
+    if (rs_kind_is_record(clang_getCanonicalType(type).kind))
+        value = rs_value_copy_of(walk, &value, from);
+    else if (known < 0)
+        return;
+    rs_walk_set(walk, to, &value);
+}
+
+/* The value of a variable before it was assigned: a parameter's, or of an array its address. */
+static void see_to_value(rs_walk *walk, CXCursor declared)
+{
+    uint64_t key = rs_cursor_key(walk, declared);
+    if (rs_walk_find(walk, key) >= 0 ||
+        rs_kind_is_record(clang_getCanonicalType(clang_getCursorType(declared)).kind))
+        return;
+    rs_value value = rs_walk_declare(walk, declared);
+    rs_walk_set(walk, key, &value);
+}
+
+rs_value rs_walk_make_lambda(rs_walk *walk, int node)
+{
+    rs_lambda *lambda = find_lambda(walk, node);
+    captures all = read_captures(walk->tree, node);
+    bool again = lambda != NULL;
+    if (!again) {
+        rs_lambda *grown =
+            realloc(walk->lambdas, ((size_t)walk->lambda_count + 1) * sizeof *walk->lambdas);
+        if (grown == NULL) {
+            walk->no_memory = true;
+            return rs_value_unknown(0, false);
+        }
+        walk->lambdas = grown;
+        lambda = &grown[walk->lambda_count++];
+    }
+    *lambda = (rs_lambda){.node = node, .entered = again && lambda->entered, .self = walk->self};
+    memcpy(lambda->self_name, walk->self_name, sizeof lambda->self_name);
+    for (int i = 0; i < all.count && all.followed; i++) {
+        uint64_t copy = key_of(walk, node, all.declared[i], "copy");
+        int before = again ? rs_walk_find(walk, copy) : -1;
+        rs_value old = before >= 0 ? walk->values[before] : rs_value_unknown(0, false);
+        see_to_value(walk, all.declared[i]);
+        copy_value(walk, copy, rs_cursor_key(walk, all.declared[i]),
+                   clang_getCursorType(all.declared[i]));
+        int known = rs_walk_find(walk, copy);
+        if (before < 0 || known < 0)
+            continue; /* of two objects that are made in one place either may be called */
+        rs_value merged = walk->values[known];
+        merged = rs_value_merge(walk, &old, &merged, "captured");
+        rs_walk_set(walk, copy, &merged);
+    }
+    return rs_value_unknown(0, false);
+}
+
+/* ---- calls ---- */
+
+static bool names(const rs_tree *tree, int node, CXCursor declared)
+{
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
+    return node >= 0 && tree->nodes[node].kind == CXCursor_DeclRefExpr &&
+           clang_equalCursors(clang_getCursorReferenced(tree->nodes[node].cursor), declared) != 0;
+}
+
+/* Whether an object may change its own copy of a variable, which its next call finds. */
+static bool may_change(const rs_tree *tree, int node, CXCursor declared)
+{
+    bool assigned = rs_node_is_assignment(tree, node) || rs_node_is_prefix(tree, node, "&");
+    if (assigned && names(tree, tree->nodes[node].first, declared))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+        bool handed = tree->nodes[node].kind == CXCursor_CallExpr ||
+                      tree->nodes[node].kind == CXCursor_VarDecl;
+        if ((handed && names(tree, child, declared)) || may_change(tree, child, declared))
+            return true;
+    }
+    return false;
+}
+
+bool rs_walk_enter_lambda(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    rs_lambda *lambda = find_lambda(walk, node);
+    captures all = read_captures(tree, node);
+    if (lambda != NULL)
+        lambda->entered = true;
+    if (lambda == NULL || !all.followed)
+        return false;
+    int body = body_of(tree, node);
+    bool changes = has_text(tree, introducer_end(tree, node), tree->nodes[body].begin, "mutable");
+    for (int i = 0; i < all.count; i++) {
+        CXType type = clang_getCursorType(all.declared[i]);
+        uint64_t key = rs_cursor_key(walk, all.declared[i]);
+        copy_value(walk, key_of(walk, node, all.declared[i], "kept"), key, type);
+        copy_value(walk, key, key_of(walk, node, all.declared[i], "copy"), type);
+        int known = rs_walk_find(walk, key);
+        if (!changes || !may_change(tree, body, all.declared[i]))
+            continue;
+        rs_value value = rs_value_unknown(rs_walk_anything(walk), true);
+        if (known >= 0 && walk->values[known].kind == RS_VALUE_ADDRESS) {
+            value = walk->values[known];
+            value.lost = true;
+        }
+        rs_walk_set(walk, key, &value);
+    }
+    walk->self = lambda->self;
+    memcpy(walk->self_name, lambda->self_name, sizeof walk->self_name);
+    return true;
+}
+
+void rs_walk_leave_lambda(rs_walk *walk, int node)
+{
+    captures all = read_captures(walk->tree, node);
+    for (int i = 0; i < all.count; i++)
+        copy_value(walk, rs_cursor_key(walk, all.declared[i]),
+                   key_of(walk, node, all.declared[i], "kept"),
+                   clang_getCursorType(all.declared[i]));
+}
+
+void rs_walk_note_lambdas(rs_walk *walk)
+{
+    for (int i = 0; i < walk->lambda_count; i++) {
+        const rs_lambda *lambda = &walk->lambdas[i];
+        if (!lambda->entered &&
+            !rs_model_note(walk->set, rs_walk_file(walk, lambda->node),
+                           rs_walk_line(walk, lambda->node),
+                           "What this function object touches is not followed: no call of it is."))
+            walk->no_memory = true;
+    }
+}
