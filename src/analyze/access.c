@@ -476,8 +476,7 @@ static bool has_auxiliary(const rs_unit *unit, const rs_polynomial *moved)
     return !moved->known;
 }
 
-/* Bytes from one element of a dimension to the next, unknown where an extent is. */
-static rs_polynomial row_stride(const rs_array *array, const rs_reference *reference, int row)
+rs_polynomial rs_access_row_stride(const rs_array *array, const rs_reference *reference, int row)
 {
     if (reference->strides[row] > 0 && row >= reference->path)
         return rs_polynomial_constant(reference->strides[row]);
@@ -525,7 +524,7 @@ static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
         rs_polynomial step = thread_step(access, unit, i, neighbour, bits);
         if (rs_polynomial_is_zero(&step))
             continue;
-        rs_polynomial stride = row_stride(&unit->arrays[reference->array], reference, i);
+        rs_polynomial stride = rs_access_row_stride(&unit->arrays[reference->array], reference, i);
         stride = rs_polynomial_multiply(&step, &stride);
         total = rs_polynomial_add(&total, &stride);
     }

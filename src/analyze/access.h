@@ -70,6 +70,9 @@ bool rs_access_moves_between(const rs_access *access, const rs_unit *unit);
 /* Whether two columns are one, or the local and the global index of one dimension. */
 bool rs_symbols_step_together(const rs_symbols *symbols, int a, int b);
 
+/* Bytes from one element of a dimension to the next, unknown where an extent is. */
+rs_polynomial rs_access_row_stride(const rs_array *array, const rs_reference *reference, int row);
+
 /* The entry of M for a symbol, 0 when it has no such column. */
 rs_polynomial rs_access_entry(const rs_access *access, int row, int symbol);
 

@@ -32,20 +32,34 @@ static int bursts(int64_t stride, int64_t width, int64_t start, const rs_device_
     return count;
 }
 
+/* The bytes from a burst's border to what thread 0 touches, as far as that is known: parameters
+ * are taken for multiples of a burst. */
+static int64_t start_of(const rs_accesses *accesses, const rs_access *access, int64_t burst)
+{
+    const rs_array *array = &accesses->unit->arrays[access->reference->array];
+    int64_t start = access->reference->member_offset % burst;
+    for (int row = 0; row < access->rows; row++) {
+        int64_t shift, stride;
+        rs_polynomial bytes = access->divided && row + 1 == access->rows
+                                  ? rs_polynomial_constant(array->element)
+                                  : rs_access_row_stride(array, access->reference, row);
+        if ((!access->divided || row + 1 == access->rows) &&
+            rs_polynomial_is_constant(&access->offset[row], &shift) &&
+            rs_polynomial_is_constant(&bytes, &stride))
+            start += shift % burst * (stride % burst);
+    }
+    return (start % burst + burst) % burst;
+}
+
 int rs_access_transactions(const rs_accesses *accesses, const rs_access *access,
                            const rs_device_model *device, bool *exact)
 {
-    const rs_array *array = &accesses->unit->arrays[access->reference->array];
     int64_t width = access->reference->width > 0 ? access->reference->width : 4;
-    int64_t stride = 0, shift = 0;
+    int64_t stride = 0;
     *exact = rs_polynomial_is_constant(&access->thread_stride, &stride);
     if (!*exact || stride > 1 << 20 || stride < -(1 << 20))
         stride = device->burst + width; /* every thread has its own */
-    if (access->rows > 0 && !rs_polynomial_is_constant(&access->offset[access->rows - 1], &shift))
-        shift = 0;
-    int64_t start = (shift % device->burst) * array->element + access->reference->member_offset;
-    start = ((start % device->burst) + device->burst) % device->burst;
-    return bursts(stride, width, start, device);
+    return bursts(stride, width, start_of(accesses, access, device->burst), device);
 }
 
 /* ---- algorithm 3 ---- */

@@ -56,6 +56,10 @@ kernel("matrix by rows", ID + "for (int j = i; j < 64; j++) s += m[i][j]; o[i] =
 
 kernel("an array in a structure", ID + "o[i] = p[i].id[1]; o[i] = p[n].id[i & 1];", {"p[i].id[1]": {"transactions": 24, "exact": True}},
        before="typedef struct { float x, y, z, m; int id[2]; } part;", parameters="global part *p, global float *o, int n")
+MANY = "typedef struct { int x, y; } two; typedef struct { two p[2]; int k; } many; typedef struct { int h; two p[2]; } more;"
+kernel("members in arrays of structures", "int i = get_global_id(0); a[i].p[1].x = 1; a[i].p[0].x = 1; a[i].p[1].y = 1; b[i].p[1].y = 1; b[i].h = 2;",
+       {"a[i].p[1].x": {"transactions": 20}, "a[i].p[0].x": {"transactions": 20}, "a[i].p[1].y": {"transactions": 20},
+        "b[i].p[1].y": {"transactions": 20}, "b[i].h": {"transactions": 20}}, before=MANY, parameters="global many *a, global more *b")
 cuda("a template without an instance", "x[threadIdx.x] = 1; o[n] = 2;", {"x[threadIdx.x]": {"exact": False}, "o[n]": {"transactions": 1}},
      before="template <class T>", parameters="T *x, float *o, int n")
 
