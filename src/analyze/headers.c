@@ -6,6 +6,7 @@
 
 #include "base/folder.h"
 #include "base/text.h"
+#include "source/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,13 @@ restride_status rs_headers_add(rs_headers *headers, const char *name)
     if (ok)
         close(file);
     free(path);
+    char **grown = realloc(headers->names, (headers->count + 1) * sizeof *grown);
+    char *kept = grown == NULL ? NULL : strdup(name);
+    if (grown != NULL)
+        headers->names = grown;
+    if (kept == NULL)
+        return rs_fail_memory("the name of a header");
+    headers->names[headers->count++] = kept;
     return ok ? RESTRIDE_OK : rs_fail(RESTRIDE_IO, "An empty file for %s could not be made.", name);
 }
 
@@ -73,7 +81,32 @@ void rs_headers_free(rs_headers *headers)
 {
     rs_folder_remove(headers->root);
     free(headers->folder);
+    for (size_t i = 0; i < headers->count; i++)
+        free(headers->names[i]);
+    free(headers->names);
     memset(headers, 0, sizeof *headers);
+}
+
+bool rs_text_defines(const char *text, const char *macro)
+{
+    static const char word[] = "define";
+    const size_t length = strlen(macro);
+    for (const char *c = text; (c = strstr(c, word)) != NULL;) {
+        c += strlen(word);
+        const char *name = c + strspn(c, " \t");
+        if (name > c && strncmp(name, macro, length) == 0 && rs_identifier_length(name) == length)
+            return true;
+    }
+    return false;
+}
+
+bool rs_file_defines(const char *file, const char *macro)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    bool found = rs_text_read_file(&text, file) == RESTRIDE_OK && text.data != NULL &&
+                 rs_text_defines(text.data, macro);
+    rs_text_free(&text);
+    return found;
 }
 
 bool rs_headers_is_usual(const char *name)

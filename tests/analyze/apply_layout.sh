@@ -263,6 +263,19 @@ expect 0 "$restride" analyze --apply layout headers.c --layout 'grid: i/4 j i%4'
 grep -q '_offset(' headers.new.c || complain "headers.c was not changed"
 expect 0 "$cc" -std=gnu11 -c -o headers.o headers.new.c
 
+# A header that is not found stays, too, and does not decide over a condition.
+mkdir -p far
+printf '#ifndef FAR_H\n#define FAR_H\nenum { far_value = 7 };\n#endif\n' >far/far.h
+printf '#ifndef OWN_H\n#define OWN_H\n#include "near.h"\n#endif\n' >own.h
+printf 'enum { near_value = 3 };\n' >far/near.h
+printf '#include "own.h"\n#  include "far.h"\nvoid k(int n, float grid[n][9], int i, int j) { grid[i][j] = far_value + near_value; }\n' >missing.c
+expect 0 "$restride" analyze --apply layout missing.c --layout 'grid: i/4 j i%4' -o missing.new.c
+grep -q '_offset(' missing.new.c || complain "missing.c was not changed"
+expect 0 "$cc" -std=gnu11 -Ifar -c -o missing.o missing.new.c
+printf '#include "far.h"\n#ifdef FAR_H\nvoid k(int n, float grid[n][9], int i, int j) { grid[i][j] = 1; }\n#endif\n' >asked.c
+expect 1 "$restride" analyze --apply layout asked.c --layout 'grid: i/4 j i%4' -o asked.new.c
+says err 'A header was not found that may define FAR_H'
+
 # Arguments of the flattening function are ints where all extents and indices fit into them, and of 64 bits otherwise.
 words() { # EXTENT INDEX EXPECTED: a function, since a kernel has no size_t
     echo "void f($1 n, $1 m, __global float g[n][m], $2 i) { short j = 3; g[i][j + 1] = 2 * g[i + 1][j]; }" >words.cl
