@@ -156,7 +156,8 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
     w->innermost = &leaving;
     bool same = false;
     int exposed = -1;
-    for (int round = 0; round < ROUND_LIMIT && !same && !w->context.no_memory; round++) {
+    for (int round = 0; round < ROUND_LIMIT && !same && !w->context.no_memory && w->too_many == 0;
+         round++) {
         rs_flow before;
         w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
         walk_round(w, parts, &leaving, node);
@@ -402,10 +403,17 @@ static void walk_reached(rs_grid_walk *w, int node)
     }
 }
 
+bool rs_grid_step(rs_grid_walk *w, int node)
+{
+    if (++w->steps > RS_GRID_STEP_LIMIT && w->too_many == 0)
+        w->too_many = node;
+    return w->too_many == 0;
+}
+
 /* What is not reached is walked too, since it has to be written like the rest. */
 void rs_grid_walk_statement(rs_grid_walk *w, int node)
 {
-    if (node < 0 || w->context.no_memory)
+    if (node < 0 || w->context.no_memory || !rs_grid_step(w, node))
         return;
     bool label = is_label(w, node), unreached = w->flow.unreached && !label;
     w->flow.unreached = false;
@@ -473,7 +481,7 @@ static void walk_functions(rs_grid_walk *w)
 {
     const rs_tree *tree = w->tree;
     for (int pass = 0; pass < 2; pass++)
-        for (int i = 1; i < tree->node_count && !w->context.no_memory; i++)
+        for (int i = 1; i < tree->node_count && !w->context.no_memory && w->too_many == 0; i++)
             if (is_known(w, i) && !w->walked[i] && (pass == 1 || !is_called(w, i)))
                 walk_root(w, i);
     for (int i = 1; i < tree->node_count && !w->context.no_memory; i++) {
@@ -545,12 +553,16 @@ restride_status rs_propagate(rs_propagation *found, const rs_program *program)
     free(w.context.exposed);
     if (!w.context.no_memory)
         rs_grid_judge_extents(&w);
-    if (!w.context.no_memory && w.steps <= RS_GRID_STEP_LIMIT)
+    if (!w.context.no_memory && w.too_many == 0)
         return rs_propagation_close(found);
     rs_propagation_free(found);
-    return w.context.no_memory
-               ? rs_fail_memory("the propagation of layouts")
-               : rs_fail(RESTRIDE_UNSUPPORTED, "The program is too large to follow its grids.");
+    if (w.context.no_memory)
+        return rs_fail_memory("the propagation of layouts");
+    const char *file;
+    size_t line;
+    rs_flat_locate(&program->flat, program->tree.nodes[w.too_many].begin, &file, &line);
+    return rs_fail(RESTRIDE_UNSUPPORTED, "%s:%zu: The program is too large to follow its grids.",
+                   file, line);
 }
 
 void rs_propagation_free(rs_propagation *found)

@@ -474,7 +474,7 @@ static rs_extended_type evaluate_name(rs_grid_walk *w, int node)
 /* The table of the forms that are followed; every other one loses all that it names. */
 rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
 {
-    if (node < 0 || w->context.no_memory || ++w->steps > RS_GRID_STEP_LIMIT)
+    if (node < 0 || w->context.no_memory || !rs_grid_step(w, node))
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     switch ((int)rs_grid_kind(w, node)) {
     case CXCursor_DeclRefExpr:

@@ -31,11 +31,15 @@ typedef struct {
     bool *followed; /* by node: a name of a function, and the call by it is followed */
     bool *walked;   /* by node: a function */
     long steps;
+    int too_many; /* the node at which there were more than are taken, or 0 */
 } rs_grid_walk;
 
 /* ---- propagate.c ---- */
 
 void rs_grid_walk_statement(rs_grid_walk *w, int node);
+
+/* Counts a step; false when there were too many, which ends the walk. */
+bool rs_grid_step(rs_grid_walk *w, int node);
 
 /* All that is known of variables is lost, now and later. */
 void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what);

@@ -276,6 +276,12 @@ printf '#include "far.h"\n#ifdef FAR_H\nvoid k(int n, float grid[n][9], int i, i
 expect 1 "$restride" analyze --apply layout asked.c --layout 'grid: i/4 j i%4' -o asked.new.c
 says err 'A header was not found that may define FAR_H'
 
+# Loops in loops that declare pointers are walked twice each; too many are told with their line.
+python3 -c 'n = 25
+print("void f(int n, double p[n][n]) {\n" + "for (int i = 0; i < n; i++) { void *t = p;\n" * n + "p[0][1] = 1;" + "}" * n + "}")' >nested.c
+expect 1 "$restride" analyze --apply layout nested.c -o nested.new.c
+says err 'nested.c:[0-9]+: The program is too large to follow its grids'
+
 # Arguments of the flattening function are ints where all extents and indices fit into them, and of 64 bits otherwise.
 words() { # EXTENT INDEX EXPECTED: a function, since a kernel has no size_t
     echo "void f($1 n, $1 m, __global float g[n][m], $2 i) { short j = 3; g[i][j + 1] = 2 * g[i + 1][j]; }" >words.cl
