@@ -290,6 +290,10 @@ static void keep_strange_extents(rs_grid_walk *w)
 static void settle_first_extents(rs_grid_walk *w)
 {
     const rs_propagation *found = w->found;
+    int *functions = calloc((size_t)found->grid_count + 1, sizeof *functions); /* by grid */
+    w->context.no_memory = w->context.no_memory || functions == NULL;
+    for (int g = 0; g < found->grid_count && !w->context.no_memory; g++)
+        functions[g] = function_at(w->tree, w->program->grids.grids[g].name);
     for (int i = 0; i < found->link_count; i++)
         for (int j = 0; j < found->link_count && !w->context.no_memory; j++) {
             int to = found->links[i].grid, from = found->links[j].grid;
@@ -298,18 +302,18 @@ static void settle_first_extents(rs_grid_walk *w)
                 rs_grid_class(found, found->links[i].class) !=
                     rs_grid_class(found, found->links[j].class))
                 continue;
-            int function = function_at(w->tree, w->program->grids.grids[to].name);
-            if (function != function_at(w->tree, w->program->grids.grids[from].name))
+            if (functions[to] != functions[from])
                 continue;
             char name[64], other[64];
             if (first_extent(w, to) == NULL)
                 w->context.no_memory = (found->outer[to] = strdup(extent)) == NULL;
             else if (!rs_extent_same(extent, first_extent(w, to)))
-                rs_class_keep(&w->context, found->links[i].class, function,
+                rs_class_keep(&w->context, found->links[i].class, functions[to],
                               "%s and %s have different first extents",
                               rs_grid_name(w->program, to, name),
                               rs_grid_name(w->program, from, other));
         }
+    free(functions);
 }
 
 void rs_grid_judge_declarations(rs_grid_walk *w)
