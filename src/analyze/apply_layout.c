@@ -1,15 +1,13 @@
 /* See apply_layout.h: the steps 3 to 5 of section 6.3.3 over a whole program. */
 #include "analyze/apply_layout.h"
 
-#include "analyze/access.h"
 #include "analyze/analyze.h"
+#include "analyze/apply_layout_work.h"
 #include "analyze/copies.h"
 #include "analyze/deep.h"
-#include "analyze/discover.h"
 #include "analyze/extents.h"
 #include "analyze/flattening.h"
 #include "analyze/headers.h"
-#include "analyze/propagate.h"
 #include "analyze/walk.h"
 #include "source/query.h"
 #include "source/words.h"
@@ -17,29 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of the text that is replaced. */
-typedef struct {
-    size_t begin, end;
-    char *text;
-} edit;
-
-typedef struct {
-    const json_t *request;
-    rs_program program;
-    rs_model_set set;
-    rs_propagation found;
-    char **wanted;  /* by grid: the layout that a kernel's accesses suggest, or NULL */
-    char **reasons; /* by grid: why there is none */
-    char **layouts; /* by class: the layout; NULL: rows */
-    char **refused; /* by class: why it has none */
-    edit *edits;
-    size_t edit_count, edit_capacity;
-    rs_launch launch;
-} application;
-
 /* ---- which layouts ---- */
 
-static restride_status discover_in_unit(application *a, rs_unit *unit)
+static restride_status discover_in_unit(rs_application *a, rs_unit *unit)
 {
     rs_accesses accesses = {unit, NULL, NULL};
     bool *threads = calloc((size_t)unit->loop_count + 1, sizeof *threads);
@@ -73,7 +51,7 @@ static restride_status discover_in_unit(application *a, rs_unit *unit)
     return status;
 }
 
-static restride_status discover(application *a)
+static restride_status discover(rs_application *a)
 {
     restride_status status = RESTRIDE_OK;
     for (int u = 0; status == RESTRIDE_OK && u < a->set.unit_count; u++)
@@ -82,14 +60,14 @@ static restride_status discover(application *a)
     return status;
 }
 
-static char *name_of(const application *a, int grid)
+static char *name_of(const rs_application *a, int grid)
 {
     const rs_grid *g = &a->program.grids.grids[grid];
     return strndup(a->program.flat.text + g->name, g->name_length);
 }
 
 /* The layout that the request has for a grid, or NULL. */
-static const char *requested(const application *a, int grid)
+static const char *requested(const rs_application *a, int grid)
 {
     char *name = name_of(a, grid);
     const char *layout =
@@ -101,7 +79,7 @@ static const char *requested(const application *a, int grid)
 }
 
 /* Every layout that the request has must be a grid's. */
-static restride_status check_names(const application *a)
+static restride_status check_names(const rs_application *a)
 {
     const char *wanted;
     json_t *layout;
@@ -125,7 +103,7 @@ static restride_status check_names(const application *a)
 }
 
 /* A layout for a class: the first one of its grids, the request's before what was found. */
-static restride_status choose_one(application *a, int class)
+static restride_status choose_one(rs_application *a, int class)
 {
     const char *chosen = NULL, *reason = NULL;
     for (int pass = 0; pass < 2 && chosen == NULL; pass++)
@@ -143,7 +121,7 @@ static restride_status choose_one(application *a, int class)
 }
 
 /* Two names in one class cannot have different layouts. */
-static restride_status check_requests(const application *a)
+static restride_status check_requests(const rs_application *a)
 {
     for (int i = 0; i < a->found.link_count; i++) {
         int grid = a->found.links[i].grid;
@@ -162,7 +140,7 @@ static restride_status check_requests(const application *a)
     return RESTRIDE_OK;
 }
 
-static restride_status choose(application *a)
+static restride_status choose(rs_application *a)
 {
     restride_status status = RESTRIDE_OK;
     for (int g = 0; status == RESTRIDE_OK && g < a->found.grid_count; g++)
@@ -171,7 +149,7 @@ static restride_status choose(application *a)
     return status == RESTRIDE_OK ? check_requests(a) : status;
 }
 
-static bool is_kept(const application *a, int class)
+bool rs_application_keeps(const rs_application *a, int class)
 {
     return a->found.kept[rs_grid_class(&a->found, class)].sentence != NULL;
 }
@@ -179,7 +157,7 @@ static bool is_kept(const application *a, int class)
 /* ---- extents ---- */
 
 /* An extent as it can be written at an access; NULL when the first one is not told. */
-static const char *extent_of(const application *a, int grid, int d)
+const char *rs_application_extent(const rs_application *a, int grid, int d)
 {
     const char *extent = a->program.grids.grids[grid].extents[d];
     if (extent == NULL && d == 0)
@@ -188,7 +166,7 @@ static const char *extent_of(const application *a, int grid, int d)
 }
 
 /* An access keeps the class of its grid. */
-static restride_status keep(application *a, const rs_grid_access *access, const char *sentence)
+static restride_status keep(rs_application *a, const rs_grid_access *access, const char *sentence)
 {
     size_t place = a->program.tree.nodes[access->node].begin;
     return rs_propagation_keep(&a->found, &a->program, access->class, place, sentence)
@@ -197,13 +175,13 @@ static restride_status keep(application *a, const rs_grid_access *access, const 
 }
 
 /* Tiles end at the extent, so without one there are only rows. */
-static restride_status keep_without_extents(application *a)
+static restride_status keep_without_extents(rs_application *a)
 {
     restride_status status = RESTRIDE_OK;
     for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++) {
         const rs_grid_access *access = &a->found.accesses[i];
         if (a->layouts[rs_grid_class(&a->found, access->class)] != NULL &&
-            extent_of(a, access->grid, 0) == NULL)
+            rs_application_extent(a, access->grid, 0) == NULL)
             status = keep(a, access,
                           "the first extent is not told here; declare a parameter of this "
                           "function as A[n][m], or hand the grid to one");
@@ -211,19 +189,19 @@ static restride_status keep_without_extents(application *a)
     return status;
 }
 
-static bool means_other(const application *a, const rs_grid_access *access)
+static bool means_other(const rs_application *a, const rs_grid_access *access)
 {
     const rs_grid *grid = &a->program.grids.grids[access->grid];
     size_t here = a->program.tree.nodes[access->node].begin;
     for (int d = 0; d < grid->rank; d++)
-        if (!rs_extent_means_same(&a->program.tree, extent_of(a, access->grid, d), grid->name,
-                                  here))
+        if (!rs_extent_means_same(&a->program.tree, rs_application_extent(a, access->grid, d),
+                                  grid->name, here))
             return true;
     return false;
 }
 
 /* An extent is written at each access, where its name has to be the same variable. */
-static restride_status keep_other_extents(application *a)
+static restride_status keep_other_extents(rs_application *a)
 {
     restride_status status = RESTRIDE_OK;
     for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
@@ -233,316 +211,9 @@ static restride_status keep_other_extents(application *a)
     return status;
 }
 
-/* ---- edits ---- */
-
-static restride_status add_edit(application *a, size_t begin, size_t end, rs_text *text)
-{
-    if (a->edit_count == a->edit_capacity) {
-        size_t wanted = a->edit_capacity == 0 ? 64 : 2 * a->edit_capacity;
-        edit *grown = realloc(a->edits, wanted * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("an output");
-        a->edits = grown;
-        a->edit_capacity = wanted;
-    }
-    rs_text_add(text, "", 0);
-    char *taken = rs_text_take(text);
-    if (taken == NULL)
-        return rs_fail_memory("an output");
-    a->edits[a->edit_count++] = (edit){begin, end, taken};
-    return RESTRIDE_OK;
-}
-
-static restride_status replace(application *a, size_t begin, size_t end, const char *by)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    rs_text_add_string(&text, by);
-    return add_edit(a, begin, end, &text);
-}
-
-static int compare_edits(const void *x, const void *y)
-{
-    const edit *a = x, *b = y;
-    return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
-                                : (a->end > b->end) - (a->end < b->end);
-}
-
-/* The layout of a class by its number, as part of the flattening function's name. */
-static void add_prefix(rs_text *text, int class)
-{
-    rs_text_format(text, "restride_grid_%d", class);
-}
-
-/* The bracket that begins, or ends, an index. */
-static size_t find_byte(const application *a, size_t from, char wanted)
-{
-    while (a->program.flat.text[from] != wanted)
-        from++;
-    return from;
-}
-
-/* (A[x])[y] is written as A[x][y]. */
-static restride_status drop_parentheses(application *a, int node)
-{
-    const rs_tree *tree = &a->program.tree;
-    int inner = rs_node_inner(tree, node);
-    restride_status status = RESTRIDE_OK;
-    for (; status == RESTRIDE_OK && node >= 0 && node != inner; node = tree->nodes[node].first) {
-        if (tree->nodes[node].kind != CXCursor_ParenExpr)
-            continue;
-        status = replace(a, tree->nodes[node].begin, tree->nodes[node].begin + 1, "");
-        if (status == RESTRIDE_OK)
-            status = replace(a, tree->nodes[node].end - 1, tree->nodes[node].end, "");
-    }
-    return status;
-}
-
-/* A[x][y] becomes A[restride_grid_0_offset(n, m, (x), (y))]. */
-static restride_status edit_access(application *a, const rs_grid_access *access)
-{
-    const rs_tree *tree = &a->program.tree;
-    const rs_grid *grid = &a->program.grids.grids[access->grid];
-    int class = rs_grid_class(&a->found, access->class);
-    int node = access->node;
-    restride_status status = RESTRIDE_OK;
-    int last = rs_grid_subscripts(grid) - 1;
-    for (int d = last; status == RESTRIDE_OK && d >= 0; d--) {
-        int base = rs_node_child(tree, node, 0);
-        size_t open = find_byte(a, tree->nodes[base].end, '[');
-        size_t close = tree->nodes[node].end - 1;
-        rs_text text = RS_TEXT_EMPTY;
-        if (d == 0) {
-            rs_text_add_string(&text, "[");
-            add_prefix(&text, class);
-            rs_text_add_string(&text, grid->flat ? "_rows(" : "_offset(");
-            for (int e = 0; e < grid->rank; e++) {
-                const char *extent = extent_of(a, access->grid, e);
-                rs_text_format(&text, "%s, ", extent != NULL ? extent : "0");
-            }
-        } else {
-            rs_text_add_string(&text, ", ");
-        }
-        rs_text_add_string(&text, "(");
-        status = add_edit(a, open, open + 1, &text);
-        if (status == RESTRIDE_OK)
-            status = replace(a, close, close + 1, d == last ? "))]" : ")");
-        if (status == RESTRIDE_OK && d > 0)
-            status = drop_parentheses(a, base);
-        node = rs_node_inner(tree, base);
-    }
-    return status;
-}
-
-/* A declared pointer stays when one of the grids that it may point to does. */
-static bool is_flattened(const application *a, int grid)
-{
-    bool linked = false;
-    for (int i = 0; i < a->found.link_count; i++)
-        if (a->found.links[i].grid == grid) {
-            linked = true;
-            if (is_kept(a, a->found.links[i].class))
-                return false;
-        }
-    return linked;
-}
-
-static restride_status edit_declaration(application *a, int number)
-{
-    const rs_grid *grid = &a->program.grids.grids[number];
-    if (!is_flattened(a, number))
-        return RESTRIDE_OK;
-    restride_status status = replace(a, grid->first, grid->last, "");
-    if (status == RESTRIDE_OK && grid->parameter)
-        status = replace(a, grid->name, grid->name, "*");
-    return status;
-}
-
-/* Flat pointers in rows are what they are. */
-static bool is_changed(const application *a, const rs_grid_access *access)
-{
-    int class = rs_grid_class(&a->found, access->class);
-    return !is_kept(a, class) &&
-           (a->layouts[class] != NULL || !a->program.grids.grids[access->grid].flat);
-}
-
-/* sizeof g[0] becomes (sizeof *g * (m)): with what its extents give, elements of a flat g. */
-static restride_status edit_measure(application *a, const rs_grid_measure *measure)
-{
-    const rs_grid *grid = &a->program.grids.grids[measure->grid];
-    const rs_node *node = &a->program.tree.nodes[measure->node];
-    rs_text text = RS_TEXT_EMPTY;
-    rs_text_format(&text, "(sizeof *%.*s", (int)grid->name_length,
-                   a->program.flat.text + grid->name);
-    for (int d = measure->depth; d < grid->rank; d++)
-        rs_text_format(&text, " * (%s)", grid->extents[d]);
-    rs_text_add_string(&text, ")");
-    return add_edit(a, node->begin, node->end, &text);
-}
-
-static restride_status edit_all(application *a)
-{
-    restride_status status = RESTRIDE_OK;
-    for (int g = 0; status == RESTRIDE_OK && g < a->program.grids.count; g++)
-        status = edit_declaration(a, g);
-    for (int i = 0; status == RESTRIDE_OK && i < a->found.access_count; i++)
-        if (is_changed(a, &a->found.accesses[i]))
-            status = edit_access(a, &a->found.accesses[i]);
-    for (int i = 0; status == RESTRIDE_OK && i < a->found.measure_count; i++)
-        if (is_flattened(a, a->found.measures[i].grid))
-            status = edit_measure(a, &a->found.measures[i]);
-    if (a->edit_count > 0)
-        qsort(a->edits, a->edit_count, sizeof *a->edits, compare_edits);
-    return status;
-}
-
-/* ---- types of indices and extents ---- */
-
-/* Whether an int holds all values of a type. */
-static bool is_narrow(CXType type)
-{
-    switch (clang_getCanonicalType(type).kind) {
-    case CXType_Bool:
-    case CXType_Char_S:
-    case CXType_Char_U:
-    case CXType_SChar:
-    case CXType_UChar:
-    case CXType_Short:
-    case CXType_UShort:
-    case CXType_Int:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Whether all variables and parameters of a name, wherever they are declared, are narrow. */
-static bool is_narrow_name(const application *a, const char *name, size_t length)
-{
-    const rs_tree *tree = &a->program.tree;
-    bool found = false;
-    for (int node = 1; node < tree->node_count; node++) {
-        if (tree->nodes[node].kind != CXCursor_ParmDecl &&
-            tree->nodes[node].kind != CXCursor_VarDecl &&
-            tree->nodes[node].kind != CXCursor_EnumConstantDecl)
-            continue;
-        CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
-        const char *text = clang_getCString(spelling);
-        bool same = strlen(text) == length && memcmp(text, name, length) == 0;
-        clang_disposeString(spelling);
-        if (same && !is_narrow(rs_node_type(tree, node)))
-            return false;
-        found = found || same;
-    }
-    return found;
-}
-
-/* Whether an extent is made of ints alone: it is text, so its names are looked up. */
-static bool is_narrow_extent(const application *a, const char *extent)
-{
-    while (extent != NULL && *extent != '\0') {
-        size_t word = strspn(extent, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-                                     "0123456789");
-        bool digit = *extent >= '0' && *extent <= '9';
-        if (word == 0 && strchr("+-*/%() ", *extent) == NULL)
-            return false;
-        if (digit && (strspn(extent, "0123456789") != word || word > 9))
-            return false;
-        if (word > 0 && !digit && !is_narrow_name(a, extent, word))
-            return false;
-        extent += word > 0 ? word : 1;
-    }
-    return true;
-}
-
-static bool is_narrow_access(const application *a, const rs_grid_access *access)
-{
-    const rs_tree *tree = &a->program.tree;
-    const rs_grid *grid = &a->program.grids.grids[access->grid];
-    int node = access->node;
-    for (int d = 0; d < grid->rank; d++)
-        if (!is_narrow_extent(a, extent_of(a, access->grid, d)))
-            return false;
-    for (int d = rs_grid_subscripts(grid); d > 0; d--) {
-        if (!is_narrow(rs_node_type(tree, rs_node_child(tree, node, 1))))
-            return false;
-        node = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    }
-    return !grid->flat;
-}
-
-/* ---- output ---- */
-
-static bool is_narrow_class(const application *a, int class)
-{
-    for (int i = 0; i < a->found.access_count; i++)
-        if (rs_grid_class(&a->found, a->found.accesses[i].class) == class &&
-            is_changed(a, &a->found.accesses[i]) && !is_narrow_access(a, &a->found.accesses[i]))
-            return false;
-    return true;
-}
-
-static restride_status add_function(const application *a, int class, rs_text *out)
-{
-    static const restride_dialect dialects[] = {RESTRIDE_DIALECT_C, RESTRIDE_DIALECT_OPENCL_C,
-                                                RESTRIDE_DIALECT_CUDA_C};
-    rs_text prefix = RS_TEXT_EMPTY;
-    add_prefix(&prefix, class);
-    const rs_grid *grid = &a->program.grids.grids[class];
-    restride_dialect dialect = dialects[a->program.language];
-    restride_status status = prefix.failed
-                                 ? rs_fail_memory("an output")
-                                 : rs_flattening_write(out, dialect, grid->rank, a->layouts[class],
-                                                       prefix.data, is_narrow_class(a, class));
-    if (status == RESTRIDE_OK && grid->flat)
-        rs_flattening_write_rows(out, dialect, grid->rank, prefix.data);
-    rs_text_free(&prefix);
-    return status;
-}
-
-static bool is_used(const application *a, int class)
-{
-    for (int i = 0; i < a->found.access_count; i++)
-        if (rs_grid_class(&a->found, a->found.accesses[i].class) == class &&
-            is_changed(a, &a->found.accesses[i]))
-            return true;
-    return false;
-}
-
-static restride_status add_functions(const application *a, rs_text *out)
-{
-    restride_status status = RESTRIDE_OK;
-    if (a->program.language == RS_LANGUAGE_C)
-        rs_text_add_string(out, "#include <stdint.h>\n\n");
-    for (int g = 0; status == RESTRIDE_OK && g < a->found.grid_count; g++)
-        if (rs_grid_class(&a->found, g) == g && is_used(a, g))
-            status = add_function(a, g, out);
-    return status;
-}
-
-static restride_status write_source(const application *a, char **source)
-{
-    rs_text out = RS_TEXT_EMPTY;
-    restride_status status = a->program.included.failed ? rs_fail_memory("an output") : RESTRIDE_OK;
-    if (a->program.included.size > 0)
-        rs_text_format(&out, "%s\n", a->program.included.data);
-    if (status == RESTRIDE_OK)
-        status = add_functions(a, &out);
-    const char *shown = a->program.flat.shown;
-    size_t at = 0;
-    for (size_t e = 0; e < a->edit_count; e++) {
-        rs_text_add(&out, shown + at, a->edits[e].begin - at);
-        rs_text_add_string(&out, a->edits[e].text);
-        at = a->edits[e].end;
-    }
-    rs_text_add_string(&out, shown + at);
-    *source = status == RESTRIDE_OK ? rs_text_take(&out) : NULL;
-    rs_text_free(&out);
-    return status == RESTRIDE_OK && *source == NULL ? rs_fail_memory("an output") : status;
-}
-
 /* ---- reply ---- */
 
-static json_t *describe_grid(const application *a, int number)
+static json_t *describe_grid(const rs_application *a, int number)
 {
     const rs_grid *grid = &a->program.grids.grids[number];
     int class = rs_grid_class(&a->found, number);
@@ -554,8 +225,8 @@ static json_t *describe_grid(const application *a, int number)
     rs_flat_locate(&a->program.flat, grid->name, &file, &line);
     json_t *extents = json_array();
     for (int d = 0; d < grid->rank; d++)
-        json_array_append_new(extents, extent_of(a, number, d) != NULL
-                                           ? json_string(extent_of(a, number, d))
+        json_array_append_new(extents, rs_application_extent(a, number, d) != NULL
+                                           ? json_string(rs_application_extent(a, number, d))
                                            : json_null());
     rs_text rows = RS_TEXT_EMPTY;
     rs_flattening_add_rows(&rows, grid->rank);
@@ -584,7 +255,7 @@ static json_t *describe_grid(const application *a, int number)
     return entry;
 }
 
-static json_t *describe_accesses(const application *a)
+static json_t *describe_accesses(const rs_application *a)
 {
     json_t *accesses = json_array();
     for (int i = 0; i < a->found.access_count; i++) {
@@ -594,7 +265,7 @@ static json_t *describe_accesses(const application *a)
         size_t line;
         rs_flat_locate(&a->program.flat, node->begin, &file, &line);
         char *name = name_of(a, rs_grid_class(&a->found, access->class));
-        if (is_changed(a, access))
+        if (rs_application_changes(a, access))
             json_array_append_new(
                 accesses,
                 json_pack("{s:o, s:I, s:s}", "text",
@@ -605,10 +276,10 @@ static json_t *describe_accesses(const application *a)
     return accesses;
 }
 
-static restride_status describe(const application *a, json_t **reply)
+static restride_status describe(const rs_application *a, json_t **reply)
 {
     char *source;
-    restride_status status = write_source(a, &source);
+    restride_status status = rs_application_write(a, &source);
     if (status != RESTRIDE_OK)
         return status;
     json_t *grids = json_array(), *notes = json_array();
@@ -627,7 +298,7 @@ static restride_status describe(const application *a, json_t **reply)
 
 /* ---- all of it ---- */
 
-static restride_status make_tables(application *a)
+static restride_status make_tables(rs_application *a)
 {
     size_t count = (size_t)a->program.grids.count + 1;
     char ***const tables[] = {&a->wanted, &a->reasons, &a->layouts, &a->refused};
@@ -639,7 +310,7 @@ static restride_status make_tables(application *a)
     return RESTRIDE_OK;
 }
 
-static void free_all(application *a)
+static void free_all(rs_application *a)
 {
     char **const tables[] = {a->wanted, a->reasons, a->layouts, a->refused};
     for (int t = 0; t < 4; t++) {
@@ -656,7 +327,7 @@ static void free_all(application *a)
 }
 
 /* Members of structures have no flow of their own: `float (*grid)[64]` there is no grid. */
-static restride_status note_members(application *a)
+static restride_status note_members(rs_application *a)
 {
     const rs_tree *tree = &a->program.tree;
     for (int node = 1; node < tree->node_count; node++) {
@@ -681,7 +352,7 @@ static restride_status note_members(application *a)
 
 static restride_status work(void *context)
 {
-    application *a = context;
+    rs_application *a = context;
     restride_status status = make_tables(a);
     if (status == RESTRIDE_OK)
         status = check_names(a);
@@ -703,7 +374,7 @@ static restride_status work(void *context)
         status = rs_copies_check(&a->found, &a->program, a->layouts);
     if (status == RESTRIDE_OK)
         status = rs_propagation_close(&a->found);
-    return status == RESTRIDE_OK ? edit_all(a) : status;
+    return status == RESTRIDE_OK ? rs_application_edit(a) : status;
 }
 
 /* A header that is not there stays in the output, where it must not decide what else is. */
@@ -729,7 +400,7 @@ restride_status rs_apply_layout(const json_t *request, json_t **reply)
     const char *source = json_string_value(json_object_get(request, "source"));
     const char *file = json_string_value(json_object_get(request, "file"));
     const char *options = json_string_value(json_object_get(request, "options"));
-    application a = {.request = request};
+    rs_application a = {.request = request};
     restride_status status =
         source == NULL ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".")
                        : rs_analyze_read_launch(request, &a.launch);

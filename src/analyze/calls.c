@@ -1,6 +1,6 @@
-/* Calls: built-in functions by their meaning, the source's own functions by walking them in place,
- * all others by what they could touch. */
-#include "analyze/walk.h"
+/* Calls: functions that builtins.c knows by their meaning, the source's own by walking them in
+ * place, all others by what they could touch. */
+#include "analyze/builtins.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -15,16 +15,11 @@ typedef struct {
     int count;
 } arguments;
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* Whether a call is one of an operator that a class declares. */
 static bool is_operator(const char *name)
 {
     static const char word[] = "operator";
-    return starts_with(name, word) && rs_identifier_length(name) == strlen(word);
+    return rs_name_starts_with(name, word) && rs_identifier_length(name) == strlen(word);
 }
 
 static void read_name(const rs_walk *walk, int node, char name[NAME_ROOM])
@@ -72,8 +67,6 @@ static arguments read_arguments(const rs_walk *walk, int node)
     return list;
 }
 
-/* ---- built-in functions ---- */
-
 static rs_value dependent(rs_walk *walk, const rs_value *values, int count)
 {
     rs_value result = rs_value_unknown(0, false);
@@ -82,102 +75,6 @@ static rs_value dependent(rs_walk *walk, const rs_value *values, int count)
         result.data = result.data || rs_value_has_data(walk, &values[i]);
     }
     return result;
-}
-
-/* min, max and clamp: the bound is taken not to matter. */
-static rs_value clamp(rs_walk *walk, const rs_value *values, int count)
-{
-    rs_value result = values[0];
-    for (int i = 1; i < count; i++)
-        result = rs_value_merge(walk, &result, &values[i], "bounded");
-    result.approximated = true;
-    return result;
-}
-
-static rs_value multiply_add(rs_walk *walk, const rs_value *values, int count)
-{
-    rs_value product = rs_walk_operate(walk, '*', &values[0], &values[1]);
-    return count > 2 ? rs_walk_operate(walk, '+', &product, &values[2]) : product;
-}
-
-static rs_value same(rs_walk *walk, const rs_value *values, int count)
-{
-    (void)walk;
-    (void)count;
-    return values[0];
-}
-
-static const struct {
-    const char *name;
-    int least;
-    rs_value (*apply)(rs_walk *walk, const rs_value *values, int count);
-} functions[] = {{"min", 2, clamp},
-                 {"max", 2, clamp},
-                 {"clamp", 3, clamp},
-                 {"mul24", 2, multiply_add},
-                 {"__mul24", 2, multiply_add},
-                 {"__umul24", 2, multiply_add},
-                 {"mad24", 3, multiply_add},
-                 {"mad_sat", 3, multiply_add},
-                 {"convert_int", 1, same},
-                 {"convert_uint", 1, same},
-                 {"convert_int_rtz", 1, same},
-                 {"__builtin_expect", 1, same},
-                 {"__builtin_assume_aligned", 1, same},
-                 {"__cvta_generic_to_global", 1, same}};
-
-static void refer(rs_walk *walk, const rs_value *address, int node, int64_t lanes, bool reads,
-                  bool writes, bool atomic)
-{
-    CXType type = rs_node_type(walk->tree, node);
-    rs_reference *r = rs_walk_refer(walk, address, node, type);
-    if (r == NULL)
-        return;
-    rs_array *array = &walk->unit->arrays[address->array];
-    r->width = array->element * lanes;
-    r->read = reads;
-    r->written = writes;
-    r->atomic = atomic;
-    array->read = array->read || reads;
-    array->written = array->written || writes;
-    walk->stores += writes;
-}
-
-/* vloadN(i, p), vstoreN(v, i, p): N neighbouring elements from p + N*i on. */
-static bool vector_access(rs_walk *walk, const char *name, int node, const rs_value *values,
-                          int count, rs_value *result)
-{
-    bool store = starts_with(name, "vstore");
-    if (!store && !starts_with(name, "vload"))
-        return false;
-    int64_t lanes = strtol(name + (store ? 6 : 5), NULL, 10);
-    if (lanes == 0 || count < (store ? 3 : 2))
-        return false;
-    rs_value factor = rs_value_constant(lanes);
-    rs_value offset = rs_walk_operate(walk, '*', &values[store ? 1 : 0], &factor);
-    rs_value address = rs_walk_operate(walk, '+', &values[store ? 2 : 1], &offset);
-    if (address.kind == RS_VALUE_ADDRESS)
-        refer(walk, &address, node, lanes, !store, store, false);
-    *result = rs_value_unknown(rs_value_depends(walk, &address), true);
-    return true;
-}
-
-/* Atomic operations and cached loads touch what their first argument points to. */
-static bool single_access(rs_walk *walk, const char *name, int node, const rs_value *values,
-                          int count, rs_value *result)
-{
-    bool atomic = starts_with(name, "atom"), load = starts_with(name, "__ldg") ||
-                                                    starts_with(name, "__ldcg") ||
-                                                    starts_with(name, "__ldcs");
-    bool texture = starts_with(name, "tex1Dfetch");
-    if (!(atomic || load || texture) || count < 1 || values[0].kind != RS_VALUE_ADDRESS)
-        return false;
-    rs_value address = values[0];
-    if (texture && count > 1)
-        address = rs_walk_operate(walk, '+', &values[0], &values[1]);
-    refer(walk, &address, node, 1, true, atomic, atomic);
-    *result = rs_value_unknown(rs_value_depends(walk, &address), true);
-    return true;
 }
 
 /* ---- what is not followed ---- */
@@ -197,40 +94,11 @@ static void escape(rs_walk *walk, const rs_value *address, int node, bool writes
     array->written = array->written || writes;
 }
 
-static bool starts_with_one_of(const char *name, const char *const *starts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (starts_with(name, starts[i]))
-            return true;
-    return false;
-}
-
-/* Functions of the host that touch nothing that a loop's pattern is made of. */
-static bool is_housekeeping(const char *name)
-{
-    static const char *const starts[] = {
-        "free",       "malloc",     "calloc",     "realloc",     "exit",     "assert",
-        "__assert",   "fclose",     "fopen",      "pthread_",    "omp_",     "perror",
-        "cudaMalloc", "cudaFree",   "cudaEvent",  "cudaStream",  "cudaGet",  "cudaSet",
-        "cudaDevice", "cudaThread", "cudaLaunch", "cudaFuncSet", "cudaBind", "cudaUnbind",
-        "cudaConfig", "cudaSetup",  "clCreate",   "clRelease",   "clRetain", "clGet",
-        "clSet",      "clBuild",    "clFinish",   "clFlush",     "clWait",   "clUnload"};
-    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
-}
-
-/* Functions of the host that read what they are handed. */
-static bool only_reads(const char *name)
-{
-    static const char *const starts[] = {"printf", "fprintf", "puts", "fputs", "fwrite",
-                                         "strlen", "strcmp",  "atoi", "atof"};
-    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
-}
-
 bool rs_walk_only_reads(const rs_walk *walk, int node)
 {
     char name[NAME_ROOM];
     read_name(walk, node, name);
-    return rs_walk_routine(walk, node) < 0 && only_reads(name);
+    return rs_walk_routine(walk, node) < 0 && rs_function_only_reads(name);
 }
 
 /* A function of the language or of the system's headers keeps no addresses and calls nobody back.
@@ -242,7 +110,8 @@ bool rs_walk_is_harmless(const rs_walk *walk, int node)
     read_name(walk, node, name);
     bool function =
         !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_FunctionDecl;
-    return is_housekeeping(name) || only_reads(name) || starts_with(name, "__builtin") ||
+    return rs_function_is_housekeeping(name) || rs_function_only_reads(name) ||
+           rs_name_starts_with(name, "__builtin") ||
            (function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0);
 }
 
@@ -257,118 +126,10 @@ static bool is_stream(const rs_tree *tree, int node)
     return stream;
 }
 
-/*
- * Whether a function computes something from its arguments alone. Every other one may ask which
- * work-item it runs in.
- */
-static bool is_arithmetic(const char *name)
-{
-    static const char *const starts[] = {
-        "native_", "half_",  "fast_",  "convert_", "as_",        "__float",   "__double", "__int",
-        "__uint",  "__ll2",  "__ull2", "__half",   "__fadd",     "__fsub",    "__fmul",   "__fdiv",
-        "__fsqrt", "__frcp", "__fmaf", "make_",    "get_image_", "__builtin_"};
-    static const char *const names[] = {"abs",
-                                        "labs",
-                                        "abs_diff",
-                                        "fabs",
-                                        "sqrt",
-                                        "rsqrt",
-                                        "cbrt",
-                                        "floor",
-                                        "ceil",
-                                        "round",
-                                        "rint",
-                                        "trunc",
-                                        "lround",
-                                        "lrint",
-                                        "fract",
-                                        "exp",
-                                        "exp2",
-                                        "exp10",
-                                        "expm1",
-                                        "log",
-                                        "log2",
-                                        "log10",
-                                        "log1p",
-                                        "pow",
-                                        "pown",
-                                        "powr",
-                                        "sin",
-                                        "cos",
-                                        "tan",
-                                        "asin",
-                                        "acos",
-                                        "atan",
-                                        "atan2",
-                                        "sinh",
-                                        "cosh",
-                                        "tanh",
-                                        "hypot",
-                                        "fmod",
-                                        "fmin",
-                                        "fmax",
-                                        "fdim",
-                                        "fma",
-                                        "mad",
-                                        "mad_hi",
-                                        "mul_hi",
-                                        "ldexp",
-                                        "ilogb",
-                                        "sign",
-                                        "mix",
-                                        "step",
-                                        "dot",
-                                        "cross",
-                                        "length",
-                                        "distance",
-                                        "copysign",
-                                        "select",
-                                        "rotate",
-                                        "clz",
-                                        "ctz",
-                                        "popcount",
-                                        "hadd",
-                                        "rhadd",
-                                        "add_sat",
-                                        "sub_sat",
-                                        "bitselect",
-                                        "__mulhi",
-                                        "__umulhi",
-                                        "__clz",
-                                        "__ffs",
-                                        "__popc",
-                                        "__brev",
-                                        "__fdividef",
-                                        "__expf",
-                                        "__logf",
-                                        "__log2f",
-                                        "__powf",
-                                        "__sinf",
-                                        "__cosf",
-                                        "umin",
-                                        "umax",
-                                        "isnan",
-                                        "isinf",
-                                        "get_work_dim",
-                                        "get_sub_group_size",
-                                        "get_max_sub_group_size",
-                                        "get_num_sub_groups"};
-    size_t length = strlen(name);
-    if (starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]))
-        return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t own = strlen(names[i]);
-        bool suffix = length == own || (length == own + 1 && name[own] == 'f');
-        if (suffix && starts_with(name, names[i]))
-            return true;
-    }
-    return false;
-}
-
 static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
-    bool quiet = is_housekeeping(name);
+    bool quiet = rs_function_is_housekeeping(name);
     for (int i = 0; i < list->count && walk->program->language == RS_LANGUAGE_CUDA; i++)
         if (rs_node_type(walk->tree, list->nodes[i]).kind == CXType_Record)
             rs_walk_mark_strange(walk, node, walk->loop); /* what it holds is not followed */
@@ -379,9 +140,10 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
         int argument = rs_node_inner(walk->tree, list->nodes[i]);
         if (values[i].kind == RS_VALUE_ADDRESS && !quiet && argument >= 0 &&
             !is_stream(walk->tree, argument))
-            escape(walk, &values[i], argument, !only_reads(name));
+            escape(walk, &values[i], argument, !rs_function_only_reads(name));
         /* A variable whose address is handed over can become anything. */
-        if (values[i].kind == RS_VALUE_POINTER && values[i].key == 0 && !only_reads(name))
+        if (values[i].kind == RS_VALUE_POINTER && values[i].key == 0 &&
+            !rs_function_only_reads(name))
             rs_walk_disturb(walk, RS_STORED_ANYTHING, false, true);
         else if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
@@ -398,7 +160,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
         loads = loads || values[i].kind == RS_VALUE_ADDRESS;
     result.data = loads;
     result.lost = loads && !quiet; /* a pointer may be one of those that were handed over */
-    if (!is_arithmetic(name)) {
+    if (!rs_function_is_arithmetic(name)) {
         result.depends |= rs_walk_lane(walk);
         result.data = result.data || walk->unit->kernel;
     }
@@ -741,15 +503,7 @@ rs_value rs_walk_call(rs_walk *walk, int node)
         values[i] = takes_reference(walk, node, routine, i)
                         ? reference_value(walk, list.nodes[i], routine != NULL)
                         : rs_walk_evaluate(walk, list.nodes[i]);
-    bool done = false;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && !done && routine == NULL; i++)
-        if (strcmp(functions[i].name, name) == 0 && list.count >= functions[i].least) {
-            result = functions[i].apply(walk, values, list.count);
-            done = true;
-        }
-    done =
-        done || (routine == NULL && (vector_access(walk, name, node, values, list.count, &result) ||
-                                     single_access(walk, name, node, values, list.count, &result)));
+    bool done = routine == NULL && rs_walk_builtin(walk, name, node, values, list.count, &result);
     if (!done && routine != NULL)
         result = call_routine(walk, routine, node, &list, values);
     else if (!done)

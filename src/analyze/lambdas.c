@@ -41,11 +41,6 @@ static size_t introducer_end(const rs_tree *tree, int lambda)
     return at;
 }
 
-static bool has_text(const rs_tree *tree, size_t begin, size_t end, const char *text)
-{
-    return begin < end && memmem(tree->text + begin, end - begin, text, strlen(text)) != NULL;
-}
-
 static void add_capture(captures *all, CXCursor declared)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
@@ -91,7 +86,7 @@ static captures read_captures(const rs_tree *tree, int lambda)
 {
     captures all = {.count = 0, .followed = body_of(tree, lambda) >= 0};
     size_t begin = tree->nodes[lambda].begin + 1, end = introducer_end(tree, lambda);
-    if (has_text(tree, begin, end, "*this") || has_text(tree, begin, end, "..."))
+    if (rs_text_has(tree, begin, end, "*this") || rs_text_has(tree, begin, end, "..."))
         all.followed = false;
     for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
         CXCursor declared = clang_getCursorReferenced(tree->nodes[child].cursor);
@@ -229,7 +224,8 @@ bool rs_walk_enter_lambda(rs_walk *walk, int node)
     if (lambda == NULL || !all.followed)
         return false;
     int body = body_of(tree, node);
-    bool changes = has_text(tree, introducer_end(tree, node), tree->nodes[body].begin, "mutable");
+    bool changes =
+        rs_text_has(tree, introducer_end(tree, node), tree->nodes[body].begin, "mutable");
     for (int i = 0; i < all.count; i++) {
         CXType type = clang_getCursorType(all.declared[i]);
         uint64_t key = rs_cursor_key(walk, all.declared[i]);

@@ -60,8 +60,7 @@ bool rs_walk_is_virtual(const rs_walk *walk, int node)
         is_final(clang_getCursorSemanticParent(method)))
         return false;
     const rs_node *callee = &tree->nodes[tree->nodes[node].first];
-    bool qualified =
-        memmem(tree->text + callee->begin, callee->end - callee->begin, "::", 2) != NULL;
+    bool qualified = rs_text_has(tree, callee->begin, callee->end, "::");
     return !qualified && !is_whole_object(tree, rs_walk_object(walk, node));
 }
 

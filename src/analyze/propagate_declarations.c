@@ -9,6 +9,7 @@
 #include "source/query.h"
 #include "source/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_array(CXType type)

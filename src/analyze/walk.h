@@ -3,8 +3,10 @@
  * its value (a polynomial in the iteration symbols, or an address in an array). Called functions
  * are walked in place.
  *
- * environment.c keeps the variables, expressions.c, places.c and loads.c evaluate, calls.c enters
- * functions, loops.c makes iteration symbols, statements.c does the rest.
+ * environment.c keeps the variables; expressions.c, arithmetic.c, assignments.c (evaluate.h),
+ * places.c and loads.c evaluate, arrays.c has what they touch; calls.c enters functions, builtins.c
+ * knows those of the languages, lambdas.c function objects and objects.c what else classes do;
+ * loops.c makes iteration symbols, statements.c does the rest.
  */
 #ifndef RS_ANALYZE_WALK_H
 #define RS_ANALYZE_WALK_H
@@ -201,19 +203,31 @@ rs_value rs_walk_move(rs_walk *walk, const rs_value *address, const rs_polynomia
 
 /* expressions.c */
 rs_value rs_walk_evaluate(rs_walk *walk, int node);
+
+/* arithmetic.c */
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
 
 /* The value of a node in an integer type: a number that may not fit is another symbol. */
 rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type);
 
-/* A node's text as one line, to be compared; and cut at 60 bytes, to be shown. The caller frees. */
+/* expressions.c: a node's text as one line, to be compared; and cut at 60 bytes, to be shown. The
+ * caller frees. */
 char *rs_walk_source(const rs_walk *walk, int node);
 char *rs_walk_text(const rs_walk *walk, int node);
 
-/* places.c */
+/* arrays.c */
 bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
-bool rs_kind_is_record(enum CXTypeKind kind);  /* vectors, too */
-bool rs_cursor_is_global(CXCursor declared);
+bool rs_cursor_is_global(CXCursor declared);   /* a variable outside all functions */
+rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
+
+/* A variable that was not met before: an array has its address. */
+rs_value rs_walk_declare(rs_walk *walk, CXCursor declared);
+
+/* A number that is the same in all iterations: a symbol of its own. */
+rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, CXType type);
+
+/* places.c */
+bool rs_kind_is_record(enum CXTypeKind kind); /* vectors, too */
 bool rs_walk_is_pointer(const rs_walk *walk, int node);
 
 /*
@@ -223,9 +237,6 @@ bool rs_walk_is_pointer(const rs_walk *walk, int node);
 rs_location rs_place_variable(uint64_t key);
 rs_location rs_place_none(rs_walk *walk);
 rs_location rs_place_lost(rs_walk *walk, int base);
-
-/* A number that is the same in all iterations: a symbol of its own. */
-rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, CXType type);
 
 /* The value of a record with what is known of its members. */
 rs_value rs_value_copy_of(const rs_walk *walk, const rs_value *value, uint64_t key);
@@ -259,10 +270,8 @@ bool rs_walk_has(const rs_walk *walk, uint64_t key);
 /* The columns of all loops around the place that is walked. */
 uint64_t rs_walk_columns(const rs_walk *walk);
 bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
-rs_value rs_walk_declare(rs_walk *walk, CXCursor declared); /* an array: its address */
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
 uint64_t rs_name_key(const char *name); /* of what the source itself does not declare */
-rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
 rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
 void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction);
 int rs_walk_line(const rs_walk *walk, int node);
@@ -341,12 +350,14 @@ bool rs_walk_thread_copy(rs_walk *walk, uint64_t key, const char *member, rs_val
 uint64_t rs_walk_lane(rs_walk *walk);
 uint64_t rs_walk_anything(rs_walk *walk);
 
-/* loops.c */
+/* for_parts.c */
 typedef struct {
     int begin, condition, step, body; /* nodes; -1 for none */
 } rs_for_parts;
 
 rs_for_parts rs_for_read(const rs_tree *tree, int node);
+
+/* loops.c */
 void rs_walk_for(rs_walk *walk, int node);
 void rs_walk_while(rs_walk *walk, int node, int condition, int body);
 void rs_walk_do(rs_walk *walk, int node, int condition, int body);

@@ -15,6 +15,15 @@ bool rs_text_is(const rs_tree *tree, size_t begin, size_t end, const char *word)
     return end >= begin && rs_word_equals(tree->text, begin, end - begin, word);
 }
 
+bool rs_text_has(const rs_tree *tree, size_t begin, size_t end, const char *word)
+{
+    const size_t length = strlen(word);
+    for (size_t at = begin; at + length <= end; at++)
+        if (strncmp(tree->text + at, word, length) == 0)
+            return true;
+    return false;
+}
+
 int rs_node_child(const rs_tree *tree, int node, int which)
 {
     int child = tree->nodes[node].first;

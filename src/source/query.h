@@ -7,6 +7,9 @@
 /* Whether the bytes [begin, end) of the text are `word`, white space aside. */
 bool rs_text_is(const rs_tree *tree, size_t begin, size_t end, const char *word);
 
+/* Whether a text stands somewhere in the bytes [begin, end). */
+bool rs_text_has(const rs_tree *tree, size_t begin, size_t end, const char *word);
+
 /* Child number `which` of a node; -1 when there is none. */
 int rs_node_child(const rs_tree *tree, int node, int which);
 int rs_node_child_count(const rs_tree *tree, int node);

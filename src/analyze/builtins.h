@@ -1,0 +1,23 @@
+/* See builtins.c. */
+#ifndef RS_ANALYZE_BUILTINS_H
+#define RS_ANALYZE_BUILTINS_H
+
+#include "analyze/walk.h"
+
+/* The value of a call by its meaning, with the references that it makes; false for all others. */
+bool rs_walk_builtin(rs_walk *walk, const char *name, int node, const rs_value *values, int count,
+                     rs_value *result);
+
+/* Functions of the host that touch nothing that a loop's pattern is made of. */
+bool rs_function_is_housekeeping(const char *name);
+
+/* Functions of the host that read what they are handed. */
+bool rs_function_only_reads(const char *name);
+
+/* Whether a function computes something from its arguments alone. Every other one may ask which
+ * work-item it runs in. */
+bool rs_function_is_arithmetic(const char *name);
+
+bool rs_name_starts_with(const char *text, const char *prefix);
+
+#endif
