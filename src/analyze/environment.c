@@ -371,6 +371,7 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
     result.approximated = a->approximated || b->approximated;
     if (a->kind == RS_VALUE_NUMBER && b->kind == RS_VALUE_NUMBER) {
         result = rs_value_number(a->number);
+        result.approximated = a->approximated || b->approximated;
         if (!rs_polynomial_equal(&a->number, &b->number)) {
             if (!common_case(walk, &a->number, &b->number, &result.number))
                 result.number = rs_walk_auxiliary(

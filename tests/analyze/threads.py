@@ -278,6 +278,8 @@ EARLY = "__device__ void early(int &k, int c) { if (c) { k = 5; return; } k += 1
 cuda("returned early", "int k = threadIdx.x; early(k, n); o[k] = 1; found(k, n); o[k + 1] = 2;",
      {"o[k]": {"approximated": True}, "o[k + 1]": UNKNOWN}, before=EARLY)
 cuda("left early", "int k = 6; switch (n) { case 1: if (n > 7) { k = threadIdx.x; break; } k = 6; } o[k] = 1;", {"o[k]": {"approximated": True}})
+cuda("approximated both ways", "int k = 0; switch (n) { case 0: k = threadIdx.x; case 1: k += 2; break; default: return; } o[k] = 1; "
+     "int m = 0; if (n) m = threadIdx.x; int l = m; if (n > 3) l = m; x[l] = 1;", {"o[k]": {"approximated": True}, "x[l]": {"approximated": True}})
 CLASSES = """struct keeper { int *p; __device__ keeper(int &q) : p(&q) {} __device__ ~keeper() { *p = 3; } };
 struct base { int v; __device__ virtual int get() { return 1; } };
 struct derived : base { __device__ int get() override { return threadIdx.x; } };
