@@ -104,7 +104,8 @@ static bool single_access(rs_walk *walk, const char *name, int node, const rs_va
     if (texture && count > 1)
         address = rs_walk_operate(walk, '+', &values[0], &values[1]);
     refer(walk, &address, node, 1, true, atomic, atomic);
-    *result = rs_value_unknown(rs_value_depends(walk, &address), true);
+    uint64_t varies = atomic ? rs_walk_anything(walk) : 0; /* each work-item's comes in turn */
+    *result = rs_value_unknown(rs_value_depends(walk, &address) | varies, true);
     return true;
 }
 

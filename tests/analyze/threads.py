@@ -268,6 +268,8 @@ kernel("statements that have a value", "int y = 0, t = ({ int q = 3; y = get_glo
 kernel("members that are arrays", "many q; put(&q, get_global_id(0)); o[q.p[1].x] = 1; p.p[0].x = get_global_id(0); o[p.p[0].x] = p.p[1].x;",
        {"o[q.p[1].x]": UNKNOWN, "o[p.p[0].x]": UNKNOWN}, parameters="many p, global float *o, int n",
        before="typedef struct { int x, y; } two; typedef struct { two p[2]; } many; void put(many *q, int v) { q->p[1].x = v; }")
+kernel("results of atomic functions", "int k = atomic_inc(&c[n]); o[k] = 1;", {"o[k]": UNKNOWN, "atomic_inc(&c[n])": SAME},
+       parameters="global int *c, global float *o, int n")
 kernel("any dimension", "for (int d = 0; d < n; d++) o[get_global_id(d)] = 1;", {"o[get_global_id(d)]": UNKNOWN})
 
 
