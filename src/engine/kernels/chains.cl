@@ -551,8 +551,8 @@ KERNEL turn_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
 
 KERNEL turn_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint listed, ulong count,
-                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS,
-                   TILE_PARAMETERS, LOCAL_ARRAY(WORD, cells))
+                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS, TILE_PARAMETERS,
+                   LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     POSITION leader = listed ? positions[LEADERS + GROUP_ID] : (POSITION)GROUP_ID;
