@@ -7,7 +7,6 @@
 #include "analyze/deep.h"
 #include "analyze/extents.h"
 #include "analyze/flattening.h"
-#include "analyze/headers.h"
 #include "analyze/walk.h"
 #include "source/query.h"
 #include "source/words.h"
@@ -377,24 +376,6 @@ static restride_status work(void *context)
     return status == RESTRIDE_OK ? rs_application_edit(a) : status;
 }
 
-/* A header that is not there stays in the output, where it must not decide what else is. */
-static restride_status check_conditions(const rs_program *program,
-                                        const rs_program_request *request)
-{
-    const rs_flat *flat = &program->flat;
-    for (size_t i = 0; i < flat->unknown_count && program->lacks_header; i++) {
-        bool own = rs_text_defines(request->source, flat->unknown[i].name);
-        for (size_t f = 0; f < flat->file_count && !own; f++)
-            own = flat->is_read[f] && rs_file_defines(flat->files[f], flat->unknown[i].name);
-        if (!own)
-            return rs_fail(RESTRIDE_UNSUPPORTED,
-                           "%s: A header was not found that may define %s, which a condition asks "
-                           "for; name its folder behind --, with -I.",
-                           request->file, flat->unknown[i].name);
-    }
-    return RESTRIDE_OK;
-}
-
 restride_status rs_apply_layout(const json_t *request, json_t **reply)
 {
     const char *source = json_string_value(json_object_get(request, "source"));
@@ -415,8 +396,11 @@ restride_status rs_apply_layout(const json_t *request, json_t **reply)
         status = rs_fail(RESTRIDE_UNSUPPORTED, "%s:%d: %s", wanted.file,
                          a.set.note_count > 0 ? a.set.notes[0].line : 0,
                          a.set.note_count > 0 ? a.set.notes[0].sentence : "It cannot be read.");
-    if (status == RESTRIDE_OK)
-        status = check_conditions(&a.program, &wanted);
+    /* What it defines may decide conditions, and its declarations be those of what is changed. */
+    if (status == RESTRIDE_OK && a.program.missing != NULL)
+        status =
+            rs_fail(RESTRIDE_UNSUPPORTED, "%s was not found; name its folder behind --, with -I.",
+                    a.program.missing);
     if (status == RESTRIDE_OK)
         status = rs_run_deep(work, &a);
     if (status == RESTRIDE_OK)

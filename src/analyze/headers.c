@@ -6,7 +6,6 @@
 
 #include "base/folder.h"
 #include "base/text.h"
-#include "source/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,13 +66,6 @@ restride_status rs_headers_add(rs_headers *headers, const char *name)
     if (ok)
         close(file);
     free(path);
-    char **grown = realloc(headers->names, (headers->count + 1) * sizeof *grown);
-    char *kept = grown == NULL ? NULL : strdup(name);
-    if (grown != NULL)
-        headers->names = grown;
-    if (kept == NULL)
-        return rs_fail_memory("the name of a header");
-    headers->names[headers->count++] = kept;
     return ok ? RESTRIDE_OK : rs_fail(RESTRIDE_IO, "An empty file for %s could not be made.", name);
 }
 
@@ -81,47 +73,40 @@ void rs_headers_free(rs_headers *headers)
 {
     rs_folder_remove(headers->root);
     free(headers->folder);
-    for (size_t i = 0; i < headers->count; i++)
-        free(headers->names[i]);
-    free(headers->names);
     memset(headers, 0, sizeof *headers);
-}
-
-bool rs_text_defines(const char *text, const char *macro)
-{
-    static const char word[] = "define";
-    const size_t length = strlen(macro);
-    for (const char *c = text; (c = strstr(c, word)) != NULL;) {
-        c += strlen(word);
-        const char *name = c + strspn(c, " \t");
-        if (name > c && strncmp(name, macro, length) == 0 && rs_identifier_length(name) == length)
-            return true;
-    }
-    return false;
-}
-
-bool rs_file_defines(const char *file, const char *macro)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    bool found = rs_text_read_file(&text, file) == RESTRIDE_OK && text.data != NULL &&
-                 rs_text_defines(text.data, macro);
-    rs_text_free(&text);
-    return found;
 }
 
 bool rs_headers_is_usual(const char *name)
 {
-    static const char *const starts[] = {"cuda",   "CL/",     "sys/",    "OpenCL/", "device_",
-                                         "math",   "texture", "vector",  "driver_", "curand",
-                                         "cublas", "thrust/", "helper_", "sm_",     "cooperative_"};
-    static const char *const whole[] = {
-        "assert.h", "complex.h", "ctype.h",    "errno.h",   "fcntl.h",  "fenv.h",
-        "float.h",  "getopt.h",  "inttypes.h", "iso646.h",  "limits.h", "locale.h",
-        "malloc.h", "memory.h",  "omp.h",      "pthread.h", "setjmp.h", "signal.h",
-        "stdarg.h", "stdbool.h", "stddef.h",   "stdint.h",  "stdio.h",  "stdlib.h",
-        "string.h", "strings.h", "tgmath.h",   "time.h",    "unistd.h", "wchar.h"};
+    static const char *const starts[] = {"cuda",    "device_", "math",        "texture",
+                                         "vector",  "driver_", "curand",      "cublas",
+                                         "helper_", "sm_",     "cooperative_"};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return rs_headers_is_system(name);
+}
+
+bool rs_headers_is_system(const char *name)
+{
+    static const char *const folders[] = {"CL/", "OpenCL/", "sys/", "thrust/"};
+    static const char *const whole[] = {
+        "assert.h",    "complex.h",       "cooperative_groups.h",
+        "ctype.h",     "cublas_v2.h",     "cuda.h",
+        "cuda_fp16.h", "cuda_runtime.h",  "cuda_runtime_api.h",
+        "curand.h",    "curand_kernel.h", "device_launch_parameters.h",
+        "errno.h",     "fcntl.h",         "fenv.h",
+        "float.h",     "getopt.h",        "inttypes.h",
+        "iso646.h",    "limits.h",        "locale.h",
+        "malloc.h",    "math.h",          "math_constants.h",
+        "memory.h",    "omp.h",           "pthread.h",
+        "setjmp.h",    "signal.h",        "stdarg.h",
+        "stdbool.h",   "stddef.h",        "stdint.h",
+        "stdio.h",     "stdlib.h",        "string.h",
+        "strings.h",   "tgmath.h",        "time.h",
+        "unistd.h",    "vector_types.h",  "wchar.h"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(name, folders[i], strlen(folders[i])) == 0)
             return true;
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (strcmp(name, whole[i]) == 0)

@@ -74,21 +74,6 @@ static char *missing_header(const char *failure)
     return mark == NULL || mark == failure ? NULL : strndup(failure, (size_t)(mark - failure));
 }
 
-/* Whether a line of the source itself has a header's name in quotes. */
-static bool includes_quoted(const char *source, bool own, size_t line, const char *name)
-{
-    for (; own && line > 1 && source != NULL; line--) {
-        source = strchr(source, '\n');
-        source = source == NULL ? NULL : source + 1;
-    }
-    if (!own || source == NULL)
-        return false;
-    const char *quote = strchr(source, '"'), *end = source + strcspn(source, "\n");
-    size_t length = strlen(name);
-    return quote != NULL && quote < end && strncmp(quote + 1, name, length) == 0 &&
-           quote[length + 1] == '"';
-}
-
 /* Removes one cause of a failed run; false when nothing can be done. */
 static bool repair_source(rs_program *program, const rs_program_request *request, char *source,
                           rs_headers *headers, rs_model_set *notes)
@@ -101,12 +86,14 @@ static bool repair_source(rs_program *program, const rs_program_request *request
         rs_model_note(notes, file, (int)flat->failure_line,
                       "%s was not found; it counts as empty, and what it declares is guessed.",
                       name);
-    bool usual = supplied && rs_headers_is_usual(name);
-    program->lacks_header = program->lacks_header || (supplied && !usual);
+    if (supplied && !rs_headers_is_system(name) && program->missing == NULL) {
+        rs_text missing = RS_TEXT_EMPTY;
+        rs_text_format(&missing, "%s:%zu: The header %s", file, flat->failure_line, name);
+        program->missing = rs_text_take(&missing);
+    }
     /* The source's own line stays where it is; a header of the user's becomes text without it. */
-    if (supplied && request->language != RS_LANGUAGE_OPENCL &&
-        !includes_quoted(source, strcmp(file, request->file) == 0, flat->failure_line, name))
-        rs_text_format(&program->included, usual ? "#include <%s>\n" : "#include \"%s\"\n", name);
+    if (supplied && request->language != RS_LANGUAGE_OPENCL && rs_headers_is_usual(name))
+        rs_text_format(&program->included, "#include <%s>\n", name);
     free(name);
     if (supplied)
         return true;
@@ -148,8 +135,6 @@ static restride_status flatten(rs_program *program, const rs_program_request *re
     restride_status status = RESTRIDE_OK;
     for (int round = 0; round <= HEADER_LIMIT; round++) {
         bool had_folder = headers->folder != NULL;
-        options->left = headers->names;
-        options->left_count = headers->count;
         status = rs_flatten(&program->flat, &flat);
         if (status != RESTRIDE_OK || program->flat.failure == NULL)
             break;
@@ -479,7 +464,7 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
 {
     memset(program, 0, sizeof *program);
     program->language = request->language;
-    rs_headers headers = {NULL, NULL, NULL, 0};
+    rs_headers headers = {NULL, NULL};
     rs_options options;
     restride_status status = rs_options_parse(&options, request->options);
     if (status != RESTRIDE_OK)
@@ -508,6 +493,7 @@ void rs_program_free(rs_program *program)
 {
     free(program->errors);
     free(program->supplied);
+    free(program->missing);
     rs_text_free(&program->included);
     rs_tree_free(&program->tree);
     rs_grids_free(&program->grids);

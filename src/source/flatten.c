@@ -42,24 +42,15 @@ static bool is_unroll(const char *line, const char **tail)
     return true;
 }
 
-/* Whether the line is an #include that the compiler reads, of a system's header or of one of
- * `left`; *tail is what follows the first word. */
-static bool is_left_include(const char *line, const rs_flat_request *request, const char **tail)
+/* Whether the line is "#include <...>"; *tail is what follows the first word. */
+static bool is_system_include(const char *line, const char **tail)
 {
     const char *c = skip_blanks(line);
     if (*c != '#')
         return false;
     c = skip_blanks(c + 1);
     *tail = c + strlen("include");
-    if (!starts_with(c, "include"))
-        return false;
-    c = skip_blanks(*tail);
-    for (size_t i = 0; *c == '"' && i < request->options->left_count; i++) {
-        size_t length = strlen(request->options->left[i]);
-        if (strncmp(c + 1, request->options->left[i], length) == 0 && c[length + 1] == '"')
-            return true;
-    }
-    return *c == '<';
+    return starts_with(c, "include") && *skip_blanks(*tail) == '<';
 }
 
 /* The length of a line without the flags of a marker "# LINE "FILE" FLAGS": only those of cpp
@@ -89,7 +80,7 @@ static void write_input(rs_text *input, const rs_flat_request *request)
         if (!continued && is_unroll(line, &tail)) {
             rs_text_add_string(input, RS_UNROLL_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
-        } else if (!continued && request->system_headers && is_left_include(line, request, &tail)) {
+        } else if (!continued && request->system_headers && is_system_include(line, &tail)) {
             rs_text_add_string(input, RS_INCLUDE_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
         } else {

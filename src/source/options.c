@@ -109,7 +109,7 @@ static bool sort_word(rs_options *options, const char *word, const char *raw, si
 
 restride_status rs_options_parse(rs_options *options, const char *text)
 {
-    *options = (rs_options){0};
+    *options = (rs_options){NULL, 0, NULL, NULL, NULL};
     rs_text rest = RS_TEXT_EMPTY;
     bool ok = replace(&options->standard, "CL1.2");
     const char *cursor = text;
@@ -151,7 +151,7 @@ void rs_options_free(rs_options *options)
     free(options->rest);
     free(options->standard);
     free(options->refused);
-    *options = (rs_options){0};
+    *options = (rs_options){NULL, 0, NULL, NULL, NULL};
 }
 
 static void add_word(rs_text *text, const char *word)

@@ -13,11 +13,9 @@
 typedef struct {
     char **preprocessor; /* "-DNAME=1", "-Ifolder", ... in their order */
     size_t preprocessor_count;
-    char *rest;        /* the other options as they were written, separated by spaces */
-    char *standard;    /* the value of the last -cl-std, or "CL1.2" */
-    char *const *left; /* where system headers stay: names in quotes that do, too; not owned */
-    size_t left_count;
-    char *refused; /* the first option that changes how structures or files are read, or NULL */
+    char *rest;     /* the other options as they were written, separated by spaces */
+    char *standard; /* the value of the last -cl-std, or "CL1.2" */
+    char *refused;  /* the first option that changes how structures or files are read, or NULL */
 } rs_options;
 
 /* Splits at white space; "..." and '...' group, a backslash keeps the next character. */

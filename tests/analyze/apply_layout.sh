@@ -263,18 +263,20 @@ expect 0 "$restride" analyze --apply layout headers.c --layout 'grid: i/4 j i%4'
 grep -q '_offset(' headers.new.c || complain "headers.c was not changed"
 expect 0 "$cc" -std=gnu11 -c -o headers.o headers.new.c
 
-# A header that is not found stays, too, and does not decide over a condition.
+# Headers of the user's that are not found may define and declare anything; found ones become text.
 mkdir -p far
-printf '#ifndef FAR_H\n#define FAR_H\nenum { far_value = 7 };\n#endif\n' >far/far.h
+printf 'enum { far_value = 7 };\n' >far/math_far.h
 printf '#ifndef OWN_H\n#define OWN_H\n#include "near.h"\n#endif\n' >own.h
-printf 'enum { near_value = 3 };\n' >far/near.h
-printf '#include "own.h"\n#  include "far.h"\nvoid k(int n, float grid[n][9], int i, int j) { grid[i][j] = far_value + near_value; }\n' >missing.c
-expect 0 "$restride" analyze --apply layout missing.c --layout 'grid: i/4 j i%4' -o missing.new.c
+printf '#ifndef STEP\n#define STEP 3\n#endif\n' >far/near.h
+printf '#include "own.h"\n#  include "math_far.h"\nvoid k(int n, float grid[n][9], int i, int j) { grid[i][j] = far_value + STEP; }\n' >missing.c
+expect 1 "$restride" analyze --apply layout missing.c --layout 'grid: i/4 j i%4' -o missing.new.c
+says err 'own.h:3: The header near.h was not found; name its folder behind --, with -I.'
+printf '#include "math_far.h"\nvoid k(int n, float grid[n][9], int i, int j) { grid[i][j] = 1; }\n' >missing_too.c
+expect 1 "$restride" analyze --apply layout missing_too.c --layout 'grid: i/4 j i%4' -o missing.new.c
+says err 'missing_too.c:1: The header math_far.h was not found'
+expect 0 "$restride" analyze --apply layout missing.c --layout 'grid: i/4 j i%4' -o missing.new.c -- -Ifar
 grep -q '_offset(' missing.new.c || complain "missing.c was not changed"
-expect 0 "$cc" -std=gnu11 -Ifar -c -o missing.o missing.new.c
-printf '#include "far.h"\n#ifdef FAR_H\nvoid k(int n, float grid[n][9], int i, int j) { grid[i][j] = 1; }\n#endif\n' >asked.c
-expect 1 "$restride" analyze --apply layout asked.c --layout 'grid: i/4 j i%4' -o asked.new.c
-says err 'A header was not found that may define FAR_H'
+expect 0 "$cc" -std=gnu11 -c -o missing.o missing.new.c
 
 # Loops in loops that declare pointers are walked twice each; too many are told with their line.
 python3 -c 'n = 25
