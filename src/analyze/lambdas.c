@@ -6,6 +6,7 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static bool is_referred(const rs_tree *tree, int lambda, CXCursor declared)
             clang_equalCursors(clang_getCursorReferenced(tree->nodes[child].cursor), declared) == 0)
             continue;
         size_t before = tree->nodes[child].begin;
-        while (before > tree->nodes[lambda].begin && tree->text[before - 1] == ' ')
+        while (before > tree->nodes[lambda].begin && isspace((unsigned char)tree->text[before - 1]))
             before--;
         return tree->text[before - 1] == '&';
     }
@@ -82,6 +83,82 @@ static void add_named(const rs_tree *tree, int lambda, int node, captures *all)
         add_named(tree, lambda, child, all);
 }
 
+static bool names(const rs_tree *tree, int node, CXCursor declared)
+{
+    node = node < 0 ? -1 : rs_node_inner(tree, node);
+    return node >= 0 && tree->nodes[node].kind == CXCursor_DeclRefExpr &&
+           clang_equalCursors(clang_getCursorReferenced(tree->nodes[node].cursor), declared) != 0;
+}
+
+static bool names_within(const rs_tree *tree, int node, CXCursor declared)
+{
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (names(tree, child, declared) || names_within(tree, child, declared))
+            return true;
+    return false;
+}
+
+/* Whether a member of a variable, or of one of those, has something done to it. */
+static bool is_part(const rs_tree *tree, int node, CXCursor declared)
+{
+    for (; node >= 0; node = tree->nodes[rs_node_inner(tree, node)].first) {
+        if (names(tree, node, declared))
+            return true;
+        if (tree->nodes[rs_node_inner(tree, node)].kind != CXCursor_MemberRefExpr)
+            return false;
+    }
+    return false;
+}
+
+static bool has_call(const rs_tree *tree, int node)
+{
+    if (tree->nodes[node].kind == CXCursor_CallExpr)
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (has_call(tree, child))
+            return true;
+    return false;
+}
+
+/* Whether a variable is known by another name, or used by other objects, which the body of a
+ * function object may call, at or below a node: by its address, as a reference, or in their
+ * bodies. */
+static bool is_shared(const rs_tree *tree, int node, int lambda, CXCursor declared)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    bool bound = kind == CXCursor_CallExpr || kind == CXCursor_VarDecl;
+    if (rs_node_is_prefix(tree, node, "&") && is_part(tree, tree->nodes[node].first, declared))
+        return true;
+    if (kind == CXCursor_LambdaExpr && node != lambda && has_call(tree, lambda) &&
+        names_within(tree, node, declared))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+        /* What is read or copied has a conversion around it. */
+        bool whole = tree->nodes[child].kind == CXCursor_DeclRefExpr ||
+                     tree->nodes[child].kind == CXCursor_MemberRefExpr;
+        if ((bound && whole && is_part(tree, child, declared)) ||
+            is_shared(tree, child, lambda, declared))
+            return true;
+    }
+    return false;
+}
+
+/* What is captured by copy is walked under the variable's own name. So the object must not change
+ * its copy, and nothing that its body does may reach the variable. */
+static bool stays(const rs_tree *tree, int lambda, const captures *all)
+{
+    int function = lambda;
+    while (tree->nodes[function].parent > 0)
+        function = tree->nodes[function].parent;
+    if (all->count > 0 && rs_text_has(tree, introducer_end(tree, lambda),
+                                      tree->nodes[body_of(tree, lambda)].begin, "mutable"))
+        return false;
+    for (int i = 0; i < all->count; i++)
+        if (is_shared(tree, function, lambda, all->declared[i]))
+            return false;
+    return true;
+}
+
 static captures read_captures(const rs_tree *tree, int lambda)
 {
     captures all = {.count = 0, .followed = body_of(tree, lambda) >= 0};
@@ -97,10 +174,11 @@ static captures read_captures(const rs_tree *tree, int lambda)
         else if (!is_referred(tree, lambda, declared))
             add_capture(&all, declared);
     }
-    while (begin < end && tree->text[begin] == ' ')
+    while (begin < end && isspace((unsigned char)tree->text[begin]))
         begin++;
     if (tree->text[begin] == '=' && all.followed)
         add_named(tree, lambda, body_of(tree, lambda), &all);
+    all.followed = all.followed && stays(tree, lambda, &all);
     return all;
 }
 
@@ -192,28 +270,6 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
 
 /* ---- calls ---- */
 
-static bool names(const rs_tree *tree, int node, CXCursor declared)
-{
-    node = node < 0 ? -1 : rs_node_inner(tree, node);
-    return node >= 0 && tree->nodes[node].kind == CXCursor_DeclRefExpr &&
-           clang_equalCursors(clang_getCursorReferenced(tree->nodes[node].cursor), declared) != 0;
-}
-
-/* Whether an object may change its own copy of a variable, which its next call finds. */
-static bool may_change(const rs_tree *tree, int node, CXCursor declared)
-{
-    bool assigned = rs_node_is_assignment(tree, node) || rs_node_is_prefix(tree, node, "&");
-    if (assigned && names(tree, tree->nodes[node].first, declared))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
-        bool handed = tree->nodes[node].kind == CXCursor_CallExpr ||
-                      tree->nodes[node].kind == CXCursor_VarDecl;
-        if ((handed && names(tree, child, declared)) || may_change(tree, child, declared))
-            return true;
-    }
-    return false;
-}
-
 bool rs_walk_enter_lambda(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
@@ -223,23 +279,11 @@ bool rs_walk_enter_lambda(rs_walk *walk, int node)
         lambda->entered = true;
     if (lambda == NULL || !all.followed)
         return false;
-    int body = body_of(tree, node);
-    bool changes =
-        rs_text_has(tree, introducer_end(tree, node), tree->nodes[body].begin, "mutable");
     for (int i = 0; i < all.count; i++) {
         CXType type = clang_getCursorType(all.declared[i]);
         uint64_t key = rs_cursor_key(walk, all.declared[i]);
         copy_value(walk, key_of(walk, node, all.declared[i], "kept"), key, type);
         copy_value(walk, key, key_of(walk, node, all.declared[i], "copy"), type);
-        int known = rs_walk_find(walk, key);
-        if (!changes || !may_change(tree, body, all.declared[i]))
-            continue;
-        rs_value value = rs_value_unknown(rs_walk_anything(walk), true);
-        if (known >= 0 && walk->values[known].kind == RS_VALUE_ADDRESS) {
-            value = walk->values[known];
-            value.lost = true;
-        }
-        rs_walk_set(walk, key, &value);
     }
     walk->self = lambda->self;
     memcpy(walk->self_name, lambda->self_name, sizeof walk->self_name);

@@ -60,8 +60,11 @@ bool rs_walk_is_virtual(const rs_walk *walk, int node)
         is_final(clang_getCursorSemanticParent(method)))
         return false;
     const rs_node *callee = &tree->nodes[tree->nodes[node].first];
-    bool qualified = rs_text_has(tree, callee->begin, callee->end, "::");
-    return !qualified && !is_whole_object(tree, rs_walk_object(walk, node));
+    int object = rs_walk_object(walk, node);
+    size_t begin = object >= 0 && tree->nodes[object].end < callee->end ? tree->nodes[object].end
+                                                                        : callee->begin;
+    bool qualified = rs_text_has(tree, begin, callee->end, "::");
+    return !qualified && !is_whole_object(tree, object);
 }
 
 /* ---- constructors ---- */
@@ -83,7 +86,10 @@ static bool is_plain(const rs_tree *tree, int node)
         int target = first < 0 ? -1 : rs_node_inner(tree, first);
         CXCursor field = target < 0 ? clang_getNullCursor()
                                     : clang_getCursorReferenced(tree->nodes[target].cursor);
+        int object = target < 0 ? -1 : tree->nodes[target].first;
         if (target < 0 || clang_getCursorKind(field) != CXCursor_FieldDecl ||
+            (object >= 0 &&
+             tree->nodes[rs_node_inner(tree, object)].kind != CXCursor_CXXThisExpr) ||
             rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(field)).kind))
             return false;
     }
@@ -91,6 +97,26 @@ static bool is_plain(const rs_tree *tree, int node)
         if (!is_plain(tree, child))
             return false;
     return true;
+}
+
+/* Bases, members with constructors and defaults of members do what no line of the constructor says.
+ */
+static enum CXChildVisitResult find_unsaid(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    bool is_field = kind == CXCursor_FieldDecl;
+    if (kind == CXCursor_CXXBaseSpecifier ||
+        (is_field && clang_isPODType(clang_getCursorType(cursor)) == 0)) {
+        *(bool *)data = true;
+        return CXChildVisit_Break;
+    }
+    if (clang_isExpression(kind) && kind != CXCursor_IntegerLiteral &&
+        kind != CXCursor_FloatingLiteral) {
+        *(bool *)data = true;
+        return CXChildVisit_Break;
+    }
+    return is_field ? CXChildVisit_Recurse : CXChildVisit_Continue;
 }
 
 bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor)
@@ -101,8 +127,11 @@ bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor)
         return true; /* of a type of the language */
     for (int i = 1; i < tree->node_count; i++)
         if (tree->nodes[i].kind == CXCursor_Constructor &&
-            clang_equalCursors(tree->nodes[i].cursor, defined) != 0)
-            return is_plain(tree, i);
+            clang_equalCursors(tree->nodes[i].cursor, defined) != 0) {
+            bool unsaid = false;
+            clang_visitChildren(clang_getCursorSemanticParent(defined), find_unsaid, &unsaid);
+            return !unsaid && is_plain(tree, i);
+        }
     return false;
 }
 

@@ -192,7 +192,8 @@ rs_extended_type rs_grid_store(rs_grid_walk *w, int target, rs_extended_type typ
     uint64_t key = 0;
     int inner = rs_node_inner(w->tree, target);
     if (!rs_grid_locate(w, target, &key)) {
-        rs_grid_evaluate(w, target);
+        rs_extended_type before = rs_grid_evaluate(w, target);
+        rs_grid_keep(w, before, node, "a place that is not followed may change the address");
         rs_grid_keep(w, type, node, "a place that is not followed gets the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }

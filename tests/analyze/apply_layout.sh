@@ -263,6 +263,11 @@ expect 0 "$restride" analyze --apply layout headers.c --layout 'grid: i/4 j i%4'
 grep -q '_offset(' headers.new.c || complain "headers.c was not changed"
 expect 0 "$cc" -std=gnu11 -c -o headers.o headers.new.c
 
+# In C++ a pointer may be chosen and assigned to.
+printf '// restride: grid g[n][m]\nvoid f(int n, int m, float *g, float *h)\n{\n    float *t = g;\n    (n > 3 ? t : g) = h;\n    t[2 * m + 3] = 1;\n}\n' >chosen.cu
+expect 0 "$restride" analyze --apply layout chosen.cu --layout 'g: i/4 j i%4' -o chosen.new.cu
+says out 'g .line 2.: kept: chosen.cu:5: a place that is not followed may change the address of g'
+
 # Headers of the user's that are not found may define and declare anything; found ones become text.
 mkdir -p far
 printf 'enum { far_value = 7 };\n' >far/math_far.h

@@ -313,6 +313,15 @@ cuda("a function object in a method", "m.run(threadIdx.x);", {"p[i * 2]": {"tran
      before="struct machine { float *p; __device__ void run(int n) { auto f = [this](int i) { p[i * 2] = 1; }; f(n); } };", parameters="machine m")
 cuda("a function object that gives a place", "auto f = [](float &r) -> float & { r = 2; return r; }; f(o[threadIdx.x]) = 3;",
      {"r": {**BESIDE, "write": True}, "f(o[threadIdx.x])": {**BESIDE, "write": True}})
+cuda("a function object beside which its variable changes", "int k = 0; auto f = [k, x](int &r, int i) { r = i; x[k] = i; }; f(k, threadIdx.x); o[k] = 1;",
+     {"o[k]": {"approximated": True}})
+cuda("a function object that another one reaches", "int k = 1; auto g = [&] { k = threadIdx.x; }; auto f = [=] { g(); x[k] = 1; }; f(); x[k + 64] = 2;",
+     {"x[k + 64]": {"approximated": True}})
+cuda("captures behind the end of a line", "int k = threadIdx.x; auto f = [\n=]() { o[k] = 1; }; k = 5; f();", {"o[k]": {"matrix": [["1"]], "offset": ["0"]}})
+cuda("a virtual call of an object of a namespace", "o[ns::inst->get()] = 1;", {"o[ns::inst->get()]": {"approximated": True}},
+     before="struct base { __device__ virtual int get() { return 1; } }; namespace ns { __device__ base *inst; }")
+cuda("a constructor that writes elsewhere", "two p; p.a = 5; filler f(p); o[p.a] = 1;", {"o[p.a]": {"approximated": True}},
+     before="struct two { int a, b; }; struct filler { int z; __device__ filler(two &q) { q.a = threadIdx.x; z = 1; } };")
 cuda("a function object of a structure", "two p; p.a = threadIdx.x; p.b = 3; auto f = [p, o] { o[p.a + p.b] = 1; }; p.a = 0; f(); x[p.a] = 2;",
      {"o[p.a + p.b]": {"matrix": [["1"]], "offset": ["3"]}, "x[p.a]": SAME}, before="struct two { int a, b; };")
 
