@@ -14,6 +14,7 @@
 #include "cli/parts.h"
 #include "cli/plot.h"
 #include "cli/progress.h"
+#include "cli/run_report.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -207,7 +208,7 @@ static double conversion_speed(const json_t *run)
 {
     const json_t *conversions = json_object_get(run, "conversions");
     double seconds = number_of(conversions, "seconds");
-    return seconds > 0 ? 2e-9 * number_of(conversions, "bytes") / seconds : 0;
+    return seconds > 0 ? 2e-9 * rs_run_report_timed(conversions, RS_CONVERTED_BYTES) / seconds : 0;
 }
 
 static bool same_result(const json_t *a, const json_t *b)

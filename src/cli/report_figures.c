@@ -2,6 +2,7 @@
  * are paid back. */
 #include "cli/page.h"
 #include "cli/plot.h"
+#include "cli/run_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -159,15 +160,16 @@ void rs_page_add_time_line(rs_text *page, const json_t *report)
 static void launch_seconds(const json_t *kernel, double *own, double *rewritten)
 {
     const json_t *policy = json_object_get(kernel, "policy");
-    double moved = rs_page_number(kernel, "transformed_launches");
-    double stayed = rs_page_number(kernel, "launches") - moved;
+    const double launches = rs_run_report_timed(kernel, RS_LAUNCHES);
+    const double moved = rs_run_report_timed(kernel, RS_MOVED_LAUNCHES);
+    const double stayed = launches - moved;
     double moved_seconds = rs_page_number(kernel, "transformed_seconds");
     *own = rs_page_number(policy, "own_seconds");
     *rewritten = rs_page_number(policy, "rewritten_seconds");
     if (*own <= 0 && stayed > 0)
         *own = (rs_page_number(kernel, "seconds") - moved_seconds) / stayed;
-    if (*own <= 0 && rs_page_number(kernel, "launches") > 0)
-        *own = rs_page_number(kernel, "baseline_seconds") / rs_page_number(kernel, "launches");
+    if (*own <= 0 && launches > 0)
+        *own = rs_page_number(kernel, "baseline_seconds") / launches;
     if (*rewritten <= 0 && moved > 0)
         *rewritten = moved_seconds / moved;
 }
@@ -294,7 +296,8 @@ static void add_curve(rs_text *page, const json_t *kernel, double conversions)
 void rs_page_add_break_even(rs_text *page, const json_t *report)
 {
     const json_t *sums = json_object_get(report, "marshal");
-    double seconds = rs_page_number(sums, "seconds"), bytes = rs_page_number(sums, "bytes");
+    const double seconds = rs_page_number(sums, "seconds");
+    const double bytes = rs_run_report_timed(sums, RS_CONVERTED_BYTES);
     rs_text curves = RS_TEXT_EMPTY;
     size_t i;
     json_t *kernel;

@@ -59,7 +59,8 @@ static void add_head(rs_text *page, const json_t *report)
 typedef struct {
     rs_run_counts counts;
     double marshal_seconds, marshal_bytes, marshal_count;
-    const json_t *baseline; /* NULL: none */
+    double timed_bytes, timed_count; /* of conversions that the seconds are of */
+    const json_t *baseline;          /* NULL: none */
 } totals;
 
 static totals add_up(const json_t *report)
@@ -69,15 +70,21 @@ static totals add_up(const json_t *report)
     sums.marshal_seconds = rs_page_number(marshal, "seconds");
     sums.marshal_bytes = rs_page_number(marshal, "bytes");
     sums.marshal_count = rs_page_number(marshal, "count");
+    sums.timed_bytes = rs_run_report_timed(marshal, RS_CONVERTED_BYTES);
+    sums.timed_count = rs_run_report_timed(marshal, RS_CONVERSIONS);
     sums.baseline = json_object_get(report, "baseline");
     return sums;
 }
 
-static void add_time_card(rs_text *page, double seconds, const char *label)
+/* Of `timed` out of all launches or conversions. */
+static void add_time_card(rs_text *page, double seconds, const char *label, double timed,
+                          double all)
 {
     rs_text_add_string(page, "<div class=\"card\"><b>");
     rs_page_time(page, seconds);
-    rs_text_format(page, "</b>%s</div>\n", label);
+    rs_text_format(page, "</b>%s", label);
+    rs_run_report_add_share(page, timed, all);
+    rs_text_add_string(page, "</div>\n");
 }
 
 /* What the kernels gained against the baseline. */
@@ -111,8 +118,9 @@ static void add_cards(rs_text *page, const totals *sums)
     if (arguments[RS_TRIED] > 0)
         rs_text_format(page, "<div class=\"card\"><b>%zu</b>tried there, not kept</div>\n",
                        arguments[RS_TRIED]);
-    add_time_card(page, counts->seconds, "in kernels");
-    add_time_card(page, sums->marshal_seconds, "in conversions");
+    add_time_card(page, counts->seconds, "in kernels", counts->timed, counts->launches);
+    add_time_card(page, sums->marshal_seconds, "in conversions", sums->timed_count,
+                  sums->marshal_count);
     if (json_object_get(sums->baseline, "speedup") != NULL)
         rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
                        rs_page_number(sums->baseline, "speedup"));
@@ -127,7 +135,7 @@ static void add_cards(rs_text *page, const totals *sums)
     }
     if (sums->marshal_seconds > 0)
         rs_text_format(page, ", %.1f GB/s read and written",
-                       2e-9 * sums->marshal_bytes / sums->marshal_seconds);
+                       2e-9 * sums->timed_bytes / sums->marshal_seconds);
     rs_text_add_string(page, ".");
     if (json_object_get(sums->baseline, "speedup") != NULL) {
         add_gain(page, sums->baseline);
@@ -270,7 +278,8 @@ static void add_argument(rs_text *page, const json_t *argument)
     rs_text_add_string(page, "</td><td></td></tr>\n");
 }
 
-/* "600, 1.20 ms", and how many of them were in another layout, if not all or none. */
+/* "600, 1.20 ms", of how many of them that is and how many were in another layout, if not all or
+ * none. */
 static void add_launches(rs_text *page, const json_t *kernel)
 {
     const double launches = rs_page_number(kernel, "launches");
@@ -281,6 +290,7 @@ static void add_launches(rs_text *page, const json_t *kernel)
     }
     rs_text_format(page, "%.0f, ", launches);
     rs_page_time(page, rs_page_number(kernel, "seconds"));
+    rs_run_report_add_share(page, rs_run_report_timed(kernel, RS_LAUNCHES), launches);
     if (moved > 0 && moved < launches)
         rs_text_format(page, "<br><span class=\"soft\">%.0f in the other layout</span>", moved);
 }

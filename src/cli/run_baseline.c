@@ -78,22 +78,32 @@ static void note_uncompared(json_t *report, size_t count)
                          count, count == 1 ? " was" : "s were"));
 }
 
+static void note_untimed(json_t *report, size_t count)
+{
+    if (count > 0)
+        json_array_append_new(json_object_get(report, "notes"),
+                              json_sprintf("%zu kernel%s no launch with a time in this run or in "
+                                           "the baseline: not compared.",
+                                           count, count == 1 ? " has" : "s have"));
+}
+
 /* Runs may differ in how often they launch a kernel: what counts is the time of a launch. */
 typedef struct {
-    double before, after, launches; /* of the kernels that both launched */
-    size_t scaled;                  /* so many of them were launched another number of times */
+    double before, after, launches; /* timed ones of the kernels that are compared */
+    size_t scaled;                  /* so many of them have another number of timed launches */
 } comparison;
 
 static void compare_kernel(comparison *sums, json_t *kernel, const json_t *earlier)
 {
-    const double launches = number(kernel, "launches");
-    const double before = number(earlier, "seconds") / number(earlier, "launches") * launches;
+    const double launches = rs_run_report_timed(kernel, RS_LAUNCHES);
+    const double launches_before = rs_run_report_timed(earlier, RS_LAUNCHES);
+    const double before = number(earlier, "seconds") / launches_before * launches;
     json_object_set_new(kernel, "baseline_seconds", json_real(before));
-    json_object_set(kernel, "baseline_launches", json_object_get(earlier, "launches"));
+    json_object_set_new(kernel, "baseline_launches", json_integer((json_int_t)launches_before));
     sums->before += before;
     sums->after += number(kernel, "seconds");
     sums->launches += launches;
-    sums->scaled += number(earlier, "launches") != launches;
+    sums->scaled += launches_before != launches;
 }
 
 static void note_scaled(json_t *report, size_t count)
@@ -101,27 +111,31 @@ static void note_scaled(json_t *report, size_t count)
     if (count > 0)
         json_array_append_new(
             json_object_get(report, "notes"),
-            json_sprintf("%zu kernel%s launched another number of times than in the baseline: "
+            json_sprintf("%zu kernel%s another number of timed launches than in the baseline: "
                          "compared by the time of a launch.",
-                         count, count == 1 ? " was" : "s were"));
+                         count, count == 1 ? " has" : "s have"));
 }
 
 void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path)
 {
     comparison sums = {0, 0, 0, 0};
-    size_t i, uncompared = 0;
+    size_t i, uncompared = 0, untimed = 0;
     json_t *kernel, *earlier = json_copy(json_object_get(baseline, "kernels"));
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         json_t *same = take_same(earlier, kernel);
-        if (number(same, "launches") > 0 && number(kernel, "launches") > 0) {
+        if (rs_run_report_timed(same, RS_LAUNCHES) > 0 &&
+            rs_run_report_timed(kernel, RS_LAUNCHES) > 0) {
             compare_kernel(&sums, kernel, same);
+        } else if (number(same, "launches") > 0 && number(kernel, "launches") > 0) {
+            untimed++;
         } else if (number(same, "launches") + number(kernel, "launches") > 0) {
             uncompared++;
         }
         json_decref(same);
     }
     note_uncompared(report, uncompared + count_launched(earlier));
+    note_untimed(report, untimed);
     note_scaled(report, sums.scaled);
     json_decref(earlier);
     const double marshal = number(json_object_get(report, "marshal"), "seconds");

@@ -59,8 +59,9 @@ static void count_one(json_t *report, const char *key)
  * yet anything. */
 static void forget_zeros(json_t *report, json_t *part)
 {
-    static const char *const counts[] = {"launches", "transformed_launches", "seconds",
-                                         "transformed_seconds", "policy"};
+    static const char *const counts[] = {
+        "launches", "transformed_launches", "timed_launches", "timed_transformed_launches",
+        "seconds",  "transformed_seconds",  "policy"};
     size_t i;
     json_t *kernel;
     bool has_counts = false;
@@ -101,7 +102,8 @@ static void add_part(json_t *report, json_t *part)
         forget_zeros(report, part);
     }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
-    static const char *const sums[] = {"count", "bytes", "seconds", "parts", "part_bytes"};
+    static const char *const sums[] = {"count",   "bytes", "timed",     "timed_bytes",
+                                       "seconds", "parts", "part_bytes"};
     const json_t *process = json_object_get(part, "process");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]), process);
@@ -228,14 +230,14 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     json_t *words = json_array();
     for (char **word = program; *word != NULL; word++)
         json_array_append_new(words, rs_json_string(*word));
-    json_t *report =
-        json_pack("{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:f, s:i, s:i}, "
-                  "s:[], s:[], s:i, s:i, s:i, s:i}",
-                  "restride", RS_VERSION, "program", words, "policy", policy, "tile",
-                  (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status,
-                  "signal", result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0,
-                  "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0,
-                  "unfinished", 0, "running", 0, "uncounted", 0);
+    json_t *report = json_pack(
+        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:i, s:i, s:f, s:i, s:i}, "
+        "s:[], s:[], s:i, s:i, s:i, s:i}",
+        "restride", RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile,
+        "seconds", result->seconds, "exit_status", result->exit_status, "signal", result->signal,
+        "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0, "timed_bytes", 0,
+        "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0,
+        "unfinished", 0, "running", 0, "uncounted", 0);
     DIR *directory = report != NULL && folder != NULL ? opendir(folder) : NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         rs_text path = RS_TEXT_EMPTY;
@@ -279,6 +281,7 @@ rs_run_counts rs_run_report_count(const json_t *report)
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         counts.launches += json_number_value(json_object_get(kernel, "launches"));
+        counts.timed += rs_run_report_timed(kernel, RS_LAUNCHES);
         counts.seconds += json_number_value(json_object_get(kernel, "seconds"));
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
@@ -294,6 +297,31 @@ rs_run_counts rs_run_report_count(const json_t *report)
                     : planes        ? "the SoA layout"
                                     : "another layout";
     return counts;
+}
+
+double rs_run_report_timed(const json_t *object, rs_timed_amount amount)
+{
+    static const struct {
+        const char *timed, *all, *seconds;
+    } names[] = {
+        [RS_LAUNCHES] = {"timed_launches", "launches", "seconds"},
+        [RS_MOVED_LAUNCHES] = {"timed_transformed_launches", "transformed_launches",
+                               "transformed_seconds"},
+        [RS_CONVERSIONS] = {"timed", "count", "seconds"},
+        [RS_CONVERTED_BYTES] = {"timed_bytes", "bytes", "seconds"},
+    };
+    const json_t *timed = json_object_get(object, names[amount].timed);
+    if (timed != NULL)
+        return json_number_value(timed);
+    return json_number_value(json_object_get(object, names[amount].seconds)) > 0
+               ? json_number_value(json_object_get(object, names[amount].all))
+               : 0;
+}
+
+void rs_run_report_add_share(rs_text *text, double timed, double all)
+{
+    if (timed < all)
+        rs_text_format(text, " (%.0f of %.0f)", timed, all);
 }
 
 /* What the layout gained against the baseline, when there is one. */
@@ -389,21 +417,27 @@ static void print_all_counts(const json_t *report, bool with_times, FILE *stream
 {
     const rs_run_counts counts = rs_run_report_count(report);
     const json_t *marshal = json_object_get(report, "marshal");
-    double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
-    double gigabytes = json_number_value(json_object_get(marshal, "bytes")) * 1e-9;
+    const double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
+    const double gigabytes = rs_run_report_timed(marshal, RS_CONVERTED_BYTES) * 1e-9;
+    rs_text launched = RS_TEXT_EMPTY, converted = RS_TEXT_EMPTY;
+    rs_run_report_add_share(&launched, counts.timed, counts.launches);
+    rs_run_report_add_share(&converted, rs_run_report_timed(marshal, RS_CONVERSIONS),
+                            json_number_value(json_object_get(marshal, "count")));
     print_counts(&counts, stream);
     print_commands(&counts, marshal, stream);
     if (with_times)
         fprintf(stream,
-                "restride: kernels %.3f s, conversions %.6f s (%.0f GB/s read and written), the "
-                "whole run "
-                "%.3f s.\n",
-                counts.seconds, marshal_seconds,
+                "restride: kernels %.3f s%s, conversions %.6f s%s (%.0f GB/s read and written), "
+                "the whole run %.3f s.\n",
+                counts.seconds, launched.data != NULL ? launched.data : "", marshal_seconds,
+                converted.data != NULL ? converted.data : "",
                 marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
                 json_number_value(json_object_get(report, "seconds")));
     else
         print_choice(report, stream);
     print_gain(report, stream);
+    rs_text_free(&launched);
+    rs_text_free(&converted);
 }
 
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)

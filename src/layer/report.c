@@ -93,6 +93,8 @@ static void join(rs_kernel_facts *facts, rs_kernel_facts *joining)
 {
     facts->launches += joining->launches;
     facts->transformed_launches += joining->transformed_launches;
+    facts->timed_launches += joining->timed_launches;
+    facts->timed_transformed += joining->timed_transformed;
     facts->seconds += joining->seconds;
     facts->transformed_seconds += joining->transformed_seconds;
     rs_timing_move(joining, facts);
@@ -261,6 +263,7 @@ void rs_report_forget(void)
 {
     for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next) {
         facts->launches = facts->transformed_launches = 0;
+        facts->timed_launches = facts->timed_transformed = 0;
         facts->seconds = facts->transformed_seconds = 0;
         facts->is_inherited = true;
     }
@@ -273,10 +276,12 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
 {
     const char *reason = reason_of(facts, at_end);
     json_t *kernel = json_pack(
-        "{s:o, s:i, s:o, s:I, s:I, s:f, s:f, s:o}", "name", rs_json_string(facts->name), "program",
-        (int)facts->program_number, "source", json_sprintf("%016llx", facts->source), "launches",
-        (json_int_t)facts->launches, "transformed_launches",
-        (json_int_t)facts->transformed_launches, "seconds", facts->seconds, "transformed_seconds",
+        "{s:o, s:i, s:o, s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "name", rs_json_string(facts->name),
+        "program", (int)facts->program_number, "source", json_sprintf("%016llx", facts->source),
+        "launches", (json_int_t)facts->launches, "transformed_launches",
+        (json_int_t)facts->transformed_launches, "timed_launches",
+        (json_int_t)facts->timed_launches, "timed_transformed_launches",
+        (json_int_t)facts->timed_transformed, "seconds", facts->seconds, "transformed_seconds",
         facts->transformed_seconds, "arguments", arguments_of(facts, at_end));
     if (reason != NULL && (facts->launches == 0 || facts->launches > facts->transformed_launches))
         json_object_set_new(kernel, "held_reason", rs_json_string(reason));
@@ -292,14 +297,16 @@ json_t *rs_report_describe(bool at_end)
     for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
         if (!facts->is_inherited || facts->launches > 0)
             json_array_append_new(kernels, describe_kernel(facts, at_end));
-    return json_pack(
-        "{s:i, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:f, s:I, s:I}, s:O?, s:o}",
-        "process", (int)getpid(), "process_start", (json_int_t)rs_process_start(getpid()), "at_end",
-        (int)at_end, "counted_seconds", rs_layer_clock() - rs_the_layer.loaded_at, "policy",
-        rs_policy_name(rs_the_layer.settings.policy), "tile",
-        (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels", kernels,
-        "marshal", "count", (json_int_t)sums.count, "bytes", (json_int_t)sums.bytes, "seconds",
-        sums.seconds, "parts", (json_int_t)sums.part_count, "part_bytes",
-        (json_int_t)sums.part_bytes, "notes", report.notes, "timeline",
-        at_end ? rs_timing_line() : json_array());
+    return json_pack("{s:i, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
+                     "s:I}, s:O?, s:o}",
+                     "process", (int)getpid(), "process_start",
+                     (json_int_t)rs_process_start(getpid()), "at_end", (int)at_end,
+                     "counted_seconds", rs_layer_clock() - rs_the_layer.loaded_at, "policy",
+                     rs_policy_name(rs_the_layer.settings.policy), "tile",
+                     (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
+                     kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
+                     (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",
+                     (json_int_t)sums.timed_bytes, "seconds", sums.seconds, "parts",
+                     (json_int_t)sums.part_count, "part_bytes", (json_int_t)sums.part_bytes,
+                     "notes", report.notes, "timeline", at_end ? rs_timing_line() : json_array());
 }

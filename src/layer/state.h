@@ -118,6 +118,8 @@ typedef struct rs_kernel_facts {
     unsigned long long source; /* hash of the program's source and options */
     size_t launches;
     size_t transformed_launches;
+    size_t timed_launches; /* of them all, those whose times are in the seconds */
+    size_t timed_transformed;
     double seconds;
     double transformed_seconds;    /* of them, in the rewritten form */
     struct rs_known_kernel *known; /* what policy auto chose by, or NULL */

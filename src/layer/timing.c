@@ -65,10 +65,14 @@ static void count_time(const rs_timed *timed, double seconds)
 {
     rs_kernel_facts *facts = timed->facts;
     if (facts == NULL) {
+        timing.conversions.timed_count++;
+        timing.conversions.timed_bytes += timed->bytes;
         timing.conversions.seconds += seconds;
         rs_knowledge_add_conversion(timed->device, timed->bytes, seconds);
         return;
     }
+    facts->timed_launches++;
+    facts->timed_transformed += timed->rewritten;
     facts->seconds += seconds;
     if (timed->rewritten)
         facts->transformed_seconds += seconds;
@@ -159,7 +163,7 @@ void rs_timing_forget(void)
         if (timing.open[i].known != NULL)
             rs_policy_lose_time(&timing.open[i].known->knowledge, timing.open[i].rewritten);
     timing.open_count = timing.bar_count = 0;
-    timing.conversions = (rs_conversion_sums){0, 0, 0, 0, 0};
+    timing.conversions = (rs_conversion_sums){.count = 0};
 }
 
 bool rs_timing_holds(cl_event event)

@@ -48,6 +48,7 @@ cl_event rs_timing_open_launch(const rs_known_kernel *known);
 typedef struct {
     size_t count;
     size_t bytes;
+    size_t timed_count, timed_bytes; /* of them, those whose times are in the seconds */
     double seconds;
     size_t part_count, part_bytes; /* of parts.h; not in the sums above */
 } rs_conversion_sums;

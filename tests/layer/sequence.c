@@ -11,6 +11,7 @@
  *   n  the same, with a kernel of a    y  becomes this program again, with the
  *      long name for s                    commands that are left
  *   o  overwrites its environment
+ *   h  launches twenty times and waits for the first
  *   k  forks a child that goes on; first, it does so behind the first call of OpenCL
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
@@ -108,6 +109,20 @@ static void launch(cl_kernel kernel)
             model[i].f[k] -= (float)k;
     for (size_t i = 0; kernel == plain && i < count; i++)
         model[i].f[0] *= 0.5f;
+}
+
+static void launch_and_wait_for_the_first(void)
+{
+    enum { LAUNCHES = 20 };
+    cl_event first;
+    for (int i = 0; i < LAUNCHES; i++)
+        check(clEnqueueNDRangeKernel(queue, grow, 1, NULL, &count, NULL, 0, NULL,
+                                     i == 0 ? &first : NULL),
+              "clEnqueueNDRangeKernel");
+    check(clWaitForEvents(1, &first), "clWaitForEvents");
+    clReleaseEvent(first);
+    for (int i = 0; i < LAUNCHES; i++)
+        items_grow(model, count);
 }
 
 static void fill(item *items, size_t first, size_t end)
@@ -215,6 +230,9 @@ static void carry_out(char command)
         exit(0);
     case 'k':
         go_on_in_a_child();
+        break;
+    case 'h':
+        launch_and_wait_for_the_first();
         break;
     case 'z':
         sleep_nanoseconds(TENTH);

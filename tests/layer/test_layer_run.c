@@ -258,9 +258,59 @@ static void test_baseline_of_more_launches(void **state)
     assert_int_equal(number_of(kernel_of(loaded, "grow"), "baseline_launches"), 20);
     json_decref(loaded);
     assert_non_null(strstr(errors(), "(5.00 times); the conversions were paid back after 3.2 "));
-    assert_non_null(strstr(errors(), "1 kernel was launched another number of times than in the"));
+    assert_non_null(strstr(errors(), "1 kernel has another number of timed launches than in the"));
     snprintf(text, sizeof text, "paid back after %.1f launches of 4", paid);
     assert_non_null(strstr(text_of(page), text));
+}
+
+/* A part that is written while launches are under way has the times of few of them: those alone are
+ * compared. */
+static void test_baseline_of_an_unfinished_run(void **state)
+{
+    (void)state;
+    char baseline[128], page[128], text[160];
+    snprintf(baseline, sizeof baseline, "%s", in_folder("baseline.json"));
+    snprintf(page, sizeof page, "%s", in_folder("page.html"));
+    static const char run_it[] = "%s run --policy off --report %s --report %s%s -- %s %s 1000000";
+    assert_int_equal(
+        exit_status(run(run_it, RESTRIDE_PROGRAM, baseline, page, "", SEQUENCE_PROGRAM, "wlllllr")),
+        0);
+    snprintf(text, sizeof text, " --baseline %s", baseline);
+    assert_int_equal(exit_status(run(run_it, RESTRIDE_PROGRAM, report_path, page, text,
+                                     SEQUENCE_PROGRAM, "wzzzzzzzzzzzzzzzzzzzzhe")),
+                     0);
+    json_t *loaded = report();
+    const json_t *grow = kernel_of(loaded, "grow"), *compared = json_object_get(loaded, "baseline");
+    const long timed = number_of(grow, "timed_launches");
+    assert_int_equal(number_of(grow, "launches"), 20);
+    assert_in_range(timed, 1, 19);
+    assert_int_equal(number_of(grow, "baseline_launches"), 5);
+    assert_int_equal(number_of(compared, "compared_launches"), timed);
+    const double speedup = json_number_value(json_object_get(compared, "speedup"));
+    assert_true(speedup > 0.1 && speedup < 10); /* by 20 launches it would be some 20 */
+    snprintf(text, sizeof text, " s (%ld of 20), conversions ", timed);
+    assert_non_null(strstr(errors(), text));
+    snprintf(text, sizeof text, "in kernels (%ld of 20)<", timed);
+    assert_non_null(strstr(text_of(page), text));
+    json_decref(loaded);
+}
+
+/* Kernels of which no launch has a time are not compared. */
+static void test_baseline_without_times(void **state)
+{
+    (void)state;
+    char baseline[128];
+    snprintf(baseline, sizeof baseline, "%s", in_folder("baseline.json"));
+    FILE *file = fopen(baseline, "w");
+    assert_non_null(file);
+    fprintf(file, "{\"kernels\": [{\"name\": \"grow\", \"program\": 1, \"launches\": 9, "
+                  "\"timed_launches\": 0, \"seconds\": 0.0}]}");
+    fclose(file);
+    assert_int_equal(exit_status(run("%s run --policy off --report %s --baseline %s -- %s wlr",
+                                     RESTRIDE_PROGRAM, report_path, baseline, SEQUENCE_PROGRAM)),
+                     0);
+    assert_non_null(strstr(errors(), "1 kernel has no launch with a time in this run or in the"));
+    assert_null(strstr(errors(), "against the baseline"));
 }
 
 /* Amounts have a fitting unit, and one is no plural. */
@@ -314,6 +364,8 @@ int main(void)
         cmocka_unit_test(test_overwritten_environment),
         cmocka_unit_test(test_baseline_of_two_programs),
         cmocka_unit_test(test_baseline_of_more_launches),
+        cmocka_unit_test(test_baseline_of_an_unfinished_run),
+        cmocka_unit_test(test_baseline_without_times),
         cmocka_unit_test(test_small_amounts),
 #ifdef HAVE_CONFIG
         cmocka_unit_test(test_names_of_nothing),
