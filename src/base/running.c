@@ -2,13 +2,14 @@
 #include "base/running.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-unsigned long long rs_process_start(long process)
+static unsigned long long read_start(const char *path, long *process)
 {
-    char path[64], line[1024], state = 'X';
+    char line[1024], state = 'X';
     unsigned long long ticks = 0;
-    snprintf(path, sizeof path, "/proc/%ld/stat", process);
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return 0;
@@ -21,5 +22,19 @@ unsigned long long rs_process_start(long process)
                                "%*s %*s %*s %llu",
                                &state, &ticks) != 2)
         return 0;
+    *process = strtol(line, NULL, 10);
     return state == 'Z' || state == 'X' ? 0 : ticks;
+}
+
+unsigned long long rs_process_start(long process)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", process);
+    return read_start(path, &process);
+}
+
+unsigned long long rs_process_own_start(long *process)
+{
+    *process = (long)getpid();
+    return read_start("/proc/self/stat", process);
 }

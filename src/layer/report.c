@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Kernels that are told one by one, also after their programs were released: a program may build
  * others without end. */
@@ -293,16 +292,17 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
 json_t *rs_report_describe(bool at_end)
 {
     json_t *kernels = json_array();
+    long process;
+    const unsigned long long start = rs_process_own_start(&process);
     rs_conversion_sums sums = rs_timing_conversions();
     for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
         if (!facts->is_inherited || facts->launches > 0)
             json_array_append_new(kernels, describe_kernel(facts, at_end));
-    return json_pack("{s:i, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
+    return json_pack("{s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
                      "s:I}, s:O?, s:o}",
-                     "process", (int)getpid(), "process_start",
-                     (json_int_t)rs_process_start(getpid()), "at_end", (int)at_end,
-                     "counted_seconds", rs_layer_clock() - rs_the_layer.loaded_at, "policy",
-                     rs_policy_name(rs_the_layer.settings.policy), "tile",
+                     "process", (json_int_t)process, "process_start", (json_int_t)start, "at_end",
+                     (int)at_end, "counted_seconds", rs_layer_clock() - rs_the_layer.loaded_at,
+                     "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
                      (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
                      kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
                      (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",

@@ -128,6 +128,23 @@ static void test_program_that_goes_on(void **state)
     assert_non_null(strstr(errors(), "or became another program (by exec): "));
 }
 
+/* In a namespace of processes without a /proc of its own the number of a process is another one's
+ * there, which still runs. */
+static void test_program_in_a_namespace(void **state)
+{
+    (void)state;
+    if (exit_status(run("unshare -Urpf true")) != 0)
+        skip();
+    assert_int_equal(exit_status(run("%s run --report %s -- unshare -Urpf %s wllfe",
+                                     RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    json_t *loaded = report();
+    assert_int_equal(number_of(loaded, "unfinished"), 1);
+    assert_int_equal(number_of(loaded, "running"), 0);
+    json_decref(loaded);
+    assert_null(strstr(errors(), "still running"));
+}
+
 /* What a forked child does is told, and what its parent did is not told again. Drivers need not
  * work in one. */
 static void test_forked_child(void **state)
@@ -360,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_program_that_goes_on),
+        cmocka_unit_test(test_program_in_a_namespace),
         cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_overwritten_environment),
         cmocka_unit_test(test_baseline_of_two_programs),
