@@ -204,10 +204,10 @@ static void note_unfinished(json_t *report)
     note_uncounted(report, running, "was still running when the command ended",
                    "were still running when the command ended");
     note_uncounted(report, unfinished - running,
-                   "ended without running its exit functions (by _exit, abort or a signal), or "
-                   "became another program (by exec)",
-                   "ended without running their exit functions (by _exit, abort or a signal), or "
-                   "became other programs (by exec)");
+                   "ended without running its exit functions (by _exit, abort or a signal), "
+                   "became another program (by exec), or could not write its report",
+                   "ended without running their exit functions (by _exit, abort or a signal), "
+                   "became other programs (by exec), or could not write their report");
 }
 
 bool rs_run_report_is_counted(const json_t *report)

@@ -30,7 +30,7 @@ static const double affordable_share = 0.01, affordable_seconds = 2e-3;
 /* So that a clock that stands still is no reason to write all the time. */
 static const double least_seconds = 1e-4;
 
-static void write_part(const json_t *description)
+static bool write_part(const json_t *description)
 {
     sigset_t before;
     char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
@@ -39,12 +39,29 @@ static void write_part(const json_t *description)
     rs_text_format(&path, "%s/%ld.%.9f.json", rs_the_layer.settings.report_folder, (long)getpid(),
                    rs_the_layer.loaded_at);
     rs_file_limit_ignore(&before);
-    if (text == NULL || path.failed ||
-        rs_text_write_file(path.data, text, strlen(text)) != RESTRIDE_OK)
+    const bool written = text != NULL && !path.failed &&
+                         rs_text_write_file(path.data, text, strlen(text)) == RESTRIDE_OK;
+    if (!written)
         rs_log(RS_LOG_ERROR, "the report could not be written");
     rs_file_limit_restore(&before);
     rs_text_free(&path);
     free(text);
+    return written;
+}
+
+/* What there is to tell; where a file of that size cannot be written, without the time line, which
+ * is by far the most of it. */
+static void write_description(bool at_end)
+{
+    json_t *description = rs_report_describe(at_end);
+    if (!write_part(description) && json_array_size(json_object_get(description, "timeline")) > 0) {
+        rs_report_note("The time line was left out: the program could write no file of that size.");
+        json_decref(description);
+        description = rs_report_describe(at_end);
+        json_array_clear(json_object_get(description, "timeline"));
+        write_part(description);
+    }
+    json_decref(description);
 }
 
 void rs_report_write(bool at_end)
@@ -55,9 +72,7 @@ void rs_report_write(bool at_end)
     if (!file.is_final) {
         const double start = rs_layer_clock();
         rs_timing_harvest();
-        json_t *description = rs_report_describe(at_end);
-        write_part(description);
-        json_decref(description);
+        write_description(at_end);
         file.written = rs_layer_clock();
         const double took = file.written - start;
         file.last = took > least_seconds ? took : least_seconds;

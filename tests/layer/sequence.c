@@ -12,6 +12,8 @@
  *      long name for s                    commands that are left
  *   o  overwrites its environment
  *   h  launches twenty times and waits for the first
+ *   u  may write no file of more than
+ *      64 KiB any more
  *   k  forks a child that goes on; first, it does so behind the first call of OpenCL
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +126,12 @@ static void launch_and_wait_for_the_first(void)
     clReleaseEvent(first);
     for (int i = 0; i < LAUNCHES; i++)
         items_grow(model, count);
+}
+
+static void limit_files(void)
+{
+    const struct rlimit limit = {65536, 65536};
+    check(setrlimit(RLIMIT_FSIZE, &limit), "setrlimit");
 }
 
 static void fill(item *items, size_t first, size_t end)
@@ -233,6 +242,9 @@ static void carry_out(char command)
         break;
     case 'h':
         launch_and_wait_for_the_first();
+        break;
+    case 'u':
+        limit_files();
         break;
     case 'z':
         sleep_nanoseconds(TENTH);

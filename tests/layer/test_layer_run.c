@@ -125,7 +125,28 @@ static void test_program_that_goes_on(void **state)
         0);
     assert_non_null(strstr(errors(), "; 2 launches, "));
     assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
-    assert_non_null(strstr(errors(), "or became another program (by exec): "));
+    assert_non_null(
+        strstr(errors(), "became another program (by exec), or could not write its report: "));
+}
+
+/* Where a process may write no large file, the time line alone is missing. */
+static void test_program_with_small_files(void **state)
+{
+    (void)state;
+    enum { LAUNCHES = 1500 };
+    static char commands[LAUNCHES + 5] = "wu";
+    memset(commands + 2, 'l', LAUNCHES);
+    assert_int_equal(exit_status(run("%s wlsr", SEQUENCE_PROGRAM)),
+                     0); /* the driver has its files */
+    assert_int_equal(exit_status(run("%s run --policy off --report %s -- %s %s", RESTRIDE_PROGRAM,
+                                     report_path, SEQUENCE_PROGRAM, commands)),
+                     0);
+    json_t *loaded = report();
+    assert_int_equal(number_of(loaded, "unfinished"), 0);
+    assert_int_equal(number_of(kernel_of(loaded, "grow"), "launches"), LAUNCHES);
+    assert_int_equal(json_array_size(json_object_get(loaded, "timeline")), 0);
+    json_decref(loaded);
+    assert_non_null(strstr(errors(), "The time line was left out"));
 }
 
 /* In a namespace of processes without a /proc of its own the number of a process is another one's
@@ -377,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_program_that_goes_on),
+        cmocka_unit_test(test_program_with_small_files),
         cmocka_unit_test(test_program_in_a_namespace),
         cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_overwritten_environment),
