@@ -93,9 +93,28 @@ static bool still_runs(const json_t *part)
     return start != 0 && rs_process_start(process) == (unsigned long long)start;
 }
 
+static bool is_final(const json_t *part)
+{
+    return json_is_true(json_object_get(part, "at_end"));
+}
+
+/* A process may write its last part and end after the one before was read: where it no longer runs,
+ * what it left is read again. NULL when there is none. */
+static json_t *read_part(const char *path)
+{
+    json_t *part = json_load_file(path, 0, NULL);
+    if (part == NULL || is_final(part) || still_runs(part))
+        return part;
+    json_t *last = json_load_file(path, 0, NULL);
+    if (last == NULL)
+        return part;
+    json_decref(part);
+    return last;
+}
+
 static void add_part(json_t *report, json_t *part)
 {
-    if (!json_is_true(json_object_get(part, "at_end"))) {
+    if (!is_final(part)) {
         count_one(report, "unfinished");
         if (still_runs(part))
             count_one(report, "running");
@@ -246,7 +265,7 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
         rs_text_format(&path, "%s/%s", folder, entry->d_name);
         if (path.failed)
             continue;
-        json_t *part = json_load_file(path.data, 0, NULL);
+        json_t *part = read_part(path.data);
         if (part != NULL)
             add_part(report, part);
         json_decref(part);

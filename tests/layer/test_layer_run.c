@@ -129,6 +129,29 @@ static void test_program_that_goes_on(void **state)
         strstr(errors(), "became another program (by exec), or could not write its report: "));
 }
 
+/* A process that writes its last part and ends just after an earlier one was read: a pipe gives one
+ * after the other. */
+static void test_program_that_ends_meanwhile(void **state)
+{
+    (void)state;
+    char script[128];
+    snprintf(script, sizeof script, "%s", in_folder("parts.sh"));
+    FILE *file = fopen(script, "w");
+    assert_non_null(file);
+    fprintf(file, "pipe=$RESTRIDE_REPORT_FOLDER/1.json\n"
+                  "mkfifo $pipe\n"
+                  "{ echo '{\"at_end\": false}' >$pipe\n"
+                  "  sleep 1\n"
+                  "  echo '{\"at_end\": true}' | timeout 20 dd of=$pipe; } &\n");
+    fclose(file);
+    assert_int_equal(
+        exit_status(run("%s run --report %s -- sh %s", RESTRIDE_PROGRAM, report_path, script)), 0);
+    json_t *loaded = report();
+    assert_int_equal(number_of(loaded, "processes"), 1);
+    assert_int_equal(number_of(loaded, "unfinished"), 0);
+    json_decref(loaded);
+}
+
 /* Where a process may write no large file, the time line alone is missing. */
 static void test_program_with_small_files(void **state)
 {
@@ -398,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_program_that_goes_on),
+        cmocka_unit_test(test_program_that_ends_meanwhile),
         cmocka_unit_test(test_program_with_small_files),
         cmocka_unit_test(test_program_in_a_namespace),
         cmocka_unit_test(test_forked_child),
