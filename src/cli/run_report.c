@@ -25,15 +25,18 @@ static bool has_word(const json_t *list, const json_t *word)
     return false;
 }
 
-/* Appends a part's list; what is of the process that wrote it says so, and words are there once. */
-static void append_all(json_t *list, const json_t *more, const json_t *process)
+/* Appends a part's list; what is of the process that wrote it says so, with the number of its part,
+ * and words are there once. */
+static void append_all(json_t *list, const json_t *more, const json_t *process, json_int_t number)
 {
     size_t i;
     json_t *value;
     json_array_foreach((json_t *)more, i, value)
     {
-        if (json_is_object(value))
+        if (json_is_object(value)) {
             json_object_set(value, "process", (json_t *)process);
+            json_object_set_new(value, "part", json_integer(number));
+        }
         if (!json_is_string(value) || !has_word(list, value))
             json_array_append(list, value);
     }
@@ -124,8 +127,10 @@ static void add_part(json_t *report, json_t *part)
     static const char *const sums[] = {"count",   "bytes", "timed",     "timed_bytes",
                                        "seconds", "parts", "part_bytes"};
     const json_t *process = json_object_get(part, "process");
+    const json_int_t number = 1 + json_integer_value(json_object_get(report, "processes"));
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]), process);
+        append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]), process,
+                   number);
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         add_number(json_object_get(report, "marshal"), sums[i], json_object_get(part, "marshal"));
     count_one(report, "processes");
@@ -141,12 +146,13 @@ static json_int_t count_up(json_t *counts, const char *key)
 }
 
 /* Labels that kernels can have, from the shortest to the one that is a kernel's own. */
-enum { LABELS = 3 };
+enum { LABELS = 4 };
 
 static const char *write_label(rs_text *text, int label, const json_t *kernel, const char *name)
 {
     const json_int_t program = json_integer_value(json_object_get(kernel, "program"));
     const json_int_t process = json_integer_value(json_object_get(kernel, "process"));
+    const json_int_t part = json_integer_value(json_object_get(kernel, "part"));
     rs_text_free(text);
     rs_text_add_string(text, name);
     if (label == 1)
@@ -154,6 +160,9 @@ static const char *write_label(rs_text *text, int label, const json_t *kernel, c
     if (label == 2)
         rs_text_format(text, " (program %lld of process %lld)", (long long)program,
                        (long long)process);
+    if (label == 3)
+        rs_text_format(text, " (program %lld of process %lld, part %lld)", (long long)program,
+                       (long long)process, (long long)part);
     return text->data != NULL && !text->failed ? text->data : "";
 }
 
@@ -236,11 +245,26 @@ bool rs_run_report_is_counted(const json_t *report)
 }
 
 /* And not one that a process was writing as it ended. */
-static bool is_part(const char *name)
+static int is_part(const struct dirent *entry)
 {
+    const char *name = entry->d_name;
     static const char ending[] = ".json";
     const size_t length = strlen(name), last = sizeof ending - 1;
     return length > last && strcmp(name + length - last, ending) == 0;
+}
+
+static void add_file(json_t *report, const char *folder, const char *name)
+{
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/%s", folder, name);
+    if (path.failed)
+        return;
+    json_t *part = read_part(path.data);
+    if (part != NULL)
+        add_part(report, part);
+    json_decref(part);
+    unlink(path.data);
+    rs_text_free(&path);
 }
 
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
@@ -257,23 +281,14 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
         "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0, "timed_bytes", 0,
         "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0,
         "unfinished", 0, "running", 0, "uncounted", 0);
-    DIR *directory = report != NULL && folder != NULL ? opendir(folder) : NULL;
-    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
-        rs_text path = RS_TEXT_EMPTY;
-        if (!is_part(entry->d_name))
-            continue;
-        rs_text_format(&path, "%s/%s", folder, entry->d_name);
-        if (path.failed)
-            continue;
-        json_t *part = read_part(path.data);
-        if (part != NULL)
-            add_part(report, part);
-        json_decref(part);
-        unlink(path.data);
-        rs_text_free(&path);
+    struct dirent **entries = NULL;
+    const int count =
+        report != NULL && folder != NULL ? scandir(folder, &entries, is_part, alphasort) : 0;
+    for (int i = 0; i < count; i++) {
+        add_file(report, folder, entries[i]->d_name);
+        free(entries[i]);
     }
-    if (directory != NULL)
-        closedir(directory);
+    free(entries);
     note_unfinished(report);
     json_object_del(report, "counted_seconds");
     label_kernels(report);

@@ -189,6 +189,27 @@ static void test_program_in_a_namespace(void **state)
     assert_null(strstr(errors(), "still running"));
 }
 
+/* A process that becomes another program has two parts, and kernels of both may be of one name. */
+static void test_labels_of_one_process(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status(run("%s run --policy off --report %s -- %s wlfzzzlfywlfzzzlf",
+                                     RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM)),
+                     0);
+    size_t i, j;
+    json_t *loaded = report(), *kernel, *other, *kernels = json_object_get(loaded, "kernels");
+    assert_int_equal(json_array_size(kernels), 6);
+    json_array_foreach(kernels, i, kernel)
+    {
+        json_array_foreach(kernels, j, other)
+        {
+            assert_true(i == j || !json_equal(json_object_get(kernel, "label"),
+                                              json_object_get(other, "label")));
+        }
+    }
+    json_decref(loaded);
+}
+
 /* What a forked child does is told, and what its parent did is not told again. Drivers need not
  * work in one. */
 static void test_forked_child(void **state)
@@ -424,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_program_that_ends_meanwhile),
         cmocka_unit_test(test_program_with_small_files),
         cmocka_unit_test(test_program_in_a_namespace),
+        cmocka_unit_test(test_labels_of_one_process),
         cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_overwritten_environment),
         cmocka_unit_test(test_baseline_of_two_programs),
