@@ -2,6 +2,7 @@
 #include "layer/choice.h"
 
 #include "layer/detour.h"
+#include "layer/file_limit.h"
 #include "layer/report.h"
 #include "rewrite/launch_limits.h"
 
@@ -346,6 +347,10 @@ static bool find_residences(rs_choice *choice, rs_command *command)
     cl_device_id device = command->queue->device;
     if (are_in_place(choice))
         return true;
+    if (rs_file_limit_is_small()) { /* also the first use of what was built may need the compiler */
+        rs_report_hold(kernel->facts, kernel->targets[0].index, rs_file_limit_reason);
+        return false;
+    }
     choice->is_pending = begin_conversions(kernel, device);
     if (choice->is_pending) {
         rs_report_hold(kernel->facts, kernel->targets[0].index, being_built);

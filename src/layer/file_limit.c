@@ -2,6 +2,7 @@
 #include "layer/file_limit.h"
 
 #include <stddef.h>
+#include <sys/resource.h>
 #include <time.h>
 
 void rs_file_limit_ignore(sigset_t *before)
@@ -21,4 +22,14 @@ void rs_file_limit_restore(const sigset_t *before)
     if (sigismember(before, SIGXFSZ) == 0) /* else it may be the program's */
         sigtimedwait(&limit, NULL, &at_once);
     pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+const char rs_file_limit_reason[] =
+    "the program may write no large files, which the device's compiler may have to";
+
+bool rs_file_limit_is_small(void)
+{
+    enum { SMALL = 1 << 30 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SMALL;
 }

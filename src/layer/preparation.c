@@ -60,6 +60,8 @@ static const char *reason_to_leave(const rs_program *program)
         return "the program was built for devices with addresses of different sizes";
     if (!may_have_records(program))
         return "the program has no structures";
+    if (rs_file_limit_is_small())
+        return rs_file_limit_reason;
     return NULL;
 }
 

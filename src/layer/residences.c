@@ -1,5 +1,6 @@
 /* Residences, and the threads that build them: see residences.h. */
 #include "layer/coherence.h"
+#include "layer/file_limit.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -66,9 +67,11 @@ static void make_plans(rs_residence *residence)
 
 static void build(rs_residence *residence)
 {
-    if (residence->converter == NULL &&
-        rs_converter_create(&residence->converter, residence->context, residence->device,
-                            &residence->relayout) != RESTRIDE_OK)
+    if (rs_file_limit_is_small())
+        residence->why = residence->why != NULL ? residence->why : strdup(rs_file_limit_reason);
+    else if (residence->converter == NULL &&
+             rs_converter_create(&residence->converter, residence->context, residence->device,
+                                 &residence->relayout) != RESTRIDE_OK)
         residence->why = strdup(restride_last_error());
     else if (residence->planned_bytes > 0 &&
              rs_converter_lacks_plans(residence->converter, residence->planned_bytes))
@@ -266,7 +269,7 @@ static bool begin(rs_context *context, cl_device_id device, const rs_relayout *r
     if (residence->has_thread) /* or ended a moment ago: the next call joins it */
         return true;
     adopt_plans(residence);
-    if (!is_wanting(residence, bytes) ||
+    if (!is_wanting(residence, bytes) || rs_file_limit_is_small() ||
         rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
         return false;
     residence->planned_bytes = bytes;

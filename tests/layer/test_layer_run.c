@@ -189,6 +189,36 @@ static void test_program_in_a_namespace(void **state)
     assert_null(strstr(errors(), "still running"));
 }
 
+/* The device's compiler may end a program that may write no large files: nothing is built there. */
+static void test_kernels_with_small_files(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"true", "wzzzzzzzzzzullsr"},
+        {"ulimit -f 1000000", "wllsr"},
+    };
+    char caches[300];
+    snprintf(caches, sizeof caches, "env POCL_CACHE_DIR=%s", in_folder("small/pocl"));
+    snprintf(caches + strlen(caches), sizeof caches - strlen(caches), " XDG_CACHE_HOME=%s",
+             in_folder("small/own"));
+    assert_int_equal(exit_status(run("mkdir -p %s", in_folder("small/pocl"))), 0);
+    assert_int_equal(exit_status(run("%s %s wlsr", caches, SEQUENCE_PROGRAM)), 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(
+            exit_status(run("%s %s run --policy asta --report %s -- sh -c '%s && exec %s %s'",
+                            caches, RESTRIDE_PROGRAM, report_path, cases[i][0], SEQUENCE_PROGRAM,
+                            cases[i][1])),
+            0);
+        assert_int_equal(transformed_launches(), 0);
+        json_t *loaded = report();
+        const json_t *grow = kernel_of(loaded, "grow");
+        assert_int_equal(number_of(grow, "launches"), 2);
+        assert_non_null(strstr(json_string_value(json_object_get(grow, "held_reason")),
+                               "the program may write no large files"));
+        json_decref(loaded);
+    }
+}
+
 /* A process that becomes another program has two parts, and kernels of both may be of one name. */
 static void test_labels_of_one_process(void **state)
 {
@@ -445,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_program_that_ends_meanwhile),
         cmocka_unit_test(test_program_with_small_files),
         cmocka_unit_test(test_program_in_a_namespace),
+        cmocka_unit_test(test_kernels_with_small_files),
         cmocka_unit_test(test_labels_of_one_process),
         cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_overwritten_environment),
