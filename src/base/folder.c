@@ -41,7 +41,14 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 void rs_folder_remove(char *folder)
 {
-    if (folder != NULL)
-        nftw(folder, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    enum { ROUNDS = 2 }; /* the second for what was being made as the folder got its other name */
+    rs_text other = RS_TEXT_EMPTY;
+    if (folder == NULL)
+        return;
+    rs_text_format(&other, "%s.removed", folder);
+    const bool renamed = !other.failed && rename(folder, other.data) == 0;
+    for (int i = 0; i < ROUNDS; i++)
+        nftw(renamed ? other.data : folder, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    rs_text_free(&other);
     free(folder);
 }

@@ -4,9 +4,11 @@
 #include "base/folder.h"
 #include "base/text.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char *in(const char *folder, const char *name)
@@ -74,10 +76,41 @@ static void test_it_lies_below_tmpdir(void **state)
     unsetenv("TMPDIR");
 }
 
+/* Processes may still write into it by its name. */
+static void test_it_goes_while_files_are_written(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 50 };
+    for (int i = 0; i < ROUNDS; i++) {
+        char *folder;
+        assert_int_equal(rs_folder_create(&folder), RESTRIDE_OK);
+        char *name = strdup(folder), *path = in(folder, "file");
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            for (int file; (file = open(path, O_WRONLY | O_CREAT, 0600)) >= 0;)
+                close(file);
+            _exit(0);
+        }
+        while (!exists(path))
+            ;
+        rs_folder_remove(folder);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_false(exists(name));
+        rs_text other = RS_TEXT_EMPTY;
+        rs_text_format(&other, "%s.removed", name);
+        assert_false(exists(other.data));
+        rs_text_free(&other);
+        free(name);
+        free(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_goes_with_what_is_in_it),
+        cmocka_unit_test(test_it_goes_while_files_are_written),
         cmocka_unit_test(test_it_lies_below_tmpdir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
