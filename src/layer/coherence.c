@@ -291,7 +291,7 @@ void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence)
 
 static void lose(rs_buffer *buffer)
 {
-    rs_report_note(
+    rs_report_note_always(
         "A conversion of a buffer of %zu bytes failed midway, so its content is lost and "
         "every command on it fails with CL_OUT_OF_RESOURCES: %s",
         buffer->size, restride_last_error());

@@ -15,6 +15,9 @@
  * others without end. */
 enum { MOST_KERNELS = 512 };
 
+/* All that is told of programs one by one has room. */
+enum { MOST_NOTES = 256 };
+
 static struct {
     json_t *notes;
     json_t *devices;
@@ -152,21 +155,39 @@ static void add_once(json_t **list, const char *text)
     json_array_append_new(*list, string);
 }
 
-void rs_report_note(const char *format, ...)
+RS_PRINTF(2, 0)
+static void add_note(bool always, const char *format, va_list arguments)
 {
-    va_list arguments, again;
-    va_start(arguments, format);
+    va_list again;
     va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
     char *sentence = length >= 0 ? malloc((size_t)length + 1) : NULL;
-    if (sentence != NULL) {
-        vsnprintf(sentence, (size_t)length + 1, format, arguments);
-        rs_log(RS_LOG_WARNING, "%s", sentence);
+    if (sentence == NULL)
+        return;
+    vsnprintf(sentence, (size_t)length + 1, format, arguments);
+    rs_log(RS_LOG_WARNING, "%s", sentence);
+    if (always || json_array_size(report.notes) < MOST_NOTES)
         add_once(&report.notes, sentence);
-    }
-    va_end(arguments);
+    else
+        add_once(&report.notes, "There were more notes than these.");
     free(sentence);
+}
+
+void rs_report_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(false, format, arguments);
+    va_end(arguments);
+}
+
+void rs_report_note_always(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(true, format, arguments);
+    va_end(arguments);
 }
 
 void rs_report_device(cl_device_id device)

@@ -29,8 +29,10 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
 bool rs_report_is_transformed(const json_t *argument);
 void rs_report_keep(json_t *argument, const char *reason);
 
-/* A sentence for the report, once each (a program that could not be rewritten, a freeze). */
+/* A sentence for the report, once each (a program that could not be rewritten, a freeze), while
+ * there are not too many; and one that must not be missing. */
 void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
+void rs_report_note_always(const char *format, ...) RS_PRINTF(1, 2);
 
 void rs_report_device(cl_device_id device);
 

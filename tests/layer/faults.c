@@ -261,6 +261,24 @@ static void torn_back(void)
     expect_lost(&a);
 }
 
+/* What there may be any number of does not keep that from the report. */
+static void torn_among_notes(void)
+{
+    enum { NOTES = 300 };
+    char name[32];
+    cl_platform_id platform;
+    array a = make_array(count);
+    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    check(launch(grow, &a), "a launch");
+    fail_calls(second_kernel); /* at the first name everything is converted back */
+    for (int i = 0; i < NOTES; i++) {
+        snprintf(name, sizeof name, "clUnheardOf%d", i);
+        clGetExtensionFunctionAddressForPlatform(platform, name);
+    }
+    fail_no_calls();
+    expect_lost(&a);
+}
+
 /* A conversion fails while it runs, which the next one finds. */
 static void fails_there(void)
 {
@@ -366,6 +384,7 @@ int main(int argc, char **argv)
                  {"refused-back", refused_back},
                  {"torn-there", torn_there},
                  {"torn-back", torn_back},
+                 {"torn-among-notes", torn_among_notes},
                  {"fails-there", fails_there},
                  {"fails-back", fails_back},
                  {"copied", copied},

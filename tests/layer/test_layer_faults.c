@@ -8,7 +8,7 @@
 static void test_faults(void **state)
 {
     (void)state;
-    enum { SMALL = 1000, LARGE = 40009 };
+    enum { SMALL = 1000, LARGE = 40009, MOST_NOTES = 258 };
     static const struct {
         const char *policy;
         int records;
@@ -32,6 +32,7 @@ static void test_faults(void **state)
         {"soa", LARGE, "refused-back", 2, false},
         {"soa", LARGE, "torn-there", 2, true},
         {"soa", LARGE, "torn-back", 2, true},
+        {"soa", LARGE, "torn-among-notes", 1, true},
         {"asta", LARGE, "fails-there", 3, true},
         {"soa", SMALL, "fails-there", 3, true},
         {"soa", LARGE, "fails-there", 3, true},
@@ -59,6 +60,9 @@ static void test_faults(void **state)
             fail_msg("%s, %s, %d: %s", cases[i].name, cases[i].policy, cases[i].records, errors());
         if (told != NULL)
             assert_null(strstr(told + 1, "content is lost"));
+        json_t *loaded = report();
+        assert_in_range(json_array_size(json_object_get(loaded, "notes")), 0, MOST_NOTES);
+        json_decref(loaded);
     }
 }
 
