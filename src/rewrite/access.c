@@ -481,7 +481,7 @@ static restride_status understand_use(rs_model *model, int variable, int functio
         (w.access.kind == RS_ACCESS_LOAD || w.access.kind == RS_ACCESS_STORE))
         status = name_structure(&w, &reason);
     if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
-        model->language == RS_CUDA_C && !rs_parts_have_no_order(tree, &w.access))
+        model->language == RS_CUDA_C && !rs_parts_have_no_order(&model->purities, &w.access))
         reason = "a part of this place changes what another part of it may depend on";
     if (status != RESTRIDE_OK)
         return status;
@@ -609,7 +609,8 @@ restride_status rs_model_understand(rs_model *model)
     bool *seen = calloc(tree->size + 1, sizeof *seen);
     if (seen == NULL)
         return rs_fail_memory("the words of a source");
-    restride_status status = RESTRIDE_OK;
+    restride_status status =
+        model->language == RS_CUDA_C ? rs_purities_find(&model->purities, tree) : RESTRIDE_OK;
     int function = -1;
     for (int n = 0; n < tree->node_count && status == RESTRIDE_OK; n++) {
         while (function + 1 < model->function_count && model->functions[function + 1].node <= n)

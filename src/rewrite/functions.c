@@ -393,6 +393,7 @@ void rs_model_free(rs_model *model)
         free(model->instances[i].accessors);
     for (int i = 0; i < model->accessor_count; i++)
         free(model->accessors[i].layout);
+    rs_purities_free(&model->purities);
     free(model->structures);
     free(model->arguments);
     free(model->functions);

@@ -14,6 +14,7 @@
 
 #include "layout/record.h"
 #include "rewrite/annotations.h"
+#include "rewrite/purity.h"
 #include "source/flatten.h"
 #include "source/tree.h"
 
@@ -237,6 +238,7 @@ typedef struct {
     int copier_count;
     rs_instance *instances; /* the kernels first, in their order, then their copies */
     int instance_count;
+    rs_purities purities; /* of CUDA C++ */
 } rs_model;
 
 /* The array with room for one item more, of `size` bytes; NULL when memory is short. It doubles

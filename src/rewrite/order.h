@@ -8,7 +8,7 @@
 #include "rewrite/model.h"
 
 /* Whether the parts of an access may be evaluated in any order. */
-bool rs_parts_have_no_order(const rs_tree *tree, const rs_access *access);
+bool rs_parts_have_no_order(rs_purities *purities, const rs_access *access);
 
 /* Whether an object of a class is converted somewhere in an index: to the type that a subscript
  * wants, where (long)(x) may choose another way. */
