@@ -70,7 +70,7 @@ static bool waits(CXCursor function)
 static bool touches_its_own(rs_purities *purities, CXCursor function, int depth);
 
 /* Whether a call only computes: one of a function that gets numbers, and is CUDA's own or touches
- * nothing but its own variables. */
+ * nothing but its own variables. A number may be an address: it follows no pointer. */
 static bool is_pure_call(rs_purities *purities, int call, int depth)
 {
     CXCursor called = clang_getCursorReferenced(purities->tree->nodes[call].cursor);
@@ -109,6 +109,14 @@ bool rs_is_own(rs_purities *purities, int node)
     return is_own(purities, node, CALL_DEPTH);
 }
 
+/* Whether a node is an element of an array, by the array's name. */
+static bool is_element(const rs_tree *tree, int node)
+{
+    int base = rs_node_inner(tree, tree->nodes[node].first);
+    return tree->nodes[node].kind == CXCursor_ArraySubscriptExpr && base >= 0 &&
+           rs_kind_is_array(rs_node_type(tree, base).kind);
+}
+
 bool rs_reads_memory(const rs_tree *tree, int node)
 {
     const rs_node *n = &tree->nodes[node];
@@ -128,7 +136,7 @@ static bool touches_its_own(rs_purities *purities, CXCursor function, int depth)
         known->purity = RS_PURITY_SOUGHT; /* one that calls itself only reads on the way */
         bool own = true;
         for (int n = known->node + 1, end = rs_node_behind(tree, known->node); n < end && own; n++)
-            own = is_own(purities, n, depth);
+            own = is_own(purities, n, depth) && (!rs_reads_memory(tree, n) || is_element(tree, n));
         known->purity = own ? RS_PURE : RS_IMPURE;
     }
     return known->purity == RS_PURE;

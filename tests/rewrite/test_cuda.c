@@ -77,7 +77,8 @@ static const cuda_case cases[] = {
                  "--w; w->y = r->x + (b[i].id & 1 ? r : b + i == r ? r : w)->z + sizeof q; "
                  "a[i].id = b[i].id; }"},
     {"parts in any order",
-     "__device__ int opposite(int k) { return 2 - k; }\n__device__ int taken;\n",
+     "__device__ int opposite(int k) { const int to[2][3] = {{0}, {2, 1, 0}}; return to[1][k]; "
+     "}\n__device__ int taken;\n",
      KERNEL("N") "int p[3] = {2, 1, 0}, j = 0, k = i % 3; taken = i; a[i].v[0][p[j++]] = 3; "
                  "a[atomicAdd(&taken, 0)].v[1][opposite(k)] += b[i].v[0][j++]; N *q = a + i; "
                  "(q++)->v[1][k] = j; a[i].w = b[i].v[1][(j += 1) % 3] + (float)(q - a); }"},

@@ -134,6 +134,12 @@ static void test_refusals(void **state)
         {"__device__ int c;\n__device__ int next() { return c++; }\n" K
          "b->x = a[next()].v[next()]; }",
          5, "changes what another part"},
+        {"__device__ int next(unsigned long k) { return (*(int *)k)++; }\n" K
+         "a[next((unsigned long)&n)].v[n] = 3; }",
+         4, "changes what another part"},
+        {"__device__ int now(unsigned long k) { int *p = (int *)k; return p[0]; }\n" K
+         "int s = 0; a[s = n].v[now((unsigned long)&s)] = 3; }",
+         4, "changes what another part"},
         {"struct X { int k; __device__ operator int() const { return k; } explicit __device__ "
          "operator "
          "long() const { return 0; } };\n" K "X i{n}; a[i].x = 1; }",
