@@ -57,19 +57,29 @@ bool rs_function_names_itself(const rs_model *model, const rs_function *function
     return has_word(model, node->begin, node->end, words, sizeof words / sizeof words[0]);
 }
 
-/* Whether a function has a variable that all of its calls share: static, or of a group's threads.
- */
+/* Whether a variable never changes: all copies of a function may have their own. */
+static bool is_table(CXCursor variable)
+{
+    /* An array has its elements' qualifiers. */
+    CXType type = clang_getCanonicalType(clang_getCursorType(variable));
+    CXType element = type;
+    while (rs_kind_is_array(element.kind))
+        element = clang_getCanonicalType(clang_getArrayElementType(element));
+    return clang_isConstQualifiedType(type) != 0 ||
+           (element.kind != CXType_Pointer && rs_type_has_word(type, "__constant"));
+}
+
+/* Whether a function has a variable that its calls share, and that would be another one in a copy:
+ * static, or of a group's threads. What it declares as "extern" is the same one everywhere. */
 static bool keeps_variable(const rs_tree *tree, const rs_function *function)
 {
     bool keeps = false;
     for (int n = function->body, end = rs_node_behind(tree, n); n < end && !keeps; n++) {
-        CXCursor cursor = tree->nodes[n].cursor;
-        bool constant = /* an array has its elements' qualifiers */
-            clang_isConstQualifiedType(clang_getCanonicalType(clang_getCursorType(cursor))) != 0;
+        int parent = tree->nodes[n].parent;
         if (tree->nodes[n].kind == CXCursor_CUDASharedAttr)
-            keeps = true;
-        else if (tree->nodes[n].kind == CXCursor_VarDecl && !constant)
-            keeps = clang_Cursor_getStorageClass(cursor) == CX_SC_Static;
+            keeps = clang_Cursor_getStorageClass(tree->nodes[parent].cursor) != CX_SC_Extern;
+        else if (tree->nodes[n].kind == CXCursor_VarDecl && !is_table(tree->nodes[n].cursor))
+            keeps = clang_Cursor_getStorageClass(tree->nodes[n].cursor) == CX_SC_Static;
     }
     return keeps;
 }

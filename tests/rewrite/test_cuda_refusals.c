@@ -232,6 +232,34 @@ static void test_refusals(void **state)
     }
 }
 
+/* What looks like a reason, and is none. */
+static void test_no_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *language, *source;
+    } transformed[] = {
+        {"cuda", "__device__ float g(const P *p) { extern __shared__ float s[]; s[threadIdx.x] = "
+                 "p->x; return s[0]; }\n" K "b->x = g(a); }"},
+        {"cuda", "__device__ float g(const P *p) { static const float w[2] = {1, 2}; static "
+                 "constexpr int k = 1; return p->x * w[k]; }\n" K "b->x = g(a); }"},
+        {"opencl", "float g(global struct P *p) { static constant float w[2] = {1, 2}; return p->x "
+                   "* w[1]; }\nkernel void f(global struct P *a) { a[1].x = g(a); }"},
+    };
+    for (size_t i = 0; i < sizeof transformed / sizeof transformed[0]; i++) {
+        char source[1024] = "struct P { float x, y; int id; float v[4]; };\n";
+        strcat(source, transformed[i].source);
+        bool cuda = strcmp(transformed[i].language, "cuda") == 0;
+        json_t *reply = ask(json_pack("{s:s, s:s, s:s, s:i, s:s}", "source", source, "file",
+                                      "kernel.cu", "options", cuda ? "" : "-cl-std=CL2.0", "tile",
+                                      32, "language", transformed[i].language));
+        const json_t *argument = find_argument(reply, "f", "a");
+        if (argument == NULL || strcmp(string_of(argument, "status"), "transformed") != 0)
+            fail_msg("%s: %s", source, string_of(argument == NULL ? reply : argument, "reason"));
+        json_decref(reply);
+    }
+}
+
 static void test_template(void **state)
 {
     (void)state;
@@ -250,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_refusals),
         cmocka_unit_test(test_template),
     };
     return cmocka_run_group_tests_name("rewrite_cuda_refusals", tests, NULL, NULL);
