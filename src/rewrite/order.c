@@ -29,6 +29,7 @@ typedef struct {
     bool changes;          /* a variable, by its name */
     bool changes_anything; /* or perhaps something else */
     bool reads_anything;   /* not only variables by their names, and constants */
+    bool changes_private;  /* only variables that nothing but their names lead to */
     bool is_private;       /* only its names change what it mentions */
     bool is_constant;
 } rs_part;
@@ -46,7 +47,7 @@ static CXCursor changed_by(const rs_tree *tree, int assignment)
 static rs_part study(rs_purities *purities, int node)
 {
     const rs_tree *tree = purities->tree;
-    rs_part p = {node, false, false, false, true, false};
+    rs_part p = {node, false, false, false, true, true, false};
     long long value;
     for (int n = node, end = rs_node_behind(tree, node); n < end; n++) {
         bool own = rs_is_own(purities, n), assigns = rs_node_is_assignment(tree, n);
@@ -54,11 +55,14 @@ static rs_part study(rs_purities *purities, int node)
         p.changes = p.changes || assigns;
         if ((assigns && clang_Cursor_isNull(changed_by(tree, n)) != 0) || (!own && !named))
             p.changes = p.changes_anything = true;
+        if (assigns && p.changes_private)
+            p.changes_private = rs_is_private(purities, changed_by(tree, n));
         p.reads_anything = p.reads_anything || !own || rs_reads_memory(tree, n);
         if (named && p.is_private)
             p.is_private =
                 rs_is_private(purities, clang_getCursorReferenced(tree->nodes[n].cursor));
     }
+    p.changes_private = p.changes_private && !p.changes_anything;
     p.is_constant = rs_constant_value(tree, node, &value);
     return p;
 }
@@ -96,9 +100,9 @@ static bool mentions_marked(const rs_purities *purities, int part, unsigned mark
 static bool is_independent(const rs_purities *purities, const rs_part *part, const rs_part *other,
                            unsigned mark)
 {
-    return part->is_constant ||
-           (!part->reads_anything && (!other->changes_anything || part->is_private) &&
-            !mentions_marked(purities, part->node, mark));
+    bool unreached = other->changes_private ||
+                     (!part->reads_anything && (!other->changes_anything || part->is_private));
+    return part->is_constant || (unreached && !mentions_marked(purities, part->node, mark));
 }
 
 bool rs_parts_have_no_order(rs_purities *purities, const rs_access *access)

@@ -23,11 +23,21 @@ bool rs_is_plain_variable(CXCursor declared)
            !rs_kind_is_reference(type.kind);
 }
 
+static enum CXChildVisitResult find_constant(CXCursor part, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    *(bool *)data = clang_getCursorKind(part) == CXCursor_CUDAConstantAttr;
+    return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
 bool rs_is_constant(CXCursor declared)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    return clang_getCursorKind(declared) == CXCursor_EnumConstantDecl ||
-           clang_isConstQualifiedType(type) != 0;
+    bool constant = clang_getCursorKind(declared) == CXCursor_EnumConstantDecl ||
+                    clang_isConstQualifiedType(type) != 0;
+    if (!constant && clang_getCursorKind(declared) == CXCursor_VarDecl)
+        clang_visitChildren(declared, find_constant, &constant); /* __constant__ */
+    return constant;
 }
 
 /* Parts of arrays and structures change without an assignment to their names. */
@@ -54,7 +64,8 @@ static bool gets_numbers(CXType function)
     bool numbers = true;
     for (int i = 0; i < clang_getNumArgTypes(function) && numbers; i++) {
         enum CXTypeKind kind = clang_getCanonicalType(clang_getArgType(function, (unsigned)i)).kind;
-        numbers = kind != CXType_Pointer && kind != CXType_Record && !rs_kind_is_reference(kind);
+        numbers = kind != CXType_Pointer && kind != CXType_Record && !rs_kind_is_array(kind) &&
+                  !rs_kind_is_reference(kind);
     }
     return numbers;
 }
@@ -109,18 +120,22 @@ bool rs_is_own(rs_purities *purities, int node)
     return is_own(purities, node, CALL_DEPTH);
 }
 
-/* Whether a node is an element of an array, by the array's name. */
+/* Whether a node is an element of an array, by the array's name: not of a parameter's, which is a
+ * pointer. */
 static bool is_element(const rs_tree *tree, int node)
 {
     int base = rs_node_inner(tree, tree->nodes[node].first);
-    return tree->nodes[node].kind == CXCursor_ArraySubscriptExpr && base >= 0 &&
-           rs_kind_is_array(rs_node_type(tree, base).kind);
+    if (tree->nodes[node].kind != CXCursor_ArraySubscriptExpr || base < 0)
+        return false;
+    CXCursor named = clang_getCursorReferenced(tree->nodes[base].cursor);
+    return rs_kind_is_array(rs_node_type(tree, base).kind) &&
+           clang_getCursorKind(named) != CXCursor_ParmDecl;
 }
 
 bool rs_reads_memory(const rs_tree *tree, int node)
 {
     const rs_node *n = &tree->nodes[node];
-    return n->kind == CXCursor_ArraySubscriptExpr ||
+    return (n->kind == CXCursor_ArraySubscriptExpr && !is_element(tree, node)) ||
            (n->kind == CXCursor_MemberRefExpr && n->first >= 0 &&
             rs_node_is_pointer(tree, n->first)) ||
            (n->kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*"));
@@ -136,7 +151,7 @@ static bool touches_its_own(rs_purities *purities, CXCursor function, int depth)
         known->purity = RS_PURITY_SOUGHT; /* one that calls itself only reads on the way */
         bool own = true;
         for (int n = known->node + 1, end = rs_node_behind(tree, known->node); n < end && own; n++)
-            own = is_own(purities, n, depth) && (!rs_reads_memory(tree, n) || is_element(tree, n));
+            own = is_own(purities, n, depth) && !rs_reads_memory(tree, n);
         known->purity = own ? RS_PURE : RS_IMPURE;
     }
     return known->purity == RS_PURE;

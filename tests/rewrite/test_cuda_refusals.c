@@ -140,6 +140,16 @@ static void test_refusals(void **state)
         {"__device__ int now(unsigned long k) { int *p = (int *)k; return p[0]; }\n" K
          "int s = 0; a[s = n].v[now((unsigned long)&s)] = 3; }",
          4, "changes what another part"},
+        {"__device__ int next(int k[]) { return k[0]++; }\n" K "a[next(&n)].v[n] = 3; }", 4,
+         "changes what another part"},
+        {K "int s = 0, *p = &s; a[*p].v[s++] = 3; }", 3, "changes what another part"},
+        {K "int s = 0; auto g = [&] { return s; }; a[g()].v[s++] = 3; }", 3,
+         "changes what another part"},
+        {K "int s[2] = {0, 1}; a[s[1]].v[s[n & 1]++] = 3; }", 3, "changes what another part"},
+        {"__global__ void f(P *a, int *k, int k2[], int n) {\n (a + k2[0])->v[*k = n] = 1; }", 3,
+         "changes what another part"},
+        {"__device__ int k[4], c;\n" K "a[atomicAdd(&c, 1)].v[k[0]] = 3; }", 4,
+         "changes what another part"},
         {"struct X { int k; __device__ operator int() const { return k; } explicit __device__ "
          "operator "
          "long() const { return 0; } };\n" K "X i{n}; a[i].x = 1; }",
@@ -239,6 +249,10 @@ static void test_no_refusals(void **state)
     static const struct {
         const char *language, *source;
     } transformed[] = {
+        {"cuda", "struct G { int k; __device__ int rank() const { return k; } };\n__constant__ int "
+                 "order[4];\n__device__ int c, next[4];\n" K
+                 "G g{n}; int k = 0; a[next[n]].v[k++] = 3; a[g.rank()].v[k++] = 3; "
+                 "a[atomicAdd(&c, 1)].v[order[n]] = 3; *(a[b->id].v + k++) = 3; }"},
         {"cuda", "__device__ float g(const P *p) { extern __shared__ float s[]; s[threadIdx.x] = "
                  "p->x; return s[0]; }\n" K "b->x = g(a); }"},
         {"cuda", "__device__ float g(const P *p) { static const float w[2] = {1, 2}; static "
