@@ -7,18 +7,12 @@
 
 enum { PART_LIMIT = 2 * RS_PIECE_LIMIT + 1 };
 
-static enum CXCursorKind referenced_kind(const rs_tree *tree, int node)
-{
-    return clang_getCursorKind(clang_getCursorReferenced(tree->nodes[node].cursor));
-}
-
 bool rs_has_conversion(const rs_tree *tree, int node)
 {
-    bool found = false;
-    for (int n = node, end = rs_node_behind(tree, node); n < end && !found; n++)
-        found = tree->nodes[n].kind == CXCursor_CallExpr &&
-                referenced_kind(tree, n) == CXCursor_ConversionFunction;
-    return found;
+    int outer = rs_node_inner(tree, node);
+    return outer >= 0 && tree->nodes[outer].kind == CXCursor_CallExpr &&
+           clang_getCursorKind(clang_getCursorReferenced(tree->nodes[outer].cursor)) ==
+               CXCursor_ConversionFunction;
 }
 
 /* ---- parts ---- */

@@ -10,8 +10,8 @@
 /* Whether the parts of an access may be evaluated in any order. */
 bool rs_parts_have_no_order(rs_purities *purities, const rs_access *access);
 
-/* Whether an object of a class is converted somewhere in an index: to the type that a subscript
- * wants, where (long)(x) may choose another way. */
+/* Whether an index is an object of a class, converted to the type that a subscript wants, where
+ * (long)(x) may choose another way. */
 bool rs_has_conversion(const rs_tree *tree, int node);
 
 #endif

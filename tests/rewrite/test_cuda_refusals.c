@@ -155,8 +155,15 @@ static void test_refusals(void **state)
          "long() const { return 0; } };\n" K "X i{n}; a[i].x = 1; }",
          4, "becomes a number"},
         {"struct X { int k; __device__ operator int() const { return k; } };\n" K
-         "X i{n}; a->v[i & 3] = 1; }",
+         "X i{n}; a->v[i] = 1; }",
          4, "becomes a number"},
+        {"struct X { int k; __device__ operator int() const { return k; } explicit __device__ "
+         "operator long() const { return 0; } };\n" K "X i{n}, j{0}; a[(n ? (i) : j)].x = 1; }",
+         4, "becomes a number"},
+        {"struct X { int k; __device__ operator int() const { return k; } explicit __device__ "
+         "operator long() const { return 0; } };\n__device__ X g() { return X{1}; }\n" K
+         "(a + (n, g()))->x = 1; }",
+         5, "becomes a number"},
         /* Only plain functions are atomic. */
         {"struct X { static __device__ void atomicOne(float *p) { p[1] = 1; } };\n" K
          "X::atomicOne(&a->x); }",
@@ -253,6 +260,10 @@ static void test_no_refusals(void **state)
                  "order[4];\n__device__ int c, next[4];\n" K
                  "G g{n}; int k = 0; a[next[n]].v[k++] = 3; a[g.rank()].v[k++] = 3; "
                  "a[atomicAdd(&c, 1)].v[order[n]] = 3; *(a[b->id].v + k++) = 3; }"},
+        {"cuda",
+         "struct X { int k; __device__ operator int() const { return k; } __device__ operator "
+         "bool() const { return k; } };\n" K "X x{n}; a[static_cast<int>(x)].id = 1; "
+         "a[(int)x].id = 1; a[int(x) + n].v[(int)n & 3] = 1; a[x ? 0 : n].id = 1; }"},
         {"cuda", "__device__ float g(const P *p) { extern __shared__ float s[]; s[threadIdx.x] = "
                  "p->x; return s[0]; }\n" K "b->x = g(a); }"},
         {"cuda", "__device__ float g(const P *p) { static const float w[2] = {1, 2}; static "
