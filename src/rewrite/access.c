@@ -9,6 +9,7 @@
  * argument; so nothing is read or written through a pointer whose buffer is not known.
  */
 #include "rewrite/copying.h"
+#include "rewrite/names.h"
 #include "rewrite/order.h"
 #include "rewrite/way.h"
 
@@ -436,7 +437,9 @@ static restride_status name_structure(rs_way *w, const char **reason)
     else if (inner->is_private)
         *reason = "a structure that belongs to a class alone is copied as a whole";
     else if (inner->written == NULL)
-        *reason = "a structure without a name is copied as a whole";
+        *reason = rs_has_name(inner)
+                      ? "a structure whose name cannot be written is copied as a whole"
+                      : "a structure without a name is copied as a whole";
     else
         *reason =
             rs_structure_misfit(inner, &w->model->structures[w->access.pointee], w->access.offset);

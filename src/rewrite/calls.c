@@ -193,10 +193,12 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
             status = rs_argument_refuse(argument, access->begin,
                                         "a pointer to a structure %s is "
                                         "followed",
-                                        s->is_private ? "that belongs to a class alone"
-                                                      : "without a name");
+                                        s->is_private    ? "that belongs to a class alone"
+                                        : rs_has_name(s) ? "whose name cannot be written"
+                                                         : "without a name");
         else if (rs_names_hide_inside(names, s->written))
-            status = rs_argument_refuse(argument, access->begin, hidden, s->name);
+            status = rs_argument_refuse(argument, access->begin, hidden,
+                                        s->name != NULL ? s->name : s->written);
     }
     return status;
 }

@@ -219,6 +219,12 @@ static bool has_own_name(const rs_model *model, CXCursor declaration, const char
     return length > 0 && rs_identifier_length(text) == length && memcmp(text, last, length) == 0;
 }
 
+bool rs_has_name(const rs_structure *structure)
+{
+    return clang_Cursor_isNull(structure->declaration) == 0 &&
+           clang_Cursor_isAnonymous(structure->declaration) == 0;
+}
+
 /* In C++ "struct" finds a structure also where something else has its name. */
 restride_status rs_type_write(const rs_model *model, CXCursor declaration, char **written,
                               bool *is_private)

@@ -36,9 +36,12 @@ void rs_names_free(rs_names *names);
 
 /*
  * How generated code writes the type that a cursor declares, the caller's to free; NULL where it
- * cannot: *is_private then tells that it belongs to a class alone, else it has no name.
+ * cannot: *is_private then tells that it belongs to a class alone, else it has no name, or
+ * one with brackets in it.
  */
 restride_status rs_type_write(const rs_model *model, CXCursor declaration, char **written,
                               bool *is_private);
+
+bool rs_has_name(const rs_structure *structure);
 
 #endif

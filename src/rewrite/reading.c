@@ -290,17 +290,15 @@ static restride_status parse(rs_rewriting *r)
     return status;
 }
 
-/* Whether a macro of the build options could be taken for what the rewriter writes. */
+/* Whether a macro of the build options could be taken for what the rewriter writes: its values are
+ * looked for where they are used. */
 static bool defines_own_name(const rs_options *options)
 {
-    size_t where;
-    for (size_t i = 0; i < options->preprocessor_count; i++) {
-        const char *option = options->preprocessor[i];
-        if (strncmp(option, "-I", 2) != 0 &&
-            has_prefix(option + 2, strlen(option + 2), "restride_", &where))
-            return true;
-    }
-    return false;
+    static const char own[] = "-Drestride_";
+    bool found = false;
+    for (size_t i = 0; i < options->preprocessor_count && !found; i++)
+        found = strncmp(options->preprocessor[i], own, strlen(own)) == 0;
+    return found;
 }
 
 /* Whether a text may declare a structure. */

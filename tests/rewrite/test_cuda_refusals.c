@@ -202,6 +202,16 @@ static void test_refusals(void **state)
          "asks for its own name"},
         {K "P *q = a; { using P = double; P t = 1;\n q->x = t; } }", 4, "hides the type P"},
         {K "P *q = a; struct P { float x; } t{1};\n q->x = t.x; }", 4, "hides the type P"},
+        {"namespace { struct S { float x; int y; }; }\n__global__ void f(S *a) {\n S *q = a; { "
+         "struct "
+         "S { int k; } z;\n q->x = 1; } }",
+         5, "hides the type struct S"},
+        {"template <class F> struct V { float x; int y; };\n__global__ void f(V<int (*)(int)> *a) "
+         "{\n a[1] = a[0]; }",
+         4, "whose name cannot be written"},
+        {"template <class F> struct V { float x; int y; };\n__global__ void f(V<int (*)(int)> *a) "
+         "{\n auto q = a;\n q->x = 1; }",
+         5, "whose name cannot be written"},
         {"namespace M { struct P { int k; }; }\n" K "P *q = a; using namespace M;\n q->x = 1; }", 5,
          "hides the type P"},
         {"namespace N { struct Q { float x; int y; }; }\nnamespace M { struct Q { int k; }; }\n"

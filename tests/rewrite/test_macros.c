@@ -349,6 +349,7 @@ static void test_sources_that_compilers_read_differently(void **state)
         {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__FAST_RELAXED_MATH__);\n",
          "", "# or ##"},
         {"", "-Drestride_source=1", "options define names that start with restride_"},
+        {"int X;\n", "-DX=restride_v", "names that start with restride_"},
         {"", "-DX='3'", "quotes"},
         {"", "-DX=\\\"3\\\"", "quotes"},
     };
@@ -379,7 +380,10 @@ static void test_sources_that_compilers_read_differently(void **state)
             fail_msg("%s: \"%s\"", innocent[i], string_of(reply, "reason"));
         json_decref(reply);
     }
-    json_t *reply =
+    json_t *reply = ask_for_tiles(KERNEL, "-Urestride_b -DX=restride_a", 32);
+    assert_string_equal(string_of(reply, "reason"), "");
+    json_decref(reply);
+    reply =
         ask_for_tiles("\n#define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n" KERNEL, "", 32);
     assert_int_equal(json_integer_value(json_object_get(reply, "line")), 2);
     assert_non_null(strstr(string_of(reply, "reason"), "such as the one in kernel.cl:3"));
