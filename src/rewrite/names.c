@@ -85,10 +85,13 @@ static bool is_opened(const rs_tree *tree, int node, bool opens)
 restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language language)
 {
     restride_status status = RESTRIDE_OK;
-    bool opens = false;
+    bool opens = false, opens_outside = false;
     *names = (rs_names){NULL, 0};
-    for (int n = 0; n < tree->node_count && !opens; n++)
-        opens = tree->nodes[n].kind == CXCursor_UsingDirective;
+    for (int n = 0; n < tree->node_count && !opens_outside; n++)
+        if (tree->nodes[n].kind == CXCursor_UsingDirective) {
+            opens = true;
+            opens_outside = !rs_node_is_below(tree, n, CXCursor_FunctionDecl);
+        }
     for (int n = 0; n < tree->node_count && status == RESTRIDE_OK; n++) {
         const rs_node *node = &tree->nodes[n];
         if (clang_isDeclaration(node->kind) == 0 || node->kind == CXCursor_FieldDecl)
@@ -98,6 +101,9 @@ restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language 
             status = add(names, inside ? RS_NAME_INSIDE : RS_NAME_OUTSIDE, node->cursor);
         if (inside && status == RESTRIDE_OK && declares_type(node->kind, language))
             status = add(names, RS_NAME_TYPE_INSIDE, node->cursor);
+        if (opens_outside && status == RESTRIDE_OK && declares_type(node->kind, language) &&
+            tree->nodes[node->parent].kind == CXCursor_Namespace && is_opened(tree, n, true))
+            status = add(names, RS_NAME_TYPE_OPENED, node->cursor);
     }
     if (names->count > 0)
         qsort(names->items, names->count, sizeof *names->items, compare_names);
@@ -149,6 +155,8 @@ static bool hides(const rs_names *names, const char *type, bool inside)
                 has(names, tagged || scope ? RS_NAME_TYPE_INSIDE : RS_NAME_INSIDE, name, length);
         if (!qualified && !tagged && !scope && arguments != NULL && name > arguments)
             hidden = hidden || has(names, RS_NAME_OUTSIDE, name, length);
+        if (!qualified && !inside)
+            hidden = hidden || has(names, RS_NAME_TYPE_OPENED, name, length);
         tagged = false;
     }
     return hidden;

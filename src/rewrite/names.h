@@ -11,7 +11,8 @@
 typedef enum {
     RS_NAME_INSIDE,      /* of anything that is declared in a function */
     RS_NAME_TYPE_INSIDE, /* of what comes first behind "struct" and its kin, or before "::" */
-    RS_NAME_OUTSIDE      /* of functions, variables and constants outside of functions */
+    RS_NAME_OUTSIDE,     /* of functions, variables and constants outside of functions */
+    RS_NAME_TYPE_OPENED  /* of types that "using namespace" makes names outside of functions */
 } rs_name_kind;
 
 typedef struct {

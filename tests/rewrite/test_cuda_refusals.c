@@ -227,6 +227,13 @@ static void test_refusals(void **state)
         {"template <class T> struct V { T x; int y; };\nint P(int);\n__global__ void f(V<struct P> "
          "*a) {\n a[1] = a[0]; }",
          5, "hides a part of the type V<P>"},
+        {"namespace N { struct P { short s; }; }\nusing namespace N;\n__global__ void f(struct ::P "
+         "*a) {\n a[1] = a[0]; }",
+         5, "hides a part of the type"},
+        {"template <class T> struct V { T x; int y; };\nnamespace N { struct P { short s; }; "
+         "}\nusing "
+         "namespace N;\n__global__ void f(V< ::P> *a) {\n a[1] = a[0]; }",
+         6, "hides a part of the type V<P>"},
         {"class G { struct I { int i; short s; }; I i; friend __global__ void f(G *a); "
          "};\n__global__ void f(G *a) {\n a[1].i = a[0].i; }",
          4, "belongs to a class alone"},
@@ -274,6 +281,9 @@ static void test_no_refusals(void **state)
          "struct X { int k; __device__ operator int() const { return k; } __device__ operator "
          "bool() const { return k; } };\n" K "X x{n}; a[static_cast<int>(x)].id = 1; "
          "a[(int)x].id = 1; a[int(x) + n].v[(int)n & 3] = 1; a[x ? 0 : n].id = 1; }"},
+        {"cuda",
+         "namespace N { struct Q { struct P { short s; } p; }; }\nnamespace M { struct P { short "
+         "s; }; }\n" K "using namespace M; a[1] = a[0]; }"},
         {"cuda", "__device__ float g(const P *p) { extern __shared__ float s[]; s[threadIdx.x] = "
                  "p->x; return s[0]; }\n" K "b->x = g(a); }"},
         {"cuda", "__device__ float g(const P *p) { static const float w[2] = {1, 2}; static "
