@@ -8,6 +8,7 @@
 static const char copied[] = "the structure, or a part of it, says itself how it is copied";
 static const char assigned[] = "the structure, or a part of it, says itself how it is assigned to";
 static const char destroyed[] = "the structure, or a part of it, says itself how it is destroyed";
+static const char converted[] = "the structure, or a part of it, converts itself to any reference";
 static const char based[] = "a template chooses what the structure is derived from";
 
 CXType rs_element_type(CXType type)
@@ -111,6 +112,9 @@ static const char *trouble_of_template(CXCursor part)
         return NULL;
     if (kind == CXCursor_Constructor)
         return copied;
+    if (kind == CXCursor_ConversionFunction &&
+        clang_getCursorResultType(part).kind == CXType_LValueReference)
+        return converted; /* to what stands for a place in the new code, too */
     return kind == CXCursor_CXXMethod && has_name(part, "operator=") ? assigned : NULL;
 }
 
@@ -150,7 +154,7 @@ static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CX
     default:
         break;
     }
-    if (*trouble == assigned && !s->assigns)
+    if ((*trouble == assigned || *trouble == converted) && !s->assigns)
         *trouble = NULL;
     return *trouble != NULL ? CXChildVisit_Break : CXChildVisit_Continue;
 }

@@ -234,6 +234,9 @@ static void test_refusals(void **state)
          "}\nusing "
          "namespace N;\n__global__ void f(V< ::P> *a) {\n a[1] = a[0]; }",
          6, "hides a part of the type V<P>"},
+        {"struct Q { float x; int y; template <class T> __device__ operator T &() { static T k; "
+         "return k; } };\n__global__ void f(Q *a, Q *b) {\n Q t = *b; a[1] = t; }",
+         4, "converts itself to any reference"},
         {"class G { struct I { int i; short s; }; I i; friend __global__ void f(G *a); "
          "};\n__global__ void f(G *a) {\n a[1].i = a[0].i; }",
          4, "belongs to a class alone"},
