@@ -87,9 +87,11 @@ static bool assigns_any_value(CXCursor method)
         rs_kind_is_reference(given.kind) ? clang_getPointeeType(given) : given);
     bool is_number = value.kind >= CXType_FirstBuiltin && value.kind <= CXType_LastBuiltin &&
                      value.kind != CXType_Dependent;
+    bool is_address = value.kind == CXType_Pointer || rs_kind_is_array(value.kind);
     bool is_other = value.kind == CXType_Record &&
                     !same_record(value, clang_getCursorType(clang_getCursorSemanticParent(method)));
-    return is_number || is_other || (is_made_by_compiler(method) && is_constant_reference(given));
+    return is_number || is_address || value.kind == CXType_Enum || is_other ||
+           (is_made_by_compiler(method) && is_constant_reference(given));
 }
 
 /* Whether a template cannot take a structure's value better than what the compiler has made, which

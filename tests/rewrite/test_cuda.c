@@ -58,7 +58,8 @@ static const cuda_case cases[] = {
     {"operators for other types",
      "template <class T> struct W { T x; int y; W() = default; template <class U> __device__ "
      "W(const W<U> &o) : x(o.x), y(7) {} template <class U> __device__ W &operator=(const W<U> &o) "
-     "{ y = 7; return *this; } __device__ W &operator=(float v) { x = v; return *this; } };\n"
+     "{ y = 7; return *this; } __device__ W &operator=(float v) { x = v; return *this; } "
+     "__device__ W &operator=(const float *v) { y = 7; return *this; } };\n"
      "typedef W<float> F;\n",
      KERNEL(
          "F") "F s = b[i]; s.y++; a[i] = s; F t; t = b[n - 1 - i]; F u(t); u = 4.f; W<int> w(u); "
