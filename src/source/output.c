@@ -125,7 +125,8 @@ typedef struct {
     rs_text text, shown;
     size_t place_capacity;
     size_t expected, expected_file;
-    int blank_lines; /* in a row */
+    int blank_lines;          /* in a row */
+    const char *last_include; /* in what is read, of a header that the compiler reads; or NULL */
 } reader;
 
 static bool add_place(reader *r, size_t line, size_t file)
@@ -172,14 +173,29 @@ static void add_definition(reader *r, const char *name, const rs_macro_names *ma
     rs_text_add(&r->shown, name, length);
 }
 
+/* What only the compiler reads: the parser gets blanks. */
+static void add_shown(reader *r, const char *line, size_t length)
+{
+    rs_text_add(&r->shown, line, length);
+    for (size_t i = 0; i < length; i++)
+        rs_text_add_string(&r->text, " ");
+}
+
+/* Whether a header that the compiler reads may ask for the macro of a line. A name that nothing
+ * mentions any more changes nothing else. */
+static bool may_be_asked(const reader *r, const char *line, const char *name,
+                         const rs_macro_names *macros)
+{
+    return name != NULL && r->last_include != NULL && line < r->last_include &&
+           !rs_macro_names_mentioned(macros, name, rs_identifier_length(name));
+}
+
 /* A header that the compiler reads: the parser, which does not have it, gets blanks. */
 static void add_include(reader *r, const char *shown, size_t length)
 {
     const size_t skipped = strlen(RS_INCLUDE_MARK);
-    rs_text_add_string(&r->shown, "#include");
-    rs_text_add(&r->shown, shown + skipped, length - skipped);
-    for (size_t i = 0; i < strlen("#include") + length - skipped; i++)
-        rs_text_add_string(&r->text, " ");
+    add_shown(r, "#include", strlen("#include"));
+    add_shown(r, shown + skipped, length - skipped);
 }
 
 /* Adds one line of cpp's output, as it is parsed and as it is shown. */
@@ -187,7 +203,9 @@ static void add_line(reader *r, const char *line, const char *shown, size_t leng
                      const rs_macro_names *macros)
 {
     const char *name = rs_macro_name_in(line);
-    if (name != NULL) {
+    if (may_be_asked(r, line, name, macros)) {
+        add_shown(r, line, length);
+    } else if (name != NULL) {
         add_definition(r, name, macros);
     } else {
         size_t skipped = 0;
@@ -207,12 +225,13 @@ static void add_line(reader *r, const char *line, const char *shown, size_t leng
 }
 
 /* Whether a line leaves nothing: it is only kept to keep the count of lines. */
-static bool is_empty(const char *line, const char *shown, size_t length,
+static bool is_empty(const reader *r, const char *line, const char *shown, size_t length,
                      const rs_macro_names *macros)
 {
     const char *name = rs_macro_name_in(line);
     if (name != NULL)
-        return !rs_macro_names_mentioned(macros, name, rs_identifier_length(name));
+        return !may_be_asked(r, line, name, macros) &&
+               !rs_macro_names_mentioned(macros, name, rs_identifier_length(name));
     return is_blank(shown, length);
 }
 
@@ -220,7 +239,7 @@ static bool read_line(reader *r, const char *line, const char *shown, size_t len
                       size_t file, const rs_macro_names *macros)
 {
     bool follows = number == r->expected && file == r->expected_file;
-    if (is_empty(line, shown, length, macros)) {
+    if (is_empty(r, line, shown, length, macros)) {
         if (!follows || r->blank_lines == BLANK_LIMIT)
             return true;
         r->blank_lines++;
@@ -251,13 +270,15 @@ static void find_appendix(rs_flat *flat)
 
 restride_status rs_flat_read_output(rs_flat *flat, const char *output, const char *shown)
 {
-    reader r = {flat, RS_TEXT_EMPTY, RS_TEXT_EMPTY, 0, 0, (size_t)-1, 0};
+    reader r = {flat, RS_TEXT_EMPTY, RS_TEXT_EMPTY, 0, 0, (size_t)-1, 0, NULL};
     const char *cursor = output, *line;
     size_t length, number = 1, file = 0;
     rs_macro_names macros;
     restride_status status = rs_macro_names_read(&macros, output);
     if (status != RESTRIDE_OK)
         return status;
+    for (const char *mark = output; (mark = strstr(mark, "\n" RS_INCLUDE_MARK)) != NULL; mark++)
+        r.last_include = mark;
     bool ok = find_file(flat, "", 0, &file);
     do /* what is predefined */
         line = rs_line_next(&cursor, &length);

@@ -263,6 +263,13 @@ expect 0 "$restride" analyze --apply layout headers.c --layout 'grid: i/4 j i%4'
 grep -q '_offset(' headers.new.c || complain "headers.c was not changed"
 expect 0 "$cc" -std=gnu11 -c -o headers.o headers.new.c
 
+# What a source defines before a header that the compiler reads is there for it.
+printf '#define NDEBUG\n#define WIDE(x) ((x) + 1)\n#include <assert.h>\n#undef NDEBUG\nint k(int n, int m, float grid[n][m], int i) { assert(i++ < 0); grid[i][WIDE(i)] = 1; return i; }\n' >asserting.c
+expect 0 "$restride" analyze --apply layout asserting.c --layout 'grid: i/4 j i%4' -o asserting.new.c
+grep -q '_offset(' asserting.new.c || complain "asserting.c was not changed"
+expect 0 "$cc" -std=gnu11 -S -O1 -o asserting.s asserting.new.c
+! grep -q assert_fail asserting.s || complain "NDEBUG was lost"
+
 # In C++ a pointer may be chosen and assigned to.
 printf '// restride: grid g[n][m]\nvoid f(int n, int m, float *g, float *h)\n{\n    float *t = g;\n    (n > 3 ? t : g) = h;\n    t[2 * m + 3] = 1;\n}\n' >chosen.cu
 expect 0 "$restride" analyze --apply layout chosen.cu --layout 'g: i/4 j i%4' -o chosen.new.cu
