@@ -143,20 +143,13 @@ static int first_operand(rs_walk *walk, int node)
     return node;
 }
 
-static bool has_call(const rs_tree *tree, int node)
-{
-    bool found = tree->nodes[node].kind == CXCursor_CallExpr;
-    for (int child = tree->nodes[node].first; child >= 0 && !found; child = tree->nodes[child].next)
-        found = has_call(tree, child);
-    return found;
-}
-
 /* Marks "x[e] = x[e] + ..." as what "x[e] += ..." is: both references belong together. */
 static void pair_references(rs_walk *walk, int left, int right, int first)
 {
     int operand = first_operand(walk, right), last = walk->unit->reference_count - 1;
     right = rs_node_inner(walk->tree, right);
-    if (operand == right || has_call(walk->tree, left) || !may_be_reordered(walk, '+', left, right))
+    if (operand == right || rs_node_has(walk->tree, left, CXCursor_CallExpr) ||
+        !may_be_reordered(walk, '+', left, right))
         return;
     char *target = rs_walk_source(walk, left);
     char *source = operand < 0 ? NULL : rs_walk_source(walk, operand);

@@ -110,16 +110,6 @@ static bool is_part(const rs_tree *tree, int node, CXCursor declared)
     return false;
 }
 
-static bool has_call(const rs_tree *tree, int node)
-{
-    if (tree->nodes[node].kind == CXCursor_CallExpr)
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (has_call(tree, child))
-            return true;
-    return false;
-}
-
 /* Whether a variable is known by another name, or used by other objects, which the body of a
  * function object may call, at or below a node: by its address, as a reference, or in their
  * bodies. */
@@ -129,8 +119,8 @@ static bool is_shared(const rs_tree *tree, int node, int lambda, CXCursor declar
     bool bound = kind == CXCursor_CallExpr || kind == CXCursor_VarDecl;
     if (rs_node_is_prefix(tree, node, "&") && is_part(tree, tree->nodes[node].first, declared))
         return true;
-    if (kind == CXCursor_LambdaExpr && node != lambda && has_call(tree, lambda) &&
-        names_within(tree, node, declared))
+    if (kind == CXCursor_LambdaExpr && node != lambda &&
+        rs_node_has(tree, lambda, CXCursor_CallExpr) && names_within(tree, node, declared))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
         /* What is read or copied has a conversion around it. */
@@ -178,7 +168,6 @@ static captures read_captures(const rs_tree *tree, int lambda)
         begin++;
     if (tree->text[begin] == '=' && all.followed)
         add_named(tree, lambda, body_of(tree, lambda), &all);
-    all.followed = all.followed && stays(tree, lambda, &all);
     return all;
 }
 
@@ -249,9 +238,13 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
         walk->lambdas = grown;
         lambda = &grown[walk->lambda_count++];
     }
-    *lambda = (rs_lambda){.node = node, .entered = again && lambda->entered, .self = walk->self};
+    bool followed = again ? lambda->followed : all.followed && stays(walk->tree, node, &all);
+    *lambda = (rs_lambda){.node = node,
+                          .entered = again && lambda->entered,
+                          .followed = followed,
+                          .self = walk->self};
     memcpy(lambda->self_name, walk->self_name, sizeof lambda->self_name);
-    for (int i = 0; i < all.count && all.followed; i++) {
+    for (int i = 0; i < all.count && followed; i++) {
         uint64_t copy = key_of(walk, node, all.declared[i], "copy");
         int before = again ? rs_walk_find(walk, copy) : -1;
         rs_value old = before >= 0 ? walk->values[before] : rs_value_unknown(0, false);
@@ -272,13 +265,12 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
 
 bool rs_walk_enter_lambda(rs_walk *walk, int node)
 {
-    const rs_tree *tree = walk->tree;
     rs_lambda *lambda = find_lambda(walk, node);
-    captures all = read_captures(tree, node);
     if (lambda != NULL)
         lambda->entered = true;
-    if (lambda == NULL || !all.followed)
+    if (lambda == NULL || !lambda->followed)
         return false;
+    captures all = read_captures(walk->tree, node);
     for (int i = 0; i < all.count; i++) {
         CXType type = clang_getCursorType(all.declared[i]);
         uint64_t key = rs_cursor_key(walk, all.declared[i]);

@@ -103,6 +103,7 @@ typedef struct {
 typedef struct {
     int node;
     bool entered;
+    bool followed; /* where it is called */
     rs_value self;
     char self_name[RS_MEMBER_ROOM];
 } rs_lambda;

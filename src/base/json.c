@@ -34,3 +34,11 @@ json_t *rs_json_string(const char *text)
     rs_text_free(&ascii);
     return string;
 }
+
+bool rs_json_has(const json_t *array, const json_t *value)
+{
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(array) && !found; i++)
+        found = json_equal(json_array_get(array, i), value) != 0;
+    return found;
+}

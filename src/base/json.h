@@ -3,6 +3,7 @@
 #define RS_BASE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* Indented, members in the order they were added. NULL when memory is short or `value` is NULL; the
  * caller frees it. Unlike that of json_dumps(), the text is whole or not there. */
@@ -11,5 +12,8 @@ char *rs_json_text(const json_t *value);
 /* A text of the user's or of the system's, such as a file name: where it is not UTF-8, everything
  * but ASCII is replaced. NULL when memory is short or `text` is NULL. */
 json_t *rs_json_string(const char *text);
+
+/* Whether an array has an equal value. */
+bool rs_json_has(const json_t *array, const json_t *value);
 
 #endif

@@ -68,23 +68,13 @@ static size_t count_launched(const json_t *kernels)
     return count;
 }
 
-static void note_uncompared(json_t *report, size_t count)
-{
-    if (count > 0)
-        json_array_append_new(
-            json_object_get(report, "notes"),
-            json_sprintf("%zu kernel%s launched in this run alone or in the baseline's alone: not "
-                         "compared.",
-                         count, count == 1 ? " was" : "s were"));
-}
-
-static void note_untimed(json_t *report, size_t count)
+/* "1 kernel was ...", "2 kernels were ...". */
+static void note_kernels(json_t *report, size_t count, const char *one, const char *many,
+                         const char *what)
 {
     if (count > 0)
         json_array_append_new(json_object_get(report, "notes"),
-                              json_sprintf("%zu kernel%s no launch with a time in this run or in "
-                                           "the baseline: not compared.",
-                                           count, count == 1 ? " has" : "s have"));
+                              json_sprintf("%zu %s %s", count, count == 1 ? one : many, what));
 }
 
 /* Runs may differ in how often they launch a kernel: what counts is the time of a launch. */
@@ -106,16 +96,6 @@ static void compare_kernel(comparison *sums, json_t *kernel, const json_t *earli
     sums->scaled += launches_before != launches;
 }
 
-static void note_scaled(json_t *report, size_t count)
-{
-    if (count > 0)
-        json_array_append_new(
-            json_object_get(report, "notes"),
-            json_sprintf("%zu kernel%s another number of timed launches than in the baseline: "
-                         "compared by the time of a launch.",
-                         count, count == 1 ? " has" : "s have"));
-}
-
 void rs_run_report_compare(json_t *report, const json_t *baseline, const char *baseline_path)
 {
     comparison sums = {0, 0, 0, 0};
@@ -134,9 +114,13 @@ void rs_run_report_compare(json_t *report, const json_t *baseline, const char *b
         }
         json_decref(same);
     }
-    note_uncompared(report, uncompared + count_launched(earlier));
-    note_untimed(report, untimed);
-    note_scaled(report, sums.scaled);
+    note_kernels(report, uncompared + count_launched(earlier), "kernel was", "kernels were",
+                 "launched in this run alone or in the baseline's alone: not compared.");
+    note_kernels(report, untimed, "kernel has", "kernels have",
+                 "no launch with a time in this run or in the baseline: not compared.");
+    note_kernels(report, sums.scaled, "kernel has", "kernels have",
+                 "another number of timed launches than in the baseline: compared by the time of a "
+                 "launch.");
     json_decref(earlier);
     const double marshal = number(json_object_get(report, "marshal"), "seconds");
     const double gained = sums.before - sums.after;

@@ -1,4 +1,5 @@
 /* Names of a configuration file that nothing in a run had: see run_report.h. */
+#include "base/json.h"
 #include "cli/run_report.h"
 
 #include <string.h>
@@ -44,16 +45,9 @@ static sighting look_for(const json_t *report, const char *kernel, size_t length
 
 static void note_once(json_t *notes, json_t *sentence)
 {
-    size_t i;
-    json_t *present;
-    json_array_foreach(notes, i, present)
-    {
-        if (json_equal(present, sentence)) {
-            json_decref(sentence);
-            return;
-        }
-    }
-    json_array_append_new(notes, sentence);
+    if (!rs_json_has(notes, sentence))
+        json_array_append(notes, sentence);
+    json_decref(sentence);
 }
 
 /* `name` is a kernel's, "KERNEL.ARGUMENT", or an argument's of all kernels. */

@@ -13,18 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool has_word(const json_t *list, const json_t *word)
-{
-    size_t i;
-    json_t *present;
-    json_array_foreach((json_t *)list, i, present)
-    {
-        if (json_equal(present, word))
-            return true;
-    }
-    return false;
-}
-
 /* Appends a part's list; what is of the process that wrote it says so, with the number of its part,
  * and words are there once. */
 static void append_all(json_t *list, const json_t *more, const json_t *process, json_int_t number)
@@ -37,7 +25,7 @@ static void append_all(json_t *list, const json_t *more, const json_t *process, 
             json_object_set(value, "process", (json_t *)process);
             json_object_set_new(value, "part", json_integer(number));
         }
-        if (!json_is_string(value) || !has_word(list, value))
+        if (!json_is_string(value) || !rs_json_has(list, value))
             json_array_append(list, value);
     }
 }

@@ -141,18 +141,12 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
 /* Adds a string to a list once. */
 static void add_once(json_t **list, const char *text)
 {
-    size_t i;
-    json_t *present, *string = rs_json_string(text);
+    json_t *string = rs_json_string(text);
     if (*list == NULL)
         *list = json_array();
-    json_array_foreach(*list, i, present)
-    {
-        if (json_equal(present, string)) {
-            json_decref(string);
-            return;
-        }
-    }
-    json_array_append_new(*list, string);
+    if (!rs_json_has(*list, string))
+        json_array_append(*list, string);
+    json_decref(string);
 }
 
 RS_PRINTF(2, 0)

@@ -152,6 +152,14 @@ bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind)
     return false;
 }
 
+bool rs_node_has(const rs_tree *tree, int node, enum CXCursorKind kind)
+{
+    bool found = tree->nodes[node].kind == kind;
+    for (int child = tree->nodes[node].first; child >= 0 && !found; child = tree->nodes[child].next)
+        found = rs_node_has(tree, child, kind);
+    return found;
+}
+
 /* In an instance of a template a parameter's name has its value below it, and none itself. */
 static bool is_substituted(const rs_tree *tree, int node)
 {

@@ -45,6 +45,9 @@ bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 /* Whether some node around this one is of a kind. */
 bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind);
 
+/* Whether this node or some node below it is of a kind. */
+bool rs_node_has(const rs_tree *tree, int node, enum CXCursorKind kind);
+
 /* The expression inside brackets and implicit conversions. */
 int rs_node_inner(const rs_tree *tree, int node);
 
