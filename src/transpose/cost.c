@@ -16,6 +16,7 @@ enum {
     SQUARE_MOST_PART = 64, /* elements */
     LEAST_EDGE = 4,
     NARROW_BYTES = 4,
+    WIDE_BYTES = 8,
     SHORT_LINES = 4,
     LONG_LINES = 16,
     COPY_TILE_BYTES = 64 << 10,
@@ -144,7 +145,7 @@ static double square_cost(const rs_transpose_task *task, const rs_engine_traits 
         return stored_square_cost(task, traits);
     double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
     double cost = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
-    if (task->unit < NARROW_BYTES) /* more shuffles a byte */
+    if (task->unit < NARROW_BYTES || task->unit > WIDE_BYTES) /* more shuffles, or jumps, a byte */
         cost += 0.3;
     if (task->rows * task->cols * task->unit <= traits->chip_bytes / 2) /* a block does better */
         cost += 0.2;

@@ -46,7 +46,8 @@ static void add(rs_choice *choice, const rs_transpose_task *task)
     choice->tasks[choice->count++] = *task;
 }
 
-/* `outer` matrices that lie one after the other instead of each of the whole matrices. */
+/* `outer` matrices that lie one after the other instead of each of the whole matrices. As many rows as
+ * columns are a square, whose mirror tiles may change places instead. */
 static void add_chains(rs_choice *choice, const rs_problem *problem, size_t outer, size_t rows,
                        size_t cols, size_t unit)
 {
@@ -58,7 +59,13 @@ static void add_chains(rs_choice *choice, const rs_problem *problem, size_t oute
     task.rows = rows;
     task.cols = cols;
     task.unit = unit;
-    add(choice, &task);
+    rs_transpose_task square = task;
+    square.method = RS_TRANSPOSE_SQUARE;
+    square.tile = rs_cost_stored_edge(unit, &problem->traits);
+    bool mirror = rows == cols &&
+                  rs_cost_of_transpose(&square, &problem->traits, problem->scratch_limit) <
+                      rs_cost_of_transpose(&task, &problem->traits, problem->scratch_limit);
+    add(choice, mirror ? &square : &task);
 }
 
 /* Blocks pass through the chip, one for each worker; or one at a time, where there is no room. */
@@ -387,7 +394,7 @@ static bool build_baseline(rs_choice *choice, const rs_problem *problem, rs_tile
         return false;
     for (size_t i = 0; i < choice->count; i++) {
         rs_transpose_task *task = &choice->tasks[i];
-        bool elements = task->method == RS_TRANSPOSE_CHAINS;
+        bool elements = task->method != RS_TRANSPOSE_PANELS && task->method != RS_TRANSPOSE_COPY;
         task->method = elements ? way->elements : way->tiles;
         task->spreading = way->spreading;
         task->padded = way->padded;

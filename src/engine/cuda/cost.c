@@ -51,6 +51,8 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
+    if (rs_cuda_slim_suits(engine, task))
+        return 1.06;
     double words = narrow_words(task, 4);
     if (block <= engine->common.local_bytes)
         return 1.1 + words;

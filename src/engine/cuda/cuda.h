@@ -125,6 +125,7 @@ struct rs_cuda_method {
 };
 
 restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit);
@@ -154,6 +155,9 @@ size_t rs_cuda_word(const rs_transpose_task *task);
 
 /* Whether the blocks of the device together have room for a panel in shared memory. */
 bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *task);
+
+/* Whether a panel has so few rows, or columns, that one block transposes it alone (slim.c). */
+bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *task);
 
 /* Words from row to row of a tile in shared memory: neighbours of a column lie in different banks.
  */

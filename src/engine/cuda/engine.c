@@ -40,6 +40,8 @@ static const rs_cuda_method methods[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_R2C_ROTATE] = {"rotation", "R2C", rs_cuda_columns_prepare},
 };
 
+static const rs_cuda_method slim_panels = {"010!", "BS, a block a panel", rs_cuda_slim_prepare};
+
 /* ---- contexts ---- */
 
 /* Every call to the driver is made in the engine's context, whatever the thread has at the time. */
@@ -166,15 +168,23 @@ bool rs_cuda_is_packed(const rs_transpose_task *task)
 /* Whether the kernels of all devices serve the task: what CUDA has no kernels of its own for,
  * squares of one and two bytes, which they move four bytes at once, and chains of so many elements
  * that walking their cycles is left to the device. */
-static bool is_portable(const rs_transpose_task *task)
+static bool is_portable(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
     if (task->method == RS_TRANSPOSE_CHAINS)
         return rs_cuda_walks_on_device(task);
     if (task->method == RS_TRANSPOSE_SQUARE)
         return rs_cuda_is_packed(task);
     if (task->method == RS_TRANSPOSE_PANELS)
-        return task->rows * task->cols <= LOCAL_BYTES / task->unit;
+        return task->rows * task->cols <= LOCAL_BYTES / task->unit &&
+               !rs_cuda_slim_suits(engine, task);
     return methods[task->method].prepare == NULL;
+}
+
+static const rs_cuda_method *find_method(const rs_cuda_engine *engine,
+                                         const rs_transpose_task *task)
+{
+    bool is_slim = task->method == RS_TRANSPOSE_PANELS && rs_cuda_slim_suits(engine, task);
+    return is_slim ? &slim_panels : &methods[task->method];
 }
 
 /* A stage of several tasks, one after the other; its descriptions are those of the first. */
@@ -191,11 +201,11 @@ static restride_status create_stage(restride_engine *base, const rs_transpose_ta
         status = rs_fail_memory("a stage");
     for (size_t i = count; status == RESTRIDE_OK && i-- > 0;) {
         stage->base.engine = base;
-        stage->method = &methods[tasks[i].method];
+        stage->method = find_method(engine, &tasks[i]);
         stage->task = tasks[i];
         stage->word = rs_cuda_word(&tasks[i]);
-        status = is_portable(&tasks[i]) ? prepare_portable(stage, &tasks[i], scratch_limit)
-                                        : stage->method->prepare(stage, scratch_limit);
+        status = is_portable(engine, &tasks[i]) ? prepare_portable(stage, &tasks[i], scratch_limit)
+                                                : stage->method->prepare(stage, scratch_limit);
         stage->task.pieces = NULL;
     }
     if (status == RESTRIDE_OK)

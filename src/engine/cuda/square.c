@@ -1,30 +1,32 @@
-/* A square in place (kernels/square.cu): mirror tiles, two in the shared memory of a block, 256
- * bytes along a side where rows are whole lines, and 384 where they are not and every run shares
- * its lines at the ends with others. No scratch memory. */
+/* A square in place (kernels/square.cu): mirror tiles, two in the shared memory of a block. Where
+ * rows are whole lines the runs of a tile are as well; where they are not every run shares its
+ * lines at the ends with others, so tiles are larger. No scratch memory. */
+#include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 extern const char rs_cuda_square_kernel[];
 
-enum {
-    LINE_BYTES = 128,
-    RUN_BYTES = 256,
-    MOST_EDGE = 64,
-    THREADS = 256,
-    LONG_RUN_BYTES = 384,
-    LONG_MOST_EDGE = 96,
-    LONG_THREADS = 512,
-    LEAST_LONG_UNIT = 4, /* narrower words keep the load and store units busy, not the memory */
-    MOST_WORD_BYTES = 16,
-    LEAST_TILE_BYTES = 16 << 10, /* of longer elements, whose tiles would hold only a few */
-    MOST_BLOCKS = 1 << 30
+enum { LINE_BYTES = 128, THREADS = 256, NARROW_BYTES = 4, MOST_BLOCKS = 1 << 30 };
+
+/* The elements along a side of a tile, for elements of up to `unit` bytes (docs/performance.md). */
+static const struct {
+    size_t unit;
+    size_t whole_lines;
+    size_t split_lines;
+    size_t split_threads;
+} edges[] = {
+    {4, 64, 96, 512},  {8, 32, 48, 256},      {16, 32, 48, 256}, {24, 32, 40, 512},
+    {32, 24, 32, 512}, {48, 24, 24, 512},     {64, 16, 24, 512}, {128, 12, 16, 512},
+    {256, 8, 12, 512}, {SIZE_MAX, 4, 6, 512},
 };
 
-static bool has_long_runs(const rs_transpose_task *task)
-{
-    return task->unit >= LEAST_LONG_UNIT && task->cols * task->unit % LINE_BYTES != 0;
-}
+typedef struct {
+    size_t edge;
+    size_t threads;
+} tiling;
 
 static size_t pair_bytes(const rs_cuda_stage *stage, size_t edge)
 {
@@ -32,18 +34,20 @@ static size_t pair_bytes(const rs_cuda_stage *stage, size_t edge)
     return 2 * edge * rs_cuda_tile_pitch(edge, unit_words, stage->word) * stage->word;
 }
 
-static size_t choose_edge(const rs_cuda_stage *stage)
+/* Narrower words keep the load and store units busy, not the memory. */
+static tiling choose_tiling(const rs_cuda_stage *stage)
 {
-    bool is_long = has_long_runs(&stage->task);
-    size_t most = is_long ? LONG_MOST_EDGE : MOST_EDGE;
-    most = most < stage->task.rows ? most : stage->task.rows;
-    size_t edge = (is_long ? LONG_RUN_BYTES : RUN_BYTES) / stage->task.unit;
-    while (stage->task.unit > MOST_WORD_BYTES && edge * edge * stage->task.unit < LEAST_TILE_BYTES)
-        edge++;
-    edge = edge < 1 ? 1 : edge > most ? most : edge;
-    while (edge > 1 && pair_bytes(stage, edge) > rs_cuda_engine_of(stage)->shared_bytes_a_block)
-        edge /= 2;
-    return edge;
+    const rs_transpose_task *task = &stage->task;
+    bool split = task->unit >= NARROW_BYTES && task->cols * task->unit % LINE_BYTES != 0;
+    size_t i = 0;
+    while (edges[i].unit < task->unit)
+        i++;
+    tiling t = split ? (tiling){edges[i].split_lines, edges[i].split_threads}
+                     : (tiling){edges[i].whole_lines, THREADS};
+    t.edge = rs_size_smaller(t.edge, task->rows);
+    while (t.edge > 1 && pair_bytes(stage, t.edge) > rs_cuda_engine_of(stage)->shared_bytes_a_block)
+        t.edge /= 2;
+    return t;
 }
 
 restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit)
@@ -51,25 +55,24 @@ restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limi
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
     size_t unit_words = task->unit / stage->word;
-    size_t edge = choose_edge(stage);
-    size_t threads = has_long_runs(task) ? LONG_THREADS : THREADS;
-    size_t pitch = rs_cuda_tile_pitch(edge, unit_words, stage->word);
+    const tiling t = choose_tiling(stage);
+    size_t pitch = rs_cuda_tile_pitch(t.edge, unit_words, stage->word);
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, stage->word}, {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, edge},
-        {"TILE_PITCH", NULL, pitch},       {"THREADS", NULL, threads},       {"BLOCKS", NULL, 1},
+        {"WORD_BYTES", NULL, stage->word}, {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, t.edge},
+        {"TILE_PITCH", NULL, pitch},       {"THREADS", NULL, t.threads},     {"BLOCKS", NULL, 1},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     restride_status status = rs_cuda_kernel_create(
         &launch->kernel, rs_cuda_engine_of(stage), "square", rs_cuda_square_kernel, defines,
-        sizeof defines / sizeof defines[0], threads, pair_bytes(stage, edge));
+        sizeof defines / sizeof defines[0], t.threads, pair_bytes(stage, t.edge));
     if (status != RESTRIDE_OK)
         return status;
-    size_t tiles = (task->rows - 1) / edge + 1;
+    size_t tiles = (task->rows - 1) / t.edge + 1;
     size_t items = tiles * (tiles + 1) / 2 * task->outer;
     launch->grid = items < MOST_BLOCKS ? items : MOST_BLOCKS;
     const uint64_t arguments[] = {task->pitch / stage->word, task->outer, task->rows};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
-    snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", edge, edge);
+    snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", t.edge, t.edge);
     return RESTRIDE_OK;
 }

@@ -10,6 +10,7 @@
 
 #define KERNEL void
 #define FUNCTION static inline
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define STORAGE(cells) word *cells = emulated->shared
 
 typedef unsigned char uchar;
@@ -79,7 +80,9 @@ FUNCTION void drain(void)
 /* Bulk copies: as late as they may be. What is fetched is garbage until its bell has been heard,
  * and what is stored stays where it was until the thread waits for its stores. */
 typedef struct {
-    uint expected; /* bytes */
+    uint expected;   /* bytes */
+    uint is_awaited; /* something is expected, if only no bytes */
+    uint turn;       /* that is under way */
 } bell;
 
 typedef struct {
@@ -134,15 +137,18 @@ FUNCTION void bulk_fetch(void *target, const void *source, uint bytes, bell *b)
 FUNCTION void expect(bell *b, uint bytes)
 {
     b->expected += bytes;
+    b->is_awaited = 1;
 }
 
-/* All that is expected must be on its way, or it would wait for ever. */
+/* All that is expected must be on its way, and a turn that is over is not heard again, or it would
+ * wait for ever; who waits for the turn before does not wait. */
 FUNCTION void await_bell(bell *b, uint turn)
 {
-    (void)turn;
-    if (end_bulk(b, true) != b->expected)
+    if (turn != b->turn)
+        return;
+    if (!b->is_awaited || end_bulk(b, true) != b->expected)
         __builtin_trap();
-    b->expected = 0;
+    *b = (bell){.turn = turn ^ 1};
 }
 
 FUNCTION void bulk_store(void *target, const void *source, uint bytes)

@@ -11,6 +11,7 @@
 #define KERNEL extern "C" __global__ void
 #endif
 #define FUNCTION static __device__ __forceinline__
+#define ALIGNED(bytes) __align__(bytes)
 /* Shared memory, as much as the launch says. */
 #define STORAGE(cells)                                                                             \
     extern __shared__ uint4 storage[];                                                             \
