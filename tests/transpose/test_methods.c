@@ -213,6 +213,42 @@ static void test_tiles_of_grids(void **state)
     }
 }
 
+/* As many groups as there are rows or columns across are a square of super-elements. */
+static void test_squares_of_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method;
+        problem problem;
+        rs_tiles tiles;
+    } cases[] = {
+        {"2-stage 010! 100!", {480, 120, 4, 2, 3}, {4, 0}},
+        {"2-stage 100! 010!", {120, 480, 4, 2, 3}, {0, 4}},
+        {"2-stage 010! 100!", {363, 120, 4, 1, 2}, {3, 0}},
+        {"3-stage 100! 0010! 0100!", {120, 480, 4, 1, 2}, {8, 4}},
+    };
+    const rs_engine_traits traits = {.chip_bytes = 1 << 20, .line_bytes = 64, .workers = 2};
+    restride_engine *engine;
+    assert_int_equal(test_host_engine(&engine, 2), RESTRIDE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const problem *p = &cases[i].problem;
+        const rs_matrices m = {p->rows, p->cols, p->unit, p->batch, 0};
+        const restride_plan_options options = {.method = cases[i].method};
+        rs_choice choice;
+        size_t squares = 0;
+        if (rs_choose_exactly(&choice, &m, &traits, &options, cases[i].tiles) != RESTRIDE_OK)
+            fail_msg("%s", restride_last_error());
+        for (size_t k = 0; k < choice.count; k++)
+            squares += choice.tasks[k].method == RS_TRANSPOSE_SQUARE &&
+                       choice.tasks[k].rows == 120 && choice.tasks[k].unit > p->unit;
+        bool has_square = p->rows % p->cols == 0 || p->cols % p->rows == 0;
+        if (squares != has_square)
+            fail_msg("case %zu has %zu squares", i, squares);
+        check_choice(p, &choice, engine);
+    }
+    restride_engine_destroy(engine);
+}
+
 /* By its name through the public interface: the method is taken, or the reason is said. */
 static void test_named(void **state)
 {
@@ -256,9 +292,8 @@ static void test_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_method),
-        cmocka_unit_test(test_every_method_in_threads),
-        cmocka_unit_test(test_tiles_of_grids),
+        cmocka_unit_test(test_every_method),   cmocka_unit_test(test_every_method_in_threads),
+        cmocka_unit_test(test_tiles_of_grids), cmocka_unit_test(test_squares_of_groups),
         cmocka_unit_test(test_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@ enum {
     LARGEST_SQUARE_UNIT = 1024,
     LARGEST_PANEL_UNIT = 16384,
     TILE_RUN_BYTES = 256,
+    SINGLE_WORD_BYTES = 4,
     LAUNCH_BYTES = 10 << 20
 };
 
@@ -51,10 +52,8 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
-    if (rs_cuda_slim_suits(engine, task))
-        return 1.06;
     double words = narrow_words(task, 4);
-    if (block <= engine->common.local_bytes)
+    if (block <= engine->common.local_bytes || rs_cuda_slim_suits(engine, task))
         return 1.1 + words;
     if (!rs_cuda_panels_fit(engine, task))
         return INFINITY;
@@ -97,7 +96,8 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     if (task->unit > LARGEST_SQUARE_UNIT)
         return INFINITY;
     double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
-    return 1.12 + misaligned(task->cols * task->unit, 0.22) + narrow;
+    double whole = task->unit > SINGLE_WORD_BYTES ? 1.06 : 1.12;
+    return whole + misaligned(task->cols * task->unit, 0.22) + narrow;
 }
 
 /* All blocks meet at gates, and what a short row asks for is asked for each. */

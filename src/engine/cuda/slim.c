@@ -16,6 +16,8 @@ enum {
     LEAST_ARCHITECTURE = 90, /* which has the bulk copy engine */
     LEAST_WORD = 4,
     MOST_FEW = 8,
+    MOST_ROW_BYTES =
+        32, /* of a few columns: threads side by side read rows, in the same banks if longer */
     LEAST_BYTES = 32 << 10, /* of a panel: the kernels of all devices are as good below */
     SLICES = 2,             /* 4 and 8 are as fast or slower */
     THREADS = 512,
@@ -78,7 +80,8 @@ bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *t
     size_t length = rs_size_larger(task->rows, task->cols);
     size_t word = rs_cuda_word(task);
     return engine->architecture >= LEAST_ARCHITECTURE && word == task->unit && word >= LEAST_WORD &&
-           few <= MOST_FEW && length <= engine->shared_bytes_a_block / (few * word) &&
+           few <= MOST_FEW && (task->cols > few || few * word <= MOST_ROW_BYTES) &&
+           length <= engine->shared_bytes_a_block / (few * word) &&
            few * length * word >= LEAST_BYTES && length * word % BULK_BYTES == 0 &&
            task->offset % BULK_BYTES == 0 && task->pitch % BULK_BYTES == 0 &&
            cut_panel(task).bytes <= engine->shared_bytes_a_block;
