@@ -11,6 +11,7 @@ enum {
     RS_CHAINS_SHAPE_NUMBERS = 6,
     RS_CHAINS_MOST_ARGUMENTS = 24,
     RS_CHAINS_BATCH = 8,            /* super-elements under way at once */
+    RS_CHAINS_SHORT_PIECES = 2,     /* cycles up to so many pieces long move whole */
     RS_CHAINS_WHOLE = (1 << 28) + 1 /* pieces of this length: none, all cycles stay whole */
 };
 

@@ -9,12 +9,10 @@
 
 #include <stdlib.h>
 
-enum { SHORT_PIECES = 2 }; /* cycles up to this length move whole */
-
 /* What a cycle is divided into; 0: it stays whole. */
 static size_t pieces_of(const rs_cycle_family *family, size_t length)
 {
-    if (length >= RS_CHAINS_WHOLE || family->length <= SHORT_PIECES * length)
+    if (length >= RS_CHAINS_WHOLE || family->length <= RS_CHAINS_SHORT_PIECES * length)
         return 0;
     return rs_size_divide_up(family->length, length);
 }
@@ -46,7 +44,8 @@ static void choose_length(const rs_chains_planning *p, const rs_cycles *cycles)
         pieces = count_pieces(plan, cycles, length);
     }
     plan->piece_length = length;
-    plan->short_length = length < RS_CHAINS_WHOLE ? (uint32_t)(SHORT_PIECES * length) : UINT32_MAX;
+    plan->short_length =
+        length < RS_CHAINS_WHOLE ? (uint32_t)(RS_CHAINS_SHORT_PIECES * length) : UINT32_MAX;
     plan->pieces = plan->piece_room = (uint32_t)pieces;
     plan->leader_count = count_leaders(plan, cycles);
     plan->listed = plan->leader_count <= rs_chains_most_leaders(p);

@@ -9,7 +9,6 @@
 
 enum {
     WINDOW_PIECES = 2, /* as many pieces are between two cuts at most */
-    SHORT_PIECES = 2,  /* cycles up to this length move whole */
     PIECE_MARKS = 8,   /* walks in a piece */
     LEAST_WALK = 4,
     SPARE_PIECES = 128
@@ -35,10 +34,10 @@ static void set_length(walking *w, size_t length)
 {
     rs_chains_plan *plan = w->common->plan;
     size_t total = (size_t)plan->shape[0];
-    bool whole = length >= RS_CHAINS_WHOLE || SHORT_PIECES * length >= total;
+    bool whole = length >= RS_CHAINS_WHOLE || RS_CHAINS_SHORT_PIECES * length >= total;
     size_t walk = length / PIECE_MARKS > LEAST_WALK ? length / PIECE_MARKS : LEAST_WALK;
     plan->piece_length = length;
-    plan->short_length = whole ? UINT32_MAX : (uint32_t)(SHORT_PIECES * length);
+    plan->short_length = whole ? UINT32_MAX : (uint32_t)(RS_CHAINS_SHORT_PIECES * length);
     size_t marks = share_of(plan, walk);
     size_t most = w->common->limit / sizeof(uint64_t); /* more than pieces */
     w->mark_count = whole ? 0 : (uint32_t)(marks < most ? marks : most);

@@ -1,6 +1,6 @@
 /*
- * A CUDA driver for the tests, as libcuda.so.1: one small device whose threads are coroutines of
- * this process. "Device memory" is the process's own, with canaries around it. Modules are shared
+ * A CUDA driver for the tests, as libcuda.so.1: one small device whose threads are coroutines
+ * (grid.c). "Device memory" is the process's own, with canaries around it. Modules are shared
  * libraries that the emulated compiler (compiler.c) made.
  *
  * The environment says what goes wrong:
@@ -10,6 +10,8 @@
  *     EMULATED_CAPABILITY=MAJOR  compute capability, 9 by default
  * EMULATED_LOG=FILE gets a line for each call.
  */
+#include "grid.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 enum {
 #ifdef LIKE_H100
@@ -32,7 +33,6 @@ enum {
     RESERVED_BYTES = 1024,
     MOST_THREADS = 2048, /* of a multiprocessor */
     MEMORY_BYTES = 1 << 30,
-    STACK_BYTES = 16 << 10,
     CANARY_BYTES = 256,
     CANARY = 0xa5
 };
@@ -477,14 +477,9 @@ result cuEventDestroy_v2(void *event)
 
 /* ---- modules ---- */
 
-typedef void kernel(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                    uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                    uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-enum { MOST_ARGUMENTS = 24 }; /* of a kernel */
-
 typedef struct function {
     struct function *next; /* of the same module */
-    kernel *code;
+    emulated_kernel *code;
     const void **running; /* the module's `emulated` */
     int most_shared;
     char name[64];
@@ -569,138 +564,13 @@ result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, 
 
 /* ---- launches ---- */
 
-/* As the kernels know it (emulated.h). */
-typedef struct {
-    unsigned thread, block, blocks;
-    unsigned threads, block_2;
-    void *shared;
-    void (*wait)(unsigned members);
-} emulated_thread;
-
-typedef struct {
-    emulated_thread seen;
-    ucontext_t context;
-    void *stack;
-    unsigned group;  /* the first block of those that it waits with */
-    unsigned waited; /* barriers so far, to find threads that missed one */
-    bool waiting;
-    bool ended;
-} coroutine;
-
-static coroutine *threads;
-static coroutine *running;
-static ucontext_t scheduler;
-static kernel *running_kernel;
-static uint64_t arguments_now[MOST_ARGUMENTS];
-
-static void wait_here(unsigned members)
-{
-    running->waiting = true;
-    running->group = members == 0 ? running->seen.block : running->seen.block / members * members;
-    running->waited = members == 0 ? 1 : members;
-    swapcontext(&running->context, &scheduler);
-}
-
-static void enter(void)
-{
-    const uint64_t *a = arguments_now;
-    running_kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
-                   a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
-    running->ended = true;
-    swapcontext(&running->context, &scheduler);
-}
-
-/* A group goes on when all its threads wait for the same barrier. */
-static bool release(unsigned first_block, unsigned blocks, unsigned threads_each)
-{
-    bool released = false;
-    for (unsigned block = 0; block < blocks; block++) {
-        coroutine *first = &threads[block * threads_each];
-        unsigned group = first_block + block;
-        if (first->ended || !first->waiting || first->group != group)
-            continue;
-        unsigned members = first->waited;
-        bool complete = block + members <= blocks;
-        for (unsigned i = 0; complete && i < members * threads_each; i++)
-            complete = first[i].waiting && first[i].group == group && first[i].waited == members;
-        for (unsigned i = 0; complete && i < members * threads_each; i++)
-            first[i].waiting = false;
-        released = released || complete;
-    }
-    return released;
-}
-
-static void run_grid(const function *f, unsigned first, unsigned blocks, unsigned threads_each)
-{
-    size_t count = (size_t)blocks * threads_each;
-    for (;;) {
-        size_t ended = 0;
-        bool moved = false;
-        for (size_t i = 0; i < count; i++) {
-            running = &threads[i];
-            ended += running->ended;
-            if (running->ended || running->waiting)
-                continue;
-            moved = true;
-            *f->running = &running->seen;
-            swapcontext(&scheduler, &running->context);
-        }
-        if (ended == count)
-            return;
-        if (!release(first, blocks, threads_each) && !moved) {
-            fprintf(stderr, "emulated device: some threads wait at a barrier for ever\n");
-            abort();
-        }
-    }
-}
-
-/* Runs the blocks from `first` on that are resident together. */
-static void run_blocks(const function *f, unsigned first, unsigned count, unsigned all,
-                       unsigned second, unsigned threads_each, unsigned shared)
-{
-    size_t total = (size_t)count * threads_each;
-    threads = calloc(total, sizeof *threads);
-    unsigned char *stacks = malloc(total * STACK_BYTES);
-    void **areas = malloc(count * sizeof *areas);
-    for (unsigned block = 0; block < count; block++)
-        areas[block] = aligned_alloc(16, shared / 16 * 16 + 32);
-    for (size_t i = 0; i < total; i++) {
-        coroutine *c = &threads[i];
-        unsigned block = (unsigned)(i / threads_each);
-        c->seen = (emulated_thread){(unsigned)(i % threads_each),
-                                    first + block,
-                                    all,
-                                    threads_each,
-                                    second,
-                                    areas[block],
-                                    wait_here};
-        getcontext(&c->context);
-        c->context.uc_stack.ss_sp = stacks + i * STACK_BYTES;
-        c->context.uc_stack.ss_size = STACK_BYTES;
-        makecontext(&c->context, enter, 0);
-    }
-    run_grid(f, first, count, threads_each);
-    for (unsigned block = 0; block < count; block++)
-        free(areas[block]);
-    free(areas);
-    free(stacks);
-    free(threads);
-}
-
-/* The blocks of an ordinary launch need not run together, so here they never do. */
 static result launch(function *f, unsigned blocks, unsigned second_blocks, unsigned threads_each,
                      unsigned shared, void **arguments, bool together)
 {
     if ((int)shared > f->most_shared || blocks == 0 || second_blocks == 0 || threads_each == 0)
         return INVALID_VALUE;
-    memset(arguments_now, 0, sizeof arguments_now);
-    for (int i = 0; i < MOST_ARGUMENTS && arguments[i] != NULL; i++)
-        memcpy(&arguments_now[i], arguments[i], sizeof arguments_now[i]);
-    running_kernel = f->code;
-    unsigned step = together ? blocks : 1;
-    for (unsigned second = 0; second < second_blocks; second++)
-        for (unsigned first = 0; first < blocks; first += step)
-            run_blocks(f, first, step, blocks, second, threads_each, shared);
+    const emulated_grid grid = {blocks, second_blocks, threads_each, shared, together};
+    emulated_run(f->code, f->running, &grid, arguments);
     for (const allocation *a = allocations; a != NULL; a = a->next)
         check_canaries(a);
     return SUCCESS;
