@@ -9,7 +9,14 @@
 
 extern const char rs_cuda_square_kernel[];
 
-enum { LINE_BYTES = 128, THREADS = 256, NARROW_BYTES = 4, MOST_BLOCKS = 1 << 30 };
+enum {
+    LINE_BYTES = 128,
+    SECTOR_BYTES = 32,
+    THREADS = 256,
+    MOST_THREADS = 512,
+    NARROW_BYTES = 4,
+    MOST_BLOCKS = 1 << 30
+};
 
 /* The elements along a side of a tile, for elements of up to `unit` bytes (docs/performance.md). */
 static const struct {
@@ -34,16 +41,20 @@ static size_t pair_bytes(const rs_cuda_stage *stage, size_t edge)
     return 2 * edge * rs_cuda_tile_pitch(edge, unit_words, stage->word) * stage->word;
 }
 
-/* Narrower words keep the load and store units busy, not the memory. */
+/* Narrower words keep the load and store units busy, not the memory. Rows that do not even begin at
+ * sectors want more threads. */
 static tiling choose_tiling(const rs_cuda_stage *stage)
 {
     const rs_transpose_task *task = &stage->task;
-    bool split = task->unit >= NARROW_BYTES && task->cols * task->unit % LINE_BYTES != 0;
+    size_t row_bytes = task->cols * task->unit;
+    bool split = task->unit >= NARROW_BYTES && row_bytes % LINE_BYTES != 0;
     size_t i = 0;
     while (edges[i].unit < task->unit)
         i++;
-    tiling t = split ? (tiling){edges[i].split_lines, edges[i].split_threads}
-                     : (tiling){edges[i].whole_lines, THREADS};
+    tiling t = split
+                   ? (tiling){edges[i].split_lines,
+                              row_bytes % SECTOR_BYTES == 0 ? edges[i].split_threads : MOST_THREADS}
+                   : (tiling){edges[i].whole_lines, THREADS};
     t.edge = rs_size_smaller(t.edge, task->rows);
     while (t.edge > 1 && pair_bytes(stage, t.edge) > rs_cuda_engine_of(stage)->shared_bytes_a_block)
         t.edge /= 2;
