@@ -401,6 +401,8 @@ restride_status rs_apply_layout(const json_t *request, json_t **reply)
         status =
             rs_fail(RESTRIDE_UNSUPPORTED, "%s was not found; name its folder behind --, with -I.",
                     a.program.missing);
+    if (status == RESTRIDE_OK && a.program.differs != NULL)
+        status = rs_fail(RESTRIDE_UNSUPPORTED, "%s", a.program.differs);
     if (status == RESTRIDE_OK)
         status = rs_run_deep(work, &a);
     if (status == RESTRIDE_OK)

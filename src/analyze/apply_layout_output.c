@@ -286,8 +286,6 @@ static bool is_used(const rs_application *a, int class)
 static restride_status add_functions(const rs_application *a, rs_text *out)
 {
     restride_status status = RESTRIDE_OK;
-    if (a->program.language == RS_LANGUAGE_C)
-        rs_text_add_string(out, "#include <stdint.h>\n\n");
     for (int g = 0; status == RESTRIDE_OK && g < a->found.grid_count; g++)
         if (rs_grid_class(&a->found, g) == g && is_used(a, g))
             status = add_function(a, g, out);
@@ -297,11 +295,7 @@ static restride_status add_functions(const rs_application *a, rs_text *out)
 restride_status rs_application_write(const rs_application *a, char **source)
 {
     rs_text out = RS_TEXT_EMPTY;
-    restride_status status = a->program.included.failed ? rs_fail_memory("an output") : RESTRIDE_OK;
-    if (a->program.included.size > 0)
-        rs_text_format(&out, "%s\n", a->program.included.data);
-    if (status == RESTRIDE_OK)
-        status = add_functions(a, &out);
+    restride_status status = add_functions(a, &out);
     const char *shown = a->program.flat.shown;
     size_t at = 0;
     for (size_t e = 0; e < a->edit_count; e++) {

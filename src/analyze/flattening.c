@@ -56,7 +56,7 @@ void rs_flattening_write_rows(rs_text *out, restride_dialect dialect, int rank, 
     static const struct {
         const char *qualifiers, *word;
     } dialects[] = {
-        [RESTRIDE_DIALECT_C] = {"static inline", "uint64_t"},
+        [RESTRIDE_DIALECT_C] = {"static inline", "unsigned long long"},
         [RESTRIDE_DIALECT_OPENCL_C] = {"static inline __attribute__((unused))", "ulong"},
         [RESTRIDE_DIALECT_CUDA_C] = {"static __host__ __device__ inline __attribute__((unused))",
                                      "unsigned long long"}};

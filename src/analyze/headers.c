@@ -49,7 +49,7 @@ static int climbs(const char *name)
     return count;
 }
 
-restride_status rs_headers_add(rs_headers *headers, const char *name)
+restride_status rs_headers_add(rs_headers *headers, const char *name, const char *content)
 {
     if (name[0] == '/' || climbs(name) > 6)
         return rs_fail(RESTRIDE_IO, "The header %s is outside the project.", name);
@@ -62,11 +62,11 @@ restride_status rs_headers_add(rs_headers *headers, const char *name)
     int file = -1;
     if (path != NULL && make_folders(headers, path))
         file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    bool ok = file >= 0;
-    if (ok)
+    bool ok = file >= 0 && write(file, content, strlen(content)) == (ssize_t)strlen(content);
+    if (file >= 0)
         close(file);
     free(path);
-    return ok ? RESTRIDE_OK : rs_fail(RESTRIDE_IO, "An empty file for %s could not be made.", name);
+    return ok ? RESTRIDE_OK : rs_fail(RESTRIDE_IO, "A file for %s could not be made.", name);
 }
 
 void rs_headers_free(rs_headers *headers)

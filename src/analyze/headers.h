@@ -1,4 +1,4 @@
-/* Empty files in place of headers that are not there, in a temporary folder of their own. */
+/* Files in place of headers that are not there, in a temporary folder of their own. */
 #ifndef RS_ANALYZE_HEADERS_H
 #define RS_ANALYZE_HEADERS_H
 
@@ -11,7 +11,7 @@ typedef struct {
     char *folder; /* below it: what the preprocessor is to search */
 } rs_headers;
 
-restride_status rs_headers_add(rs_headers *headers, const char *name);
+restride_status rs_headers_add(rs_headers *headers, const char *name, const char *content);
 void rs_headers_free(rs_headers *headers);
 
 /* Whether a header belongs to a compiler or a system, so that it need not be mentioned. */

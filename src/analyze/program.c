@@ -1,8 +1,8 @@
-/* Preprocesses and parses, again and again while something missing can be supplied. */
+/* Parses, again and again while something missing can be supplied. */
 #include "analyze/program.h"
 
-#include "analyze/headers.h"
 #include "analyze/prelude.h"
+#include "analyze/preprocess.h"
 #include "base/text.h"
 #include "source/words.h"
 
@@ -13,7 +13,7 @@
 /* Absolute: libclang finds files in memory under no other name. */
 #define PRELUDE_NAME "/restride-prelude.h"
 
-enum { HEADER_LIMIT = 60, REPAIR_LIMIT = 12, SHOWN_ERRORS = 8 };
+enum { REPAIR_LIMIT = 12, SHOWN_ERRORS = 8 };
 
 rs_language rs_language_of(const char *file)
 {
@@ -23,131 +23,6 @@ rs_language rs_language_of(const char *file)
     if (ending != NULL && (strcmp(ending, ".cu") == 0 || strcmp(ending, ".cuh") == 0))
         return RS_LANGUAGE_CUDA;
     return RS_LANGUAGE_C;
-}
-
-/* ---- preprocessing ---- */
-
-/* The macros that compilers of a language predefine. */
-static char *const opencl_macros[] = {"-D__OPENCL_VERSION__=120", "-D__OPENCL_C_VERSION__=120",
-                                      "-DCL_VERSION_1_0=100",     "-DCL_VERSION_1_1=110",
-                                      "-DCL_VERSION_1_2=120",     "-D__ENDIAN_LITTLE__=1",
-                                      "-D__IMAGE_SUPPORT__=1",    "-Dcl_khr_fp64=1"};
-static char *const cuda_macros[] = {"-D__CUDACC__=1", "-D__CUDA_ARCH__=700", "-D__NVCC__=1",
-                                    "-D__cplusplus=201402L"};
-static char *const c_macros[] = {"-D__STDC__=1", "-D__x86_64__=1", "-D__linux__=1", "-D__unix__=1"};
-
-static void set_definitions(rs_flat_request *flat, rs_language language)
-{
-    static const struct {
-        char *const *macros;
-        size_t count;
-    } tables[] = {{c_macros, sizeof c_macros / sizeof c_macros[0]},
-                  {opencl_macros, sizeof opencl_macros / sizeof opencl_macros[0]},
-                  {cuda_macros, sizeof cuda_macros / sizeof cuda_macros[0]}};
-    flat->definitions = tables[language].macros;
-    flat->definition_count = tables[language].count;
-}
-
-/* Blanks one line of a source, so that the preprocessor passes it. */
-static bool blank_line(char *source, size_t line)
-{
-    char *c = source;
-    for (size_t i = 1; i < line && c != NULL; i++) {
-        c = strchr(c, '\n');
-        c = c == NULL ? NULL : c + 1;
-    }
-    bool changed = false;
-    for (; c != NULL && *c != '\0' && *c != '\n'; c++) {
-        changed = changed || *c != ' ';
-        *c = ' ';
-    }
-    return changed;
-}
-
-/* The name in cpp's two messages about a header that is not there. */
-static char *missing_header(const char *failure)
-{
-    static const char nowhere[] = "no include path in which to search for ";
-    if (strncmp(failure, nowhere, strlen(nowhere)) == 0)
-        return strdup(failure + strlen(nowhere));
-    const char *mark = strstr(failure, ": No such file or directory");
-    return mark == NULL || mark == failure ? NULL : strndup(failure, (size_t)(mark - failure));
-}
-
-/* Removes one cause of a failed run; false when nothing can be done. */
-static bool repair_source(rs_program *program, const rs_program_request *request, char *source,
-                          rs_headers *headers, rs_model_set *notes)
-{
-    const rs_flat *flat = &program->flat;
-    char *name = missing_header(flat->failure);
-    const char *file = flat->failure_file != NULL ? flat->failure_file : request->file;
-    bool supplied = name != NULL && rs_headers_add(headers, name) == RESTRIDE_OK;
-    if (supplied && !rs_headers_is_usual(name))
-        rs_model_note(notes, file, (int)flat->failure_line,
-                      "%s was not found; it counts as empty, and what it declares is guessed.",
-                      name);
-    if (supplied && !rs_headers_is_system(name) && program->missing == NULL) {
-        rs_text missing = RS_TEXT_EMPTY;
-        rs_text_format(&missing, "%s:%zu: The header %s", file, flat->failure_line, name);
-        program->missing = rs_text_take(&missing);
-    }
-    /* The source's own line stays where it is; a header of the user's becomes text without it. */
-    if (supplied && request->language != RS_LANGUAGE_OPENCL && rs_headers_is_usual(name))
-        rs_text_format(&program->included, "#include <%s>\n", name);
-    free(name);
-    if (supplied)
-        return true;
-    rs_model_note(notes, file, (int)flat->failure_line, "The preprocessor says: %s.",
-                  flat->failure);
-    return strcmp(file, request->file) == 0 && blank_line(source, flat->failure_line);
-}
-
-/* Adds the folder of empty headers behind the request's own folders. */
-static restride_status add_folder(rs_options *options, const rs_headers *headers)
-{
-    rs_text text = RS_TEXT_EMPTY;
-    rs_text_format(&text, "-I%s", headers->folder);
-    char **grown = realloc(options->preprocessor,
-                           (options->preprocessor_count + 1) * sizeof *options->preprocessor);
-    if (grown != NULL)
-        options->preprocessor = grown;
-    char *option = rs_text_take(&text);
-    if (grown == NULL || option == NULL) {
-        free(option);
-        return rs_fail_memory("the preprocessor's options");
-    }
-    options->preprocessor[options->preprocessor_count++] = option;
-    return RESTRIDE_OK;
-}
-
-static restride_status flatten(rs_program *program, const rs_program_request *request,
-                               rs_options *options, rs_headers *headers, rs_model_set *notes)
-{
-    char *source = strdup(request->source);
-    if (source == NULL)
-        return rs_fail_memory("a source");
-    rs_flat_request flat = {.source = source,
-                            .file = request->file,
-                            .options = options,
-                            .comments = request->output,
-                            .system_headers = request->output};
-    set_definitions(&flat, request->language);
-    restride_status status = RESTRIDE_OK;
-    for (int round = 0; round <= HEADER_LIMIT; round++) {
-        bool had_folder = headers->folder != NULL;
-        status = rs_flatten(&program->flat, &flat);
-        if (status != RESTRIDE_OK || program->flat.failure == NULL)
-            break;
-        if (round == HEADER_LIMIT || !repair_source(program, request, source, headers, notes))
-            break;
-        rs_flat_free(&program->flat);
-        if (!had_folder && headers->folder != NULL)
-            status = add_folder(options, headers);
-        if (status != RESTRIDE_OK)
-            break;
-    }
-    free(source);
-    return status;
 }
 
 /* ---- parsing ---- */
@@ -469,7 +344,7 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
     restride_status status = rs_options_parse(&options, request->options);
     if (status != RESTRIDE_OK)
         return status;
-    status = flatten(program, request, &options, &headers, notes);
+    status = rs_preprocess(program, request, &options, &headers, notes);
     if (status == RESTRIDE_OK && program->flat.failure == NULL)
         status = find_grids(program);
     if (status == RESTRIDE_OK && program->flat.failure == NULL)
@@ -494,7 +369,8 @@ void rs_program_free(rs_program *program)
     free(program->errors);
     free(program->supplied);
     free(program->missing);
-    rs_text_free(&program->included);
+    free(program->declared);
+    free(program->differs);
     rs_tree_free(&program->tree);
     rs_grids_free(&program->grids);
     rs_flat_free(&program->flat);

@@ -24,8 +24,9 @@ typedef struct {
     rs_flat flat;
     rs_grids grids;
     rs_tree tree;
-    rs_text included; /* the lines that include what the user's own headers have of the system's */
     char *missing;  /* the first header of the user's that was not found, with its line, or NULL */
+    char *declared; /* what headers that stay have for the compiler of this machine, or NULL */
+    char *differs;  /* why the flat text is not the source for that compiler, with a line, or NULL */
     bool readable;  /* false: nothing could be parsed, and a note says why */
     char *supplied; /* declarations of names that nobody declares: sizes are perhaps others */
     size_t *errors; /* where the compiler found one: what depends on that is not in the tree */

@@ -160,7 +160,16 @@ static bool is_named_before_body(const rs_grid_walk *w, int parameter, const rs_
                          w->tree->nodes[body].begin, w->tree->text + grid->name, grid->name_length);
 }
 
-/* With another type of a parameter another function may be called. */
+/* Whether a header that stays declares a function of this name, with the type that it has now. */
+static bool is_declared_in_header(const rs_grid_walk *w, CXCursor function)
+{
+    char name[64];
+    rs_grid_spelling(function, name);
+    return w->program->declared != NULL && name[0] != '\0' &&
+           rs_words_have(w->program->declared, 0, strlen(w->program->declared), name, strlen(name));
+}
+
+/* With another type of a parameter another function may be called, or declared. */
 static void keep_by_types(rs_grid_walk *w)
 {
     const rs_tree *tree = w->tree;
@@ -171,14 +180,17 @@ static void keep_by_types(rs_grid_walk *w)
                        : -1;
         if (grid < 0)
             continue;
-        bool before = is_named_before_body(w, i, &w->program->grids.grids[grid]);
-        if (!before &&
-            !rs_grid_is_overloaded(w, clang_getCursorSemanticParent(tree->nodes[i].cursor)))
+        CXCursor function = clang_getCursorSemanticParent(tree->nodes[i].cursor);
+        const char *reason = NULL;
+        if (is_named_before_body(w, i, &w->program->grids.grids[grid]))
+            reason = "%s is used before the body of its function";
+        else if (rs_grid_is_overloaded(w, function))
+            reason = "%s is a parameter of one of several functions of a name";
+        else if (is_declared_in_header(w, function))
+            reason = "%s is a parameter of a function that a header declares, which stays as it is";
+        if (reason == NULL)
             continue;
-        rs_class_keep(&w->context, grid, i,
-                      before ? "%s is used before the body of its function"
-                             : "%s is a parameter of one of several functions of a name",
-                      rs_grid_name(w->program, grid, name));
+        rs_class_keep(&w->context, grid, i, reason, rs_grid_name(w->program, grid, name));
         rs_grid_link_add(&w->context, grid, grid);
     }
 }

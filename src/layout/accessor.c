@@ -520,8 +520,13 @@ static bool can_be_narrow(const restride_layout *layout)
 void rs_layout_write_offset(const restride_layout *layout, restride_dialect which,
                             const char *prefix, bool narrow, rs_text *out)
 {
+    dialect alone = dialects[which];
+    if (which == RESTRIDE_DIALECT_C) { /* no header stands before it */
+        alone.word = "unsigned long long";
+        alone.product = "long long";
+    }
     writer w = {.layout = layout,
-                .dialect = &dialects[which],
+                .dialect = &alone,
                 .prefix = prefix,
                 .narrow = narrow && can_be_narrow(layout)};
     rs_text_format(out, "/* Made by Restride: the layout \"%s\". */\n", layout->expression_text);

@@ -309,6 +309,14 @@ static bool may_declare(const rs_rewriting *r)
            (is_cuda(r) && has_prefix(r->flat.text, r->flat.size, "class", &where));
 }
 
+/* CUDA's own headers are the compiler's. */
+static bool all_stay(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+    return true;
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 restride_status rs_read_source(rs_rewriting *r, bool *stopped)
 {
@@ -341,14 +349,15 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);
-    const rs_flat_request request = {r->source,
-                                     r->file,
-                                     &r->options,
-                                     r->definitions,
-                                     r->definition_count,
-                                     appendix.data,
-                                     json_is_true(json_object_get(r->request, "comments")),
-                                     is_cuda(r)};
+    const rs_flat_request request = {.source = r->source,
+                                     .file = r->file,
+                                     .options = &r->options,
+                                     .definitions = r->definitions,
+                                     .definition_count = r->definition_count,
+                                     .appendix = appendix.data,
+                                     .comments =
+                                         json_is_true(json_object_get(r->request, "comments")),
+                                     .stays = is_cuda(r) ? all_stay : NULL};
     status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
     if (status == RESTRIDE_IO)

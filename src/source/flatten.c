@@ -42,15 +42,41 @@ static bool is_unroll(const char *line, const char **tail)
     return true;
 }
 
-/* Whether the line is "#include <...>"; *tail is what follows the first word. */
-static bool is_system_include(const char *line, const char **tail)
+/* The name in a line "#include <name>", which the caller frees, or NULL; *tail is what follows. */
+static char *system_include(const char *line, const char **tail)
 {
     const char *c = skip_blanks(line);
     if (*c != '#')
-        return false;
+        return NULL;
     c = skip_blanks(c + 1);
-    *tail = c + strlen("include");
-    return starts_with(c, "include") && *skip_blanks(*tail) == '<';
+    if (!starts_with(c, "include"))
+        return NULL;
+    c = skip_blanks(c + strlen("include"));
+    size_t length = *c == '<' ? strcspn(c, ">\n") : 0;
+    if (length == 0 || c[length] != '>')
+        return NULL;
+    *tail = c + length + 1;
+    return strndup(c + 1, length - 1);
+}
+
+void rs_flat_add_include(rs_text *input, const char *name)
+{
+    rs_text_format(input, RS_INCLUDE_MARK " \"<%s>\"", name);
+}
+
+/* Writes the mark for a line with a header that is left to the compiler; false for other lines. */
+static bool write_include(rs_text *input, const rs_flat_request *request, const char *line,
+                          size_t length)
+{
+    const char *tail = line;
+    char *name = request->stays != NULL ? system_include(line, &tail) : NULL;
+    bool stays = name != NULL && request->stays(request->context, name);
+    if (stays) {
+        rs_flat_add_include(input, name);
+        rs_text_add(input, tail, length - (size_t)(tail - line));
+    }
+    free(name);
+    return stays;
 }
 
 /* The length of a line without the flags of a marker "# LINE "FILE" FLAGS": only those of cpp
@@ -80,10 +106,7 @@ static void write_input(rs_text *input, const rs_flat_request *request)
         if (!continued && is_unroll(line, &tail)) {
             rs_text_add_string(input, RS_UNROLL_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
-        } else if (!continued && request->system_headers && is_system_include(line, &tail)) {
-            rs_text_add_string(input, RS_INCLUDE_MARK);
-            rs_text_add(input, tail, length - (size_t)(tail - line));
-        } else {
+        } else if (continued || !write_include(input, request, line, length)) {
             rs_text_add(input, line, continued ? length : without_flags(line, length));
         }
         rs_text_add_string(input, "\n");
@@ -98,15 +121,16 @@ static restride_status run_cpp(const char *dump, bool comments, const rs_text *i
                                const rs_flat_request *request, rs_text *output, rs_text *errors,
                                int *exit_status)
 {
-    const char *const fixed[] = {"cpp", "-undef", "-nostdinc", "-std=c99", "-Wundef", dump};
-    enum { FIXED = sizeof fixed / sizeof fixed[0] };
+    const char *const device[] = {"cpp", "-nostdinc", "-Wundef", dump, "-undef", "-std=c99"};
+    enum { ALL = sizeof device / sizeof device[0], FOR_HOST = ALL - 2 };
+    const size_t fixed = request->host ? FOR_HOST : ALL;
     const rs_options *options = request->options;
-    size_t count = FIXED;
+    size_t count = fixed;
     char **arguments = malloc(
-        (FIXED + request->definition_count + options->preprocessor_count + 3) * sizeof *arguments);
+        (fixed + request->definition_count + options->preprocessor_count + 3) * sizeof *arguments);
     if (arguments == NULL)
         return rs_fail_memory("the preprocessor's arguments");
-    memcpy(arguments, fixed, sizeof fixed);
+    memcpy(arguments, device, fixed * sizeof *device);
     for (size_t i = 0; i < request->definition_count; i++)
         arguments[count++] = request->definitions[i];
     for (size_t i = 0; i < options->preprocessor_count; i++)

@@ -54,12 +54,19 @@ typedef struct {
     size_t definition_count;
     const char *appendix; /* text to read behind the source, in the same way; or NULL */
     bool comments;        /* keep them in `shown` */
-    bool system_headers;  /* leave #include <...> in `shown`, for the compiler; `text` has blanks */
+    bool host;            /* for the compiler of this machine: what it predefines is known */
+    /* Whether #include <name> is left in `shown`, for the compiler; `text` has blanks then. NULL:
+     * none is. */
+    bool (*stays)(void *context, const char *name);
+    void *context;
 } rs_flat_request;
 
 /* A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses mean that nothing
  * could be run. */
 restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request);
+
+/* Writes the line of a header that is left to the compiler, as cpp is to read it. */
+void rs_flat_add_include(rs_text *input, const char *name);
 
 /* The user's file and line of a byte of the flat text. */
 void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_t *line);

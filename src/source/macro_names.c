@@ -78,6 +78,11 @@ restride_status rs_macro_names_read(rs_macro_names *names, const char *output)
     return RESTRIDE_OK;
 }
 
+bool rs_macro_names_have(const rs_macro_names *names, const char *name, size_t length)
+{
+    return find(names, name, length) != NULL;
+}
+
 bool rs_macro_names_mentioned(const rs_macro_names *names, const char *name, size_t length)
 {
     const rs_macro_name *found = find(names, name, length);

@@ -27,6 +27,7 @@ const char *rs_macro_name_in(const char *line);
 
 /* Reads the output of `cpp -dD`, which must outlive the names. */
 restride_status rs_macro_names_read(rs_macro_names *names, const char *output);
+bool rs_macro_names_have(const rs_macro_names *names, const char *name, size_t length);
 bool rs_macro_names_mentioned(const rs_macro_names *names, const char *name, size_t length);
 void rs_macro_names_free(rs_macro_names *names);
 

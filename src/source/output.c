@@ -125,8 +125,9 @@ typedef struct {
     rs_text text, shown;
     size_t place_capacity;
     size_t expected, expected_file;
-    int blank_lines;          /* in a row */
-    const char *last_include; /* in what is read, of a header that the compiler reads; or NULL */
+    int blank_lines;         /* in a row */
+    const char *last_asking; /* in what is read, a line in which the compiler reads a header or
+                                finds macros; or NULL */
 } reader;
 
 static bool add_place(reader *r, size_t line, size_t file)
@@ -181,21 +182,25 @@ static void add_shown(reader *r, const char *line, size_t length)
         rs_text_add_string(&r->text, " ");
 }
 
-/* Whether a header that the compiler reads may ask for the macro of a line. A name that nothing
- * mentions any more changes nothing else. */
+/* Whether a header that the compiler reads, or a pragma, may ask for the macro of a line. A name
+ * that nothing mentions any more changes nothing else. */
 static bool may_be_asked(const reader *r, const char *line, const char *name,
                          const rs_macro_names *macros)
 {
-    return name != NULL && r->last_include != NULL && line < r->last_include &&
+    return name != NULL && r->last_asking != NULL && line < r->last_asking &&
            !rs_macro_names_mentioned(macros, name, rs_identifier_length(name));
 }
 
 /* A header that the compiler reads: the parser, which does not have it, gets blanks. */
 static void add_include(reader *r, const char *shown, size_t length)
 {
-    const size_t skipped = strlen(RS_INCLUDE_MARK);
-    add_shown(r, "#include", strlen("#include"));
-    add_shown(r, shown + skipped, length - skipped);
+    const char *end = shown + length, *open = memchr(shown, '"', length);
+    const char *close = open != NULL ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
+    if (close == NULL)
+        return;
+    add_shown(r, "#include ", strlen("#include "));
+    add_shown(r, open + 1, (size_t)(close - open - 1));
+    add_shown(r, close + 1, (size_t)(end - close - 1));
 }
 
 /* Adds one line of cpp's output, as it is parsed and as it is shown. */
@@ -268,6 +273,24 @@ static void find_appendix(rs_flat *flat)
     memset(last + 1, ' ', strlen(RS_APPENDIX_MARK));
 }
 
+/* The last line in which a header that the compiler reads, or a pragma, may ask for a macro. */
+static const char *find_last_asking(const char *output, const rs_macro_names *macros)
+{
+    static const char mark[] = "\n" RS_INCLUDE_MARK, pragma[] = "\n#pragma";
+    const char *last = NULL;
+    for (const char *found = output; (found = strstr(found, mark)) != NULL; found++)
+        last = found;
+    for (const char *found = last != NULL ? last : output; (found = strstr(found, pragma)) != NULL;
+         found++) {
+        size_t at = strlen(pragma), end = at + strcspn(found + at, "\n"), word, length;
+        bool extension = rs_words_have(found, at, end, "OPENCL", strlen("OPENCL"));
+        while (!extension && rs_word_next(found, end, &at, &word, &length))
+            if (rs_macro_names_have(macros, found + word, length))
+                last = found;
+    }
+    return last;
+}
+
 restride_status rs_flat_read_output(rs_flat *flat, const char *output, const char *shown)
 {
     reader r = {flat, RS_TEXT_EMPTY, RS_TEXT_EMPTY, 0, 0, (size_t)-1, 0, NULL};
@@ -277,8 +300,7 @@ restride_status rs_flat_read_output(rs_flat *flat, const char *output, const cha
     restride_status status = rs_macro_names_read(&macros, output);
     if (status != RESTRIDE_OK)
         return status;
-    for (const char *mark = output; (mark = strstr(mark, "\n" RS_INCLUDE_MARK)) != NULL; mark++)
-        r.last_include = mark;
+    r.last_asking = find_last_asking(output, &macros);
     bool ok = find_file(flat, "", 0, &file);
     do /* what is predefined */
         line = rs_line_next(&cursor, &length);

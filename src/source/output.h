@@ -9,7 +9,7 @@
  * does not. */
 #define RS_UNROLL_MARK "restride_pragma_unroll"
 
-/* Stands for "#include" before a <header> that is left to the compiler. */
+/* Stands for "#include" before a "<header>" that is left to the compiler. */
 #define RS_INCLUDE_MARK "restride_include"
 
 /* Stands before the source; what cpp wrote above it are the macros that are predefined. */

@@ -1,0 +1,359 @@
+/*
+ * What headers that stay decide is found by preprocessing once more with them (source/host.h), for
+ * C alone: other languages have compilers of their own, whose headers are seldom here.
+ */
+#include "analyze/preprocess.h"
+
+#include "base/text.h"
+#include "source/host.h"
+#include "source/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEADER_LIMIT = 60 };
+
+/* ---- what is predefined ---- */
+
+/* The macros that compilers of a language predefine. */
+static char *const opencl_macros[] = {"-D__OPENCL_VERSION__=120", "-D__OPENCL_C_VERSION__=120",
+                                      "-DCL_VERSION_1_0=100",     "-DCL_VERSION_1_1=110",
+                                      "-DCL_VERSION_1_2=120",     "-D__ENDIAN_LITTLE__=1",
+                                      "-D__IMAGE_SUPPORT__=1",    "-Dcl_khr_fp64=1"};
+static char *const cuda_macros[] = {"-D__CUDACC__=1", "-D__CUDA_ARCH__=700", "-D__NVCC__=1",
+                                    "-D__cplusplus=201402L"};
+static char *const c_macros[] = {"-D__STDC__=1", "-D__x86_64__=1", "-D__linux__=1", "-D__unix__=1"};
+
+static void set_definitions(rs_flat_request *flat, rs_language language)
+{
+    static const struct {
+        char *const *macros;
+        size_t count;
+    } tables[] = {{c_macros, sizeof c_macros / sizeof c_macros[0]},
+                  {opencl_macros, sizeof opencl_macros / sizeof opencl_macros[0]},
+                  {cuda_macros, sizeof cuda_macros / sizeof cuda_macros[0]}};
+    flat->definitions = tables[language].macros;
+    flat->definition_count = tables[language].count;
+}
+
+/* ---- headers ---- */
+
+/* Blanks one line of a source, so that the preprocessor passes it. */
+static bool blank_line(char *source, size_t line)
+{
+    char *c = source;
+    for (size_t i = 1; i < line && c != NULL; i++) {
+        c = strchr(c, '\n');
+        c = c == NULL ? NULL : c + 1;
+    }
+    bool changed = false;
+    for (; c != NULL && *c != '\0' && *c != '\n'; c++) {
+        changed = changed || *c != ' ';
+        *c = ' ';
+    }
+    return changed;
+}
+
+/* The name in cpp's two messages about a header that is not there. */
+static char *missing_header(const char *failure)
+{
+    static const char nowhere[] = "no include path in which to search for ";
+    if (strncmp(failure, nowhere, strlen(nowhere)) == 0)
+        return strdup(failure + strlen(nowhere));
+    const char *mark = strstr(failure, ": No such file or directory");
+    return mark == NULL || mark == failure ? NULL : strndup(failure, (size_t)(mark - failure));
+}
+
+/* The reason why a source whose text is written out again cannot be: its line, and what is there.
+ */
+static void set_reason(char **reason, const char *file, size_t line, const char *before,
+                       const char *what, const char *after)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%s:%zu: %s%s%s", file, line, before, what, after);
+    if (*reason == NULL)
+        *reason = rs_text_take(&text);
+    else
+        rs_text_free(&text);
+}
+
+/* Whether a header that the user's folders do not have is the compiler's. */
+static bool is_known(const rs_program_request *request, const char *name)
+{
+    return rs_headers_is_system(name) ||
+           (request->output && request->language != RS_LANGUAGE_OPENCL && rs_host_has_header(name));
+}
+
+/* What stands in place of a header: nothing, or the line that includes it when it stays. */
+static bool supply_header(const rs_program_request *request, rs_headers *headers, const char *name,
+                          bool known)
+{
+    rs_text line = RS_TEXT_EMPTY;
+    rs_text_add_string(&line, "");
+    if (request->output && request->language != RS_LANGUAGE_OPENCL && known)
+        rs_flat_add_include(&line, name);
+    rs_text_add_string(&line, "\n");
+    bool added = !line.failed && rs_headers_add(headers, name, line.data) == RESTRIDE_OK;
+    rs_text_free(&line);
+    return added;
+}
+
+/* Removes one cause of a failed run; false when nothing can be done. */
+static bool repair_source(rs_program *program, const rs_program_request *request, char *source,
+                          rs_headers *headers, rs_model_set *notes)
+{
+    const rs_flat *flat = &program->flat;
+    char *name = missing_header(flat->failure);
+    const char *file = flat->failure_file != NULL ? flat->failure_file : request->file;
+    bool known = name != NULL && is_known(request, name);
+    bool supplied = name != NULL && supply_header(request, headers, name, known);
+    if (supplied && !known && !rs_headers_is_usual(name))
+        rs_model_note(notes, file, (int)flat->failure_line,
+                      "%s was not found; it counts as empty, and what it declares is guessed.",
+                      name);
+    if (supplied && !known)
+        set_reason(&program->missing, file, flat->failure_line, "The header ", name, "");
+    free(name);
+    if (supplied)
+        return true;
+    rs_model_note(notes, file, (int)flat->failure_line, "The preprocessor says: %s.",
+                  flat->failure);
+    return strcmp(file, request->file) == 0 && blank_line(source, flat->failure_line);
+}
+
+/* Adds the folder of empty headers behind the request's own folders. */
+static restride_status add_folder(rs_options *options, const rs_headers *headers)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "-I%s", headers->folder);
+    char **grown = realloc(options->preprocessor,
+                           (options->preprocessor_count + 1) * sizeof *options->preprocessor);
+    if (grown != NULL)
+        options->preprocessor = grown;
+    char *option = rs_text_take(&text);
+    if (grown == NULL || option == NULL) {
+        free(option);
+        return rs_fail_memory("the preprocessor's options");
+    }
+    options->preprocessor[options->preprocessor_count++] = option;
+    return RESTRIDE_OK;
+}
+
+/* ---- which headers stay ---- */
+
+/* Headers by name, and whether each stays: asked once, since a compiler is. */
+typedef struct {
+    const rs_program_request *request;
+    const rs_options *options;
+    size_t folders; /* how many of the options are the request's */
+    char **names;
+    bool *stay;
+    size_t count;
+} includes;
+
+/* Whether a folder of the request's has a header; folders of a system or of CUDA are no user's. */
+static bool is_users(const includes *all, const char *name)
+{
+    for (size_t i = 0; i < all->folders; i++) {
+        const char *const files[] = {"stdio.h", "cuda_runtime.h", name};
+        const char *folder = all->options->preprocessor[i];
+        bool there = false;
+        if (strncmp(folder, "-I", 2) != 0)
+            continue;
+        for (size_t f = 0; f < 3 && !there; f++) {
+            rs_text path = RS_TEXT_EMPTY;
+            rs_text_format(&path, "%s/%s", folder + 2, files[f]);
+            there = !path.failed && access(path.data, R_OK) == 0;
+            rs_text_free(&path);
+            if (there && f == 2)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A header that nobody has stays, to be told as missing, but for those of CUDA's. */
+static bool does_stay(const includes *all, const char *name)
+{
+    if (all->request->language == RS_LANGUAGE_OPENCL)
+        return false;
+    if (rs_headers_is_system(name))
+        return true;
+    if (is_users(all, name))
+        return false;
+    return (all->request->language == RS_LANGUAGE_CUDA && rs_headers_is_usual(name)) ||
+           rs_host_has_header(name);
+}
+
+static bool stays(void *context, const char *name)
+{
+    includes *all = context;
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->names[i], name) == 0)
+            return all->stay[i];
+    bool answer = does_stay(all, name);
+    char **names = realloc(all->names, (all->count + 1) * sizeof *names);
+    all->names = names != NULL ? names : all->names;
+    bool *stay = realloc(all->stay, (all->count + 1) * sizeof *stay);
+    all->stay = stay != NULL ? stay : all->stay;
+    char *copy = names != NULL && stay != NULL ? strdup(name) : NULL;
+    if (copy != NULL) {
+        names[all->count] = copy;
+        stay[all->count++] = answer;
+    }
+    return answer;
+}
+
+static void free_includes(includes *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->names[i]);
+    free(all->names);
+    free(all->stay);
+}
+
+/* ---- all of it ---- */
+
+/* Preprocesses until nothing is missing. */
+static restride_status flatten(rs_program *program, const rs_program_request *request,
+                               const rs_flat_request *flat, char *source, rs_options *options,
+                               rs_headers *headers, rs_model_set *notes)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int round = 0; round <= HEADER_LIMIT; round++) {
+        bool had_folder = headers->folder != NULL;
+        status = rs_flatten(&program->flat, flat);
+        if (status != RESTRIDE_OK || program->flat.failure == NULL)
+            break;
+        if (round == HEADER_LIMIT || !repair_source(program, request, source, headers, notes))
+            break;
+        rs_flat_free(&program->flat);
+        if (!had_folder && headers->folder != NULL)
+            status = add_folder(options, headers);
+        if (status != RESTRIDE_OK)
+            break;
+    }
+    return status;
+}
+
+/* Compares with what the compiler reads. Without the language's own headers nothing is known. */
+static restride_status compare(rs_program *program, const rs_flat_request *own, bool *same)
+{
+    rs_host_comparison found;
+    restride_status status = rs_host_compare(&found, &program->flat, own);
+    if (status != RESTRIDE_OK)
+        return status;
+    *same = found.sentence == NULL || (found.missing && rs_headers_is_usual(found.name));
+    free(program->declared);
+    program->declared = rs_text_take(&found.headers);
+    free(program->differs);
+    program->differs = NULL;
+    if (!*same && found.missing)
+        set_reason(&program->missing, found.file, found.line, "The header ", found.name, "");
+    else if (!*same)
+        set_reason(&program->differs, found.file, found.line,
+                   "The source cannot be written again: ", found.sentence, ".");
+    rs_host_comparison_free(&found);
+    return RESTRIDE_OK;
+}
+
+/* The words, each behind the last one's zero byte, as an array; NULL when memory is short. */
+static char **split_words(rs_text *words, size_t count)
+{
+    char **array = words->failed ? NULL : malloc((count + 1) * sizeof *array);
+    char *at = words->data;
+    for (size_t i = 0; array != NULL && i < count; i++) {
+        array[i] = at;
+        at += strlen(at) + 1;
+    }
+    return array;
+}
+
+typedef struct {
+    rs_program *program;
+    const rs_program_request *request;
+    rs_options *options;
+    rs_headers *headers;
+    rs_model_set *notes;
+    includes *includes;
+    size_t words; /* how many are the request's */
+} preprocessing;
+
+/* Once with what is predefined, and with these words besides; *same tells whether the compiler of
+ * this machine reads the same with the request's words alone. */
+static restride_status preprocess(const preprocessing *p, rs_text *words, size_t count, bool *same)
+{
+    char *source = strdup(p->request->source), **array = split_words(words, count);
+    restride_status status =
+        source == NULL || array == NULL ? rs_fail_memory("a source") : RESTRIDE_OK;
+    rs_flat_request flat = {.source = source,
+                            .file = p->request->file,
+                            .options = p->options,
+                            .comments = p->request->output,
+                            .host = p->request->output && p->request->language == RS_LANGUAGE_C,
+                            .stays = p->request->output ? stays : NULL,
+                            .context = p->includes,
+                            .definitions = array,
+                            .definition_count = count};
+    if (!flat.host)
+        set_definitions(&flat, p->request->language);
+    if (status == RESTRIDE_OK)
+        status = flatten(p->program, p->request, &flat, source, p->options, p->headers, p->notes);
+    *same = true;
+    if (status == RESTRIDE_OK && flat.host && p->program->flat.failure == NULL) {
+        rs_options own = *p->options;
+        own.preprocessor_count = p->includes->folders;
+        flat.source = p->request->source;
+        flat.options = &own;
+        flat.definition_count = p->words;
+        status = compare(p->program, &flat, same);
+    }
+    free(source);
+    free(array);
+    return status;
+}
+
+/* Names that headers define and conditions ask for. */
+static restride_status define(const preprocessing *p, rs_text *words, size_t *count)
+{
+    char **array = split_words(words, *count);
+    rs_options own = *p->options;
+    own.preprocessor_count = p->includes->folders;
+    const rs_flat_request request = {.source = p->request->source,
+                                     .file = p->request->file,
+                                     .options = &own,
+                                     .definitions = array,
+                                     .definition_count = *count};
+    restride_status status = array == NULL
+                                 ? rs_fail_memory("a source")
+                                 : rs_host_define(&p->program->flat, &request, words, count);
+    free(array);
+    return status;
+}
+
+restride_status rs_preprocess(rs_program *program, const rs_program_request *request,
+                              rs_options *options, rs_headers *headers, rs_model_set *notes)
+{
+    includes all = {request, options, options->preprocessor_count, NULL, NULL, 0};
+    rs_text words = RS_TEXT_EMPTY;
+    size_t count = rs_host_select(options->rest, &words);
+    const preprocessing p = {program, request, options, headers, notes, &all, count};
+    bool same = true;
+    if (request->output && options->refused != NULL) {
+        rs_text_free(&words);
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The option %s changes how the source is read, which is not followed.",
+                       options->refused);
+    }
+    restride_status status = preprocess(&p, &words, count, &same);
+    if (status == RESTRIDE_OK && !same && program->missing == NULL)
+        status = define(&p, &words, &count);
+    if (status == RESTRIDE_OK && count > p.words) {
+        rs_flat_free(&program->flat);
+        status = preprocess(&p, &words, count, &same);
+    }
+    rs_text_free(&words);
+    free_includes(&all);
+    return status;
+}

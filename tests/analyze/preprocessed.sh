@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# preprocessed.sh RESTRIDE CC: what --apply layout writes is preprocessed but for the headers that it leaves to the compiler.
+# Each case is a program whose macros and headers decide what it prints; the program that is written prints the same, or
+# there is none, with the line that is the reason.
+restride=$1
+cc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../cli/expect.sh"
+cd "$work" || exit 1
+mkdir -p far std
+export C_INCLUDE_PATH=$work/std
+
+# Lines 1 to 3 of every program are behind the text of a case, which uses VALUE.
+use='static double k(int n, int m, float g[n][m]) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) g[i][j] = i + 3 * j; return g[2][3]; }
+int main(void) { int n = 9, m = 7; float (*g)[m] = malloc(n * sizeof *g); printf("%.9g ", k(n, m, g)); free(g);
+printf("%.9g\n", (double)(VALUE)); return 0; }'
+strict='-Werror=implicit-function-declaration'
+count=0
+# write TEXT: the program of a case, and what is said of it, with the folder far in its options.
+write() {
+    count=$((count + 1))
+    printf '%s\n%s\n' "$1" "$use" >"case_$count.c"
+    rm -f new.c
+}
+# same TEXT [OPTIONS]: is changed and prints the same.
+same() {
+    write "$1"
+    # shellcheck disable=SC2086
+    {
+        expect 0 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c -- -Ifar $2
+        grep -q '_offset(' new.c || complain "case $count was not changed: $(cat "$work/out" "$work/err")"
+        expect 0 "$cc" $strict -Ifar $2 -o old "case_$count.c" -lm
+        expect 0 "$cc" $strict -Ifar $2 -o new new.c -lm
+    }
+    [ "$(./old)" = "$(./new)" ] || complain "case $count prints $(./new), not $(./old)"
+}
+# refused REASON TEXT: is told, with its line.
+refused() {
+    write "$2"
+    expect 1 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c -- -Ifar
+    says err "$1"
+    [ ! -e new.c ] || complain "case $count was written"
+}
+std='#include <stdio.h>
+#include <stdlib.h>'
+
+# What the compiler's headers ask for stands before all of them, those of the user's headers too.
+same '#define _GNU_SOURCE
+#include <string.h>
+'"$std"'
+#define VALUE (*(char *)((char *)mempcpy(malloc(4), "abc", 3) - 1))'
+printf '#include <string.h>\n#define LENGTH strlen\n' >lengths.h
+same '#define _GNU_SOURCE
+#include "lengths.h"
+'"$std"'
+static char text[4];
+#define VALUE (*(char *)((char *)mempcpy(text, "abc", 3) - 1) + LENGTH(text))'
+same '#define __STDC_LIMIT_MACROS
+#define _USE_MATH_DEFINES
+#define _FILE_OFFSET_BITS 64
+#include <sys/types.h>
+'"$std"'
+#define VALUE sizeof(off_t)'
+printf '#pragma pack(push, 1)\n#include <packed.h>\n#pragma pack(pop)\n' >packing.h
+printf 'struct packed { char c; double d; };\n' >std/packed.h
+printf '#ifndef ELEMENT\n#define ELEMENT float\n#endif\ntypedef ELEMENT element;\n' >std/element.h
+same "$std"'
+#include "packing.h"
+static unsigned long size(void) { return sizeof(struct packed); }
+#define VALUE size()'
+same "$std"'
+#define ELEMENT double
+#include <element.h>
+#define VALUE sizeof(element)'
+same "$std"'
+static int ELEMENT = 3;
+#define VALUE ELEMENT'
+refused 'case_'$((count + 1))'.c:5: The source cannot be written again' "$std"'
+static int ELEMENT = 3;
+#define ELEMENT double
+#include <element.h>
+#define VALUE sizeof(element)'
+
+# Conditions about macros of the compiler's headers, and of those that only its own folders have.
+printf '#define USE_STEP 1\n#define STEP 5\n' >std/step.h
+same "$std"'
+#include <step.h>
+#ifndef STEP
+#define STEP 2
+#endif
+#define VALUE STEP'
+same "$std"'
+#include <limits.h>
+#include <math.h>
+#ifndef M_PI
+#define M_PI 3.1f
+#endif
+#if INT_MAX > 40000 && defined __GNUC__
+#define VALUE M_PI
+#else
+#define VALUE 1
+#endif'
+same "$std"'
+#ifndef M_PI
+#define M_PI 3.1f
+#endif
+#include <math.h>
+#define VALUE M_PI'
+refused 'case_'$((count + 1))'.c:11: The source cannot be written again' "$std"'
+#ifndef STEP
+#define BEFORE 2
+#endif
+#include <step.h>
+#ifdef STEP
+#define BEHIND 3
+#endif
+#define VALUE BEFORE + BEHIND
+int before = VALUE;'
+cp std/step.h far/far_step.h
+same "$std"'
+#include <far_step.h>
+#ifdef USE_STEP
+#define VALUE STEP
+#else
+#define VALUE 2
+#endif'
+rm far/far_step.h
+refused 'case_'$((count + 1))'.c:3: The header far_step.h was not found' "$std"'
+#include <far_step.h>
+#ifdef USE_STEP
+#define VALUE STEP
+#else
+#define VALUE 2
+#endif'
+same "$std"'
+#ifdef _OPENMP
+#define VALUE 1
+#else
+#define VALUE 2
+#endif' -fopenmp
+write '#define VALUE 1'
+expect 1 "$restride" analyze --apply layout "case_$count.c" -o new.c -- -include stdio.h
+says err 'The option -include changes how the source is read'
+
+# Pragmas are written as they are, so their macros are there.
+same "$std"'
+#define COUNT 4
+static int sum(void) { int s = 0;
+#pragma omp parallel for num_threads(COUNT) reduction(+ : s)
+    for (int i = 0; i < 9; i++) s += i;
+    return s; }
+#define VALUE sum()' -fopenmp
+
+# assert() has the lines of the output.
+same '#include <assert.h>
+'"$std"'
+static int checked(int n) { assert(n !=
+    0); return n; }
+#define VALUE checked(3)'
+
+# A function that a header declares keeps its type.
+printf 'double declared(int n, int m, float g[n][m]);\n' >std/declared.h
+write "$std"'
+#include <declared.h>
+double declared(int n, int m, float g[n][m]) { return g[2][3]; }
+#define VALUE 1'
+expect 0 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c
+says out 'g .line 4.: kept: case_'$count'.c:4: g is a parameter of a function that a header declares'
+expect 0 "$cc" -w -o new new.c
+finish
