@@ -41,10 +41,19 @@ static int compare_edits(const void *x, const void *y)
                                 : (a->end > b->end) - (a->end < b->end);
 }
 
-/* The layout of a class by its number, as part of the flattening function's name. */
-static void add_prefix(rs_text *text, int class)
+/* The layout of a class by its number, as part of the flattening function's name; a source that was
+ * written by this may have such functions already. */
+static void add_prefix(const rs_application *a, rs_text *text, int class)
 {
-    rs_text_format(text, "restride_grid_%d", class);
+    rs_text prefix = RS_TEXT_EMPTY;
+    rs_text_add_string(&prefix, "restride_grid");
+    while (!prefix.failed && strstr(a->program.flat.text, prefix.data) != NULL)
+        rs_text_add_string(&prefix, "s");
+    if (prefix.failed)
+        text->failed = true;
+    else
+        rs_text_format(text, "%s_%d", prefix.data, class);
+    rs_text_free(&prefix);
 }
 
 /* The bracket that begins, or ends, an index. */
@@ -87,7 +96,7 @@ static restride_status edit_access(rs_application *a, const rs_grid_access *acce
         rs_text text = RS_TEXT_EMPTY;
         if (d == 0) {
             rs_text_add_string(&text, "[");
-            add_prefix(&text, class);
+            add_prefix(a, &text, class);
             rs_text_add_string(&text, grid->flat ? "_rows(" : "_offset(");
             for (int e = 0; e < grid->rank; e++) {
                 const char *extent = rs_application_extent(a, access->grid, e);
@@ -261,7 +270,7 @@ static restride_status add_function(const rs_application *a, int class, rs_text 
     static const restride_dialect dialects[] = {RESTRIDE_DIALECT_C, RESTRIDE_DIALECT_OPENCL_C,
                                                 RESTRIDE_DIALECT_CUDA_C};
     rs_text prefix = RS_TEXT_EMPTY;
-    add_prefix(&prefix, class);
+    add_prefix(a, &prefix, class);
     const rs_grid *grid = &a->program.grids.grids[class];
     restride_dialect dialect = dialects[a->program.language];
     restride_status status = prefix.failed

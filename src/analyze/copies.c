@@ -153,6 +153,83 @@ static bool has_known_size(const rs_program *program, const rs_node *n)
     return true;
 }
 
+/* Bytes of a type that is one name, or words of the language; 0 for others. */
+static long long size_of_words(const rs_program *program, int node, const char *words,
+                               size_t length)
+{
+    const rs_tree *tree = &program->tree;
+    static const struct {
+        const char *name;
+        long long size;
+    } known[] = {{"char", 1},        {"signed char", 1},    {"unsigned char", 1}, {"short", 2},
+                 {"int", 4},         {"unsigned", 4},       {"unsigned int", 4},  {"long", 8},
+                 {"float", 4},       {"unsigned short", 2}, {"unsigned long", 8}, {"double", 8},
+                 {"long double", 16}};
+    while (length > 0 && strchr(" \t\n", words[length - 1]) != NULL)
+        length--;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strlen(known[i].name) == length && memcmp(known[i].name, words, length) == 0)
+            return known[i].size;
+    if (strstr(program->supplied, "typedef") != NULL) /* it may be made of such */
+        return 0;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_TypeRef &&
+            tree->nodes[child].end <= (size_t)(words - tree->text) + length)
+            return clang_Type_getSizeOf(clang_getCanonicalType(
+                clang_getCursorType(clang_getCursorReferenced(tree->nodes[child].cursor))));
+    return 0;
+}
+
+/* Whether an extent that is written at a byte is that of the grid's function, and does not change.
+ */
+static bool means_the_same(const product *p, const char *extent, size_t at)
+{
+    const rs_tree *tree = &p->program->tree;
+    size_t from = 0, word, length;
+    bool same = p->via == 0 && rs_extent_is_plain(extent) &&
+                rs_extent_means_same(tree, extent, at, p->there);
+    while (same && rs_word_next(extent, strlen(extent), &from, &word, &length)) {
+        int declaration = rs_extent_resolve(tree, extent + word, length, p->there);
+        same = declaration >= 0 && rs_extent_is_settled(tree, declaration, at);
+    }
+    return same;
+}
+
+/* sizeof(double[n][m]); false for other forms. */
+static bool add_array_size(product *p, int node)
+{
+    const rs_tree *tree = &p->program->tree;
+    const rs_node *n = &tree->nodes[node];
+    const char *text = tree->text + n->begin, *end = tree->text + n->end;
+    const char *open = memchr(text, '(', n->end - n->begin);
+    const char *bracket = memchr(text, '[', n->end - n->begin);
+    if (open == NULL || bracket == NULL || memchr(open + 1, '(', (size_t)(bracket - open)) != NULL)
+        return false;
+    open += 1 + strspn(open + 1, " \t\n");
+    long long size = size_of_words(p->program, node, open, (size_t)(bracket - open));
+    if (size <= 0)
+        return false;
+    multiply(p, size);
+    while (bracket < end && *bracket == '[') {
+        const char *close = memchr(bracket, ']', (size_t)(end - bracket));
+        char extent[64];
+        size_t length = 0;
+        for (const char *c = bracket + 1; close != NULL && c < close && length < 63; c++)
+            if (strchr(" \t\n", *c) == NULL)
+                extent[length++] = *c;
+        extent[length] = '\0';
+        if (close == NULL || length == 0 || length == 63 || !means_the_same(p, extent, n->begin))
+            p->unknown = true;
+        else
+            add_extent(p, extent);
+        if (close == NULL)
+            return true;
+        bracket = close + 1 + strspn(close + 1, " \t\n");
+    }
+    p->unknown = p->unknown || *bracket != ')';
+    return true;
+}
+
 static void add_size(product *p, int node)
 {
     for (int i = 0; i < p->found->measure_count; i++) {
@@ -165,6 +242,8 @@ static void add_size(product *p, int node)
             add_extent(p, grid->extents[d]);
         return;
     }
+    if (add_array_size(p, node))
+        return;
     if (!has_known_size(p->program, &p->program->tree.nodes[node]))
         p->unknown = true;
     else

@@ -54,6 +54,20 @@ static bool is_statement_word(const source *s, size_t word, size_t length)
     return false;
 }
 
+/* The last word of a type, as in sizeof(unsigned char[n][m]): no name. */
+static bool is_type_word(const source *s, size_t word, size_t length)
+{
+    static const char *const words[] = {"char",   "short",  "int",      "long",  "float",
+                                        "double", "signed", "unsigned", "const", "volatile"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (rs_word_equals(s->text, word, length, words[i]))
+            return true;
+    size_t before_it, size = word_before(s, word, &before_it);
+    return size > 0 && (rs_word_equals(s->text, before_it, size, "struct") ||
+                        rs_word_equals(s->text, before_it, size, "union") ||
+                        rs_word_equals(s->text, before_it, size, "enum"));
+}
+
 static bool follows_type(const source *s, size_t at)
 {
     size_t word, length = word_before(s, at, &word);
@@ -166,7 +180,7 @@ static bool read_declarator(const source *s, size_t bracket, rs_grid *grid)
     size_t word, length = word_before(s, bracket, &word);
     if (length > 0) {
         *grid = (rs_grid){.name = word, .name_length = length, .parameter = true};
-        return follows_type(s, word) && in_parameters(s, word);
+        return follows_type(s, word) && !is_type_word(s, word, length) && in_parameters(s, word);
     }
     size_t close = before(s, bracket);
     if (close == 0 || s->text[close - 1] != ')')

@@ -40,8 +40,37 @@ typedef enum {
     CALL_NEW,       /* returns new memory */
     CALL_ALLOCATES, /* puts new memory where its first argument points to */
     CALL_COPIES,    /* bytes, from the second to the first */
-    CALL_ELEMENT    /* touches the element that its first argument points to */
+    CALL_ELEMENT,   /* touches the element that its first argument points to */
+    CALL_SCANS,     /* puts numbers where its arguments point to, as a format says */
+    CALL_TESTS      /* looks at its argument, or does not */
 } call_kind;
+
+/* Whether a name is that of an atomic operation of CUDA, OpenCL or C. */
+static bool is_atomic(const char *name)
+{
+    static const char *const operations[] = {"Add",    "Sub",      "Exch",
+                                             "Min",    "Max",      "Inc",
+                                             "Dec",    "CAS",      "And",
+                                             "Or",     "Xor",      "add",
+                                             "sub",    "xchg",     "inc",
+                                             "dec",    "min",      "max",
+                                             "and",    "or",       "cmpxchg",
+                                             "xor",    "load",     "store",
+                                             "fetch_", "exchange", "compare_exchange_",
+                                             "init",   "flag_"};
+    size_t start = strncmp(name, "atomic", 6) == 0 ? 6 : strncmp(name, "atom_", 5) == 0 ? 4 : 0;
+    if (start == 0)
+        return false;
+    name += start + (name[start] == '_' ? 1 : 0);
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        size_t length = strlen(operations[i]);
+        const char *behind = name + length;
+        if (strncmp(name, operations[i], length) == 0 &&
+            (*behind == '\0' || *behind == '_' || behind[-1] == '_'))
+            return true;
+    }
+    return false;
+}
 
 static call_kind kind_of_call(const char *name)
 {
@@ -67,11 +96,15 @@ static call_kind kind_of_call(const char *name)
         {"cudaMemcpy", CALL_COPIES},
         {"cudaMemcpyAsync", CALL_COPIES},
         {"__ldg", CALL_ELEMENT},
+        {"scanf", CALL_SCANS},
+        {"fscanf", CALL_SCANS},
+        {"sscanf", CALL_SCANS},
+        {"assert", CALL_TESTS},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, name) == 0)
             return known[i].kind;
-    return strncmp(name, "atom", 4) == 0 ? CALL_ELEMENT : CALL_UNKNOWN;
+    return is_atomic(name) ? CALL_ELEMENT : CALL_UNKNOWN;
 }
 
 /* The address of one element is no address of a part when nothing else is done with it. */
@@ -88,14 +121,28 @@ static void evaluate_element(rs_grid_walk *w, int node)
         rs_grid_keep(w, rs_grid_evaluate(w, node), node, "an atomic operation on the address");
 }
 
+/* Numbers are single elements; strings and characters may be several. */
+static bool scans_numbers(const rs_grid_walk *w, const arguments *list, const char *name)
+{
+    int format = strcmp(name, "scanf") == 0 ? 0 : 1;
+    int inner = format < list->count ? rs_node_inner(w->tree, list->nodes[format]) : -1;
+    const rs_node *n = inner >= 0 ? &w->tree->nodes[inner] : NULL;
+    return n != NULL && n->kind == CXCursor_StringLiteral && w->tree->text[n->begin] == '"' &&
+           strcspn(w->tree->text + n->begin, "scSC[\\") >= n->end - n->begin;
+}
+
 static rs_extended_type call_unknown(rs_grid_walk *w, const arguments *list, const char *name,
                                      int node)
 {
     char what[128];
     snprintf(what, sizeof what, "%s, which is not followed, gets the address",
              name[0] != '\0' ? name : "a function");
+    bool numbers = kind_of_call(name) == CALL_SCANS && scans_numbers(w, list, name);
     for (int i = 0; i < list->count; i++)
-        rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node, what);
+        if (numbers && rs_node_is_prefix(w->tree, rs_node_inner(w->tree, list->nodes[i]), "&"))
+            evaluate_element(w, list->nodes[i]);
+        else
+            rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node, what);
     if (strstr(name, "setjmp") != NULL)
         rs_grid_keep_known(w, node, "setjmp is not followed, which may change the type");
     return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
@@ -134,6 +181,18 @@ void rs_grid_record(rs_grid_walk *w, rs_grid_copy copy)
         return;
     found->copies = grown;
     grown[found->copy_count++] = copy;
+}
+
+/* assert() does nothing where NDEBUG is defined. */
+static rs_extended_type call_test(rs_grid_walk *w, const arguments *list, int node)
+{
+    rs_flow before;
+    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    for (int i = 0; i < list->count; i++)
+        rs_grid_evaluate(w, list->nodes[i]);
+    rs_flow_meet(&w->context, &w->flow, &before, node);
+    rs_flow_free(&before);
+    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
 }
 
 static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_kind kind, int node)
@@ -461,6 +520,8 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
         return check_result(w, call_function(w, function, &list, node), node);
     }
     call_kind kind = kind_of_call(name);
-    return kind == CALL_UNKNOWN ? call_unknown(w, &list, name, node)
-                                : call_known(w, &list, kind, node);
+    if (kind == CALL_TESTS)
+        return call_test(w, &list, node);
+    return kind == CALL_UNKNOWN || kind == CALL_SCANS ? call_unknown(w, &list, name, node)
+                                                      : call_known(w, &list, kind, node);
 }

@@ -46,14 +46,27 @@ static void record(rs_grid_walk *w, int node, rs_extended_type type)
     found->accesses[found->access_count++] = (rs_grid_access){node, type.grid, type.class};
 }
 
+/* Whether a subscript stands behind its base in [], not as <: :> or i[g]. */
+static bool is_bracketed(const rs_grid_walk *w, int node)
+{
+    const rs_tree *tree = w->tree;
+    int base = rs_node_child(tree, node, 0);
+    size_t at = tree->nodes[base].end, end = tree->nodes[node].end;
+    while (at < end && strchr(" \t\n", tree->text[at]) != NULL)
+        at++;
+    return at < end && tree->text[at] == '[' && tree->text[end - 1] == ']';
+}
+
 /* A chain of subscripts, from its outermost node; the type of its base. */
-static rs_extended_type subscripts(rs_grid_walk *w, int node, int *count)
+static rs_extended_type subscripts(rs_grid_walk *w, int node, int *count, bool *bracketed)
 {
     *count = 0;
+    *bracketed = true;
     while (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr) {
         int index = rs_node_child(w->tree, node, 1);
         rs_grid_keep(w, rs_grid_evaluate(w, index), index, "a subscript is the address");
         (*count)++;
+        *bracketed = *bracketed && is_bracketed(w, node);
         node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
     }
     return rs_grid_evaluate(w, node);
@@ -76,7 +89,8 @@ static bool is_declared_grid(rs_grid_walk *w, int node, rs_extended_type base)
 rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
 {
     int count;
-    rs_extended_type base = subscripts(w, node, &count);
+    bool bracketed;
+    rs_extended_type base = subscripts(w, node, &count, &bracketed);
     if (base.kind != RS_TYPE_GRID) {
         rs_grid_keep(w, base, node, "a subscript is put to the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
@@ -86,7 +100,9 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
     bool whole = count == rs_grid_subscripts(&w->program->grids.grids[base.grid]);
     if (whole && clang_Type_getSizeOf(rs_node_type(w->tree, node)) != w->found->sizes[base.grid])
         rs_grid_keep(w, base, node, "an access to elements of another size");
-    if (whole)
+    if (!bracketed)
+        rs_grid_keep(w, base, node, "a subscript is not written in brackets");
+    else if (whole)
         record(w, node, base);
     else
         rs_grid_keep(w, base, node, "not all subscripts are given");
@@ -103,7 +119,8 @@ static rs_extended_type evaluate_address(rs_grid_walk *w, int node)
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     if (rs_grid_kind(w, operand) == CXCursor_ArraySubscriptExpr) {
         int count;
-        rs_extended_type base = subscripts(w, operand, &count);
+        bool bracketed;
+        rs_extended_type base = subscripts(w, operand, &count, &bracketed);
         rs_grid_keep(w, base, node, "the address of a part");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }

@@ -221,12 +221,23 @@ static bool is_live(const rs_grid_walk *w, const rs_grid *grid, int node)
     return live && (!same || w->tree->nodes[node].begin >= grid->name);
 }
 
+/* Whether a name of a grid's extents may be a variable; another one may have the same name. */
+static bool may_mean(const rs_grid_walk *w, const char *name, size_t length, const rs_grid *grid,
+                     CXCursor declared)
+{
+    int found = rs_extent_resolve(w->tree, name, length, grid->name);
+    return found < 0 || clang_Cursor_isNull(declared) ||
+           clang_equalCursors(clang_getCanonicalCursor(w->tree->nodes[found].cursor),
+                              clang_getCanonicalCursor(declared)) != 0;
+}
+
 /* Extents are read again at each access, so their variables stay as they are. */
 void rs_grid_notice_change(rs_grid_walk *w, int target, int node)
 {
     if (target < 0 || rs_grid_kind(w, target) != CXCursor_DeclRefExpr)
         return;
     char name[64];
+    CXCursor declared = clang_getCursorReferenced(w->tree->nodes[target].cursor);
     rs_grid_spelling(w->tree->nodes[target].cursor, name);
     for (int g = 0; g < w->program->grids.count; g++) {
         const rs_grid *grid = &w->program->grids.grids[g];
@@ -236,7 +247,8 @@ void rs_grid_notice_change(rs_grid_walk *w, int target, int node)
             const char *extent = grid->extents[d];
             size_t at = 0, word, length;
             while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length))
-                if (rs_word_equals(extent, word, length, name)) {
+                if (rs_word_equals(extent, word, length, name) &&
+                    may_mean(w, extent + word, length, grid, declared)) {
                     rs_class_keep(&w->context, g, node, "%s, an extent, is changed", name);
                     rs_grid_link_add(&w->context, g, g);
                 }

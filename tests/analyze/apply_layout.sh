@@ -241,6 +241,15 @@ expect 0 "$restride" analyze --apply layout rows.c --layout 'grid: k j i' -o row
 [ "$(grep -oE 'grid\[restride_grid_0_offset' rows.new.c | wc -l)" = 2 ] || complain "rows in parentheses were not changed"
 expect 0 "$cc" -std=gnu11 -Werror -c -o rows.o rows.new.c
 
+# A function of the source has the name that a flattening function would have.
+printf '#include <stdio.h>\nstatic int restride_grid_0_offset(int n) { return n; }\nvoid k(int n, float grid[n][9], int i) { grid[i][0] = restride_grid_0_offset(i); }\n' >named.c
+expect 0 "$restride" analyze --apply layout named.c --layout 'grid: i/4 j i%4' -o named.new.c
+expect 0 "$cc" -std=gnu11 -Wall -c -o named.o named.new.c
+# The words of a type are no grid.
+printf 'struct cell { int a; };\nint k(int n, int m) { return sizeof(unsigned char[n][m]) + sizeof(struct cell[n][m]); }\n' >types.c
+expect 0 "$restride" analyze --apply layout types.c -o types.new.c
+says out '^No grid is declared'
+
 # keeps TEXT BODY: a function of C around BODY keeps its grid for this reason.
 keeps() {
     {
@@ -253,6 +262,7 @@ keeps() {
 }
 keeps "the name of an extent is not the grid's variable here" '{ int ny = 3; grid[ny][ny] = 9; }'
 keeps 'a list of values, which is not followed, gets the address of grid' 'struct s q = {grid}; q.a[2][3] = 5;'
+keeps 'the address of a part of grid' 'atomize(&grid[1][2]);'
 keeps 'a, which is not followed as a grid, gets the address of grid' 'same(grid)[2][3] = 5;'
 keeps 'g is set to memory that is no grid' 'float (*k)[10] = malloc(240); fill(5, k); grid[1][1] = k[3][4];'
 

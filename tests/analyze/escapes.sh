@@ -9,6 +9,7 @@ source "$here/../cli/expect.sh"
 cd "$work" || exit 1
 
 cat >head.c <<'END_OF_HEAD'
+#include <assert.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -155,6 +156,21 @@ a 'the compiler does not understand' 'printf("%" PRId64 "\n", (int64_t)((double 
 a 'the compiler does not understand' 'SHOW(both(nz, ny, nx, a)) unread(nz, ny, nx);'
 a 'a part of the grid' 'memset(a, 0, nz * ny * nx * 2 * sizeof(in_port_t)); SHOW(a[1][2][3] + a[6][9][9])'
 a 'a directive to the compiler' '_Pragma("omp simd if(a[1][1][1] > 0)") for (int i = 0; i < 3; i++) printf("%g\n", a[1][2][i]);'
+a changed 'double (*q)[nx] = malloc(sizeof(double[ny][nx])); q[ny - 1][nx - 1] = 4; rows(ny, nx, q); SHOW(q[ny - 1][nx - 1]) free(q);'
+a changed 'struct pair { double a; int b; } (*q)[nx] = calloc(ny, sizeof(struct pair[nx])); q[ny - 1][nx - 1].b = 4; void *v = q; v = memset(v, 0, sizeof(struct pair[ny][nx])); SHOW(q[ny - 1][nx - 1].b) free(q);'
+a 'the memory is not known to be as large' 'void *old = a; double (*q)[ny][nx] = calloc(1, sizeof(double[nz + 1][ny][nx])); FILL(q, 2) a = q; SHOW(a[nz - 1][2][3]) free(a); a = old;'
+a 'a part of the grid' 'memset(a, 0, sizeof(double[nz - 1][ny][nx])); SHOW(a[1][2][3] + a[6][9][9])'
+a 'a part of the grid' 'memset(a, 0, sizeof(float[nz][ny][nx])); SHOW(a[1][2][3] + a[6][9][9])'
+a 'a part of the grid' '{ int ny = 3; memset(a, 0, sizeof(double[nz][ny][nx])); } SHOW(a[1][2][3] + a[6][9][9] + a[1][9][9])'
+# Functions of the system that read the pointer, or write one element.
+a changed 'assert(a); assert(a != NULL && b); SHOW(a[1][2][3])'
+a changed 'if (sscanf("4.5 6", "%lf %lf", &a[1][2][3], &a[6][9][9]) == 2) { SHOW(a[1][2][3] + a[6][9][9]) }'
+a 'the address of a part' 'if (sscanf("4567890123456789", "%16c", &a[1][2][3]) == 1) { SHOW(a[1][2][4]) }'
+# Subscripts in other words, and variables with the name of an extent.
+a 'a subscript is not written in brackets' 'SHOW(a<:1:>[2]<:3:>)'
+a 'a subscript is' 'SHOW(1[a][2][3])'
+a changed 'for (int nx = 0; nx < 3; nx++) puts("x"); SHOW(a[1][2][3])'
+a 'the name of an extent is not' 'for (int nx = 0; nx < 3; nx++) SHOW(a[1][2][nx])'
 # New memory that is filled before it is a grid.
 a "no grid" 'void *v = malloc(nz * sizeof *a); memset(v, 1, 200); double (*q)[ny][nx] = v; FILL(q, 2) void *old = a; a = q; SHOW(a[1][2][3]) free(a); a = old;'
 # Extents that others hide, that are a round of a loop's own, and with words beside each other.
