@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADER_LIMIT = 60 };
+enum { HEADER_LIMIT = 60, ROUND_LIMIT = 12 };
 
 /* ---- what is predefined ---- */
 
@@ -347,11 +347,17 @@ restride_status rs_preprocess(rs_program *program, const rs_program_request *req
                        options->refused);
     }
     restride_status status = preprocess(&p, &words, count, &same);
-    if (status == RESTRIDE_OK && !same && program->missing == NULL)
-        status = define(&p, &words, &count);
-    if (status == RESTRIDE_OK && count > p.words) {
-        rs_flat_free(&program->flat);
-        status = preprocess(&p, &words, count, &same);
+    /* A condition that has one answer may ask for the next name. */
+    bool more = true;
+    for (int round = 0; round < ROUND_LIMIT && more; round++) {
+        size_t before = count;
+        if (status == RESTRIDE_OK && !same && program->missing == NULL)
+            status = define(&p, &words, &count);
+        more = status == RESTRIDE_OK && count > before;
+        if (more) {
+            rs_flat_free(&program->flat);
+            status = preprocess(&p, &words, count, &same);
+        }
     }
     rs_text_free(&words);
     free_includes(&all);

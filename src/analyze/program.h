@@ -26,8 +26,8 @@ typedef struct {
     rs_tree tree;
     char *missing;  /* the first header of the user's that was not found, with its line, or NULL */
     char *declared; /* what headers that stay have for the compiler of this machine, or NULL */
-    char *differs;  /* why the flat text is not the source for that compiler, with a line, or NULL */
-    bool readable;  /* false: nothing could be parsed, and a note says why */
+    char *differs; /* why the flat text is not the source for that compiler, with a line, or NULL */
+    bool readable; /* false: nothing could be parsed, and a note says why */
     char *supplied; /* declarations of names that nobody declares: sizes are perhaps others */
     size_t *errors; /* where the compiler found one: what depends on that is not in the tree */
     size_t error_count;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VALUE_DEPTH = 8 };
+
 static const char memory_subject[] = "a preprocessed source";
 
 /* ---- cpp ---- */
@@ -114,7 +116,7 @@ typedef struct {
     size_t file_length, line;
     const char *word;
     size_t length;
-    bool behind_file; /* the two words before are a string and a comma, as assert() has them */
+    bool behind_file; /* the two words before are its name and a comma, as assert() has them */
     bool behind_string;
 } reader;
 
@@ -138,7 +140,8 @@ static bool read_marker(reader *r)
 
 static bool next_word(reader *r)
 {
-    bool string = r->length > 0 && r->word[0] == '"';
+    bool string = r->length == r->file_length + 2 && r->word[0] == '"' &&
+                  memcmp(r->word + 1, r->file, r->file_length) == 0;
     r->behind_file = r->behind_string && r->length == 1 && r->word[0] == ',';
     r->behind_string = string;
     bool fresh = r->word == NULL || (r->at > r->word && r->at[-1] == '\n');
@@ -343,6 +346,38 @@ static const char *find_body(const char *output, const char *name, size_t *lengt
     return body;
 }
 
+static bool has_definition(const rs_text *words, const char *name, size_t length)
+{
+    const char *at = words->data, *end = at + words->size;
+    for (; words->size > 0 && !words->failed && at < end; at += strlen(at) + 1)
+        if (strncmp(at, "-D", 2) == 0 && strncmp(at + 2, name, length) == 0 &&
+            at[2 + length] == '=')
+            return true;
+    return false;
+}
+
+/* -DNAME=BODY, and the same for the names in the body: an #if asks for a number. */
+static void add_value(rs_text *words, size_t *count, const char *output, const char *name,
+                      int depth)
+{
+    size_t length, at = 0, word, word_length;
+    bool defined;
+    const char *body = find_body(output, name, &length, &defined);
+    if (body == NULL || depth > VALUE_DEPTH || has_definition(words, name, strlen(name)))
+        return;
+    rs_text_format(words, "-D%s=%.*s", name, (int)length, body);
+    rs_text_add(words, "", 1);
+    (*count)++;
+    while (rs_word_next(body, length, &at, &word, &word_length)) {
+        char *inner = strndup(body + word, word_length);
+        if (inner == NULL)
+            words->failed = true;
+        else
+            add_value(words, count, output, inner, depth + 1);
+        free(inner);
+    }
+}
+
 /* A name stays in the text as it is, for the compiler, but where an #if asks for its value. */
 restride_status rs_host_define(const rs_flat *flat, const rs_flat_request *request, rs_text *words,
                                size_t *count)
@@ -358,13 +393,13 @@ restride_status rs_host_define(const rs_flat *flat, const rs_flat_request *reque
         const char *body = find_body(output.data, macro->name, &length, &defined);
         if (!defined)
             continue;
-        rs_text_format(words, "-D%s=", macro->name);
-        if (macro->valued && body != NULL)
-            rs_text_add(words, body, length);
-        else
-            rs_text_add_string(words, macro->name);
-        rs_text_add(words, "", 1);
-        (*count)++;
+        if (macro->valued && body != NULL) {
+            add_value(words, count, output.data, macro->name, 0);
+        } else if (!has_definition(words, macro->name, strlen(macro->name))) {
+            rs_text_format(words, "-D%s=%s", macro->name, macro->name);
+            rs_text_add(words, "", 1);
+            (*count)++;
+        }
     }
     rs_text_free(&input);
     rs_text_free(&output);

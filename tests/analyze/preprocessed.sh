@@ -116,6 +116,24 @@ refused 'case_'$((count + 1))'.c:11: The source cannot be written again' "$std"'
 #endif
 #define VALUE BEFORE + BEHIND
 int before = VALUE;'
+same "$std"'
+#include <limits.h>
+#if UINT_MAX == 0xffffffffu && CHAR_BIT == 8
+#define VALUE 8
+#else
+#define VALUE 1
+#endif'
+refused 'case_'$((count + 1))'.c:11: The source cannot be written again' "$std"'
+#if __has_include(<step.h>)
+#define VALUE 8
+#else
+#define VALUE 1
+#endif
+int check(void)
+{
+    return printf("%d\n",
+                  VALUE);
+}'
 cp std/step.h far/far_step.h
 same "$std"'
 #include <far_step.h>
