@@ -21,8 +21,8 @@ static char *const opencl_macros[] = {"-D__OPENCL_VERSION__=120", "-D__OPENCL_C_
                                       "-DCL_VERSION_1_0=100",     "-DCL_VERSION_1_1=110",
                                       "-DCL_VERSION_1_2=120",     "-D__ENDIAN_LITTLE__=1",
                                       "-D__IMAGE_SUPPORT__=1",    "-Dcl_khr_fp64=1"};
-static char *const cuda_macros[] = {"-D__CUDACC__=1", "-D__CUDA_ARCH__=700", "-D__NVCC__=1",
-                                    "-D__cplusplus=201402L"};
+static char *const cuda_macros[] = {"-D__CUDACC__=1", "-D__NVCC__=1", "-D__cplusplus=201402L",
+                                    "-D__CUDA_ARCH__=700"};
 static char *const c_macros[] = {"-D__STDC__=1", "-D__x86_64__=1", "-D__linux__=1", "-D__unix__=1"};
 
 static void set_definitions(rs_flat_request *flat, rs_language language)
@@ -213,6 +213,47 @@ static void free_includes(includes *all)
     free(all->stay);
 }
 
+/* ---- the two readings of CUDA ---- */
+
+static const char device_macro[] = "__CUDA_ARCH__";
+
+/* The first line of a text with a directive that has a word; 0 for none. */
+static size_t find_directive(const char *text, const char *word)
+{
+    const char *line;
+    size_t length, number = 0;
+    while ((line = rs_line_next(&text, &length)) != NULL) {
+        size_t at = strspn(line, " \t");
+        number++;
+        if (line[at] == '#' && rs_words_have(line, at, length, word, strlen(word)))
+            return number;
+    }
+    return 0;
+}
+
+/* A source is compiled once for the device and once for the host, and is written only once. */
+static void refuse_device_macro(rs_program *program, const rs_program_request *request)
+{
+    const rs_flat *flat = &program->flat;
+    bool asked = false;
+    for (size_t i = 0; i < flat->unknown_count; i++)
+        asked = asked || strcmp(flat->unknown[i].name, device_macro) == 0;
+    size_t line = asked ? find_directive(request->source, device_macro) : 0;
+    const char *file = request->file;
+    for (size_t i = 0; asked && line == 0 && i < flat->file_count; i++) {
+        rs_text text = RS_TEXT_EMPTY;
+        if (flat->is_read[i] && rs_text_read_file(&text, flat->files[i]) == RESTRIDE_OK) {
+            line = find_directive(text.data, device_macro);
+            file = flat->files[i];
+        }
+        rs_text_free(&text);
+    }
+    if (asked)
+        set_reason(&program->differs, file, line,
+                   "The source cannot be written again: ", device_macro,
+                   " chooses other lines for the device than for the host.");
+}
+
 /* ---- all of it ---- */
 
 /* Preprocesses until nothing is missing. */
@@ -296,11 +337,16 @@ static restride_status preprocess(const preprocessing *p, rs_text *words, size_t
                             .context = p->includes,
                             .definitions = array,
                             .definition_count = count};
+    bool twice = p->request->output && p->request->language == RS_LANGUAGE_CUDA;
     if (!flat.host)
         set_definitions(&flat, p->request->language);
+    if (twice)
+        flat.definition_count--; /* device_macro, which is the last */
     if (status == RESTRIDE_OK)
         status = flatten(p->program, p->request, &flat, source, p->options, p->headers, p->notes);
     *same = true;
+    if (status == RESTRIDE_OK && twice)
+        refuse_device_macro(p->program, p->request);
     if (status == RESTRIDE_OK && flat.host && p->program->flat.failure == NULL) {
         rs_options own = *p->options;
         own.preprocessor_count = p->includes->folders;

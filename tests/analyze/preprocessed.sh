@@ -176,6 +176,15 @@ static int checked(int n) { assert(n !=
     0); return n; }
 #define VALUE checked(3)'
 
+# CUDA has two readings.
+printf '__host__ __device__ int side(void)\n{\n#ifdef __CUDA_ARCH__\n    return 1;\n#else\n    return 2;\n#endif\n}\n' >sides.cu
+expect 1 "$restride" analyze --apply layout sides.cu -o new.c
+says err 'sides.cu:3: The source cannot be written again: __CUDA_ARCH__ chooses other lines'
+printf '#include "sides.cu"\n' >indirect.cu
+expect 1 "$restride" analyze --apply layout indirect.cu -o new.c
+says err 'sides.cu:3: The source cannot be written again: __CUDA_ARCH__ chooses other lines'
+expect 0 "$restride" analyze --apply layout sides.cu -o new.c -- -D__CUDA_ARCH__=800
+
 # A function that a header declares keeps its type.
 printf 'double declared(int n, int m, float g[n][m]);\n' >std/declared.h
 write "$std"'
