@@ -152,36 +152,41 @@ typedef struct {
     size_t count;
 } includes;
 
-/* Whether a folder of the request's has a header; folders of a system or of CUDA are no user's. */
-static bool is_users(const includes *all, const char *name)
+typedef enum { OWNER_NOBODY, OWNER_USER, OWNER_COMPILER } owner;
+
+static bool has_file(const char *folder, const char *name)
 {
-    for (size_t i = 0; i < all->folders; i++) {
-        const char *const files[] = {"stdio.h", "cuda_runtime.h", name};
-        const char *folder = all->options->preprocessor[i];
-        bool there = false;
-        if (strncmp(folder, "-I", 2) != 0)
-            continue;
-        for (size_t f = 0; f < 3 && !there; f++) {
-            rs_text path = RS_TEXT_EMPTY;
-            rs_text_format(&path, "%s/%s", folder + 2, files[f]);
-            there = !path.failed && access(path.data, R_OK) == 0;
-            rs_text_free(&path);
-            if (there && f == 2)
-                return true;
-        }
-    }
-    return false;
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%s/%s", folder, name);
+    bool there = !path.failed && access(path.data, R_OK) == 0;
+    rs_text_free(&path);
+    return there;
 }
 
-/* A header that nobody has stays, to be told as missing, but for those of CUDA's. */
+/* Whose the folder of the request's is that has a header: those of a system or of CUDA are no
+ * user's. */
+static owner find_owner(const includes *all, const char *name)
+{
+    for (size_t i = 0; i < all->folders; i++) {
+        const char *folder = all->options->preprocessor[i] + strlen("-I");
+        if (strncmp(all->options->preprocessor[i], "-I", 2) == 0 && has_file(folder, name))
+            return has_file(folder, "stdio.h") || has_file(folder, "cuda_runtime.h")
+                       ? OWNER_COMPILER
+                       : OWNER_USER;
+    }
+    return OWNER_NOBODY;
+}
+
+/* A header that nobody has does not stay, to be told as missing, but for those of CUDA's. */
 static bool does_stay(const includes *all, const char *name)
 {
     if (all->request->language == RS_LANGUAGE_OPENCL)
         return false;
     if (rs_headers_is_system(name))
         return true;
-    if (is_users(all, name))
-        return false;
+    owner found = find_owner(all, name);
+    if (found != OWNER_NOBODY)
+        return found == OWNER_COMPILER;
     return (all->request->language == RS_LANGUAGE_CUDA && rs_headers_is_usual(name)) ||
            rs_host_has_header(name);
 }

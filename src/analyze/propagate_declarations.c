@@ -9,6 +9,7 @@
 #include "source/query.h"
 #include "source/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,10 +164,11 @@ static bool is_named_before_body(const rs_grid_walk *w, int parameter, const rs_
 /* Whether a header that stays declares a function of this name, with the type that it has now. */
 static bool is_declared_in_header(const rs_grid_walk *w, CXCursor function)
 {
-    char name[64];
+    char name[64], call[70];
     rs_grid_spelling(function, name);
+    snprintf(call, sizeof call, " %s ( ", name);
     return w->program->declared != NULL && name[0] != '\0' &&
-           rs_words_have(w->program->declared, 0, strlen(w->program->declared), name, strlen(name));
+           strstr(w->program->declared, call) != NULL;
 }
 
 /* With another type of a parameter another function may be called, or declared. */

@@ -16,7 +16,8 @@ typedef struct {
     char *sentence; /* why the two are not the same, or cannot be compared; NULL: they are */
     char *file;     /* where, in the source */
     size_t line;
-    rs_text headers; /* what the headers have that the flat text only includes */
+    rs_text
+        headers; /* the words of headers that the flat text only includes, with blanks between */
 } rs_host_comparison;
 
 /* Whether the compiler finds #include <name>. */

@@ -176,6 +176,17 @@ static int checked(int n) { assert(n !=
     0); return n; }
 #define VALUE checked(3)'
 
+# Headers of CUDA's stay where they are found, and others are read.
+mkdir -p cuda
+: >cuda/cuda_runtime.h
+printf 'enum { CUB = 1 };\n' >cuda/tiles.cuh
+printf 'enum { MINE = 1 };\n' >far/mine.cuh
+printf '#include <tiles.cuh>\n#include <mine.cuh>\nint k(void) { return MINE; }\n' >headers.cu
+expect 1 "$restride" analyze --apply layout headers.cu -o new.cu -- -Ifar
+says err 'headers.cu:1: The header tiles.cuh was not found'
+expect 0 "$restride" analyze --apply layout headers.cu -o new.cu -- -Icuda -Ifar
+[ "$(grep -c -e '^#include <tiles.cuh>' -e '^enum { MINE' new.cu)" = 2 ] || complain "headers of CUDA are not left alone"
+
 # CUDA has two readings.
 printf '__host__ __device__ int side(void)\n{\n#ifdef __CUDA_ARCH__\n    return 1;\n#else\n    return 2;\n#endif\n}\n' >sides.cu
 expect 1 "$restride" analyze --apply layout sides.cu -o new.c
@@ -186,7 +197,7 @@ says err 'sides.cu:3: The source cannot be written again: __CUDA_ARCH__ chooses 
 expect 0 "$restride" analyze --apply layout sides.cu -o new.c -- -D__CUDA_ARCH__=800
 
 # A function that a header declares keeps its type.
-printf 'double declared(int n, int m, float g[n][m]);\n' >std/declared.h
+printf 'double declared(int n, int m, float g[n][m]);\nstruct k { int k; };\n' >std/declared.h
 write "$std"'
 #include <declared.h>
 double declared(int n, int m, float g[n][m]) { return g[2][3]; }
