@@ -337,6 +337,7 @@ static restride_status preprocess(const preprocessing *p, rs_text *words, size_t
                             .file = p->request->file,
                             .options = p->options,
                             .comments = p->request->output,
+                            .beside = p->request->language != RS_LANGUAGE_OPENCL,
                             .host = p->request->output && p->request->language == RS_LANGUAGE_C,
                             .stays = p->request->output ? stays : NULL,
                             .context = p->includes,
@@ -373,6 +374,7 @@ static restride_status define(const preprocessing *p, rs_text *words, size_t *co
     own.preprocessor_count = p->includes->folders;
     const rs_flat_request request = {.source = p->request->source,
                                      .file = p->request->file,
+                                     .beside = true,
                                      .options = &own,
                                      .definitions = array,
                                      .definition_count = *count};

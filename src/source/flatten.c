@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char memory_subject[] = "a preprocessed source";
 
@@ -42,8 +43,9 @@ static bool is_unroll(const char *line, const char **tail)
     return true;
 }
 
-/* The name in a line "#include <name>", which the caller frees, or NULL; *tail is what follows. */
-static char *system_include(const char *line, const char **tail)
+/* The name in a line "#include <name>", or in the marks that are given, which the caller frees, or
+ * NULL; *tail is what follows. */
+static char *included_name(const char *line, char open, char close, const char **tail)
 {
     const char *c = skip_blanks(line);
     if (*c != '#')
@@ -52,11 +54,35 @@ static char *system_include(const char *line, const char **tail)
     if (!starts_with(c, "include"))
         return NULL;
     c = skip_blanks(c + strlen("include"));
-    size_t length = *c == '<' ? strcspn(c, ">\n") : 0;
-    if (length == 0 || c[length] != '>')
+    const char marks[] = {close, '\n', '\0'};
+    size_t length = *c == open ? 1 + strcspn(c + 1, marks) : 0;
+    if (length == 0 || c[length] != close)
         return NULL;
     *tail = c + length + 1;
     return strndup(c + 1, length - 1);
+}
+
+bool rs_flat_add_quoted(rs_text *input, const rs_flat_request *request, const char *line,
+                        size_t length)
+{
+    const char *slash = strrchr(request->file, '/'), *tail = line;
+    if (!request->beside || slash == NULL || strchr(request->file, '"') != NULL)
+        return false;
+    char *name = included_name(line, '"', '"', &tail);
+    if (name == NULL || name[0] == '/') {
+        free(name);
+        return false;
+    }
+    rs_text path = RS_TEXT_EMPTY;
+    rs_text_format(&path, "%.*s%s", (int)(slash + 1 - request->file), request->file, name);
+    if (!path.failed && access(path.data, R_OK) == 0)
+        rs_text_format(input, "#include \"%s\"", path.data);
+    else /* in the folders of the options, not in the one that cpp is in */
+        rs_text_format(input, "#include <%s>", name);
+    rs_text_add(input, tail, length - (size_t)(tail - line));
+    rs_text_free(&path);
+    free(name);
+    return true;
 }
 
 void rs_flat_add_include(rs_text *input, const char *name)
@@ -69,7 +95,7 @@ static bool write_include(rs_text *input, const rs_flat_request *request, const 
                           size_t length)
 {
     const char *tail = line;
-    char *name = request->stays != NULL ? system_include(line, &tail) : NULL;
+    char *name = request->stays != NULL ? included_name(line, '<', '>', &tail) : NULL;
     bool stays = name != NULL && request->stays(request->context, name);
     if (stays) {
         rs_flat_add_include(input, name);
@@ -106,7 +132,8 @@ static void write_input(rs_text *input, const rs_flat_request *request)
         if (!continued && is_unroll(line, &tail)) {
             rs_text_add_string(input, RS_UNROLL_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
-        } else if (continued || !write_include(input, request, line, length)) {
+        } else if (continued || (!write_include(input, request, line, length) &&
+                                 !rs_flat_add_quoted(input, request, line, length))) {
             rs_text_add(input, line, continued ? length : without_flags(line, length));
         }
         rs_text_add_string(input, "\n");

@@ -54,6 +54,7 @@ typedef struct {
     size_t definition_count;
     const char *appendix; /* text to read behind the source, in the same way; or NULL */
     bool comments;        /* keep them in `shown` */
+    bool beside;          /* headers in quotes are looked for beside the file, as compilers do */
     bool host;            /* for the compiler of this machine: what it predefines is known */
     /* Whether #include <name> is left in `shown`, for the compiler; `text` has blanks then. NULL:
      * none is. */
@@ -64,6 +65,11 @@ typedef struct {
 /* A source that cpp refuses gives RESTRIDE_OK with `failure` set; other statuses mean that nothing
  * could be run. */
 restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request);
+
+/* Writes a line #include "name" of the source as cpp, which does not know the source's folder, is
+ * to read it; false for other lines, and where it stays as it is. */
+bool rs_flat_add_quoted(rs_text *input, const rs_flat_request *request, const char *line,
+                        size_t length);
 
 /* Writes the line of a header that is left to the compiler, as cpp is to read it. */
 void rs_flat_add_include(rs_text *input, const char *name);

@@ -183,7 +183,16 @@ static void write_source(const rs_flat_request *request, rs_text *input)
 {
     rs_text_add_string(input, "# 1 ");
     rs_quote_file(input, request->file);
-    rs_text_format(input, "\n%s\n", request->source);
+    rs_text_add_string(input, "\n");
+    const char *cursor = request->source, *line;
+    size_t length;
+    bool continued = false;
+    while ((line = rs_line_next(&cursor, &length)) != NULL) {
+        if (continued || !rs_flat_add_quoted(input, request, line, length))
+            rs_text_add(input, line, length);
+        rs_text_add_string(input, "\n");
+        continued = length > 0 && line[length - 1] == '\\';
+    }
 }
 
 /* The flat text with a marker at each of its places. */

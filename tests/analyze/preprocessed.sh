@@ -176,6 +176,16 @@ static int checked(int n) { assert(n !=
     0); return n; }
 #define VALUE checked(3)'
 
+# The header beside the source is the one, before those of the options and not that of the folder one is in.
+mkdir -p there
+for folder in . far there; do printf 'enum { FOLDER = %d };\n' "${#folder}" >$folder/folder.h; done
+printf 'enum { FAR = 1 };\n' >far/only_far.h
+printf 'enum { FAR = 2 };\n' >only_far.h
+printf '#include <stdio.h>\n#include "folder.h"\n#include "only_far.h"\nint main(void) { return printf("%%d %%d\\n", FOLDER, FAR) < 0; }\n' >there/main.c
+expect 0 "$restride" analyze --apply layout there/main.c -o new.c -- -Ifar
+expect 0 "$cc" -o new new.c
+[ "$(./new)" = '5 1' ] || complain "headers of other folders are read: $(./new)"
+
 # Headers of CUDA's stay where they are found, and others are read.
 mkdir -p cuda
 : >cuda/cuda_runtime.h
