@@ -75,8 +75,9 @@ static void walk_variable(rs_grid_walk *w, int node)
     int initializer = rs_node_initializer(w->tree, node);
     if (has_cleanup(w, node))
         rs_flow_expose(&w->context, &w->flow, rs_grid_key(cursor), node);
+    bool alike = rs_grid_is_alike(w, cursor);
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
-        if (child != initializer || reference)
+        if ((child != initializer || reference) && !alike)
             rs_grid_lose_all(w, child, "a declaration that is not followed has the address");
     if (initializer >= 0 && !reference)
         type = rs_grid_evaluate(w, initializer);

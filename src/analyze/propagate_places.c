@@ -147,10 +147,76 @@ void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int no
     rs_grid_set(w, key, type, node);
 }
 
+static size_t before_blanks(const char *text, size_t at)
+{
+    while (at > 0 && strchr(" \t\n", text[at - 1]) != NULL)
+        at--;
+    return at;
+}
+
+static size_t before_word(const char *text, size_t at)
+{
+    while (at > 0 && rs_identifier_length(text + at - 1) > 0)
+        at--;
+    return at;
+}
+
+/* The grid that is named in `typeof(name)` right before a variable; -1 for none. */
+static int grid_of_typeof(const rs_grid_walk *w, CXCursor declared)
+{
+    static const char *const words[] = {"typeof", "__typeof__", "__typeof"};
+    const char *text = w->tree->text;
+    size_t offset = rs_cursor_offset(declared), close = before_blanks(text, offset);
+    if (close == 0 || text[close - 1] != ')')
+        return -1;
+    size_t name = before_word(text, before_blanks(text, close - 1));
+    size_t length = rs_identifier_length(text + name), open = before_blanks(text, name);
+    if (length == 0 || open == 0 || text[open - 1] != '(')
+        return -1;
+    size_t end = before_blanks(text, open - 1), word = before_word(text, end);
+    size_t statement = before_blanks(text, word);
+    bool known = statement > 0 && strchr(";{}(", text[statement - 1]) != NULL;
+    for (size_t i = 0; known && i < sizeof words / sizeof words[0]; i++) {
+        if (!rs_word_equals(text, word, end - word, words[i]))
+            continue;
+        int found = rs_extent_resolve(w->tree, text + name, length, offset);
+        int grid = found < 0 ? -1 : rs_grid_of_key(w, rs_grid_key(w->tree->nodes[found].cursor));
+        return grid >= 0 && !w->program->grids.grids[grid].flat ? grid : -1;
+    }
+    return -1;
+}
+
+bool rs_grid_is_alike(const rs_grid_walk *w, CXCursor declared)
+{
+    return rs_grid_is_followed(declared) && rs_grid_of_key(w, rs_grid_key(declared)) < 0 &&
+           grid_of_typeof(w, declared) >= 0;
+}
+
+/* A variable that has the type of a grid's pointer is one, or none is: false for other values. */
+static bool set_alike(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node)
+{
+    int grid = grid_of_typeof(w, declared);
+    char name[64];
+    if (type.kind == RS_TYPE_GRID) {
+        compare_extents(w, grid, type, node);
+        rs_grid_link_add(&w->context, grid, type.class);
+        rs_grid_set(w, rs_grid_key(declared), type, node);
+        return true;
+    }
+    if (type.kind == RS_TYPE_NEW && type.source == 0 && type.target == 0)
+        return false;
+    rs_class_keep(&w->context, grid, node, "memory that is no grid gets a name with the type of %s",
+                  rs_grid_name(w->program, grid, name));
+    rs_grid_link_add(&w->context, grid, grid);
+    return false;
+}
+
 void rs_grid_initialize(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node)
 {
     uint64_t key = rs_grid_key(declared);
     bool followed = rs_grid_is_followed(declared);
+    if (rs_grid_is_alike(w, declared) && set_alike(w, declared, type, node))
+        return;
     if (!followed ||
         (rs_grid_of_key(w, key) < 0 && !rs_grid_fits(w, clang_getCursorType(declared), type))) {
         char what[128], name[64];

@@ -70,6 +70,9 @@ int rs_grid_of_key(const rs_grid_walk *w, uint64_t key);
 /* Whether the walk knows at each place what a variable holds. */
 bool rs_grid_is_followed(CXCursor declared);
 
+/* Whether a variable, which is declared as no grid, has the type of one by typeof. */
+bool rs_grid_is_alike(const rs_grid_walk *w, CXCursor declared);
+
 /* Whether a variable of a type, which is no grid, can hand a value on. */
 bool rs_grid_fits(const rs_grid_walk *w, CXType type, rs_extended_type value);
 
