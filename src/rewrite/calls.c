@@ -175,7 +175,8 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
     for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
         const rs_access *access = &model->accesses[i];
         rs_argument *argument = &model->arguments[access->argument];
-        if (argument->reason == NULL && rs_names_hide_inside(names, access->type))
+        const rs_function *function = &model->functions[access->function];
+        if (argument->reason == NULL && rs_names_hide_inside(names, function, access->type))
             status = rs_argument_refuse(argument, access->begin, hidden, access->type);
         const char *copied = copied_type(model, access);
         if (argument->reason == NULL && copied != NULL && rs_names_hide_outside(names, copied))
@@ -196,7 +197,7 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
                                         s->is_private    ? "that belongs to a class alone"
                                         : rs_has_name(s) ? "whose name cannot be written"
                                                          : "without a name");
-        else if (rs_names_hide_inside(names, s->written))
+        else if (rs_names_hide_inside(names, function, s->written))
             status = rs_argument_refuse(argument, access->begin, hidden,
                                         s->name != NULL ? s->name : s->written);
     }

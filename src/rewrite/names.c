@@ -37,12 +37,13 @@ static bool declares_value(enum CXCursorKind kind)
     return is_kind(kind, values, sizeof values / sizeof values[0]);
 }
 
-static restride_status add(rs_names *names, rs_name_kind kind, CXCursor declaration)
+static restride_status add(rs_names *names, rs_name_kind kind, size_t function,
+                           CXCursor declaration)
 {
     CXString spelling = clang_getCursorSpelling(declaration);
     const char *text = clang_getCString(spelling);
     bool named = text != NULL && text[0] != '\0'; /* a parameter may have none */
-    rs_name name = {kind, named ? strdup(text) : NULL, named ? strlen(text) : 0};
+    rs_name name = {kind, function, named ? strdup(text) : NULL, named ? strlen(text) : 0};
     clang_disposeString(spelling);
     if (!named)
         return RESTRIDE_OK;
@@ -62,49 +63,111 @@ static int compare_names(const void *a, const void *b)
     const rs_name *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
     if (x->length != y->length)
         return x->length < y->length ? -1 : 1;
     return memcmp(x->text, y->text, x->length);
 }
 
-/* Whether "using namespace" may make what a node declares a name of the place where it stands. */
-static bool is_opened(const rs_tree *tree, int node, bool opens)
+static bool is_nameless(CXCursor cursor)
 {
-    bool opened = false;
-    for (int up = tree->nodes[node].parent; opens && !opened && up >= 0;
-         up = tree->nodes[up].parent) {
-        CXString spelling = clang_getCursorSpelling(tree->nodes[up].cursor);
-        const char *name = clang_getCString(spelling);
-        opened =
-            tree->nodes[up].kind == CXCursor_Namespace && name != NULL && strcmp(name, "") != 0;
-        clang_disposeString(spelling);
-    }
-    return opened;
+    CXString spelling = clang_getCursorSpelling(cursor);
+    const char *name = clang_getCString(spelling);
+    bool nameless = name == NULL || name[0] == '\0' || strchr(name, '(') != NULL;
+    clang_disposeString(spelling);
+    return nameless;
+}
+
+/* Whether "using namespace" may make what a node declares a name of the place where it stands: what
+ * a namespace has itself, with the constants of its enumerations. */
+static bool is_opened(const rs_tree *tree, int node)
+{
+    static const enum CXCursorKind open[] = {CXCursor_EnumDecl, CXCursor_LinkageSpec,
+                                             CXCursor_UnexposedDecl};
+    int up = tree->nodes[node].parent;
+    while (up > 0 &&
+           (is_kind(tree->nodes[up].kind, open, sizeof open / sizeof open[0]) ||
+            (tree->nodes[up].kind == CXCursor_Namespace && is_nameless(tree->nodes[up].cursor))))
+        up = tree->nodes[up].parent;
+    return up > 0 && tree->nodes[up].kind == CXCursor_Namespace;
+}
+
+/* Where the function around a node is first declared; RS_ANY_FUNCTION outside of all. */
+static size_t function_around(const rs_tree *tree, int node)
+{
+    size_t function = RS_ANY_FUNCTION;
+    for (int up = tree->nodes[node].parent; up > 0; up = tree->nodes[up].parent)
+        if (tree->nodes[up].kind == CXCursor_FunctionDecl)
+            function = rs_cursor_offset(clang_getCanonicalCursor(tree->nodes[up].cursor));
+    return function;
+}
+
+/* How far the source's "using namespace" reach: nowhere, in functions, or outside of them too. */
+typedef enum { OPENS_NOTHING, OPENS_INSIDE, OPENS_OUTSIDE } opening;
+
+static opening find_opening(const rs_tree *tree)
+{
+    opening opens = OPENS_NOTHING;
+    for (int n = 0; n < tree->node_count && opens != OPENS_OUTSIDE; n++)
+        if (tree->nodes[n].kind == CXCursor_UsingDirective)
+            opens = rs_node_is_below(tree, n, CXCursor_FunctionDecl) ? OPENS_INSIDE : OPENS_OUTSIDE;
+    return opens;
+}
+
+static restride_status add_node(rs_names *names, const rs_tree *tree, int n, rs_language language,
+                                opening opens)
+{
+    const rs_node *node = &tree->nodes[n];
+    size_t function = function_around(tree, n);
+    bool opened = opens != OPENS_NOTHING && is_opened(tree, n);
+    bool inside = function != RS_ANY_FUNCTION || opened, type = declares_type(node->kind, language);
+    const struct {
+        bool applies;
+        rs_name_kind kind;
+    } kinds[] = {{inside, RS_NAME_INSIDE},
+                 {inside && type, RS_NAME_TYPE_INSIDE},
+                 {!inside && declares_value(node->kind), RS_NAME_OUTSIDE},
+                 {function == RS_ANY_FUNCTION && type, RS_NAME_TYPE},
+                 {opened && opens == OPENS_OUTSIDE, RS_NAME_OPENED},
+                 {opened && opens == OPENS_OUTSIDE && type, RS_NAME_TYPE_OPENED}};
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == RESTRIDE_OK; i++)
+        if (kinds[i].applies)
+            status = add(names, kinds[i].kind, function, node->cursor);
+    return status;
+}
+
+typedef struct {
+    rs_names *names;
+    rs_language language;
+    restride_status status;
+} search;
+
+/* What CUDA's own headers declare is no part of the tree. */
+static enum CXChildVisitResult visit_own_type(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    search *s = data;
+    if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) != 0)
+        return CXChildVisit_Break;
+    if (declares_type(clang_getCursorKind(cursor), s->language))
+        s->status = add(s->names, RS_NAME_TYPE, RS_ANY_FUNCTION, cursor);
+    return s->status == RESTRIDE_OK ? CXChildVisit_Continue : CXChildVisit_Break;
 }
 
 restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language language)
 {
-    restride_status status = RESTRIDE_OK;
-    bool opens = false, opens_outside = false;
     *names = (rs_names){NULL, 0};
-    for (int n = 0; n < tree->node_count && !opens_outside; n++)
-        if (tree->nodes[n].kind == CXCursor_UsingDirective) {
-            opens = true;
-            opens_outside = !rs_node_is_below(tree, n, CXCursor_FunctionDecl);
-        }
-    for (int n = 0; n < tree->node_count && status == RESTRIDE_OK; n++) {
-        const rs_node *node = &tree->nodes[n];
-        if (clang_isDeclaration(node->kind) == 0 || node->kind == CXCursor_FieldDecl)
-            continue;
-        bool inside = rs_node_is_below(tree, n, CXCursor_FunctionDecl) || is_opened(tree, n, opens);
-        if (inside || declares_value(node->kind))
-            status = add(names, inside ? RS_NAME_INSIDE : RS_NAME_OUTSIDE, node->cursor);
-        if (inside && status == RESTRIDE_OK && declares_type(node->kind, language))
-            status = add(names, RS_NAME_TYPE_INSIDE, node->cursor);
-        if (opens_outside && status == RESTRIDE_OK && declares_type(node->kind, language) &&
-            tree->nodes[node->parent].kind == CXCursor_Namespace && is_opened(tree, n, true))
-            status = add(names, RS_NAME_TYPE_OPENED, node->cursor);
-    }
+    search own = {names, language, RESTRIDE_OK};
+    if (language == RS_CUDA_C)
+        clang_visitChildren(tree->nodes[0].cursor, visit_own_type, &own);
+    restride_status status = own.status;
+    opening opens = find_opening(tree);
+    for (int n = 0; n < tree->node_count && status == RESTRIDE_OK; n++)
+        if (clang_isDeclaration(tree->nodes[n].kind) != 0 &&
+            tree->nodes[n].kind != CXCursor_FieldDecl)
+            status = add_node(names, tree, n, language, opens);
     if (names->count > 0)
         qsort(names->items, names->count, sizeof *names->items, compare_names);
     return status;
@@ -120,11 +183,17 @@ void rs_names_free(rs_names *names)
 
 /* ---- what they hide ---- */
 
-static bool has(const rs_names *names, rs_name_kind kind, const char *text, size_t length)
+static bool has_in(const rs_names *names, rs_name_kind kind, size_t function, const char *text,
+                   size_t length)
 {
-    const rs_name wanted = {kind, (char *)text, length};
+    const rs_name wanted = {kind, function, (char *)text, length};
     return names->count > 0 && bsearch(&wanted, names->items, names->count, sizeof *names->items,
                                        compare_names) != NULL;
+}
+
+static bool has(const rs_names *names, rs_name_kind kind, const char *text, size_t length)
+{
+    return has_in(names, kind, RS_ANY_FUNCTION, text, length);
 }
 
 static bool is_tag_word(const char *text, size_t word, size_t length)
@@ -136,40 +205,62 @@ static bool is_tag_word(const char *text, size_t word, size_t length)
     return found;
 }
 
-static bool hides(const rs_names *names, const char *type, bool inside)
+/* A word of a type, as it is written. */
+typedef struct {
+    const char *name;
+    size_t length;
+    bool tagged;   /* it stands behind "struct" or before "::", where only types are looked for */
+    bool argument; /* of a template; behind "struct" the others are found whatever has their name */
+} type_word;
+
+static bool is_hidden_inside(const rs_names *names, size_t function, type_word w)
+{
+    rs_name_kind kind = w.tagged ? RS_NAME_TYPE_INSIDE : RS_NAME_INSIDE;
+    return has_in(names, kind, function, w.name, w.length) || has(names, kind, w.name, w.length);
+}
+
+/* An argument that is no type, but a constant or the address of something, is not hidden by what
+ * it is the name of. */
+static bool is_hidden_outside(const rs_names *names, type_word w)
+{
+    return w.argument && !w.tagged && has(names, RS_NAME_OUTSIDE, w.name, w.length) &&
+           has(names, RS_NAME_TYPE, w.name, w.length);
+}
+
+/* For RS_ANY_FUNCTION, outside of all. */
+static bool hides(const rs_names *names, size_t function, const char *type)
 {
     size_t size = strlen(type), position = 0, word, length;
-    bool tagged = false, hidden = false;
+    bool tagged = false, hidden = false, inside = function != RS_ANY_FUNCTION;
     const char *arguments = strchr(type, '<');
     while (!hidden && rs_word_next(type, size, &position, &word, &length)) {
         const char *name = type + word;
-        bool qualified = word > 0 && name[-1] == ':';
         if (is_tag_word(type, word, length)) {
             tagged = true;
             continue;
         }
+        /* A template is found as everything is. */
         bool scope = strncmp(name + length, "::", 2) == 0;
-        tagged = tagged && name[length] != '<'; /* a template is found as everything is */
-        if (!qualified && inside)
-            hidden =
-                has(names, tagged || scope ? RS_NAME_TYPE_INSIDE : RS_NAME_INSIDE, name, length);
-        if (!qualified && !tagged && !scope && arguments != NULL && name > arguments)
-            hidden = hidden || has(names, RS_NAME_OUTSIDE, name, length);
-        if (!qualified && !inside)
-            hidden = hidden || has(names, RS_NAME_TYPE_OPENED, name, length);
+        type_word w = {name, length, scope || (tagged && name[length] != '<'),
+                       arguments != NULL && name > arguments};
+        if (word == 0 || name[-1] != ':')
+            hidden = is_hidden_outside(names, w) ||
+                     (inside ? is_hidden_inside(names, function, w)
+                             : has(names, w.tagged ? RS_NAME_TYPE_OPENED : RS_NAME_OPENED, name,
+                                   length));
         tagged = false;
     }
     return hidden;
 }
 
-bool rs_names_hide_inside(const rs_names *names, const char *type)
+bool rs_names_hide_inside(const rs_names *names, const rs_function *function, const char *type)
 {
-    return hides(names, type, true);
+    return hides(names, function->declared, type);
 }
 
 bool rs_names_hide_outside(const rs_names *names, const char *type)
 {
-    return hides(names, type, false);
+    return hides(names, RS_ANY_FUNCTION, type);
 }
 
 /* ---- how types are written ---- */

@@ -1,25 +1,32 @@
 /*
  * Names that may hide types. Generated accesses name types inside functions (a structure, or a
  * vector such as float4), and functions that copy structures name them outside, where something
- * else of that name would come first.
+ * else of that name would come first. What a function declares hides nothing in another one.
  */
 #ifndef RS_REWRITE_NAMES_H
 #define RS_REWRITE_NAMES_H
 
 #include "rewrite/model.h"
 
+#include <stdint.h>
+
 typedef enum {
     RS_NAME_INSIDE,      /* of anything that is declared in a function */
     RS_NAME_TYPE_INSIDE, /* of what comes first behind "struct" and its kin, or before "::" */
     RS_NAME_OUTSIDE,     /* of functions, variables and constants outside of functions */
-    RS_NAME_TYPE_OPENED  /* of types that "using namespace" makes names outside of functions */
+    RS_NAME_TYPE,        /* of types there */
+    RS_NAME_OPENED,      /* of what "using namespace" makes names outside of functions */
+    RS_NAME_TYPE_OPENED  /* of types among them */
 } rs_name_kind;
 
 typedef struct {
     rs_name_kind kind;
-    char *text; /* not terminated: `length` bytes */
+    size_t function; /* where it is first declared; RS_ANY_FUNCTION for names of all functions */
+    char *text;      /* not terminated: `length` bytes */
     size_t length;
 } rs_name;
+
+#define RS_ANY_FUNCTION SIZE_MAX
 
 typedef struct {
     rs_name *items; /* sorted */
@@ -30,7 +37,7 @@ restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language 
 
 /* Whether something hides a type, written as "NAME", "struct NAME" or "struct N::NAME<ARGUMENTS>":
  * in a function, or outside of all. */
-bool rs_names_hide_inside(const rs_names *names, const char *type);
+bool rs_names_hide_inside(const rs_names *names, const rs_function *function, const char *type);
 bool rs_names_hide_outside(const rs_names *names, const char *type);
 
 void rs_names_free(rs_names *names);

@@ -90,6 +90,13 @@ static const behaviour behaviours[] = {
               "(a[i]) = s; }",
      {P},
      "t"},
+     "tt"},
+    {"names of other functions",
+     "int of_node(int P) { int In = P; return In; } void of_none(float float4);" ONE(
+         "P") "global P *q = a + i; q->id = of_node(i); P t = *q; t.x = 1; *q = t; }",
+     {P},
+     "t"},
+     "tt"},
     {"pointers to nested structures",
      ONE("struct N") "global In *q = &a[i].in; q->a += 3; (*q).b = q->a; q = &a[i].many[1]; "
                      "q->b++; "

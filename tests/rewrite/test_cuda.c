@@ -150,6 +150,16 @@ static const cuda_case cases[] = {
      KERNEL("F") "auto t = b[i].in; t.b++; int In = i; auto *q = a; q += In; q->in = t; q->x = "
                  "b[i].y; "
                  "a[i].in.a++; }"},
+    {"constants as arguments of templates",
+     "enum Order { ROWS, COLS };\nenum { DIM = 3 };\n__device__ int whole;\ntemplate <Order o, int "
+     "*p, int n> struct W { float x; int y; };\ntypedef W<COLS, &whole, DIM> F;\n",
+     KERNEL("F") "F t = b[i]; t.y++; a[i] = t; auto *q = a + i; q->x += b[n - 1 - i].y; }"},
+    {"names of other functions, and inside of what a namespace has",
+     "template <class T> struct W { T x; int y; };\ntypedef W<float> F;\nnamespace Space { struct Z { "
+     "int F, W; Z(int W) : F(W) {} void f(int W); struct F { int k; }; }; __device__ int g(int W) "
+     "{ return W; } }\nusing namespace Space;\n__device__ int h(int W, int F) { int i = W; return i + "
+     "F; }\n",
+     KERNEL("F") "F t = b[i]; t.y += h(1, g(2)); a[i] = t; auto *q = a + i; q->x += 1; }"},
     {"types of std", "#include <cstdint>\nstruct T { std::uint32_t x; std::int8_t y; };\n",
      KERNEL("T") "const std::size_t k = i; a[k].x = b[k].y; a[k].y++; }"},
     {"long padding", "struct alignas(128) A { double x; int y; };\n",

@@ -69,6 +69,10 @@ static void test_refusals(void **state)
          "&operator=(T &&v) { return *this; } };\n__global__ void f(V<B> *a, const V<B> *b) {\n "
          "a->i = b->i; a[1] = *b; }",
          5, "a template chooses"},
+        {"namespace N { __device__ int P; }\nusing namespace N;\ntemplate <class T> struct V { T "
+         "t; "
+         "int i; };\ntypedef V<struct P> W;\n__global__ void f(W *a, W *b) {\n a[1] = *b; }",
+         7, "hides a part of the type V<P>"},
         {"struct Q { float x; int i; Q() = default; template <class T> __device__ Q(T &&v) : i(7) "
          "{} };\n__global__ void f(const Q *a) {\n Q t = a[1]; }",
          4, "how it is copied"},
