@@ -19,11 +19,24 @@ CXType rs_element_type(CXType type)
     return canonical;
 }
 
+static enum CXChildVisitResult find_part(CXCursor part, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    bool *found = data;
+    *found = clang_isDeclaration(clang_getCursorKind(part)) != 0;
+    return *found ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+/* libclang shows what a class declares that is written as such, as explicit specialisations are;
+ * of what a template has made it shows nothing. */
 void rs_class_visit(CXType type, CXCursorVisitor visitor, CXClientData data)
 {
     CXCursor declaration = clang_getTypeDeclaration(type);
     CXCursor template = clang_getSpecializedCursorTemplate(declaration);
-    if (clang_visitChildren(declaration, visitor, data) == 0 && !clang_Cursor_isNull(template))
+    bool is_written = false;
+    clang_visitChildren(declaration, find_part, &is_written);
+    if (clang_visitChildren(declaration, visitor, data) == 0 && !is_written &&
+        !clang_Cursor_isNull(template))
         clang_visitChildren(template, visitor, data);
 }
 
@@ -122,8 +135,29 @@ static const char *trouble_of_template(CXCursor part)
 
 typedef struct {
     bool assigns;
+    int depth; /* of templates that a template is derived from */
+    bool is_base;
+    bool takes_variables; /* an operator= of the compiler's own takes other than constants, */
+    bool takes_constants; /* and one takes those */
     const char *trouble;
 } search;
+
+static const char *trouble_of_base(CXType type, const search *s);
+
+/* An operator= for variables alone leaves values to the one for constants. */
+static const char *trouble_of_assignment(search *s, CXCursor method)
+{
+    CXType given = clang_getArgType(clang_getCursorType(method), 0);
+    bool own = is_made_by_compiler(method) && clang_getCXXAccessSpecifier(method) == CX_CXXPublic;
+    s->takes_constants = s->takes_constants || (own && is_constant_reference(given));
+    if (own && given.kind == CXType_LValueReference &&
+        clang_isVolatileQualifiedType(clang_getPointeeType(given)) == 0 &&
+        clang_isConstQualifiedType(clang_getPointeeType(given)) == 0) {
+        s->takes_variables = true;
+        return NULL;
+    }
+    return assigns_any_value(method) ? NULL : assigned;
+}
 
 static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CXClientData data)
 {
@@ -141,17 +175,18 @@ static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CX
         *trouble = trouble_of_template(part);
         break;
     case CXCursor_CXXMethod:
-        if (has_name(part, "operator=") && !assigns_any_value(part))
-            *trouble = assigned;
+        if (has_name(part, "operator="))
+            *trouble = trouble_of_assignment(s, part);
         break;
     case CXCursor_Destructor:
         if (!is_made_by_compiler(part) || clang_getCXXAccessSpecifier(part) != CX_CXXPublic)
             *trouble = destroyed;
         break;
     case CXCursor_CXXBaseSpecifier:
-        *trouble = rs_element_type(type).kind == CXType_Record
-                       ? rs_copying_trouble(type, s->assigns)
-                       : based;
+        *trouble = trouble_of_base(type, s);
+        break;
+    case CXCursor_FieldDecl:
+        *trouble = s->is_base ? based : NULL; /* its type may depend on the template's arguments */
         break;
     default:
         break;
@@ -168,14 +203,75 @@ static enum CXVisitorResult visit_field(CXCursor field, CXClientData data)
     return s->trouble != NULL ? CXVisit_Break : CXVisit_Continue;
 }
 
+/* ---- templates that a template is derived from ---- */
+
+typedef struct {
+    CXCursor template;
+    bool found;
+} specialisation;
+
+static enum CXChildVisitResult find_specialisation(CXCursor cursor, CXCursor parent,
+                                                   CXClientData data)
+{
+    (void)parent;
+    specialisation *s = data;
+    CXCursor general = clang_getSpecializedCursorTemplate(cursor);
+    s->found = clang_Cursor_isNull(general) == 0 &&
+               clang_equalCursors(clang_getCanonicalCursor(general), s->template) != 0;
+    if (s->found)
+        return CXChildVisit_Break;
+    switch (clang_getCursorKind(cursor)) {
+    case CXCursor_Namespace:
+    case CXCursor_LinkageSpec:
+    case CXCursor_StructDecl:
+    case CXCursor_ClassDecl:
+    case CXCursor_ClassTemplate:
+    case CXCursor_ClassTemplatePartialSpecialization:
+        return CXChildVisit_Recurse;
+    default:
+        return CXChildVisit_Continue;
+    }
+}
+
+/* A template with one form alone is the same for all arguments, as far as is looked at here. */
+static bool has_one_form(CXCursor template)
+{
+    specialisation s = {clang_getCanonicalCursor(template), false};
+    CXTranslationUnit unit = clang_Cursor_getTranslationUnit(template);
+    clang_visitChildren(clang_getTranslationUnitCursor(unit), find_specialisation, &s);
+    return !s.found;
+}
+
+static const char *trouble_of_class(search *s)
+{
+    if (s->trouble == NULL && s->assigns && s->takes_variables && !s->takes_constants)
+        s->trouble = assigned;
+    return s->trouble;
+}
+
+static const char *trouble_of_base(CXType type, const search *s)
+{
+    enum { DEPTH_LIMIT = 16 };
+    if (rs_element_type(type).kind == CXType_Record)
+        return rs_copying_trouble(type, s->assigns);
+    CXCursor template = clang_getTypeDeclaration(type);
+    CXCursor definition = clang_getCursorDefinition(template);
+    if (clang_getCursorKind(template) != CXCursor_ClassTemplate || s->depth == DEPTH_LIMIT ||
+        clang_Cursor_isNull(definition) != 0 || !has_one_form(template))
+        return based;
+    search base = {s->assigns, s->depth + 1, true, false, false, NULL};
+    clang_visitChildren(definition, visit_declared, &base);
+    return trouble_of_class(&base);
+}
+
 const char *rs_copying_trouble(CXType structure, bool assigns)
 {
     CXType element = rs_element_type(structure);
-    search s = {assigns, NULL};
+    search s = {assigns, 0, false, false, false, NULL};
     if (element.kind != CXType_Record)
         return NULL;
     rs_class_visit(element, visit_declared, &s);
-    if (s.trouble == NULL)
+    if (trouble_of_class(&s) == NULL)
         clang_Type_visitFields(element, visit_field, &s);
     return s.trouble;
 }

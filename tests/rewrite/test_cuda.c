@@ -154,6 +154,20 @@ static const cuda_case cases[] = {
      "enum Order { ROWS, COLS };\nenum { DIM = 3 };\n__device__ int whole;\ntemplate <Order o, int "
      "*p, int n> struct W { float x; int y; };\ntypedef W<COLS, &whole, DIM> F;\n",
      KERNEL("F") "F t = b[i]; t.y++; a[i] = t; auto *q = a + i; q->x += b[n - 1 - i].y; }"},
+    {"templates that a template is derived from",
+     "template <class T> struct None { None &operator=(const None &) = default; };\ntemplate "
+     "<class "
+     "T> struct Tag : None<T> { __device__ int tag() const { return 3; } };\ntemplate <class T> "
+     "struct W : Tag<T> { T x; int y; };\ntypedef W<float> F;\n",
+     KERNEL("F") "F t = b[i]; t.y += t.tag(); a[i] = t; a[i].x += 1; }"},
+    {"explicit specialisations",
+     "template <class T> struct W { T x; int y; W() = default; W(const W &o) : x(o.x), y(5) {} "
+     "};\ntemplate <> struct W<float> { float x; int y; };\ntypedef W<float> F;\n",
+     KERNEL("F") "F t = b[i]; t.y++; a[i] = t; }"},
+    {"operators for variables beside those for constants",
+     "struct B { int k; B &operator=(B &) = default; B &operator=(const B &) = default; };\nstruct "
+     "W { B b; float x; };\n",
+     KERNEL("W") "W t = b[i]; t.b.k++; a[i] = t; B u = b[n - 1 - i].b; a[i].b = u; }"},
     {"names of other functions, and inside of what a namespace has",
      "template <class T> struct W { T x; int y; };\ntypedef W<float> F;\nnamespace Space { struct Z { "
      "int F, W; Z(int W) : F(W) {} void f(int W); struct F { int k; }; }; __device__ int g(int W) "

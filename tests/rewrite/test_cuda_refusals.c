@@ -69,6 +69,20 @@ static void test_refusals(void **state)
          "&operator=(T &&v) { return *this; } };\n__global__ void f(V<B> *a, const V<B> *b) {\n "
          "a->i = b->i; a[1] = *b; }",
          5, "a template chooses"},
+        {"template <class T> struct B { template <class U> __device__ B &operator=(U &&v) { return "
+         "*this; } };\ntemplate <class T> struct V : B<T> { T x; int i; };\n__global__ void "
+         "f(V<int> *a, const V<int> *b) {\n a->i = b->i; a[1] = *b; }",
+         5, "assigned to"},
+        {"template <class T> struct B { };\ntemplate <> struct B<int> { template <class U> "
+         "__device__ B &operator=(U &&v) { return *this; } };\ntemplate <class T> struct V : B<T> "
+         "{ "
+         "T x; int i; };\n__global__ void f(V<int> *a, const V<int> *b) {\n a[1] = *b; }",
+         6, "a template chooses"},
+        {"template <class T> struct V { T x; int i; };\ntemplate <> struct V<int> { int x, i; V() "
+         "= "
+         "default; explicit V(const V &) = default; };\n__global__ void f(V<int> *a) {\n V<int> "
+         "t(a[1]); }",
+         5, "how it is copied"},
         {"namespace N { __device__ int P; }\nusing namespace N;\ntemplate <class T> struct V { T "
          "t; "
          "int i; };\ntypedef V<struct P> W;\n__global__ void f(W *a, W *b) {\n a[1] = *b; }",
