@@ -1,5 +1,5 @@
 /* Functions, their pointer parameters and variables, and the life of the model. */
-#include "rewrite/model.h"
+#include "rewrite/locals.h"
 
 #include "base/text.h"
 #include "source/query.h"
@@ -235,9 +235,10 @@ static restride_status add_variables(rs_model *model, int function)
     for (int i = f->first_argument;
          i < f->first_argument + f->argument_count && status == RESTRIDE_OK; i++)
         status = add_variable(model, function, model->arguments[i].cursor, i);
-    size_t end = tree->nodes[f->body].end;
-    for (int n = f->body;
-         n < tree->node_count && tree->nodes[n].begin < end && status == RESTRIDE_OK; n++)
+    /* Behind the last function libclang tells the functions that templates have become, which stand
+     * elsewhere in the text. */
+    for (int n = f->body, end = rs_node_behind(tree, f->body); n < end && status == RESTRIDE_OK;
+         n++)
         if (is_local_pointer(model, n))
             status = add_variable(model, function, tree->nodes[n].cursor, -1);
     return status;

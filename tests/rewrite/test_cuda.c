@@ -174,6 +174,10 @@ static const cuda_case cases[] = {
      "{ return W; } }\nusing namespace Space;\n__device__ int h(int W, int F) { int i = W; return i + "
      "F; }\n",
      KERNEL("F") "F t = b[i]; t.y += h(1, g(2)); a[i] = t; auto *q = a + i; q->x += 1; }"},
+    {"functions that templates become",
+     "template <class T> struct W { T v; __device__ float g(const T &o) { const T *t = &o, *u = t; "
+     "return u->x; } };\n",
+     KERNEL("P") "W<P> w; P *q = a + i; q->x = w.g(P{1, 2, 3, 4, 5}) + b[i].y; }"},
     {"types of std", "#include <cstdint>\nstruct T { std::uint32_t x; std::int8_t y; };\n",
      KERNEL("T") "const std::size_t k = i; a[k].x = b[k].y; a[k].y++; }"},
     {"long padding", "struct alignas(128) A { double x; int y; };\n",
