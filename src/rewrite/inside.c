@@ -215,6 +215,16 @@ static const char *step_into_copy(rs_way *w, int call)
     return NULL;
 }
 
+/* As it is written, without the conversion to a value. */
+static const char *load_into_braces(rs_way *w)
+{
+    if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, w->node))
+        return "braces may refer to the structure itself";
+    w->access.kind = RS_ACCESS_LOAD;
+    w->place = RS_AT_END;
+    return NULL;
+}
+
 const char *rs_step_from_structure(rs_way *w, int up)
 {
     const rs_node *outer = node_at(w, up);
@@ -228,6 +238,8 @@ const char *rs_step_from_structure(rs_way *w, int up)
     case CXCursor_MemberRefExpr:
         return rs_way_enter(w, up, ".");
     case CXCursor_UnexposedExpr:
+        if (rs_node_is_designated(w->tree, w->node))
+            return load_into_braces(w);
         if (!rs_node_same_bytes(w->tree, w->node, up))
             break;
         if (w->model->language == RS_CUDA_C) { /* const is added; what comes next decides */
@@ -237,12 +249,8 @@ const char *rs_step_from_structure(rs_way *w, int up)
         a->kind = RS_ACCESS_LOAD;
         w->place = RS_AT_END;
         return NULL;
-    case CXCursor_InitListExpr: /* as it is written, without the conversion to a value */
-        if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, w->node))
-            return "braces may refer to the structure itself";
-        a->kind = RS_ACCESS_LOAD;
-        w->place = RS_AT_END;
-        return NULL;
+    case CXCursor_InitListExpr:
+        return load_into_braces(w);
     case CXCursor_BinaryOperator:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;

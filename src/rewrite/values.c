@@ -65,6 +65,8 @@ static bool is_plain(CXType type)
 static bool braces_copy(const rs_tree *tree, int node)
 {
     int braces = tree->nodes[node].parent;
+    if (rs_node_is_designated(tree, node))
+        braces = tree->nodes[braces].parent;
     while (tree->nodes[tree->nodes[braces].parent].kind == CXCursor_InitListExpr)
         braces = tree->nodes[braces].parent;
     const rs_node *outer = &tree->nodes[tree->nodes[braces].parent];
@@ -128,6 +130,8 @@ static bool stands_for_array(const rs_tree *tree, int node)
 static use convert(const place *p, int up)
 {
     CXType from = rs_node_type(p->tree, p->node), to = rs_node_type(p->tree, up);
+    if (rs_node_is_designated(p->tree, p->node))
+        return braces_copy(p->tree, p->node) ? AS_VALUE : AS_PLACE;
     if (!rs_node_same_bytes(p->tree, p->node, up) || stands_for_array(p->tree, p->node))
         return AS_PLACE;
     if (from.kind == CXType_Record)

@@ -139,6 +139,18 @@ bool rs_node_is_output(const rs_tree *tree, int node)
     return colons == 1;
 }
 
+bool rs_node_is_designated(const rs_tree *tree, int node)
+{
+    const rs_node *value = &tree->nodes[node], *outer = &tree->nodes[value->parent];
+    size_t before = value->begin;
+    while (before > outer->begin && isspace((unsigned char)tree->text[before - 1]))
+        before--;
+    return outer->kind == CXCursor_UnexposedExpr &&
+           tree->nodes[outer->parent].kind == CXCursor_InitListExpr &&
+           (tree->text[outer->begin] == '.' || tree->text[outer->begin] == '[') &&
+           value->end == outer->end && before > outer->begin && tree->text[before - 1] == '=';
+}
+
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b)
 {
     return tree->nodes[a].begin == tree->nodes[b].begin && tree->nodes[a].end == tree->nodes[b].end;

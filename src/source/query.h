@@ -40,6 +40,9 @@ int rs_node_argument(const rs_tree *tree, int call);
 /* Whether an operand of inline assembly is one that it writes. */
 bool rs_node_is_output(const rs_tree *tree, int node);
 
+/* Whether a node is the value of `.member = value`, or `[number] = value`, in braces. */
+bool rs_node_is_designated(const rs_tree *tree, int node);
+
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 
 /* Whether some node around this one is of a kind. */

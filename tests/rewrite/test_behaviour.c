@@ -90,6 +90,12 @@ static const behaviour behaviours[] = {
               "(a[i]) = s; }",
      {P},
      "t"},
+    {"designated values",
+     TWO("struct N",
+         "P") "struct N t = {.in = a[i].in, .many = {[1] = a[i].many[0]}, .w = b[i].x}; "
+              "t.many[0] = (In){.a = a[i].in.b, .b = 4}; a[i] = t; b[i] = (P){.id = "
+              "b[i].id, .z = a[i].w}; }",
+     {N, P},
      "tt"},
     {"names of other functions",
      "int of_node(int P) { int In = P; return In; } void of_none(float float4);" ONE(

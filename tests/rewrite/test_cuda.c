@@ -178,6 +178,10 @@ static const cuda_case cases[] = {
      "template <class T> struct W { T v; __device__ float g(const T &o) { const T *t = &o, *u = t; "
      "return u->x; } };\n",
      KERNEL("P") "W<P> w; P *q = a + i; q->x = w.g(P{1, 2, 3, 4, 5}) + b[i].y; }"},
+    {"designated values", "struct W { In in; float x; };\n",
+     KERNEL(
+         "W") "W t = {.in = b[i].in, .x = b[i].x + 1}; a[i] = t; In u = {.a = a[i].in.a, .b = 7}; "
+              "a[i].in = u; }"},
     {"types of std", "#include <cstdint>\nstruct T { std::uint32_t x; std::int8_t y; };\n",
      KERNEL("T") "const std::size_t k = i; a[k].x = b[k].y; a[k].y++; }"},
     {"long padding", "struct alignas(128) A { double x; int y; };\n",
