@@ -335,7 +335,15 @@ static void complete(reading *r, CXType type)
             s->uniform = 0;
     if (s->uniform * s->member_count != size)
         s->uniform = 0;
-    if (rs_record_complete(&s->record, size, (size_t)clang_Type_getAlignOf(type)) != RESTRIDE_OK)
+    size_t alignment = (size_t)clang_Type_getAlignOf(type);
+    for (size_t i = 0; i < s->member_count; i++)
+        if (s->members[i].size > alignment && r->model->language == RS_CUDA_C) {
+            fail_at(r, s->declaration, "the structure is packed, so its array may begin anywhere");
+            return;
+        } else if (s->members[i].size > alignment) {
+            alignment = s->members[i].size; /* buffers are aligned to every type */
+        }
+    if (rs_record_complete(&s->record, size, alignment) != RESTRIDE_OK)
         fail_at(r, s->declaration, "the structure's members do not fit side by side");
 }
 

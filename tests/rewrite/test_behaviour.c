@@ -102,6 +102,10 @@ static const behaviour behaviours[] = {
          "P") "global P *q = a + i; q->id = of_node(i); P t = *q; t.x = 1; *q = t; }",
      {P},
      "t"},
+    {"packed, with its members at multiples of their sizes",
+     "typedef struct __attribute__((packed)) { ushort s; uchar c, d; float x; } K;" TWO(
+         "K", "K") "a[i].x += a[i].s; a[i].d ^= b[i].c; K t = b[i]; t.s = i; b[i] = t; }",
+     {8, 8},
      "tt"},
     {"pointers to nested structures",
      ONE("struct N") "global In *q = &a[i].in; q->a += 3; (*q).b = q->a; q = &a[i].many[1]; "

@@ -83,6 +83,9 @@ static void test_refusals(void **state)
          "default; explicit V(const V &) = default; };\n__global__ void f(V<int> *a) {\n V<int> "
          "t(a[1]); }",
          5, "how it is copied"},
+        {"struct __attribute__((packed)) Q { short s; char c, d; float x; };\n__global__ void f(Q "
+         "*a) {\n a->x = 1; }",
+         2, "the structure is packed"},
         {"namespace N { __device__ int P; }\nusing namespace N;\ntemplate <class T> struct V { T "
          "t; "
          "int i; };\ntypedef V<struct P> W;\n__global__ void f(W *a, W *b) {\n a[1] = *b; }",
