@@ -137,26 +137,71 @@ typedef struct {
     bool assigns;
     int depth; /* of templates that a template is derived from */
     bool is_base;
-    bool takes_variables; /* an operator= of the compiler's own takes other than constants, */
-    bool takes_constants; /* and one takes those */
+    bool takes_variables;  /* an operator= of the compiler's own takes other than constants, */
+    bool takes_constants;  /* and one takes those */
+    bool copies_variables; /* the same of constructors */
+    bool copies_constants;
     const char *trouble;
 } search;
 
 static const char *trouble_of_base(CXType type, const search *s);
 
-/* An operator= for variables alone leaves values to the one for constants. */
+static bool is_variable_reference(CXType type)
+{
+    CXType value = clang_getPointeeType(type);
+    return rs_kind_is_reference(type.kind) && clang_isConstQualifiedType(value) == 0 &&
+           clang_isVolatileQualifiedType(value) == 0;
+}
+
+static bool is_public_of_compiler(CXCursor method)
+{
+    return is_made_by_compiler(method) && clang_getCXXAccessSpecifier(method) == CX_CXXPublic;
+}
+
+/* An operator= for variables alone leaves values to the one for constants, or does the same. */
 static const char *trouble_of_assignment(search *s, CXCursor method)
 {
     CXType given = clang_getArgType(clang_getCursorType(method), 0);
-    bool own = is_made_by_compiler(method) && clang_getCXXAccessSpecifier(method) == CX_CXXPublic;
+    bool own = is_public_of_compiler(method);
     s->takes_constants = s->takes_constants || (own && is_constant_reference(given));
-    if (own && given.kind == CXType_LValueReference &&
-        clang_isVolatileQualifiedType(clang_getPointeeType(given)) == 0 &&
-        clang_isConstQualifiedType(clang_getPointeeType(given)) == 0) {
+    if (own && is_variable_reference(given)) {
         s->takes_variables = true;
         return NULL;
     }
     return assigns_any_value(method) ? NULL : assigned;
+}
+
+/* Whether a declaration has a word, before its first bracket. */
+static bool is_declared_with(CXCursor declaration, const char *word)
+{
+    CXTranslationUnit unit = clang_Cursor_getTranslationUnit(declaration);
+    CXToken *tokens = NULL;
+    unsigned count = 0;
+    bool found = false, before = true;
+    clang_tokenize(unit, clang_getCursorExtent(declaration), &tokens, &count);
+    for (unsigned i = 0; i < count && before && !found; i++) {
+        CXString spelling = clang_getTokenSpelling(unit, tokens[i]);
+        found = strcmp(clang_getCString(spelling), word) == 0;
+        before = strcmp(clang_getCString(spelling), "(") != 0;
+        clang_disposeString(spelling);
+    }
+    clang_disposeTokens(unit, tokens, count);
+    return found;
+}
+
+/* Constructors that copy may be written down, as long as the compiler makes them. */
+static const char *trouble_of_constructor(search *s, CXCursor constructor)
+{
+    CXType given = clang_getArgType(clang_getCursorType(constructor), 0);
+    if (clang_CXXConstructor_isCopyConstructor(constructor) == 0 &&
+        clang_CXXConstructor_isMoveConstructor(constructor) == 0)
+        return NULL;
+    if (!is_public_of_compiler(constructor) || is_declared_with(constructor, "explicit") ||
+        (!is_constant_reference(given) && !is_variable_reference(given)))
+        return copied;
+    s->copies_constants = s->copies_constants || is_constant_reference(given);
+    s->copies_variables = s->copies_variables || is_variable_reference(given);
+    return NULL;
 }
 
 static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CXClientData data)
@@ -167,9 +212,7 @@ static enum CXChildVisitResult visit_declared(CXCursor part, CXCursor parent, CX
     CXType type = clang_getCursorType(part);
     switch (clang_getCursorKind(part)) {
     case CXCursor_Constructor:
-        if (clang_CXXConstructor_isCopyConstructor(part) != 0 ||
-            clang_CXXConstructor_isMoveConstructor(part) != 0)
-            *trouble = copied;
+        *trouble = trouble_of_constructor(s, part);
         break;
     case CXCursor_FunctionTemplate:
         *trouble = trouble_of_template(part);
@@ -244,6 +287,8 @@ static bool has_one_form(CXCursor template)
 
 static const char *trouble_of_class(search *s)
 {
+    if (s->trouble == NULL && s->copies_variables && !s->copies_constants)
+        s->trouble = copied;
     if (s->trouble == NULL && s->assigns && s->takes_variables && !s->takes_constants)
         s->trouble = assigned;
     return s->trouble;
@@ -259,7 +304,7 @@ static const char *trouble_of_base(CXType type, const search *s)
     if (clang_getCursorKind(template) != CXCursor_ClassTemplate || s->depth == DEPTH_LIMIT ||
         clang_Cursor_isNull(definition) != 0 || !has_one_form(template))
         return based;
-    search base = {s->assigns, s->depth + 1, true, false, false, NULL};
+    search base = {.assigns = s->assigns, .depth = s->depth + 1, .is_base = true};
     clang_visitChildren(definition, visit_declared, &base);
     return trouble_of_class(&base);
 }
@@ -267,7 +312,7 @@ static const char *trouble_of_base(CXType type, const search *s)
 const char *rs_copying_trouble(CXType structure, bool assigns)
 {
     CXType element = rs_element_type(structure);
-    search s = {assigns, 0, false, false, false, NULL};
+    search s = {.assigns = assigns};
     if (element.kind != CXType_Record)
         return NULL;
     rs_class_visit(element, visit_declared, &s);

@@ -169,15 +169,25 @@ static const cuda_case cases[] = {
      "W { B b; float x; };\n",
      KERNEL("W") "W t = b[i]; t.b.k++; a[i] = t; B u = b[n - 1 - i].b; a[i].b = u; }"},
     {"names of other functions, and inside of what a namespace has",
-     "template <class T> struct W { T x; int y; };\ntypedef W<float> F;\nnamespace Space { struct Z { "
+     "template <class T> struct W { T x; int y; };\ntypedef W<float> F;\nnamespace Space { struct "
+     "Z { "
      "int F, W; Z(int W) : F(W) {} void f(int W); struct F { int k; }; }; __device__ int g(int W) "
-     "{ return W; } }\nusing namespace Space;\n__device__ int h(int W, int F) { int i = W; return i + "
+     "{ return W; } }\nusing namespace Space;\n__device__ int h(int W, int F) { int i = W; return "
+     "i + "
      "F; }\n",
      KERNEL("F") "F t = b[i]; t.y += h(1, g(2)); a[i] = t; auto *q = a + i; q->x += 1; }"},
     {"functions that templates become",
      "template <class T> struct W { T v; __device__ float g(const T &o) { const T *t = &o, *u = t; "
      "return u->x; } };\n",
      KERNEL("P") "W<P> w; P *q = a + i; q->x = w.g(P{1, 2, 3, 4, 5}) + b[i].y; }"},
+    {"copies that are said to be the compiler's",
+     "struct W { float x; int y; W() = default; __host__ __device__ W(const W &) = default; W(W "
+     "&&) "
+     "= default; W &operator=(const W &) = default; __device__ W &operator=(W &&) = default; ~W() "
+     "= "
+     "default; };\nstruct X { W w; double d; };\n",
+     KERNEL("X") "X t = b[i]; W u = t.w; u.y++; t.w = u; a[i] = t; a[i].w = b[n - 1 - i].w; t = "
+                 "X(b[i]); a[i].d += t.w.x; }"},
     {"designated values", "struct W { In in; float x; };\n",
      KERNEL(
          "W") "W t = {.in = b[i].in, .x = b[i].x + 1}; a[i] = t; In u = {.a = a[i].in.a, .b = 7}; "
