@@ -185,9 +185,8 @@ static restride_status add_access(rs_model *model, const rs_access *access)
 /* What is around the pointer gets the address that it stands for. */
 static const char *end_at_address(rs_way *w, const char *otherwise)
 {
-    bool vector3;
     const char *reason = check_pointer(w);
-    if (!w->access.flat || !rs_leaf_type_name(w->target, w->access.type, &vector3))
+    if (!w->access.flat || !rs_way_name_leaf(w, w->target))
         return otherwise;
     w->access.kind = RS_ACCESS_LEAF;
     w->access.address = true;

@@ -157,11 +157,19 @@ static bool needs_base(const rs_model *model, const rs_access *access)
            !model->functions[argument->function].kernel;
 }
 
-/* The type that a function for copying whole structures names, or NULL. */
-static const char *copied_type(const rs_model *model, const rs_access *access)
+/* A type that a function for copying whole structures names and that something hides, or NULL. */
+static const char *hidden_copied_type(const rs_model *model, const rs_names *names,
+                                      const rs_access *access)
 {
-    bool copies = access->kind == RS_ACCESS_LOAD || access->kind == RS_ACCESS_STORE;
-    return copies ? model->structures[access->structure].written : NULL;
+    if (access->kind != RS_ACCESS_LOAD && access->kind != RS_ACCESS_STORE)
+        return NULL;
+    const rs_structure *s = &model->structures[access->structure];
+    const char *hidden =
+        s->written != NULL && rs_names_hide_outside(names, s->written) ? s->written : NULL;
+    for (size_t m = 0; m < s->member_count && hidden == NULL; m++)
+        if (s->members[m].written != NULL && rs_names_hide_outside(names, s->members[m].written))
+            hidden = s->members[m].written;
+    return hidden;
 }
 
 /* Notes which arguments need the start of their buffer, and refuses those whose accesses would name
@@ -178,8 +186,8 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
         const rs_function *function = &model->functions[access->function];
         if (argument->reason == NULL && rs_names_hide_inside(names, function, access->type))
             status = rs_argument_refuse(argument, access->begin, hidden, access->type);
-        const char *copied = copied_type(model, access);
-        if (argument->reason == NULL && copied != NULL && rs_names_hide_outside(names, copied))
+        const char *copied = hidden_copied_type(model, names, access);
+        if (argument->reason == NULL && copied != NULL)
             status = rs_argument_refuse(argument, access->begin,
                                         "a name outside of the functions hides a part of the type "
                                         "%s",

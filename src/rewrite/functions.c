@@ -374,8 +374,10 @@ void rs_model_free(rs_model *model)
 {
     for (int i = 0; i < model->structure_count; i++) {
         rs_structure *s = &model->structures[i];
-        for (size_t m = 0; m < s->member_count; m++)
+        for (size_t m = 0; m < s->member_count; m++) {
             free(s->members[m].path);
+            free(s->members[m].written);
+        }
         free(s->members);
         free(s->name);
         free(s->written);

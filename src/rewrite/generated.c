@@ -64,12 +64,14 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
     bool as_bytes = member == NULL || member->is_union || strcmp(member->type, "bool") == 0 ||
                     strncmp(member->type, "atomic_", strlen("atomic_")) == 0;
     size_t size = cuda && as_bytes && leaf->size > CUDA_VECTOR ? CUDA_VECTOR : leaf->size;
-    const char *name = as_bytes ? padding_type(size) : member->type;
+    const char *name = as_bytes                  ? padding_type(size)
+                       : member->written != NULL ? member->written
+                                                 : member->type;
     if (name == NULL) {
         out->failed = true;
         return;
     }
-    char type[RS_TYPE_NAME_SIZE];
+    char type[RS_WRITTEN_TYPE_SIZE];
     strcpy(type, name);
     if (member != NULL && member->vector3)
         type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */

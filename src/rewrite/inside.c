@@ -3,6 +3,7 @@
  * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
  */
 #include "rewrite/copying.h"
+#include "rewrite/names.h"
 #include "rewrite/order.h"
 #include "rewrite/values.h"
 #include "rewrite/way.h"
@@ -10,6 +11,7 @@
 #include "source/query.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const rs_node *node_at(const rs_way *w, int node)
@@ -39,6 +41,21 @@ static void enter_union(rs_way *w, size_t size)
     w->access.union_subscript = w->access.subscript_count;
 }
 
+bool rs_way_name_leaf(rs_way *w, CXType type)
+{
+    CXType canonical = clang_getCanonicalType(type);
+    bool vector3, written = rs_leaf_type_name(canonical, w->access.type, &vector3);
+    if (!written || w->model->language != RS_CUDA_C || canonical.kind != CXType_Enum)
+        return written;
+    char *name;
+    w->status = rs_enumeration_write(w->model, canonical, &name);
+    written = name != NULL && strlen(name) < sizeof w->access.type;
+    if (written)
+        strcpy(w->access.type, name);
+    free(name);
+    return written;
+}
+
 const char *rs_way_arrive(rs_way *w, int node, CXType type)
 {
     CXType canonical = clang_getCanonicalType(type);
@@ -47,7 +64,6 @@ const char *rs_way_arrive(rs_way *w, int node, CXType type)
     w->access.begin = node_at(w, node)->begin;
     w->access.end = node_at(w, node)->end;
     note_qualifiers(w, node);
-    bool vector3;
     if (canonical.kind == CXType_Record) {
         w->place = RS_AT_STRUCTURE;
         if (w->access.union_size == 0 &&
@@ -55,7 +71,7 @@ const char *rs_way_arrive(rs_way *w, int node, CXType type)
             enter_union(w, (size_t)clang_Type_getSizeOf(canonical));
     } else if (canonical.kind == CXType_ConstantArray) {
         w->place = RS_AT_ARRAY;
-    } else if (rs_leaf_type_name(canonical, w->access.type, &vector3)) {
+    } else if (rs_way_name_leaf(w, canonical)) {
         w->place = RS_AT_LEAF;
         w->access.kind = RS_ACCESS_LEAF;
         w->access.size = (size_t)clang_Type_getSizeOf(canonical);
@@ -251,6 +267,15 @@ const char *rs_step_from_structure(rs_way *w, int up)
         return NULL;
     case CXCursor_InitListExpr:
         return load_into_braces(w);
+    case CXCursor_ConditionalOperator: /* in C++ one of two places */
+        if (w->model->language != RS_CUDA_C || outer->first == w->node ||
+            !same_record(w->type, rs_node_type(w->tree, up)) ||
+            !rs_is_used_as_value(w->tree, w->node))
+            break;
+        w->assigned = true; /* perhaps */
+        a->kind = RS_ACCESS_LOAD;
+        w->place = RS_AT_END;
+        return NULL;
     case CXCursor_BinaryOperator:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;

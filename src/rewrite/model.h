@@ -18,7 +18,7 @@
 #include "source/flatten.h"
 #include "source/tree.h"
 
-enum { RS_TYPE_NAME_SIZE = 24, RS_PIECE_LIMIT = 16 };
+enum { RS_TYPE_NAME_SIZE = 24, RS_WRITTEN_TYPE_SIZE = 128, RS_PIECE_LIMIT = 16 };
 
 /* Layouts are read and accessors made for any number of records, this one: above every sensible
  * tile. */
@@ -34,6 +34,7 @@ typedef struct {
                                      all bytes move */
     bool vector3;
     bool is_union; /* which moves as a whole, as bytes */
+    char *written; /* how C++ names its enumeration, or NULL */
 } rs_member;
 
 typedef struct {
@@ -151,15 +152,15 @@ typedef struct {
     size_t touched_offset; /* of all bytes of a record that it may touch, and their number where it
                               is more than `size` */
     size_t touched_size;
-    bool written, updated;        /* written, and read too */
-    size_t union_size;            /* of the union that the access lies in; 0: in none */
-    size_t union_offset;          /* bytes from the start of that union, without the subscripts */
-    int union_subscript;          /* the first subscript inside it */
-    char type[RS_TYPE_NAME_SIZE]; /* of a leaf */
-    int structure;                /* of a load or store */
-    int value;                    /* the node that is stored */
-    bool value_used;              /* of a store that is more than a statement */
-    int callee;                   /* of a call: the function */
+    bool written, updated; /* written, and read too */
+    size_t union_size;     /* of the union that the access lies in; 0: in none */
+    size_t union_offset;   /* bytes from the start of that union, without the subscripts */
+    int union_subscript;   /* the first subscript inside it */
+    char type[RS_WRITTEN_TYPE_SIZE]; /* of a leaf */
+    int structure;                   /* of a load or store */
+    int value;                       /* the node that is stored */
+    bool value_used;                 /* of a store that is more than a statement */
+    int callee;                      /* of a call: the function */
     rs_block block;
     int call;         /* of a block: the node of the call, */
     int operand;      /* of what it gets as pointer, */
@@ -193,11 +194,11 @@ typedef struct {
     const char *address_space;
     bool bytes; /* the place is given as a distance in bytes */
     bool is_const, is_volatile;
-    rs_block block;               /* of a function of OpenCL's place, */
-    bool flat;                    /* that gets the numbers of record and member, */
-    bool soa;                     /* or of member and record and the number of records, */
-    char type[RS_TYPE_NAME_SIZE]; /* and the type of its elements */
-    size_t size;                  /* bytes */
+    rs_block block;                  /* of a function of OpenCL's place, */
+    bool flat;                       /* that gets the numbers of record and member, */
+    bool soa;                        /* or of member and record and the number of records, */
+    char type[RS_WRITTEN_TYPE_SIZE]; /* and the type of its elements */
+    size_t size;                     /* bytes */
     size_t position;
 } rs_copier;
 

@@ -340,7 +340,10 @@ restride_status rs_type_write(const rs_model *model, CXCursor declaration, char 
         free(name);
         return RESTRIDE_OK;
     }
-    const char *tag = clang_getCursorKind(declaration) == CXCursor_ClassDecl ? "class" : "struct";
+    enum CXCursorKind kind = clang_getCursorKind(declaration);
+    const char *tag = kind == CXCursor_ClassDecl  ? "class"
+                      : kind == CXCursor_EnumDecl ? "enum"
+                                                  : "struct";
     rs_text text = RS_TEXT_EMPTY;
     if (model->language == RS_CUDA_C && has_own_name(model, declaration, name))
         rs_text_format(&text, "%s ", tag);
@@ -348,4 +351,11 @@ restride_status rs_type_write(const rs_model *model, CXCursor declaration, char 
     free(name);
     *written = rs_text_take(&text);
     return *written != NULL ? RESTRIDE_OK : rs_fail_memory("the name of a type");
+}
+
+restride_status rs_enumeration_write(const rs_model *model, CXType type, char **written)
+{
+    bool is_private;
+    CXCursor declaration = clang_getTypeDeclaration(clang_getCanonicalType(type));
+    return rs_type_write(model, declaration, written, &is_private);
 }

@@ -50,6 +50,9 @@ void rs_names_free(rs_names *names);
 restride_status rs_type_write(const rs_model *model, CXCursor declaration, char **written,
                               bool *is_private);
 
+/* The same for an enumeration, of any qualifiers. */
+restride_status rs_enumeration_write(const rs_model *model, CXType type, char **written);
+
 bool rs_has_name(const rs_structure *structure);
 
 #endif

@@ -117,6 +117,7 @@ static void append(reading *r, rs_member member, const char *path)
     rs_structure *s = r->structure;
     rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
     if (grown == NULL) {
+        free(member.written);
         r->status = rs_fail_memory("a structure");
         return;
     }
@@ -130,16 +131,23 @@ static void append(reading *r, rs_member member, const char *path)
 
 static void add_member(reading *r, CXCursor field, CXType type, const char *path, size_t offset)
 {
-    rs_member member = {NULL, offset, 0, "", false, false};
+    rs_member member = {NULL, offset, 0, "", false, false, NULL};
     if (r->structure->member_count >= MEMBER_LIMIT) {
         fail_at(r, field, "the structure has more than %d members", MEMBER_LIMIT);
         return;
     }
     if (r->model->language == RS_CUDA_C && clang_getCanonicalType(type).kind == CXType_Enum) {
-        fail_at(r, field, "member %s is an enumeration, which C++ does not convert", path);
-        return;
+        r->status = rs_enumeration_write(r->model, type, &member.written);
+        if (r->status != RESTRIDE_OK)
+            return;
+        if (member.written == NULL || strlen(member.written) >= RS_WRITTEN_TYPE_SIZE) {
+            free(member.written);
+            fail_at(r, field, "member %s is an enumeration whose name cannot be written", path);
+            return;
+        }
     }
     if (!rs_leaf_type_name(type, member.type, &member.vector3)) {
+        free(member.written);
         CXString spelling = clang_getTypeSpelling(type);
         fail_at(r, field, "member %s has type %s, which has no layout of its own", path,
                 clang_getCString(spelling));
@@ -161,7 +169,7 @@ static void add_union(reading *r, CXCursor field, CXType type, const char *path,
                  {4, "unsigned int"},
                  {8, "unsigned long"},
                  {16, "uint4"}};
-    rs_member member = {NULL, offset, (size_t)clang_Type_getSizeOf(type), "", false, true};
+    rs_member member = {NULL, offset, (size_t)clang_Type_getSizeOf(type), "", false, true, NULL};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].size == clang_Type_getSizeOf(type) &&
             types[i].size == clang_Type_getAlignOf(type))

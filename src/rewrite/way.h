@@ -40,6 +40,10 @@ const char *rs_way_arrive(rs_way *way, int node, CXType type);
  * written. */
 const char *rs_way_point(rs_way *way, int node, const char *otherwise);
 
+/* Notes the type of a scalar or vector as new code writes it; false for others. In C++ an
+ * enumeration is no number: it is named. */
+bool rs_way_name_leaf(rs_way *way, CXType type);
+
 /* Goes through ".name" or "->name". */
 const char *rs_way_enter(rs_way *way, int member, const char *symbol);
 

@@ -180,6 +180,11 @@ static const cuda_case cases[] = {
      "template <class T> struct W { T v; __device__ float g(const T &o) { const T *t = &o, *u = t; "
      "return u->x; } };\n",
      KERNEL("P") "W<P> w; P *q = a + i; q->x = w.g(P{1, 2, 3, 4, 5}) + b[i].y; }"},
+    {"conditions between structures", "",
+     KERNEL(
+         "P") "P t = i & 1 ? b[i] : b[n - 1 - i]; a[i] = b[i].id & 1 ? t : b[i]; const P u = i & "
+              "2 ? t : a[i]; t = u.id & 1 ? a[i] : P{1, 2, 3, 4, 5}; a[i].x += (i % 3 ? b[i] : "
+              "u).y + t.z; }"},
     {"copies that are said to be the compiler's",
      "struct W { float x; int y; W() = default; __host__ __device__ W(const W &) = default; W(W "
      "&&) "
@@ -188,6 +193,25 @@ static const cuda_case cases[] = {
      "default; };\nstruct X { W w; double d; };\n",
      KERNEL("X") "X t = b[i]; W u = t.w; u.y++; t.w = u; a[i] = t; a[i].w = b[n - 1 - i].w; t = "
                  "X(b[i]); a[i].d += t.w.x; }"},
+    {"enumerations",
+     "enum Kind { GAS, LIQUID = 7, SOLID };\nenum class State : unsigned char { ON, OFF };\n"
+     "namespace Space { enum Sort { LOW, HIGH }; typedef enum { SHORT, LONG } Length; }\n"
+     "template <class T> struct Of { enum Mode { FAST, SLOW }; T t; Mode mode; };\n"
+     "struct W { Kind kind; State state[2]; Space::Sort sort; Space::Length length; Of<int> of; "
+     "};\n"
+     "__device__ Kind next(Kind k) { return k == GAS ? LIQUID : SOLID; }\n",
+     KERNEL(
+         "W") "a[i].kind = next(b[i].kind); if (b[i].kind == SOLID) a[i].state[i & 1] = "
+              "State::OFF; switch (a[i].sort) { case Space::LOW: a[i].sort = Space::HIGH; break; "
+              "default: a[i].of.t += a[i].kind + 1; } W t = b[n - 1 - i]; t.length = "
+              "Space::LONG; if (i % 3) a[i] = t; Of<int> *o = &a[i].of; o->mode = "
+              "Of<int>::SLOW; auto k = a[i].state[0]; a[i].state[1] = k; }"},
+    {"pointers to enumerations",
+     "enum Kind { GAS, LIQUID };\nstruct W { Kind kinds[3]; Kind k; };\n",
+     KERNEL(
+         "W") "Kind *k = a[i].kinds; for (int j = 0; j < 3; j++) k[j] = b[i].kinds[j] == GAS ? "
+              "LIQUID : b[i].k; const Kind *l = &b[i].k; a[i].k = __ldg(l); *k = *l; a[i].kinds[1] "
+              "= __ldg(&b[i].kinds[0]); }"},
     {"designated values", "struct W { In in; float x; };\n",
      KERNEL(
          "W") "W t = {.in = b[i].in, .x = b[i].x + 1}; a[i] = t; In u = {.a = a[i].in.a, .b = 7}; "

@@ -102,10 +102,18 @@ static void test_refusals(void **state)
         {"template <class T> struct G { T *p; __device__ G(T &r) : p(&r) {} G() = default; };\n" K
          "G<float> h[1] = {a[1].v[0]}; }",
          4, "the member itself"},
+        {"struct Q { float x; enum { ONE } e; };\n__global__ void f(Q *a) { a->x = 1; }", 2,
+         "enumeration whose name"},
+        {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) {\n int E = 1; "
+         "a->e = "
+         "ONE; struct E { int k; }; a->e = ONE; }",
+         5, "hides the type enum E"},
         {"struct Q { float x; int i; Q() = default; Q(Q &) = default; };\n__global__ void f(Q *a) "
          "{\n "
          "Q t = a[1]; }",
          4, "how it is copied"},
+        {"__device__ void g(const P &p) { }\n" K "P t; g(n ? a[1] : t); }", 4, "a structure"},
+        {K "P t; (n ? a[1] : t).x = 1; }", 3, "a structure"},
         {"__device__ float g(const float &x) { return x; }\n__global__ void f(P *a) {\n g(a->x); }",
          4, "may refer to the member"},
         /* In C++ these stand for the structure, the member or the pointer itself. */
