@@ -103,6 +103,21 @@ static json_t *read_part(const char *path)
     return last;
 }
 
+/* Counts a part's process once, also where it became another program: its number and start stay. */
+static void count_process(json_t *report, const json_t *part)
+{
+    const json_int_t start = json_integer_value(json_object_get(part, "process_start"));
+    json_t *known = json_object_get(report, "known_processes");
+    json_t *process =
+        json_sprintf("%lld, %lld", (long long)json_integer_value(json_object_get(part, "process")),
+                     (long long)start);
+    if (start == 0 || !rs_json_has(known, process)) {
+        count_one(report, "processes");
+        json_array_append(known, process);
+    }
+    json_decref(process);
+}
+
 static void add_part(json_t *report, json_t *part)
 {
     if (!is_final(part)) {
@@ -115,13 +130,14 @@ static void add_part(json_t *report, json_t *part)
     static const char *const sums[] = {"count",   "bytes", "timed",     "timed_bytes",
                                        "seconds", "parts", "part_bytes"};
     const json_t *process = json_object_get(part, "process");
-    const json_int_t number = 1 + json_integer_value(json_object_get(report, "processes"));
+    const json_int_t number = 1 + json_integer_value(json_object_get(report, "programs"));
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]), process,
                    number);
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         add_number(json_object_get(report, "marshal"), sums[i], json_object_get(part, "marshal"));
-    count_one(report, "processes");
+    count_one(report, "programs");
+    count_process(report, part);
 }
 
 /* ---- what kernels are called ---- */
@@ -195,15 +211,16 @@ static void label_kernels(json_t *report)
 /* Says what is not counted of `count` processes, and why; `one` and `many` of them did that. */
 static void note_uncounted(json_t *report, json_int_t count, const char *one, const char *many)
 {
-    const json_int_t all = json_integer_value(json_object_get(report, "processes"));
+    const json_int_t all = json_integer_value(json_object_get(report, "programs"));
+    const bool became = all > json_integer_value(json_object_get(report, "processes"));
     json_t *note;
     if (count == 0)
         return;
     if (all > 1)
-        note = json_sprintf("%lld of %lld processes with OpenCL %s: the last of %s launches and "
+        note = json_sprintf("%lld of %lld %s with OpenCL %s: the last of %s launches and "
                             "conversions may not be counted.",
-                            (long long)count, (long long)all, count == 1 ? one : many,
-                            count == 1 ? "its" : "their");
+                            (long long)count, (long long)all, became ? "programs" : "processes",
+                            count == 1 ? one : many, count == 1 ? "its" : "their");
     else if (json_object_get(report, "counted_seconds") == NULL)
         note = json_sprintf("The program %s: what it launched and converted is not known.", one);
     else
@@ -229,7 +246,7 @@ static void note_unfinished(json_t *report)
 bool rs_run_report_is_counted(const json_t *report)
 {
     return json_integer_value(json_object_get(report, "uncounted")) <
-           json_integer_value(json_object_get(report, "processes"));
+           json_integer_value(json_object_get(report, "programs"));
 }
 
 /* And not one that a process was writing as it ended. */
@@ -263,12 +280,12 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
         json_array_append_new(words, rs_json_string(*word));
     json_t *report = json_pack(
         "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:i, s:i, s:f, s:i, s:i}, "
-        "s:[], s:[], s:i, s:i, s:i, s:i}",
+        "s:[], s:[], s:[], s:i, s:i, s:i, s:i, s:i}",
         "restride", RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile,
         "seconds", result->seconds, "exit_status", result->exit_status, "signal", result->signal,
         "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0, "timed_bytes", 0,
-        "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "processes", 0,
-        "unfinished", 0, "running", 0, "uncounted", 0);
+        "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "known_processes",
+        "processes", 0, "programs", 0, "unfinished", 0, "running", 0, "uncounted", 0);
     struct dirent **entries = NULL;
     const int count =
         report != NULL && folder != NULL ? scandir(folder, &entries, is_part, alphasort) : 0;
@@ -279,6 +296,7 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     free(entries);
     note_unfinished(report);
     json_object_del(report, "counted_seconds");
+    json_object_del(report, "known_processes");
     label_kernels(report);
     return report;
 }

@@ -15,19 +15,19 @@
  * seconds, exit_status, signal, devices[], kernels[] {name, label, program, process, part, source,
  * launches, transformed_launches, timed_launches, timed_transformed_launches, seconds,
  * transformed_seconds, policy, arguments[]}, marshal {count, bytes, timed, timed_bytes, seconds,
- * parts, part_bytes}, timeline[], notes[], processes, unfinished, running,
- * uncounted. Each process counts as often as it had a part: once more where it became another
- * program; `part` is the number of such a part in the report. The seconds are those of the timed
- * launches and conversions alone: others were still under way when they were last looked at, or
- * their queue has no times. Processes that did not come to their exit functions are `unfinished`:
- * they are counted up to some moment, which a note tells, or not at all (`uncounted`; kernels that
- * such a process is not known to have launched have no counts); some may still be `running`.
- * `policy` is there when auto chose: {choice, reason, measured, predicted_ratio, own_seconds,
- * rewritten_seconds, bytes_to_convert, usual_run, from_wisdom}. An argument's status is
- * "transformed" where launches had its buffer in another layout and the policy kept that; "tried"
- * where launches had it, but fewer than half, and policy auto chose the program's own in the end;
- * "possible" where no launch had it and nothing but that is the reason; and "kept". No folder
- * (NULL): no process told anything. NULL when memory is short.
+ * parts, part_bytes}, timeline[], notes[], processes, programs,
+ * unfinished, running, uncounted. A process that became another program (exec) has a part of each,
+ * and counts as so many `programs`; `part` is the number of such a part in the report. The seconds
+ * are those of the timed launches and conversions alone: others were still under way when they were
+ * last looked at, or their queue has no times. Processes that did not come to their exit functions
+ * are `unfinished`: they are counted up to some moment, which a note tells, or not at all
+ * (`uncounted`; kernels that such a process is not known to have launched have no counts); some may
+ * still be `running`. `policy` is there when auto chose: {choice, reason, measured,
+ * predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert, usual_run, from_wisdom}. An
+ * argument's status is "transformed" where launches had its buffer in another layout and the policy
+ * kept that; "tried" where launches had it, but fewer than half, and policy auto chose the
+ * program's own in the end; "possible" where no launch had it and nothing but that is the reason;
+ * and "kept". No folder (NULL): no process told anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);

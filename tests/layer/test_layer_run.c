@@ -124,7 +124,7 @@ static void test_program_that_goes_on(void **state)
         exit_status(run("%s run --policy asta -- %s wlywll", RESTRIDE_PROGRAM, SEQUENCE_PROGRAM)),
         0);
     assert_non_null(strstr(errors(), "; 2 launches, "));
-    assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
+    assert_non_null(strstr(errors(), "1 of 2 programs with OpenCL ended without"));
     assert_non_null(
         strstr(errors(), "became another program (by exec), or could not write its report: "));
 }
@@ -229,6 +229,8 @@ static void test_labels_of_one_process(void **state)
     size_t i, j;
     json_t *loaded = report(), *kernel, *other, *kernels = json_object_get(loaded, "kernels");
     assert_int_equal(json_array_size(kernels), 6);
+    assert_int_equal(number_of(loaded, "processes"), 1);
+    assert_int_equal(number_of(loaded, "programs"), 2);
     json_array_foreach(kernels, i, kernel)
     {
         json_array_foreach(kernels, j, other)
