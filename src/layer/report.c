@@ -71,8 +71,10 @@ static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
 {
     rs_kernel_facts *facts = find_kernel(program->number, name);
-    if (facts != NULL)
+    if (facts != NULL) {
         facts->source = program->hash;
+        facts->has_source = program->source != NULL;
+    }
     return facts;
 }
 
@@ -80,10 +82,10 @@ rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
 
 /* Where the counts of a released program's kernel go: to the same kernel of an earlier program of
  * its source, or to those of all others. NULL when memory is short. */
-static rs_kernel_facts *facts_to_join(const rs_program *program, const rs_kernel_facts *joining)
+static rs_kernel_facts *facts_to_join(const rs_kernel_facts *joining)
 {
     for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
-        if (!facts->is_brief && program->source != NULL && facts->source == joining->source &&
+        if (!facts->is_brief && joining->has_source && facts->source == joining->source &&
             strcmp(facts->name, joining->name) == 0)
             return facts;
     rs_kernel_facts *others = find_kernel(0, "(kernels of later programs)");
@@ -106,13 +108,32 @@ static void join(rs_kernel_facts *facts, rs_kernel_facts *joining)
     free(joining);
 }
 
+/* A kernel that was launched has the place of one that was not, if there is any: of a program that
+ * was released. */
+static void keep_launched(rs_kernel_facts *launched)
+{
+    rs_kernel_facts *idle = rs_the_layer.facts;
+    while (idle != NULL &&
+           (idle->is_brief || !idle->is_left || idle->launches > 0 || idle->program_number == 0))
+        idle = idle->next;
+    if (idle == NULL)
+        return;
+    idle->is_brief = true;
+    launched->is_brief = false;
+}
+
 void rs_report_let_go(const rs_program *program)
 {
     rs_kernel_facts **place = &rs_the_layer.facts;
+    for (rs_kernel_facts *facts = *place; facts != NULL; facts = facts->next)
+        facts->is_left = facts->is_left || facts->program_number == program->number;
+    for (rs_kernel_facts *facts = *place; facts != NULL; facts = facts->next)
+        if (facts->is_brief && facts->launches > 0 && facts->program_number == program->number)
+            keep_launched(facts);
     while (*place != NULL) {
         rs_kernel_facts *facts = *place, *joined = NULL;
-        if (facts->is_brief && facts->program_number == program->number)
-            joined = facts_to_join(program, facts);
+        if (facts->is_brief && facts->is_left)
+            joined = facts_to_join(facts);
         if (joined == NULL) {
             place = &facts->next;
             continue;

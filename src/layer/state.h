@@ -128,6 +128,8 @@ typedef struct rs_kernel_facts {
     size_t held_argument; /* whose buffer was the reason */
     bool is_inherited;    /* by a forked child, whose parent tells of it */
     bool is_brief;        /* there are many: they end with the program */
+    bool is_left;         /* the program was released */
+    bool has_source;      /* is known */
     struct rs_kernel_facts *next;
 } rs_kernel_facts;
 

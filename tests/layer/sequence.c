@@ -10,7 +10,7 @@
  *   e  the same by _exit()            b  builds the program again, whose kernels come next
  *   n  the same, with a kernel of a    y  becomes this program again, with the
  *      long name for s                    commands that are left
- *   o  overwrites its environment
+ *   o  overwrites its environment       i  releases the program and builds it again
  *   h  launches twenty times and waits for the first
  *   u  may write no file of more than
  *      64 KiB any more
@@ -34,6 +34,7 @@ extern char **environ;
 static cl_device_id device;
 static cl_context context;
 static cl_command_queue queue;
+static cl_program program;
 static cl_kernel grow, shrink, plain;
 static cl_mem buffer;
 static item *model, *scratch;
@@ -57,7 +58,7 @@ enum {
 
 /* ---- the commands ---- */
 
-static cl_kernel make_kernel(cl_program program, const char *name)
+static cl_kernel make_kernel(const char *name)
 {
     cl_int error;
     cl_kernel kernel = clCreateKernel(program, name, &error);
@@ -73,14 +74,22 @@ static void build(const char *plain_name)
     char options[300];
     cl_int error;
     snprintf(options, sizeof options, "-Dplain=%s", plain_name);
-    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     check(error, "clCreateProgramWithSource");
     check(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
     if (grow == NULL)
         pass_nanoseconds(START);
-    grow = make_kernel(program, "grow");
-    shrink = make_kernel(program, "shrink");
-    plain = make_kernel(program, plain_name);
+    grow = make_kernel("grow");
+    shrink = make_kernel("shrink");
+    plain = make_kernel(plain_name);
+}
+
+static void release(void)
+{
+    clReleaseKernel(grow);
+    clReleaseKernel(shrink);
+    clReleaseKernel(plain);
+    clReleaseProgram(program);
 }
 
 static void set_up(void)
@@ -223,6 +232,10 @@ static void carry_out(char command)
         check(clFinish(queue), "clFinish");
         break;
     case 'b':
+        build("plain");
+        break;
+    case 'i':
+        release();
         build("plain");
         break;
     case 'n':

@@ -242,6 +242,29 @@ static void test_labels_of_one_process(void **state)
     json_decref(loaded);
 }
 
+/* A kernel that is launched has its name in the report, however many others came before it. */
+static void test_kernel_behind_many(void **state)
+{
+    (void)state;
+    enum { BUILDS = 175 };
+    char commands[BUILDS + 10] = "w";
+    memset(commands + 1, 'i', BUILDS);
+    strcpy(commands + 1 + BUILDS, "nllfir");
+    assert_int_equal(exit_status(run("%s run --policy off --report %s -- %s %s", RESTRIDE_PROGRAM,
+                                     report_path, SEQUENCE_PROGRAM, commands)),
+                     0);
+    json_t *loaded = report(), *kernel;
+    size_t i;
+    long launches = 0;
+    json_array_foreach(json_object_get(loaded, "kernels"), i, kernel)
+    {
+        if (strcmp(json_string_value(json_object_get(kernel, "name")), "grow") == 0)
+            launches += number_of(kernel, "launches");
+    }
+    assert_int_equal(launches, 2);
+    json_decref(loaded);
+}
+
 /* What a forked child does is told, and what its parent did is not told again. Drivers need not
  * work in one. */
 static void test_forked_child(void **state)
@@ -479,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_program_in_a_namespace),
         cmocka_unit_test(test_kernels_with_small_files),
         cmocka_unit_test(test_labels_of_one_process),
+        cmocka_unit_test(test_kernel_behind_many),
         cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_overwritten_environment),
         cmocka_unit_test(test_baseline_of_two_programs),
