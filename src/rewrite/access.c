@@ -280,7 +280,7 @@ static const char *step_through_conversion(rs_way *w, int up)
     if (kind == CXType_Void || kind == CXType_Bool) /* dropped, or tested */
         return end_here(w);
     if (node_at(w, up)->kind == CXCursor_CStyleCastExpr)
-        return rs_way_point(w, up, "the pointer is cast");
+        return rs_way_cast(w, up, "the pointer is cast");
     static const char unknown[] = "the pointer is used in a way that is not understood";
     if (is_of_lanes(w, up)) {
         rs_way_note_writing(w);

@@ -160,6 +160,27 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     return NULL;
 }
 
+/* Whether a cast is written as one to a pointer: in C++ one to a reference stands for the place of
+ * the pointer itself. */
+static bool makes_pointer(const rs_way *w, int cast)
+{
+    size_t begin = node_at(w, cast)->begin, at = node_at(w, w->node)->begin;
+    while (at > begin && w->tree->text[at - 1] != ')')
+        at--;
+    while (at > begin + 1 && (w->tree->text[at - 1] == ')' || w->tree->text[at - 1] == ' '))
+        at--;
+    return w->model->language == RS_OPENCL_C || w->tree->text[at - 1] == '*';
+}
+
+const char *rs_way_cast(rs_way *w, int node, const char *otherwise)
+{
+    const rs_structure *s = structure_of(w);
+    if (s != NULL && clang_Cursor_isNull(s->declaration) == 0 && makes_pointer(w, node) &&
+        clang_getPointeeType(rs_node_type(w->tree, node)).kind != CXType_Record)
+        w->place = RS_AT_ELEMENT_POINTER; /* to the first member, or the same one */
+    return rs_way_point(w, node, otherwise);
+}
+
 const char *rs_way_enter(rs_way *w, int member, const char *symbol)
 {
     const rs_node *base = node_at(w, w->node), *outer = node_at(w, member);

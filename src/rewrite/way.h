@@ -40,6 +40,9 @@ const char *rs_way_arrive(rs_way *way, int node, CXType type);
  * written. */
 const char *rs_way_point(rs_way *way, int node, const char *otherwise);
 
+/* The same for a cast, which may also make a pointer to members of one to structures. */
+const char *rs_way_cast(rs_way *way, int node, const char *otherwise);
+
 /* Notes the type of a scalar or vector as new code writes it; false for others. In C++ an
  * enumeration is no number: it is named. */
 bool rs_way_name_leaf(rs_way *way, CXType type);

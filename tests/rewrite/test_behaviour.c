@@ -90,6 +90,30 @@ static const behaviour behaviours[] = {
               "(a[i]) = s; }",
      {P},
      "t"},
+    {"structures of members alike as arrays of them",
+     "struct Quad { float x, y, z, w; };\nvoid onward(global float *f) { f[1] += f[2]; }\nvoid "
+     "turned(global P *p) { global int *k = (global int *)p; k[3] ^= 1; }\n" TWO(
+         "struct Quad", "P") "float4 v = vload4(i, (global float *)a); vstore4(v.wzyx, 0, (global "
+                             "float *)(a + i)); vstore2(v.xy, 1, (global float *)&a[i].x); global "
+                             "float *q = (global float "
+                             "*)&b[i]; q[1] = q[0] + 2; q += 2; *q = ((global float *)b)[5 * i]; "
+                             "((global int *)b)[5 * i + "
+                             "3] = *(global int *)&b[i].next; onward((global float *)b + 5 * i); "
+                             "turned(b + i); const "
+                             "global uint *k = (const global uint *)(b + i) + 4; a[i].w = *k; }",
+     {16, P},
+     "tt"},
+    {"copies of structures of members alike in a work-group",
+     "struct Four { float x, y, z, w; };\nkernel void f(global struct Four *a, global struct Four "
+     "*b, int n) { local struct Four t[16]; int g = get_group_id(0) * 16, l = get_local_id(0), i = "
+     "g "
+     "+ l, m = min(16, n - g); event_t e = async_work_group_copy((local float *)t, (const global "
+     "float *)(a + g), 4 * m, 0); wait_group_events(1, &e); if (l < m) b[i].y = t[m - 1 - l].x; "
+     "barrier(CLK_LOCAL_MEM_FENCE); if (l < m) t[l].z = i; barrier(CLK_LOCAL_MEM_FENCE); e = "
+     "async_work_group_copy((global float *)&a[g], (local float *)t, 4 * m, 0); "
+     "wait_group_events(1, &e); }",
+     {16, 16},
+     "tt"},
     {"designated values",
      TWO("struct N",
          "P") "struct N t = {.in = a[i].in, .many = {[1] = a[i].many[0]}, .w = b[i].x}; "

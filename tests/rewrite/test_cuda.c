@@ -212,6 +212,11 @@ static const cuda_case cases[] = {
          "W") "Kind *k = a[i].kinds; for (int j = 0; j < 3; j++) k[j] = b[i].kinds[j] == GAS ? "
               "LIQUID : b[i].k; const Kind *l = &b[i].k; a[i].k = __ldg(l); *k = *l; a[i].kinds[1] "
               "= __ldg(&b[i].kinds[0]); }"},
+    {"structures of members alike as arrays of them", "",
+     KERNEL(
+         "P") "float *q = (float *)(a + i); q[1] = q[0] + 2; q++; *q += ((const float *)b)[5 * i "
+              "+ 2]; ((int *)a)[5 * i + 3] = b[i].id; unsigned int *k = (unsigned int *)&a[i].x + "
+              "4; *k ^= 1; atomicAdd((int *)(a + i) + 3, 2); }"},
     {"designated values", "struct W { In in; float x; };\n",
      KERNEL(
          "W") "W t = {.in = b[i].in, .x = b[i].x + 1}; a[i] = t; In u = {.a = a[i].in.a, .b = 7}; "

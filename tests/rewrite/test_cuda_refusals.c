@@ -24,6 +24,10 @@ static void test_refusals(void **state)
         {"__global__ void f(P *a) {\n float *q = reinterpret_cast<float *>(a); *q = 1; }", 3,
          "pointer"},
         {"__global__ void f(P *a) {\n P *&q = a; q->x = 1; }", 3, "not followed"},
+        {"__global__ void f(P *a) {\n P *q = a + 1; ((float *&)q)++; q->x = 1; }", 3,
+         "not followed"},
+        {"typedef float *&R;\n__global__ void f(P *a) {\n P *q = a + 1; ((R)q)++; q->x = 1; }", 4,
+         "not followed"},
         {"template <class T> __device__ void g(T *p) { p->x = 1; }\n__global__ void f(P *a) {\n "
          "g(a); }",
          4, "passed to a template"},

@@ -20,7 +20,12 @@ typedef struct {
 static const refusal refusals[] = {
     /* the pointer itself */
     {P "kernel void f(global P *a, global P *b) {\n a = b;\n a->x = 1; }", 4, "several buffers"},
-    {P "kernel void f(global P *a) {\n global float *q = (global float *)a; *q = 1; }", 3, "cast"},
+    {D "kernel void f(global P *a) {\n global float *q = (global float *)a; *q = 1; }", 3, "cast"},
+    {P "kernel void f(global P *a) {\n global float2 *q = (global float2 *)a; q->x = 1; }", 3,
+     "cast"},
+    {P
+     "kernel void f(global P *a) {\n global P *q = (global P *)((global int *)a + 1); q->x = 1; }",
+     3, "cast"},
     {P "kernel void f(global P *a, global ulong *b) {\n *b = (ulong)a; }", 3, "cast"},
     {P "kernel void f(global P *a) {\n global void *q = a; }", 3, "converted"},
     {P "kernel void f(global P *a) {\n wait_group_events(1, (event_t *)a); }", 3, "cast"},
@@ -33,12 +38,12 @@ static const refusal refusals[] = {
      "not followed"},
     {P "kernel void f(global P *a) {\n global P *q = a;\n global P **r = &q; (*r)->x = 1; }", 4,
      "operator"},
-    {P "kernel void f(global P *a) {\n event_t e = async_work_group_copy((local int *)0, (global "
+    {D "kernel void f(global P *a) {\n event_t e = async_work_group_copy((local int *)0, (global "
        "int *)a, 1, 0); }",
      3, "cast"},
     {P "kernel void f(global P *a, int n) {\n ({ n++; a; })->x = 1; }", 3, "statement"},
     {P "kernel void f(global P *a, int n) {\n (a ?: a + 1)->x = 1; }", 3, "pointer"},
-    {P "kernel void f(global P *a) {\n prefetch((global int *)a, 4); }", 3, "cast"},
+    {D "kernel void f(global P *a) {\n prefetch((global int *)a, 4); }", 3, "cast"},
     {D "kernel void f(global P *a) {\n prefetch(&a->x, 4); }", 3, "address of a member"},
     /* pointers that meet others */
     {P "kernel void f(global P *a, global P *b, int n) {\n global P *q = n ? a : b;\n q->x = 1; }",
@@ -69,10 +74,10 @@ static const refusal refusals[] = {
      4, "not followed"},
     /* helpers */
     {P "void g(global P *q);\nkernel void f(global P *a) {\n g(a); }", 4, "not in the source"},
-    {P "void g(global P *q) {\n global int *r = (global int *)q; *r = 1; }\nkernel void f(global P "
+    {D "void g(global P *q) {\n global int *r = (global int *)q; *r = 1; }\nkernel void f(global P "
        "*a) { g(a); }",
      3, "by g, which gets it"},
-    {P "void h(global P *q) {\n prefetch((global int *)q, 1); }\nvoid g(global P *q) { h(q + "
+    {D "void h(global P *q) {\n prefetch((global int *)q, 1); }\nvoid g(global P *q) { h(q + "
        "1); }\nkernel void f(global P *a) { g(&a[1]); }",
      3, "by h, which gets it"},
     {P
@@ -97,10 +102,10 @@ static const refusal refusals[] = {
      2, ""},
     {P "void g(P *q) { q->x = 1; }\nkernel void f(global P *a) {\n a->x = 1; g((P *)a); }", 4,
      "cast"},
-    {P
+    {D
      "void g(global float *q, int n) { q[n] = 1; }\nkernel void f(global P *a) {\n g((global float "
-     "*)&a->id, 2); }",
-     4, ""},
+     "*)&a->c, 2); }",
+     4, "address of a member"},
     {"typedef struct { int x, y; } P;\nkernel void f(global P *a) {\n global P *q = a; int P = "
      "3; q->x = P; }",
      3, "hides"},
@@ -192,7 +197,7 @@ static const refusal refusals[] = {
     {P "kernel void f(global P *a, int n) {\n a[0].v[n] = 1; }", 3, "one fixed structure"},
     {P "kernel void f(global P *a, int n) {\n (a + 2)->v[n] = 1; }", 3, "one fixed structure"},
     /* lines behind macros that leave no text */
-    {"#define N 4\n#define M(x) \\\n x\n\n\n" P
+    {"#define N 4\n#define M(x) \\\n x\n\n\n" D
      "#undef N\nkernel void f(global P *a) {\n a->x = 1;\n *(global int *)M(a) = 1; }",
      10, "cast"},
     /* calls and unusual places */
