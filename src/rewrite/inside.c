@@ -189,6 +189,9 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     while (symbol_end < outer->end && isspace((unsigned char)w->tree->text[symbol_end]))
         symbol_end++;
     symbol_end += strlen(symbol);
+    if (clang_getCursorKind(field) == CXCursor_CXXMethod ||
+        clang_getCursorKind(field) == CXCursor_ConversionFunction)
+        return "a function of the structure is called for what lies in the array";
     if (outer->first != w->node || clang_getCursorKind(field) != CXCursor_FieldDecl ||
         symbol_end > outer->end || !rs_text_is(w->tree, base->end, symbol_end, symbol))
         return "this member access is not understood";

@@ -106,6 +106,10 @@ static void test_refusals(void **state)
         {"template <class T> struct G { T *p; __device__ G(T &r) : p(&r) {} G() = default; };\n" K
          "G<float> h[1] = {a[1].v[0]}; }",
          4, "the member itself"},
+        {"struct Q { float x; int i; __device__ float get() const { return x; } };\n__global__ "
+         "void "
+         "f(Q *a) {\n a[1].i = a->get(); }",
+         4, "a function of the structure is called"},
         {"struct Q { float x; enum { ONE } e; };\n__global__ void f(Q *a) { a->x = 1; }", 2,
          "enumeration whose name"},
         {"enum E { ONE };\nstruct Q { float x; E e; };\n__global__ void f(Q *a) {\n int E = 1; "
