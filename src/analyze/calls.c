@@ -343,6 +343,17 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
     return result;
 }
 
+/* Notes that a call is not entered; a function object has the name that it is called by. */
+static void note_unentered(rs_walk *walk, const rs_routine *routine, int node, const char *why)
+{
+    int object = rs_walk_lambda_of(walk, routine->node) < 0 ? -1 : rs_walk_object(walk, node);
+    char *text = object < 0 ? strdup(routine->name) : rs_walk_text(walk, object);
+    if (text == NULL ||
+        !rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node), why, text))
+        walk->no_memory = true;
+    free(text);
+}
+
 static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
                              const arguments *list, const rs_value *values)
 {
@@ -351,11 +362,9 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
     bool recursive = is_active(walk, routine->node);
     if (!recursive && walk->depth < RS_CALL_DEPTH)
         return enter(walk, routine, node, list, values);
-    if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
-                       recursive ? "%s calls itself; what the inner calls touch is not followed."
-                                 : "%s is called too deeply; what it touches is not followed.",
-                       routine->name))
-        walk->no_memory = true;
+    note_unentered(walk, routine, node,
+                   recursive ? "%s calls itself; what the inner calls touch is not followed."
+                             : "%s is called too deeply; what it touches is not followed.");
     return unknown_call(walk, routine->name, node, list, values);
 }
 

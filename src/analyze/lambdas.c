@@ -242,7 +242,10 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
     *lambda = (rs_lambda){.node = node,
                           .entered = again && lambda->entered,
                           .followed = followed,
+                          .loop = again ? lambda->loop : walk->loop,
                           .self = walk->self};
+    if (!followed)
+        rs_walk_mark_strange(walk, node, walk->loop);
     memcpy(lambda->self_name, walk->self_name, sizeof lambda->self_name);
     for (int i = 0; i < all.count && followed; i++) {
         uint64_t copy = key_of(walk, node, all.declared[i], "copy");
@@ -295,8 +298,10 @@ void rs_walk_note_lambdas(rs_walk *walk)
 {
     for (int i = 0; i < walk->lambda_count; i++) {
         const rs_lambda *lambda = &walk->lambdas[i];
-        if (!lambda->entered &&
-            !rs_model_note(walk->set, rs_walk_file(walk, lambda->node),
+        if (lambda->entered)
+            continue;
+        rs_walk_mark_strange(walk, lambda->node, lambda->loop);
+        if (!rs_model_note(walk->set, rs_walk_file(walk, lambda->node),
                            rs_walk_line(walk, lambda->node),
                            "What this function object touches is not followed: no call of it is."))
             walk->no_memory = true;

@@ -314,6 +314,8 @@ static void forget(rs_walk *walk, const entry *e, int loop)
 static bool leaves(const rs_tree *tree, int node, bool top)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_LambdaExpr)
+        return false; /* it is the function object's own */
     if (kind == CXCursor_ReturnStmt || kind == CXCursor_GotoStmt ||
         (kind == CXCursor_BreakStmt && top))
         return true;

@@ -103,9 +103,12 @@ static bool is_strange(const rs_tree *tree, int node)
            (kind == CXCursor_MemberRefExpr && is_strange_member(tree, node));
 }
 
-/* The first strange node, from `node` inwards; -1 for none. */
+/* The first strange node, from `node` inwards; -1 for none. The body of a function object is
+ * looked at where it is called. */
 static int find_strange(const rs_tree *tree, int node)
 {
+    if (tree->nodes[node].kind == CXCursor_LambdaExpr)
+        return -1;
     int found = is_strange(tree, node) ? node : -1;
     for (int child = tree->nodes[node].first; child >= 0 && found < 0;
          child = tree->nodes[child].next)

@@ -104,6 +104,7 @@ typedef struct {
     int node;
     bool entered;
     bool followed; /* where it is called */
+    int loop;      /* where it was made first */
     rs_value self;
     char self_name[RS_MEMBER_ROOM];
 } rs_lambda;

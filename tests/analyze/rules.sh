@@ -69,6 +69,23 @@ echo '__kernel void one(__global float4 *x) { for (int i = 0; i < 10; i++) x[i].
 expect 0 "$restride" analyze plain.cl
 says out 'loop i: carries nothing'
 
+# A function object in a loop is what its body does, and its return is its own; one that nobody is seen to call is not.
+object() { # NAME BODY ANSWER
+    echo "template <class F> void apply(F f, int n) { for (int j = 0; j < n; j++) f(j); } void ext(void *p);
+        void $1(float *x, int *c, int n) { for (int i = 0; i < 10; i++) { $2 } }" >"$1.cu"
+    expect 0 "$restride" analyze "$1.cu"
+    says out "loop i.*: $3\$"
+}
+object called 'auto f = [=]() { x[i * 32] = 1; }; f();' 'carries nothing'
+object nested 'apply([&](int j) { apply([&](int l) { x[100 * i + 10 * j + l] = 1; }, 10); }, 10);' 'carries nothing'
+object returns 'auto f = [&](int k) { if (k > n) return 1; while (k < n) { k++; continue; } return k; }; x[i] = f(i);' 'carries nothing'
+object conflicts 'auto f = [=]() { x[i + 1] = x[i]; }; f();' 'carries a value through x .*'
+object uncalled 'auto f = [=]() { x[i + 1] = x[i]; }; c[i] = 1; ext(&f);' 'carries a value through .*'
+object unfollowed 'auto f = [y = i + 1, x]() { x[y] = x[y - 1]; }; c[i] = 1; f();' 'carries a value through .*, perhaps.*'
+object counts 'auto f = [y = n++]() {}; x[n] = 1;' 'carries a value through .*'
+object 'deep' 'auto f = [&](auto &self, int k) -> int { return k > 3 ? self(self, k - 1) : 1; }; x[f(f, i)] = 1;' 'carries a value through x.*'
+says err 'self calls itself'
+
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
 analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'
