@@ -430,33 +430,24 @@ static rs_value reference_value(rs_walk *walk, int node, bool walked)
     return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
-/* Whether a source has a function of a class, which the compiler would make otherwise. */
-static bool is_written(CXCursor function)
+/* What a constructor does: those that nobody wrote copy, or leave what there is, but for what the
+ * bases and members have. */
+static rs_making making_of(const rs_walk *walk, CXCursor constructor)
 {
-    CXCursor class = clang_getCursorSemanticParent(function);
-    return clang_CXXMethod_isDefaulted(function) == 0 &&
-           clang_equalLocations(clang_getCursorLocation(function),
-                                clang_getCursorLocation(class)) == 0;
+    bool copies = clang_CXXConstructor_isCopyConstructor(constructor) != 0 ||
+                  clang_CXXConstructor_isMoveConstructor(constructor) != 0;
+    if (!rs_constructor_is_written(constructor))
+        return rs_walk_making(walk, clang_getCursorSemanticParent(constructor), copies);
+    return rs_walk_is_plain_constructor(walk, constructor) ? RS_MAKING_MEMBERS : RS_MAKING_ANYTHING;
 }
 
-/*
- * A constructor has no callee: all children are arguments. Those that the compiler makes copy, or
- * leave what there is; what others put into the members is not followed.
- */
+/* A constructor has no callee: all children are arguments. What it puts into the members is not
+ * followed. */
 static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
 {
-    bool known = !is_written(constructor);
+    rs_making making = making_of(walk, constructor);
+    bool known = making == RS_MAKING_NOTHING;
     rs_value result = rs_value_unknown(known ? 0 : rs_walk_anything(walk), !known);
-    if (!known && !rs_walk_is_plain_constructor(walk, constructor)) {
-        for (int child = walk->tree->nodes[node].first; child >= 0;
-             child = walk->tree->nodes[child].next) {
-            rs_value part = rs_walk_evaluate(walk, child);
-            if (part.kind == RS_VALUE_ADDRESS)
-                escape(walk, &part, rs_node_inner(walk->tree, child), true);
-        }
-        rs_walk_note_unfollowed(walk, node, "What the constructor in \"%s\" does is not followed.");
-        return result;
-    }
     for (int child = walk->tree->nodes[node].first; child >= 0;
          child = walk->tree->nodes[child].next) {
         rs_value part = rs_walk_evaluate(walk, child);

@@ -318,6 +318,20 @@ static rs_value evaluate_statements(rs_walk *walk, int node)
     return value;
 }
 
+/* What braces leave out of a structure has its own constructors and defaults. */
+static void make_rest(rs_walk *walk, int node, CXType type, rs_value *value)
+{
+    bool classes = walk->program->language == RS_LANGUAGE_CUDA;
+    rs_making making =
+        classes ? rs_walk_making(walk, clang_getTypeDeclaration(type), false) : RS_MAKING_NOTHING;
+    if (making == RS_MAKING_NOTHING)
+        return;
+    value->depends |= rs_walk_anything(walk);
+    value->data = true;
+    if (making == RS_MAKING_ANYTHING)
+        rs_walk_note_unfollowed(walk, node, "What the constructor in \"%s\" does is not followed.");
+}
+
 /* Braces around a number or a pointer; another pointer that is not followed may lead anywhere. */
 static rs_value evaluate_other(rs_walk *walk, int node)
 {
@@ -328,6 +342,8 @@ static rs_value evaluate_other(rs_walk *walk, int node)
         return rs_walk_evaluate(walk, first);
     rs_value value = rs_walk_parts(walk, node);
     value.lost = type.kind == CXType_Pointer;
+    if (walk->tree->nodes[node].kind == CXCursor_InitListExpr && type.kind == CXType_Record)
+        make_rest(walk, node, type, &value);
     return value;
 }
 

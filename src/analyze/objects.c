@@ -135,6 +135,82 @@ bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor)
     return false;
 }
 
+/* ---- constructors that nobody wrote ---- */
+
+/* What is looked for in the parts of a class, its bases and members and theirs. */
+typedef struct {
+    const rs_walk *walk;
+    bool copies; /* by copy and move constructors; false: by the others */
+    rs_making making;
+} parts;
+
+static void at_least(parts *p, rs_making making)
+{
+    if (making > p->making)
+        p->making = making;
+}
+
+bool rs_constructor_is_written(CXCursor constructor)
+{
+    CXCursor class = clang_getCursorSemanticParent(constructor);
+    return clang_CXXMethod_isDefaulted(constructor) == 0 &&
+           clang_equalLocations(clang_getCursorLocation(constructor),
+                                clang_getCursorLocation(class)) == 0;
+}
+
+static enum CXChildVisitResult find_written(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    parts *p = data;
+    bool copies = clang_CXXConstructor_isCopyConstructor(cursor) != 0 ||
+                  clang_CXXConstructor_isMoveConstructor(cursor) != 0;
+    if (clang_getCursorKind(cursor) != CXCursor_Constructor || copies != p->copies ||
+        !rs_constructor_is_written(cursor))
+        return CXChildVisit_Continue;
+    at_least(p, rs_walk_is_plain_constructor(p->walk, cursor) ? RS_MAKING_MEMBERS
+                                                              : RS_MAKING_ANYTHING);
+    return CXChildVisit_Continue;
+}
+
+/* The default of a member that is no number; the extent of an array is none. */
+static enum CXChildVisitResult find_default(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    bool array = rs_kind_is_array(clang_getCanonicalType(clang_getCursorType(parent)).kind);
+    if (clang_isExpression(kind) && kind != CXCursor_IntegerLiteral &&
+        kind != CXCursor_FloatingLiteral && !(array && kind != CXCursor_InitListExpr))
+        at_least(data, RS_MAKING_ANYTHING);
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult find_part(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    parts *p = data;
+    bool field = clang_getCursorKind(cursor) == CXCursor_FieldDecl;
+    if (!field && clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier)
+        return CXChildVisit_Continue;
+    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+    while (rs_kind_is_array(type.kind))
+        type = clang_getCanonicalType(clang_getArrayElementType(type));
+    if (field && !p->copies)
+        clang_visitChildren(cursor, find_default, p);
+    CXCursor class = clang_getTypeDeclaration(type);
+    if (type.kind == CXType_Record)
+        clang_visitChildren(class, find_written, p);
+    if (type.kind == CXType_Record)
+        at_least(p, rs_walk_making(p->walk, class, p->copies));
+    return CXChildVisit_Continue;
+}
+
+rs_making rs_walk_making(const rs_walk *walk, CXCursor class, bool copies)
+{
+    parts p = {walk, copies, RS_MAKING_NOTHING};
+    if (clang_Location_isFromMainFile(clang_getCursorLocation(class)) != 0)
+        clang_visitChildren(class, find_part, &p);
+    return p.making;
+}
+
 /* ---- destructors ---- */
 
 static enum CXChildVisitResult find_destructor(CXCursor cursor, CXCursor parent, CXClientData data)

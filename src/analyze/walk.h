@@ -303,6 +303,13 @@ void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what);
 /* Whether a constructor does nothing but to put its arguments into the object's members. */
 bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor);
 
+/* Whether somebody wrote it: the compiler makes the others. */
+bool rs_constructor_is_written(CXCursor constructor);
+
+/* What the constructors of bases and members do that the compiler calls where a class has none. */
+typedef enum { RS_MAKING_NOTHING, RS_MAKING_MEMBERS, RS_MAKING_ANYTHING } rs_making;
+rs_making rs_walk_making(const rs_walk *walk, CXCursor class, bool copies);
+
 /* Whether an object of a type, or a part of it, has a destructor that somebody wrote. */
 bool rs_type_has_destructor(CXType type);
 

@@ -297,6 +297,21 @@ cuda("a constructor that changes others", "int k = 5; filler f(k, o); x[k] = 1;"
 cuda("a constructor that fills its members", "int k = threadIdx.x, &r = k; view v(x, 3); o[k] = 1;", {"o[k]": BESIDE}, before=CLASSES)
 
 
+PARTS = """__device__ int made;
+struct inner { __device__ inner() { made = threadIdx.x; } };
+struct member { inner i; int z; };
+struct derived : inner { int z; };
+struct deep { member m[2]; };
+struct filled { int a; __device__ filled() : a(threadIdx.x) {} };
+struct holder { filled f; int z; };
+struct counted { int z = ++made; int y; };
+struct numbered { int z = 4; int y; };"""
+for made in "member w;", "derived w;", "deep w;", "counted w;", "member w{};", "member w = member();", "member w[3];", "member *w = new member;":
+    cuda("constructors that nobody wrote: " + made, "made = 5; %s o[made] = 1;" % made, {"o[made]": UNKNOWN}, before=PARTS)
+cuda("a member with a constructor", "holder w; o[w.f.a] = 1; made = 5; numbered m; o[made + m.z] = 2;",
+     {"o[w.f.a]": UNKNOWN, "o[made + m.z]": {"transactions": 1, "approximated": False}}, before=PARTS)
+
+
 # ---- function objects ----
 
 APPLY = "template <class F> __device__ void apply(F f, int n) { for (int i = 0; i < n; i++) f(i); }"
