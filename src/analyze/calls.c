@@ -451,15 +451,20 @@ static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
     for (int child = walk->tree->nodes[node].first; child >= 0;
          child = walk->tree->nodes[child].next) {
         rs_value part = rs_walk_evaluate(walk, child);
-        if (known)
-            result = part;
-        else
+        if (making == RS_MAKING_ANYTHING && part.kind == RS_VALUE_ADDRESS)
+            escape(walk, &part, rs_node_inner(walk->tree, child), true);
+        else if (making == RS_MAKING_MEMBERS)
             result.depends |= rs_value_depends(walk, &part);
+        else if (known)
+            result = part;
     }
+    if (making == RS_MAKING_ANYTHING)
+        rs_walk_note_unfollowed(walk, node, "What the constructor in \"%s\" does is not followed.");
     return result;
 }
 
-/* Whether a constructor makes an object without a name, with a destructor that somebody wrote. */
+/* Whether a constructor makes an object without a name, with a destructor that somebody wrote:
+ * what that touches may be changed from there on; rs_walk_end_expression() says so again. */
 static bool is_temporary(const rs_tree *tree, int node)
 {
     int parent = tree->nodes[node].parent;

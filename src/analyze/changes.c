@@ -466,8 +466,11 @@ static void scan(unseen *u, int node)
     const rs_tree *tree = u->walk->tree;
     enum CXCursorKind kind = tree->nodes[node].kind;
     int target = rs_node_child(tree, node, 0);
-    if (kind == CXCursor_LambdaExpr)
+    if (kind == CXCursor_LambdaExpr) {
+        if (!rs_lambda_captures_plainly(tree, node))
+            add_exposed(u, RS_STORED_ANYTHING, node, true);
         return;
+    }
     if (target >= 0 && rs_node_is_assignment(tree, node))
         add_target(u, node, target);
     if (kind == CXCursor_CallExpr)

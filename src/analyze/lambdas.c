@@ -223,8 +223,27 @@ static void see_to_value(rs_walk *walk, CXCursor declared)
     rs_walk_set(walk, key, &value);
 }
 
+/* Whether the expressions of captures, [y = e], may do more than to compute something. */
+bool rs_lambda_captures_plainly(const rs_tree *tree, int lambda)
+{
+    const char *const strange[] = {"++", "--", "(", "{"};
+    size_t begin = tree->nodes[lambda].begin + 1, end = introducer_end(tree, lambda);
+    bool named = false; /* behind the first = of a capture */
+    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
+        if (rs_text_has(tree, begin, end, strange[i]))
+            return false;
+    for (size_t at = begin; at < end; at++) {
+        if (tree->text[at] == '=' && named)
+            return false;
+        named = tree->text[at] == '=' || (named && tree->text[at] != ',');
+    }
+    return true;
+}
+
 rs_value rs_walk_make_lambda(rs_walk *walk, int node)
 {
+    if (!rs_lambda_captures_plainly(walk->tree, node))
+        rs_walk_note_unfollowed(walk, node, "What the captures of \"%s\" do is not followed.");
     rs_lambda *lambda = find_lambda(walk, node);
     captures all = read_captures(walk->tree, node);
     bool again = lambda != NULL;

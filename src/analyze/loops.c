@@ -351,6 +351,7 @@ static void walk_condition(rs_walk *walk, entry *e)
     if (e->p.condition < 0)
         return;
     rs_value condition = rs_walk_evaluate(walk, e->p.condition);
+    rs_walk_end_expression(walk, e->p.condition);
     e->condition |= rs_value_depends(walk, &condition);
     walk->conditions |= e->condition;
 }
@@ -411,6 +412,8 @@ static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
 static bool skips(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_LambdaExpr)
+        return false;
     if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)

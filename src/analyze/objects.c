@@ -236,6 +236,87 @@ bool rs_type_has_destructor(CXType type)
     return found;
 }
 
+static void note_destructor(rs_walk *walk, int node)
+{
+    rs_walk_note_unfollowed(walk, node, "What the destructor of \"%s\" touches is not followed.");
+}
+
+/* Whether a node makes an object with a destructor that somebody wrote: not where it names one. */
+static bool makes_object(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    bool makes = kind == CXCursor_CallExpr || kind == CXCursor_CXXFunctionalCastExpr ||
+                 kind == CXCursor_InitListExpr;
+    if (!makes || !rs_type_has_destructor(rs_node_type(tree, node)))
+        return false;
+    CXCursor called = clang_getCursorReferenced(tree->nodes[node].cursor);
+    CXType result = clang_getCanonicalType(clang_getCursorResultType(called));
+    return !rs_kind_is_reference(result.kind);
+}
+
+/* Whether a function object has one of those as a member: one that its captures make, or a copy of
+ * one that it names. */
+static bool captures_object(const rs_tree *tree, int node, bool body)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if ((kind == CXCursor_VariableRef || kind == CXCursor_DeclRefExpr) &&
+        rs_type_has_destructor(
+            clang_getCursorType(clang_getCursorReferenced(tree->nodes[node].cursor))))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (captures_object(tree, child, body || tree->nodes[child].kind == CXCursor_CompoundStmt))
+            return true;
+    return !body && makes_object(tree, node);
+}
+
+/* The first of the objects without a name that an expression makes, the expression itself being
+ * one, too; -1: none. */
+static int find_object(const rs_tree *tree, int node)
+{
+    if (tree->nodes[node].kind == CXCursor_LambdaExpr)
+        return captures_object(tree, node, false) ? node : -1;
+    int found = makes_object(tree, node) ? node : -1;
+    for (int child = tree->nodes[node].first; child >= 0 && found < 0;
+         child = tree->nodes[child].next)
+        found = find_object(tree, child);
+    return found;
+}
+
+/* Those that the initializer of a variable makes beside the variable. */
+static int find_beside(const rs_tree *tree, int variable)
+{
+    int node = rs_node_initializer(tree, variable), found = -1;
+    if (node < 0 || !rs_type_has_destructor(clang_getCursorType(tree->nodes[variable].cursor)))
+        return node < 0 ? -1 : find_object(tree, node);
+    for (int child = tree->nodes[rs_node_inner(tree, node)].first; child >= 0 && found < 0;
+         child = tree->nodes[child].next)
+        found = find_object(tree, child);
+    return found;
+}
+
+void rs_walk_end_expression(rs_walk *walk, int node)
+{
+    const rs_tree *tree = walk->tree;
+    if (node < 0 || walk->program->language != RS_LANGUAGE_CUDA)
+        return;
+    int object = tree->nodes[node].kind == CXCursor_VarDecl ? find_beside(tree, node)
+                                                            : find_object(tree, node);
+    if (object >= 0)
+        note_destructor(walk, object);
+}
+
+/* Whether a variable ends an object with its scope: itself, one that it is a reference to, or one
+ * that such a reference in it, or a function object, holds. */
+static bool ends_object(const rs_tree *tree, int node)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
+    int initializer =
+        tree->nodes[node].kind == CXCursor_VarDecl ? rs_node_initializer(tree, node) : -1;
+    bool holds = rs_kind_is_reference(type.kind) || type.kind == CXType_Record;
+    return rs_type_has_destructor(type) ||
+           (holds && initializer >= 0 && find_object(tree, initializer) >= 0);
+}
+
 void rs_walk_end_scope(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
@@ -246,8 +327,7 @@ void rs_walk_end_scope(rs_walk *walk, int node)
         if (kind == CXCursor_DeclStmt)
             rs_walk_end_scope(walk, child);
         else if ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) &&
-                 rs_type_has_destructor(clang_getCursorType(tree->nodes[child].cursor)))
-            rs_walk_note_unfollowed(walk, child,
-                                    "What the destructor of \"%s\" touches is not followed.");
+                 ends_object(tree, child))
+            note_destructor(walk, child);
     }
 }

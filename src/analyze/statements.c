@@ -158,6 +158,7 @@ static void walk_if(rs_walk *walk, int node)
     if (count < 2)
         return;
     rs_value condition = rs_walk_evaluate(walk, parts[0]);
+    rs_walk_end_expression(walk, parts[0]);
     uint64_t chosen = rs_value_depends(walk, &condition);
     walk->conditions |= chosen;
     rs_environment before, after_yes;
@@ -209,6 +210,7 @@ static void walk_switch(rs_walk *walk, int node)
     if (condition < 0 || body == condition)
         return;
     rs_value value = rs_walk_evaluate(walk, condition);
+    rs_walk_end_expression(walk, condition);
     uint64_t chosen = rs_value_depends(walk, &value);
     walk->conditions |= chosen;
     rs_environment before, merged;
@@ -268,6 +270,7 @@ static void walk_return(rs_walk *walk, int node)
         walk->chosen = outer;
     }
     walk->returned = rs_walk_keep(walk, &value);
+    rs_walk_end_expression(walk, expression);
     rs_walk_leave(walk, walk->returning);
 }
 
@@ -332,6 +335,7 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     case CXCursor_VarDecl:
         walk_variable(walk, node);
+        rs_walk_end_expression(walk, node);
         return;
     case CXCursor_IfStmt:
         walk_if(walk, node);
@@ -339,6 +343,7 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     case CXCursor_SwitchStmt:
         walk_switch(walk, node);
+        rs_walk_end_scope(walk, node);
         return;
     case CXCursor_ForStmt:
         rs_walk_for(walk, node);
@@ -347,12 +352,14 @@ void rs_walk_statement(rs_walk *walk, int node)
     case CXCursor_WhileStmt:
         rs_walk_while(walk, node, rs_node_child(tree, node, rs_node_child_count(tree, node) - 2),
                       rs_node_last(tree, node));
+        rs_walk_end_scope(walk, node);
         return;
     case CXCursor_CXXForRangeStmt:
         if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
                            "The elements that a loop over a range visits are not followed."))
             walk->no_memory = true;
         rs_walk_while(walk, node, -1, rs_node_last(tree, node));
+        rs_walk_end_scope(walk, node);
         return;
     case CXCursor_DoStmt:
         rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
@@ -378,6 +385,7 @@ void rs_walk_statement(rs_walk *walk, int node)
     default:
         if (clang_isAttribute(tree->nodes[node].kind) == 0)
             (void)rs_walk_evaluate(walk, node);
+        rs_walk_end_expression(walk, node);
         return;
     }
 }

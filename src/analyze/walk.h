@@ -323,9 +323,14 @@ int rs_walk_lambda_of(const rs_walk *walk, int function);
 bool rs_walk_enter_lambda(rs_walk *walk, int node);
 void rs_walk_leave_lambda(rs_walk *walk, int node);
 void rs_walk_note_lambdas(rs_walk *walk);
+bool rs_lambda_captures_plainly(const rs_tree *tree, int lambda); /* its captures assign nothing */
 
 /* The end of the scope of what a node declares: a statement, or a function with its parameters. */
 void rs_walk_end_scope(rs_walk *walk, int node);
+
+/* The end of a whole expression (-1: none), or of a declaration with one, and of the objects
+ * without a name that it made. */
+void rs_walk_end_expression(rs_walk *walk, int node);
 
 /* The node of the function called, if its source is there; -1 otherwise. */
 int rs_walk_routine(const rs_walk *walk, int node);

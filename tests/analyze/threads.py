@@ -290,6 +290,18 @@ struct filler { __device__ filler(int &q, float *o) { q = threadIdx.x; o[threadI
 struct view { float *p; int m; __device__ view(float *q, int k) : p(q), m(k) {} };"""
 cuda("a destructor", "int k = threadIdx.x; { keeper h(k); } o[k] = 1;", {"o[k]": UNKNOWN}, before=CLASSES)
 cuda("a destructor of what has no name", "int k = threadIdx.x; keeper{k}; o[k] = 1;", {"o[k]": UNKNOWN}, before=CLASSES)
+for name, scope in {
+    "a reference": "const keeper &h = keeper(k); k = 5;",
+    "a reference, in braces": "keeper &&h{keeper{k}}; k = 5;",
+    "a reference to a result": "const keeper &h = kept(k); k = 5;",
+    "a capture": "auto f = [h = keeper(k)]() {}; k = 5;",
+    "an argument": "lend(keeper(k), k);",
+    "an argument, in a condition": "if (lend(keeper(k), k)) n = 2;",
+    "an argument, in an initializer": "int v = lend(keeper(k), k);",
+}.items():
+    cuda("a destructor of what is held by " + name, "int k = threadIdx.x; { %s } o[k] = 1;" % scope, {"o[k]": UNKNOWN},
+         before=CLASSES + "__device__ keeper kept(int &k) { return keeper(k); } __device__ int lend(const keeper &h, int &k) { k = 5; return 1; }")
+cuda("captures that count", "int k = 0; auto f = [y = k++]() {}; o[k] = 1;", {"o[k]": UNKNOWN})
 cuda("virtual functions", "derived d; base *b = &d, &c = d; o[b->get()] = 1; o[c.get() + 1] = 2; o[d.get()] = 3; o[b->base::get() + 2] = 4; o[l->get()] = 5;",
      {"o[b->get()]": UNKNOWN, "o[c.get() + 1]": UNKNOWN, "o[d.get()]": BESIDE, "o[b->base::get() + 2]": {**SAME, "offset": ["3"]}, "o[l->get()]": BESIDE},
      before=CLASSES, parameters="float *x, float *o, int n, last *l")
