@@ -189,7 +189,7 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
-    if (is_overlooked(declared))
+    if (is_overlooked(declared) || rs_walk_is_contested(walk, key))
         return rs_value_number(rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true));
     return rs_walk_fixed(walk, name, key, type);
 }

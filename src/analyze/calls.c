@@ -149,6 +149,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
             rs_value changed = dependent(walk, values, list->count);
             changed.data = true;
             changed.depends |= rs_walk_anything(walk);
+            rs_walk_note_written(walk, values[i].key);
             rs_walk_set(walk, values[i].key, &changed);
         }
     }

@@ -129,6 +129,11 @@ static void copy_members(rs_walk *walk, uint64_t key, uint64_t from)
 
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value)
 {
+    rs_value contested;
+    if (rs_walk_is_contested(walk, key)) {
+        contested = rs_walk_contested_value(walk, key, value);
+        value = &contested;
+    }
     bool copies = value->kind == RS_VALUE_RECORD && value->key != 0 &&
                   !rs_walk_is_part(walk, key, value->key) &&
                   !rs_walk_is_part(walk, value->key, key);

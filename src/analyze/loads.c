@@ -91,14 +91,17 @@ static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
     return key | 1;
 }
 
-/* What a loaded value varies with: its address, and its work-item where each has an array or nobody
- * knows which it is. */
+/* What a loaded value varies with: its address, and its work-item where each has an array, where
+ * nobody knows which it is, and where others may write it. */
 static uint64_t load_varies(rs_walk *walk, const rs_value *address)
 {
     const rs_array *array = &walk->unit->arrays[address->array];
     bool own = array->space == RS_SPACE_PRIVATE || (array->own && array->written);
+    bool others = walk->unit->kernel && (array->space == RS_SPACE_LOCAL ||
+                                         rs_walk_array_is_contested(walk, address->array));
+    rs_walk_note_loaded(walk, address->array);
     return rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0) |
-           (address->lost ? rs_walk_anything(walk) : 0);
+           (address->lost || others ? rs_walk_anything(walk) : 0);
 }
 
 /* The symbol of a loaded number: the same for the same element until something is stored. */
@@ -218,6 +221,8 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
         walk->no_memory = true;
     else if (rs_kind_is_address(type.kind))
         value = array_of(walk, text, place->key, node, type);
+    else if (integer && rs_walk_is_contested(walk, place->key))
+        value = rs_value_number(rs_walk_auxiliary(walk, text, rs_walk_anything(walk), true, true));
     else if (integer)
         value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
@@ -423,6 +428,7 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
         return loaded_number(walk, &address);
     if (!rs_kind_is_record(type.kind) || address.lost)
         return rs_value_unknown(load_varies(walk, &address), true);
+    address.depends = load_varies(walk, &address);
     address.kind = RS_VALUE_RECORD;
     address.key = 0;
     address.data = true;
@@ -496,6 +502,7 @@ static void store_variable(rs_walk *walk, const rs_location *place, const rs_val
 {
     if (rs_walk_find(walk, place->key) < 0)
         keep_initial(walk, place, node);
+    rs_walk_note_written(walk, place->key);
     rs_value stored = stored_value(walk, value, node);
     if (place->part) {
         int known = rs_walk_find(walk, place->key);
@@ -570,6 +577,8 @@ static bool is_known(const rs_walk *walk, uint64_t key)
 void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
 {
     rs_value changed = rs_value_unknown(rs_walk_anything(walk), true);
+    if (others_too)
+        rs_walk_note_all_written(walk, stored);
     for (int i = 0; i < walk->exposed->count; i++) {
         const rs_exposed *e = &walk->exposed->list[i];
         bool reached = e->lasts ? lasting_too : others_too && rs_walk_has(walk, e->key);

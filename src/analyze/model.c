@@ -112,6 +112,11 @@ static void free_unit(rs_unit *unit)
     rs_symbols_free(&unit->symbols);
 }
 
+void rs_model_drop_unit(rs_model_set *set)
+{
+    free_unit(&set->units[--set->unit_count]);
+}
+
 void rs_model_set_free(rs_model_set *set)
 {
     for (int i = 0; i < set->unit_count; i++)

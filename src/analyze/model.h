@@ -102,6 +102,7 @@ typedef struct {
 
 /* Each returns NULL (or false) when memory is short. */
 rs_unit *rs_model_add_unit(rs_model_set *set, const char *name, int line, bool kernel);
+void rs_model_drop_unit(rs_model_set *set); /* the last one */
 rs_loop *rs_unit_add_loop(rs_unit *unit);
 rs_array *rs_unit_add_array(rs_unit *unit, const char *name);
 rs_reference *rs_unit_add_reference(rs_unit *unit);

@@ -443,20 +443,42 @@ static void read_group(const rs_tree *tree, int function, rs_unit *unit)
     }
 }
 
-static restride_status walk_function(const rs_program *program, rs_model_set *set,
-                                     const rs_routine *routines, int count,
-                                     const rs_routine *routine, const rs_exposed_list *exposed)
+/* What all functions of a program are walked with. */
+typedef struct {
+    const rs_routine *routines;
+    int count;
+    rs_exposed_list exposed;
+    rs_common_list common;
+} surroundings;
+
+static void free_walk(rs_walk *walk)
+{
+    free(walk->values);
+    free(walk->lambdas);
+    for (int i = 0; i < walk->member_count; i++)
+        free(walk->members[i].name);
+    free(walk->members);
+    rs_environment_free(&walk->initial);
+    rs_environment_free(&walk->variables);
+}
+
+/* `again` becomes true when the function has to be walked once more, as another unit. */
+static restride_status walk_once(const rs_program *program, rs_model_set *set,
+                                 const surroundings *around, const rs_routine *routine,
+                                 rs_contest *contest, bool *again)
 {
     rs_walk walk;
     memset(&walk, 0, sizeof walk);
     walk.program = program;
     walk.tree = &program->tree;
     walk.set = set;
-    walk.routines = routines;
-    walk.routine_count = count;
+    walk.routines = around->routines;
+    walk.routine_count = around->count;
     walk.loop = -1;
     walk.returned = -1;
-    walk.exposed = exposed;
+    walk.exposed = &around->exposed;
+    walk.common = &around->common;
+    walk.contest = contest;
     const char *file;
     size_t line;
     rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
@@ -471,14 +493,25 @@ static restride_status walk_function(const rs_program *program, rs_model_set *se
     if (walk.exhausted && !walk.no_memory)
         rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
                       routine->name);
-    free(walk.values);
-    free(walk.lambdas);
-    for (int i = 0; i < walk.member_count; i++)
-        free(walk.members[i].name);
-    free(walk.members);
-    rs_environment_free(&walk.initial);
-    rs_environment_free(&walk.variables);
+    *again = rs_walk_needs_another(&walk);
+    free_walk(&walk);
     return walk.no_memory ? rs_fail_memory("the analysis") : RESTRIDE_OK;
+}
+
+static restride_status walk_function(const rs_program *program, rs_model_set *set,
+                                     const surroundings *around, const rs_routine *routine)
+{
+    rs_contest contest;
+    bool again;
+    memset(&contest, 0, sizeof contest);
+    restride_status status = walk_once(program, set, around, routine, &contest, &again);
+    if (status == RESTRIDE_OK && again) {
+        rs_model_drop_unit(set);
+        contest.settled = true;
+        status = walk_once(program, set, around, routine, &contest, &again);
+    }
+    rs_contest_free(&contest);
+    return status;
 }
 
 static bool is_function(const rs_tree *tree, int node)
@@ -564,16 +597,21 @@ restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
 {
     rs_routine *routines;
     int count;
-    rs_exposed_list exposed;
+    surroundings around;
     restride_status status = find_routines(program, &routines, &count);
-    if (!rs_exposed_find(program, &exposed) && status == RESTRIDE_OK)
+    around.routines = routines;
+    around.count = count;
+    bool found = rs_exposed_find(program, &around.exposed);
+    found = rs_common_find(program, &around.common) && found;
+    if (!found && status == RESTRIDE_OK)
         status = rs_fail_memory("the analysis");
     for (int i = 0; i < count && status == RESTRIDE_OK; i++)
         if (!is_passed_over(program, set, routines, count, i))
-            status = walk_function(program, set, routines, count, &routines[i], &exposed);
+            status = walk_function(program, set, &around, &routines[i]);
     if (program->language != RS_LANGUAGE_C)
         rs_grids_forget_extents(&program->grids, set);
-    rs_exposed_free(&exposed);
+    rs_common_free(&around.common);
+    rs_exposed_free(&around.exposed);
     for (int i = 0; i < count; i++)
         free(routines[i].name);
     free(routines);

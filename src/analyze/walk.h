@@ -11,6 +11,7 @@
 #ifndef RS_ANALYZE_WALK_H
 #define RS_ANALYZE_WALK_H
 
+#include "analyze/common.h"
 #include "analyze/exposed.h"
 #include "analyze/model.h"
 #include "analyze/program.h"
@@ -117,6 +118,8 @@ typedef struct {
     const rs_routine *routines;
     int routine_count;
     const rs_exposed_list *exposed;
+    const rs_common_list *common;
+    rs_contest *contest;
 
     rs_environment variables;
     rs_environment initial; /* what parameters and the like were before anything was stored */
@@ -193,6 +196,20 @@ bool rs_value_has_data(const rs_walk *walk, const rs_value *value);
 
 /* group * size + local is the global index. */
 rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
+
+/*
+ * common.c: notes, in the first walk of a kernel, that it writes a variable, that something which
+ * is not followed may write any, or that it loads from an array; whether that asks for a second.
+ */
+void rs_walk_note_written(rs_walk *walk, uint64_t key);
+void rs_walk_note_all_written(rs_walk *walk, rs_stored stored);
+void rs_walk_note_loaded(rs_walk *walk, int array);
+bool rs_walk_needs_another(rs_walk *walk);
+
+/* Whether other work-items may write a variable or an array; what is then known of a value. */
+bool rs_walk_is_contested(const rs_walk *walk, uint64_t key);
+bool rs_walk_array_is_contested(const rs_walk *walk, int array);
+rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value);
 
 /* views.c: addresses as pointers of several types see them */
 int64_t rs_type_pitch(CXType type); /* bytes of what an address of this type points to; 0 */

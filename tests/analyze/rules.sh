@@ -201,10 +201,10 @@ says out 'loop i: carries a value through c'
 # The table names the columns in the order of the matrix: those between threads first.
 analyze columns 'for (int i = 1; i < N; i++) for (int j = 0; j < M; j++) X[i][j] = X[i - 1][j];'
 says out 'M \[0 1; 1 0\]  o \[-1 0\]  \(j \| i\)$'
-kernel_columns='int x = get_global_id(0); for (int j = 0; j < n; j++) a[a[x] + 2 * j] = 1;'
-echo "__kernel void k(__global int *a, int n) { $kernel_columns }" >columns.cl
+kernel_columns='int x = get_global_id(0); for (int j = 0; j < n; j++) a[b[x] + 2 * j] = 1;'
+echo "__kernel void k(__global int *a, __global int *b, int n) { $kernel_columns }" >columns.cl
 expect 0 "$restride" analyze columns.cl
-says out 'M \[0 1 2\]  o \[0\]  \(global.x ~a\[global.x\] \| j\)$'
+says out 'M \[0 1 2\]  o \[0\]  \(global.x ~b\[global.x\] \| j\)$'
 
 # Figures 7 and 8: constant and texture memory.
 analyze constant 'for (int i = 0; i < N; i++) { float t = 0; for (int j = 0; j < M; j++) t += y[j]; x[i] = t; }'

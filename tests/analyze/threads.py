@@ -320,8 +320,53 @@ struct counted { int z = ++made; int y; };
 struct numbered { int z = 4; int y; };"""
 for made in "member w;", "derived w;", "deep w;", "counted w;", "member w{};", "member w = member();", "member w[3];", "member *w = new member;":
     cuda("constructors that nobody wrote: " + made, "made = 5; %s o[made] = 1;" % made, {"o[made]": UNKNOWN}, before=PARTS)
-cuda("a member with a constructor", "holder w; o[w.f.a] = 1; made = 5; numbered m; o[made + m.z] = 2;",
-     {"o[w.f.a]": UNKNOWN, "o[made + m.z]": {"transactions": 1, "approximated": False}}, before=PARTS)
+cuda("a member with a constructor", "holder w; o[w.f.a] = 1; int k = 5; numbered m; o[k + m.z] = 2;",
+     {"o[w.f.a]": UNKNOWN, "o[k + m.z]": {"transactions": 1, "approximated": False}}, before=PARTS)
+
+
+# ---- what work-items have in common, and write ----
+
+COMMON = """struct two { int a, b; }; __device__ int g, table[64]; __device__ two pair; __device__ float *where;
+__device__ int read_g() { return g; }
+"""
+for name, body in {
+    "a variable of the file": "g = threadIdx.x; o[g] = 1;",
+    "a variable before it is written": "o[g] = 1; __syncthreads(); g = 5;",
+    "a variable of the file, by a reference": "int &r = g; r = threadIdx.x; o[r] = 1;",
+    "a variable of the file, by a pointer": "int *p = &g; *p = threadIdx.x; o[g] = 1;",
+    "a variable of the file, in a function": "g = 2 * n; o[read_g()] = 1;",
+    "a variable that counts": "for (g = 0; g < n; g++) o[g] = 1;",
+    "a static variable": "static int s; s = threadIdx.x; o[s] = 1;",
+    "a shared variable": "__shared__ int s; s = threadIdx.x; int t = s; o[t] = 1;",
+    "a shared variable that one sets": "__shared__ int s; if (threadIdx.x == 0) s = n; __syncthreads(); o[s] = 1;",
+    "a member of a shared structure": "__shared__ two s; s.a = threadIdx.x; s.b = 3; o[s.a] = 1; o[s.b] = 2; two t = s; o[t.b] = 3;",
+    "a member of a structure of the file": "pair.a = threadIdx.x; o[pair.a] = 1;",
+    "a shared element": "__shared__ int s[4]; s[0] = threadIdx.x; __syncthreads(); o[s[0]] = 1;",
+    "another's shared element": "__shared__ int s[64]; s[threadIdx.x] = 1; __syncthreads(); o[s[0]] = 1; o[s[threadIdx.x]] = 2;",
+    "an element of the file": "table[3] = threadIdx.x; o[table[3]] = 1;",
+    "what an element of the file decides": "table[3] = threadIdx.x; o[table[3] > 2 ? n : 7] = 1;",
+    "what a shared number decides": "__shared__ float s[4]; s[0] = threadIdx.x; __syncthreads(); int k = 3; if (s[0] > 1) k = 4; o[k] = 1;",
+    "as often as an element says": "table[0] = threadIdx.x; int k = 3; for (int j = 0; j < table[0]; j++) k = 5; o[k] = 1;",
+    "a pointer of the file": "where = o + threadIdx.x; where[0] = 1;",
+    "an atomic function": "atomicAdd(&g, 1); o[g] = 1;",
+}.items():
+    texts = [t for t in ("o[g]", "o[r]", "o[read_g()]", "o[s]", "o[t]", "o[s.a]", "o[s.b]", "o[t.b]", "o[pair.a]", "o[s[0]]", "o[table[3]]",
+                         "o[table[3] > 2 ? n : 7]", "o[k]", "where[0]") if t + " =" in body]
+    cuda("written by others: " + name, body, {t: UNKNOWN for t in texts}, before=COMMON)
+cuda("in common, and only read", "o[g + threadIdx.x] = table[3]; o[table[5] + n] = 1; x[pair.b] = 2;",
+     {"o[g + threadIdx.x]": BESIDE, "o[table[5] + n]": {"approximated": False}, "x[pair.b]": {**SAME}}, before=COMMON)
+for name, body in {
+    "a local variable": "local int s; s = get_local_id(0); barrier(1); o[s] = 1;",
+    "a local element": "local int s[4]; s[0] = get_local_id(0); barrier(1); o[s[0]] = 1;",
+    "a local vector": "local int2 s; s.x = n; o[s.x] = 1;",
+    "a global element": "c[0] = get_global_id(0); int s = c[0]; o[s] = 1;",
+    "a local variable, by a pointer": "local int s; local int *p = &s; *p = get_local_id(0); o[s] = 1;",
+    "a local variable that counts": "local int s; s = 0; for (int j = 0; j < n; j++) s++; o[s] = 1;",
+}.items():
+    kernel("written by others: " + name, body, {t: UNKNOWN for t in ("o[s]", "o[s[0]]", "o[s.x]") if t + " =" in body},
+           parameters="global int *c, global float *o, int n")
+kernel("an element that nobody writes", "int s = c[0]; o[s] = 1; o[s + get_local_id(0)] = 2;", {"o[s]": {"approximated": False}},
+       parameters="global int *c, global float *o, int n")
 
 
 # ---- function objects ----

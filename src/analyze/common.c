@@ -1,0 +1,208 @@
+/* See common.h. */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the variables of a program ---- */
+
+static enum CXChildVisitResult find_space(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    if (kind != CXCursor_CUDASharedAttr && kind != CXCursor_CUDADeviceAttr)
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+/* Whether the type of an OpenCL variable has an address space that work-items share: of a pointer
+ * its own, not that of what it points to. */
+static bool has_space(CXCursor declared)
+{
+    CXString spelling = clang_getTypeSpelling(clang_getCursorType(declared));
+    const char *text = clang_getCString(spelling);
+    const char *star = text == NULL ? NULL : strrchr(text, '*');
+    text = star != NULL ? star : text;
+    bool has =
+        text != NULL && (strstr(text, "__local") != NULL || strstr(text, "__global") != NULL);
+    clang_disposeString(spelling);
+    return has;
+}
+
+static bool is_common(const rs_program *program, CXCursor declared)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    bool common = rs_variable_lasts(declared);
+    if (rs_kind_is_array(type.kind) || rs_kind_is_reference(type.kind))
+        return false;
+    if (program->language == RS_LANGUAGE_OPENCL)
+        common = common || has_space(declared);
+    else
+        clang_visitChildren(declared, find_space, &common);
+    return common && clang_isConstQualifiedType(type) == 0;
+}
+
+bool rs_common_find(const rs_program *program, rs_common_list *found)
+{
+    *found = (rs_common_list){NULL, 0};
+    for (int i = 1; i < program->tree.node_count && program->language != RS_LANGUAGE_C; i++) {
+        CXCursor declared = program->tree.nodes[i].cursor;
+        if (program->tree.nodes[i].kind != CXCursor_VarDecl || !is_common(program, declared))
+            continue;
+        rs_common *grown = realloc(found->list, ((size_t)found->count + 1) * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        found->list = grown;
+        CXString spelling = clang_getCursorSpelling(declared);
+        char *name = strdup(clang_getCString(spelling));
+        clang_disposeString(spelling);
+        if (name == NULL)
+            return false;
+        grown[found->count++] =
+            (rs_common){rs_cursor_key(NULL, declared), name, rs_variable_lasts(declared)};
+    }
+    return true;
+}
+
+void rs_common_free(rs_common_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        free(list->list[i].name);
+    free(list->list);
+    *list = (rs_common_list){NULL, 0};
+}
+
+void rs_contest_free(rs_contest *contest)
+{
+    free(contest->written);
+    free(contest->loaded);
+    memset(contest, 0, sizeof *contest);
+}
+
+/* ---- the first walk ---- */
+
+static bool has(const uint64_t *keys, int count, uint64_t key)
+{
+    for (int i = 0; i < count; i++)
+        if (keys[i] == key)
+            return true;
+    return false;
+}
+
+static void add(rs_walk *walk, uint64_t **keys, int *count, uint64_t key)
+{
+    if (has(*keys, *count, key))
+        return;
+    uint64_t *grown = realloc(*keys, ((size_t)*count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        walk->no_memory = true;
+        return;
+    }
+    *keys = grown;
+    grown[(*count)++] = key;
+}
+
+static uint64_t root_of(const rs_walk *walk, uint64_t key)
+{
+    for (uint64_t whole = key; whole != 0; whole = rs_walk_whole(walk, whole))
+        key = whole;
+    return key;
+}
+
+static const rs_common *find_common(const rs_walk *walk, uint64_t key)
+{
+    key = root_of(walk, key);
+    for (int i = 0; i < walk->common->count; i++)
+        if (walk->common->list[i].key == key)
+            return &walk->common->list[i];
+    return NULL;
+}
+
+static void add_variable(rs_walk *walk, uint64_t key)
+{
+    add(walk, &walk->contest->written, &walk->contest->written_count, key);
+    walk->contest->variables = true;
+}
+
+void rs_walk_note_written(rs_walk *walk, uint64_t key)
+{
+    if (!walk->unit->kernel || walk->contest->settled || find_common(walk, key) == NULL)
+        return;
+    add_variable(walk, root_of(walk, key));
+}
+
+void rs_walk_note_all_written(rs_walk *walk, rs_stored stored)
+{
+    for (int i = 0; i < walk->common->count && walk->unit->kernel && !walk->contest->settled; i++) {
+        bool exposed = walk->common->list[i].outlives;
+        for (int j = 0; j < walk->exposed->count; j++)
+            if (walk->exposed->list[j].key == walk->common->list[i].key)
+                exposed = rs_stored_may_change(stored, walk->exposed->list[j].type);
+        if (exposed)
+            add_variable(walk, walk->common->list[i].key);
+    }
+}
+
+void rs_walk_note_loaded(rs_walk *walk, int array)
+{
+    if (walk->unit->kernel && !walk->contest->settled)
+        add(walk, &walk->contest->loaded, &walk->contest->loaded_count,
+            walk->unit->arrays[array].memory);
+}
+
+bool rs_walk_needs_another(rs_walk *walk)
+{
+    rs_contest *contest = walk->contest;
+    const rs_unit *unit = walk->unit;
+    bool needed = contest->variables;
+    if (!unit->kernel || contest->settled)
+        return false;
+    for (int i = 0; i < unit->reference_count; i++)
+        contest->anywhere =
+            contest->anywhere || (unit->references[i].anywhere && unit->references[i].written);
+    for (int i = 0; i < unit->array_count; i++) {
+        const rs_array *array = &unit->arrays[i];
+        if (!array->written || array->space == RS_SPACE_PRIVATE)
+            continue;
+        add(walk, &contest->written, &contest->written_count, array->memory);
+        needed = needed || has(contest->loaded, contest->loaded_count, array->memory);
+    }
+    return needed || (contest->anywhere && contest->loaded_count > 0);
+}
+
+/* ---- the second walk ---- */
+
+bool rs_walk_is_contested(const rs_walk *walk, uint64_t key)
+{
+    const rs_contest *contest = walk->contest;
+    return contest->settled && contest->variables &&
+           has(contest->written, contest->written_count, root_of(walk, key));
+}
+
+bool rs_walk_array_is_contested(const rs_walk *walk, int array)
+{
+    const rs_contest *contest = walk->contest;
+    return contest->settled && (contest->anywhere || has(contest->written, contest->written_count,
+                                                         walk->unit->arrays[array].memory));
+}
+
+rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value)
+{
+    const rs_common *common = find_common(walk, key);
+    rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
+    if (value->kind == RS_VALUE_ADDRESS) {
+        result = *value;
+        result.lost = true;
+    } else if (value->kind == RS_VALUE_POINTER) {
+        result = rs_value_pointer(0);
+    } else if (value->kind == RS_VALUE_NUMBER) {
+        result = rs_value_number(rs_walk_auxiliary(walk, common != NULL ? common->name : "common",
+                                                   result.depends, true, true));
+    }
+    result.approximated = true;
+    result.carried_loop = value->carried_loop;
+    result.carried_from = value->carried_from;
+    return result;
+}

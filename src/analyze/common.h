@@ -1,0 +1,40 @@
+/*
+ * What the work-items of a kernel have in common and write: __shared__ and __device__ variables,
+ * those of the file, static ones, and arrays. What is read from one of them may be what another
+ * work-item wrote, whatever this one did. A kernel that reads such a thing is walked twice: first
+ * to find what it writes anywhere.
+ */
+#ifndef RS_ANALYZE_COMMON_H
+#define RS_ANALYZE_COMMON_H
+
+#include "analyze/model.h"
+#include "analyze/program.h"
+
+/* Variables of a program that are no arrays. */
+typedef struct {
+    uint64_t key;
+    char *name;
+    bool outlives; /* of the file, or static: functions that are not there may write it */
+} rs_common;
+
+typedef struct {
+    rs_common *list;
+    int count;
+} rs_common_list;
+
+/* Collects all of a program; false when memory is short. */
+bool rs_common_find(const rs_program *program, rs_common_list *found);
+void rs_common_free(rs_common_list *list);
+
+/* What one kernel writes, and loads, of that; memories stand beside variables, by their keys. */
+typedef struct {
+    uint64_t *written, *loaded;
+    int written_count, loaded_count;
+    bool anywhere;  /* it stores through pointers that may lead into any array */
+    bool variables; /* some of what it writes are variables */
+    bool settled;   /* this is the second walk */
+} rs_contest;
+
+void rs_contest_free(rs_contest *contest);
+
+#endif
