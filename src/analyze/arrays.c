@@ -194,6 +194,36 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
     return rs_walk_fixed(walk, name, key, type);
 }
 
+/* Makes a reference that is a parameter what a pointer would be: the address of an element. */
+static void bind_parameter(rs_walk *walk, CXCursor declared)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    CXType target = clang_getCanonicalType(clang_getPointeeType(type));
+    uint64_t key = rs_cursor_key(walk, declared);
+    CXString spelling = clang_getCursorSpelling(declared);
+    if (!rs_kind_is_address(target.kind)) {
+        rs_value value = rs_walk_array(walk, clang_getCString(spelling), key, target);
+        if (value.kind == RS_VALUE_ADDRESS) {
+            place_array(walk, value.array, declared);
+            walk->unit->arrays[value.array].pitch = rs_type_pitch(type);
+            rs_value_decay(&value, type);
+            rs_walk_set(walk, key, &value);
+        }
+    }
+    clang_disposeString(spelling);
+}
+
+void rs_walk_bind_references(rs_walk *walk, int function)
+{
+    for (int child = walk->tree->nodes[function].first; child >= 0;
+         child = walk->tree->nodes[child].next) {
+        CXCursor cursor = walk->tree->nodes[child].cursor;
+        CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+        if (walk->tree->nodes[child].kind == CXCursor_ParmDecl && rs_kind_is_reference(type.kind))
+            bind_parameter(walk, cursor);
+    }
+}
+
 rs_value rs_walk_declare(rs_walk *walk, CXCursor declared)
 {
     CXString spelling = clang_getCursorSpelling(declared);

@@ -487,6 +487,7 @@ static restride_status walk_once(const rs_program *program, rs_model_set *set,
         return rs_fail_memory("the analysis");
     read_group(walk.tree, routine->node, walk.unit);
     walk.calls[walk.depth++] = routine->node;
+    rs_walk_bind_references(&walk, routine->node);
     rs_walk_statement(&walk, body_of(walk.tree, routine->node));
     rs_walk_note_lambdas(&walk);
     rs_unit_settle_pointers(walk.unit);

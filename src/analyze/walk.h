@@ -239,6 +239,9 @@ bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
 bool rs_cursor_is_global(CXCursor declared);   /* a variable outside all functions */
 rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
 
+/* Of a function that nobody calls here: its references may be any elements, as its pointers. */
+void rs_walk_bind_references(rs_walk *walk, int function);
+
 /* A variable that was not met before: an array has its address. */
 rs_value rs_walk_declare(rs_walk *walk, CXCursor declared);
 

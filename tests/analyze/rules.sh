@@ -172,6 +172,20 @@ done
 # A square is no row and column of a matrix.
 analyze squared 'for (int i = 0; i < 9; i++) y[100 + (i + shift) * (i + shift)] = 1;'
 says out 'loop i: carries a value through y, perhaps'
+# A reference that is a parameter is what a pointer would be.
+referred() { # NAME PARAMETERS BODY ANSWER
+    echo "struct two { int a, b; }; void $1($2) { $3 }" >"$1.cu"
+    expect 0 "$restride" analyze "$1.cu"
+    says out "loop i.*: $4"
+}
+sum='for (int i = 0; i < 9; i++) o[i + k] = o[i + m];'
+referred kept 'float &a, float *b' 'for (int i = 0; i < 9; i++) b[i] = a;' 'carries nothing'
+referred last 'float &a, float *b' 'for (int i = 0; i < 9; i++) a = b[i];' 'carries a value through a'
+referred summed 'float &a, float *b' 'for (int i = 0; i < 9; i++) a += b[i];' 'carries a reduction through a'
+referred beside 'int &a, int *b, float *o' "int k = a; b[0] = 5; int m = a; $sum" 'carries a value through o'
+referred both 'int &a, int &b, float *o' "int k = a; b = 5; int m = a; $sum" 'carries a value through o'
+referred pointed 'int &a, int *b, float *o' "int k = *b; a = 5; int m = *b; $sum" 'carries a value through o'
+referred same 'const two &t, float *o' "int k = t.a, m = t.a; $sum" 'carries nothing'
 # A loaded number is the same one until something is stored.
 loaded() { # NAME PARAMETERS BODY
     echo "struct s { int n; }; int idx[4]; static int look(int k) { return idx[k]; } void change(int *p); void $1($2) { $3 }" >"$1.c"
