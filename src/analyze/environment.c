@@ -175,7 +175,8 @@ static uint64_t hash(const char *text)
 
 uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t offset)
 {
-    uint64_t key = whole ^ (hash(name) << 32);
+    /* Not the same way back: a member may have the name of the one that it is in. */
+    uint64_t key = (whole ^ hash(name)) * 0x9e3779b97f4a7c15u;
     if (find_member(walk, key) != NULL)
         return key;
     rs_member *grown =

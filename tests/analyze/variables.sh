@@ -36,6 +36,8 @@ loop='for (int i = 0; i < 20; i++)'
 # Members grow by what is added to them, are copied with their records, and carry what they are given.
 follows 'float *x' "struct s v; v.n = 0; $loop { v.n += 2; x[v.n + i] = 1; }" 3 2
 follows 'float *x, struct s v' "$loop { x[v.n] = 1; v.n++; }" 1 v.n
+# A member may have the name of the structure that it is in.
+follows 'float *x, int t' "struct inner { int a; }; struct outer { struct inner a; } v; v.a.a = t; v.a.a += 2; $loop x[v.a.a + i] = 1;" 1 't \+ 2'
 follows 'float *x' "struct s v, w; v.n = 1; w = v; v.n = 9; w.n += 1; $loop x[w.n + 2 * i] = 1;" 2 2
 follows 'float *x, int n' "struct s v = make(n); $loop x[v.m + i] = 1;" 1 '2\*n'
 follows 'float *x' "struct s v; v.in.k = 3; $loop x[v.in.k + i] = 1;" 1 3
