@@ -346,7 +346,6 @@ static int add_loop(rs_walk *walk, int node, const char *name)
     return walk->unit->loop_count - 1;
 }
 
-/* What moves in the step has its values already: it is not walked. */
 static void walk_condition(rs_walk *walk, entry *e)
 {
     if (e->p.condition < 0)
@@ -373,6 +372,42 @@ static void foresee_condition(rs_walk *walk, entry *e)
     walk->variables = before;
 }
 
+/* Whether some of a body may be passed over. */
+static bool skips(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_LambdaExpr)
+        return false;
+    if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (skips(tree, child))
+            return true;
+    return false;
+}
+
+/*
+ * What moves in the step has its values already; here is what else it touches, with the variables
+ * as they are behind the body, or as nobody knows when some iterations end before.
+ */
+static void walk_step(rs_walk *walk, const entry *e)
+{
+    rs_environment before;
+    if (e->p.step < 0 || !rs_loads_memory(walk->tree, e->p.step))
+        return;
+    if (!rs_environment_copy(&before, &walk->variables)) {
+        walk->no_memory = true;
+        return;
+    }
+    rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
+    for (int i = 0; i < e->in_body.count && e->p.body >= 0 && skips(walk->tree, e->p.body); i++)
+        rs_walk_set(walk, e->in_body.list[i].key, &unknown);
+    (void)rs_walk_evaluate(walk, e->p.step);
+    rs_walk_end_expression(walk, e->p.step);
+    rs_environment_free(&walk->variables);
+    walk->variables = before;
+}
+
 static void walk_body(rs_walk *walk, int loop, entry *e)
 {
     int outer = walk->loop;
@@ -385,6 +420,7 @@ static void walk_body(rs_walk *walk, int loop, entry *e)
         walk_condition(walk, e);
     if (e->p.body >= 0)
         rs_walk_statement(walk, e->p.body);
+    walk_step(walk, e);
     if (e->after_body)
         walk_condition(walk, e);
     walk->loop = outer;
@@ -407,20 +443,6 @@ static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
     }
     rs_value moved = rs_value_number(rs_polynomial_multiply(step, &symbol));
     return rs_walk_operate(walk, '+', start, &moved);
-}
-
-/* Whether some of a body may be passed over. */
-static bool skips(const rs_tree *tree, int node)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_LambdaExpr)
-        return false;
-    if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (skips(tree, child))
-            return true;
-    return false;
 }
 
 static void collect_changes(rs_walk *walk, entry *e)
