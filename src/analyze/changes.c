@@ -475,7 +475,8 @@ static void scan(unseen *u, int node)
         add_target(u, node, target);
     if (kind == CXCursor_CallExpr)
         add_call(u, node);
-    if (kind == CXCursor_CXXDeleteExpr ||
+    size_t begin, end;
+    if (kind == CXCursor_CXXDeleteExpr || rs_switch_hides(tree, node, &begin, &end) ||
         ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
          rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor))))
         add_exposed(u, RS_STORED_ANYTHING, node, true);

@@ -5,6 +5,7 @@
 #include "source/query.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 rs_stored rs_stored_of(CXType type)
 {
@@ -181,9 +182,36 @@ static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
     return ok;
 }
 
+bool rs_switch_hides(const rs_tree *tree, int node, size_t *begin, size_t *end)
+{
+    int first = tree->nodes[node].first;
+    *begin = *end = tree->nodes[node].begin;
+    if (tree->nodes[node].kind != CXCursor_SwitchStmt || first < 0)
+        return false;
+    *end = tree->nodes[first].begin;
+    return rs_text_has(tree, *begin, *end, ";");
+}
+
+/* The variables that a statement names which is no node of the tree. */
+static bool add_hidden(const rs_tree *tree, rs_exposed_list *found, int node)
+{
+    size_t begin, end;
+    bool ok = true, hides = rs_switch_hides(tree, node, &begin, &end);
+    for (int i = 1; i < tree->node_count && hides && ok; i++) {
+        size_t length = tree->nodes[i].end - tree->nodes[i].begin;
+        for (size_t at = begin; tree->nodes[i].kind == CXCursor_DeclRefExpr && at + length <= end;
+             at++)
+            if (strncmp(tree->text + at, tree->text + tree->nodes[i].begin, length) == 0)
+                ok = ok && add(tree, found, i, false);
+    }
+    return ok;
+}
+
 static bool add_of(const rs_tree *tree, rs_exposed_list *found, int node)
 {
     switch ((int)tree->nodes[node].kind) {
+    case CXCursor_SwitchStmt:
+        return add_hidden(tree, found, node);
     case CXCursor_UnaryOperator:
         if (rs_node_is_prefix(tree, node, "&"))
             return add_root(tree, found, rs_node_child(tree, node, 0));

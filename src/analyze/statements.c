@@ -206,6 +206,9 @@ static bool ends_case(const rs_tree *tree, int node)
 static void walk_switch(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
+    size_t begin, end;
+    if (rs_switch_hides(tree, node, &begin, &end))
+        rs_walk_note_unfollowed(walk, node, "What \"%s\" begins with is not followed.");
     int condition = walk_declared(walk, node), body = rs_node_last(tree, node);
     if (condition < 0 || body == condition)
         return;

@@ -280,6 +280,9 @@ EARLY = "__device__ void early(int &k, int c) { if (c) { k = 5; return; } k += 1
 cuda("returned early", "int k = threadIdx.x; early(k, n); o[k] = 1; found(k, n); o[k + 1] = 2;",
      {"o[k]": {"approximated": True}, "o[k + 1]": UNKNOWN}, before=EARLY)
 cuda("left early", "int k = 6; switch (n) { case 1: if (n > 7) { k = threadIdx.x; break; } k = 6; } o[k] = 1;", {"o[k]": {"approximated": True}})
+cuda("a switch that begins with a statement", "int k = 5; switch (k = 7; n) { case 1: x[1] = 1; } o[k] = 1;", {"o[k]": UNKNOWN})
+cuda("a switch that begins with a statement, in a loop", "int k = 5; for (int i = 0; i < n; i++) { o[k] = 1; switch (k += 2; n) { case 1: x[1] = 1; } }",
+     {"o[k]": UNKNOWN})
 cuda("approximated both ways", "int k = 0; switch (n) { case 0: k = threadIdx.x; case 1: k += 2; break; default: return; } o[k] = 1; "
      "int m = 0; if (n) m = threadIdx.x; int l = m; if (n > 3) l = m; x[l] = 1;", {"o[k]": {"approximated": True}, "x[l]": {"approximated": True}})
 CLASSES = """struct keeper { int *p; __device__ keeper(int &q) : p(&q) {} __device__ ~keeper() { *p = 3; } };
