@@ -78,6 +78,7 @@ void rs_contest_free(rs_contest *contest)
 {
     free(contest->written);
     free(contest->loaded);
+    free(contest->storing);
     memset(contest, 0, sizeof *contest);
 }
 
@@ -147,9 +148,33 @@ void rs_walk_note_all_written(rs_walk *walk, rs_stored stored)
 
 void rs_walk_note_loaded(rs_walk *walk, int array)
 {
-    if (walk->unit->kernel && !walk->contest->settled)
+    if (!walk->contest->settled)
         add(walk, &walk->contest->loaded, &walk->contest->loaded_count,
             walk->unit->arrays[array].memory);
+}
+
+/* The loops around a store to what is loaded somewhere, too. */
+static void add_storing(rs_walk *walk, const rs_reference *r)
+{
+    rs_contest *contest = walk->contest;
+    uint64_t memory = r->anywhere ? 0 : walk->unit->arrays[r->array].memory;
+    if (!r->written || (memory != 0 && !has(contest->loaded, contest->loaded_count, memory)))
+        return;
+    for (int loop = r->loop; loop >= 0; loop = walk->unit->loops[loop].parent) {
+        bool known = false;
+        for (int i = 0; i < contest->storing_count && !known; i++)
+            known = contest->storing[i].memory == memory && contest->storing[i].loop == loop;
+        if (known)
+            continue;
+        rs_storing *grown =
+            realloc(contest->storing, ((size_t)contest->storing_count + 1) * sizeof *grown);
+        if (grown == NULL) {
+            walk->no_memory = true;
+            return;
+        }
+        contest->storing = grown;
+        grown[contest->storing_count++] = (rs_storing){memory, loop};
+    }
 }
 
 bool rs_walk_needs_another(rs_walk *walk)
@@ -157,8 +182,12 @@ bool rs_walk_needs_another(rs_walk *walk)
     rs_contest *contest = walk->contest;
     const rs_unit *unit = walk->unit;
     bool needed = contest->variables;
-    if (!unit->kernel || contest->settled)
+    if (contest->settled)
         return false;
+    for (int i = 0; i < unit->reference_count && contest->loaded_count > 0; i++)
+        add_storing(walk, &unit->references[i]);
+    if (!unit->kernel)
+        return contest->storing_count > 0;
     for (int i = 0; i < unit->reference_count; i++)
         contest->anywhere =
             contest->anywhere || (unit->references[i].anywhere && unit->references[i].written);
@@ -186,6 +215,19 @@ bool rs_walk_array_is_contested(const rs_walk *walk, int array)
     const rs_contest *contest = walk->contest;
     return contest->settled && (contest->anywhere || has(contest->written, contest->written_count,
                                                          walk->unit->arrays[array].memory));
+}
+
+uint64_t rs_walk_stored_around(const rs_walk *walk, int array)
+{
+    const rs_contest *contest = walk->contest;
+    uint64_t varies = 0, memory = walk->unit->arrays[array].memory;
+    for (int loop = walk->loop; loop >= 0 && contest->settled;
+         loop = walk->unit->loops[loop].parent)
+        for (int i = 0; i < contest->storing_count; i++)
+            if (contest->storing[i].loop == loop &&
+                (contest->storing[i].memory == memory || contest->storing[i].memory == 0))
+                varies |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    return varies;
 }
 
 rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value)

@@ -2,7 +2,8 @@
  * What the work-items of a kernel have in common and write: __shared__ and __device__ variables,
  * those of the file, static ones, and arrays. What is read from one of them may be what another
  * work-item wrote, whatever this one did. A kernel that reads such a thing is walked twice: first
- * to find what it writes anywhere.
+ * to find what it writes anywhere. So is a function that loads what its loops store: it is another
+ * number in each iteration.
  */
 #ifndef RS_ANALYZE_COMMON_H
 #define RS_ANALYZE_COMMON_H
@@ -26,10 +27,18 @@ typedef struct {
 bool rs_common_find(const rs_program *program, rs_common_list *found);
 void rs_common_free(rs_common_list *list);
 
-/* What one kernel writes, and loads, of that; memories stand beside variables, by their keys. */
+/* A memory (0: any) that is stored in a loop, by the loop's number. */
+typedef struct {
+    uint64_t memory;
+    int loop;
+} rs_storing;
+
+/* What one function writes, and loads, of that; memories stand beside variables, by their keys. */
 typedef struct {
     uint64_t *written, *loaded;
     int written_count, loaded_count;
+    rs_storing *storing; /* what it loads as well */
+    int storing_count;
     bool anywhere;  /* it stores through pointers that may lead into any array */
     bool variables; /* some of what it writes are variables */
     bool settled;   /* this is the second walk */

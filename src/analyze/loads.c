@@ -91,8 +91,8 @@ static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
     return key | 1;
 }
 
-/* What a loaded value varies with: its address, and its work-item where each has an array, where
- * nobody knows which it is, and where others may write it. */
+/* What a loaded value varies with: its address, the loops that store there, and its work-item where
+ * each has an array, where nobody knows which it is, and where others may write it. */
 static uint64_t load_varies(rs_walk *walk, const rs_value *address)
 {
     const rs_array *array = &walk->unit->arrays[address->array];
@@ -101,6 +101,7 @@ static uint64_t load_varies(rs_walk *walk, const rs_value *address)
                                          rs_walk_array_is_contested(walk, address->array));
     rs_walk_note_loaded(walk, address->array);
     return rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0) |
+           rs_walk_stored_around(walk, address->array) |
            (address->lost || others ? rs_walk_anything(walk) : 0);
 }
 

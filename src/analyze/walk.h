@@ -211,6 +211,9 @@ bool rs_walk_is_contested(const rs_walk *walk, uint64_t key);
 bool rs_walk_array_is_contested(const rs_walk *walk, int array);
 rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value);
 
+/* The columns of the loops around the place that is walked which store to an array. */
+uint64_t rs_walk_stored_around(const rs_walk *walk, int array);
+
 /* views.c: addresses as pointers of several types see them */
 int64_t rs_type_pitch(CXType type); /* bytes of what an address of this type points to; 0 */
 void rs_value_decay(rs_value *address,

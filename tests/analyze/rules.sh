@@ -206,6 +206,13 @@ loaded around 'int *p, float *x' "int a = p[0]; for (int j = 0; j < 9; j++) { in
 says out "$carries"
 loaded again 'int *p, float *x' "int a = p[0]; x[0] = 5; int b = p[0]; $shifted"
 says out 'loop i .*: carries nothing'
+# In a loop that stores it, it is another one in each iteration.
+loaded counting 'int *p, float *x' 'for (int i = 0; i < 9; i++) { x[p[0]] = 1; p[0] += 2; }'
+says out 'M \[0 1\]  o \[0\]  \( \| i ~p\[0\]\)'
+loaded outside 'int *p, float *x' 'for (int j = 0; j < 9; j++) { for (int i = 0; i < 9; i++) x[i + p[0]] = 1; p[0] = j; }'
+says out 'M \[1 0 1\]  o \[0\]  \(i \| j ~p\[0\]\)'
+loaded beside 'int *p, float *x' 'for (int j = 0; j < 9; j++) { for (int i = 0; i < 9; i++) x[i + p[0]] = 1; x[j] = 2; }'
+says out 'o \[p\[0\]\]'
 # What grows by another step in every iteration has no closed form.
 analyze growing 'int u = 0; for (int i = 0; i < 20; i++) { u += i; x[u] = x[u] + 1; }'
 says out 'loop i: carries a value through u'
