@@ -192,10 +192,17 @@ static void remove_reference(rs_unit *unit, int at)
 
 /*
  * What is written through one view of a memory is written in all of them, and what is written
- * through a pointer into one of two arrays perhaps in both.
+ * through a pointer into one of two arrays perhaps in both; through one that may lead anywhere
+ * perhaps in all.
  */
 static void settle_views(rs_unit *unit)
 {
+    bool anywhere = false;
+    for (int i = 0; i < unit->reference_count; i++)
+        anywhere = anywhere || (unit->references[i].anywhere && unit->references[i].written);
+    for (int i = 0; i < unit->array_count && anywhere; i++)
+        if (unit->arrays[i].space == RS_SPACE_GLOBAL)
+            unit->arrays[i].written = true;
     for (int i = 0; i < unit->array_count; i++)
         if (unit->arrays[i].mixed > 0 && unit->arrays[unit->arrays[i].mixed - 1].written)
             unit->arrays[i].written = true;

@@ -270,6 +270,8 @@ kernel("members that are arrays", "many q; put(&q, get_global_id(0)); o[q.p[1].x
        before="typedef struct { int x, y; } two; typedef struct { two p[2]; } many; void put(many *q, int v) { q->p[1].x = v; }")
 kernel("results of atomic functions", "int k = atomic_inc(&c[n]); o[k] = 1;", {"o[k]": UNKNOWN, "atomic_inc(&c[n])": SAME},
        parameters="global int *c, global float *o, int n")
+kernel("pointers in a table", "global float *t[2] = {x, o}; t[n][get_global_id(0)] = 1;", {"t[n][get_global_id(0)]": {"transactions": 4}},
+       {"x": {"written": True}, "o": {"written": True}})
 kernel("any dimension", "for (int d = 0; d < n; d++) o[get_global_id(d)] = 1;", {"o[get_global_id(d)]": UNKNOWN})
 
 
