@@ -126,13 +126,66 @@ static bool is_stream(const rs_tree *tree, int node)
     return stream;
 }
 
+static enum CXVisitorResult find_pointer(CXCursor field, CXClientData data)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(field));
+    while (rs_kind_is_array(type.kind))
+        type = clang_getCanonicalType(clang_getArrayElementType(type));
+    if (type.kind == CXType_Record)
+        clang_Type_visitFields(type, find_pointer, data);
+    *(bool *)data = *(bool *)data || type.kind == CXType_Pointer;
+    return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
+}
+
+/* Whether what is handed over, a structure or a pointer to a variable, has pointers in it. In
+ * classes they may be anywhere. */
+static bool holds_pointer(const rs_walk *walk, int argument, const rs_value *value)
+{
+    CXType type = rs_node_type(walk->tree, argument);
+    bool found = false;
+    if (value->kind == RS_VALUE_POINTER)
+        type = rs_node_type(walk->tree, rs_node_inner(walk->tree, argument));
+    if (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer)
+        type = clang_getCanonicalType(clang_getPointeeType(type));
+    if (type.kind == CXType_Record)
+        clang_Type_visitFields(type, find_pointer, &found);
+    return found || (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer) ||
+           (type.kind == CXType_Record && walk->program->language == RS_LANGUAGE_CUDA);
+}
+
+/* What the pointers lead to that a variable holds which is handed over; into any array when others
+ * may have changed it. */
+static void escape_held(rs_walk *walk, uint64_t key, int node)
+{
+    int known = key == 0 ? -1 : rs_walk_find(walk, key);
+    bool changed = known >= 0 && walk->values[known].kind != RS_VALUE_ADDRESS &&
+                   (walk->values[known].data || walk->values[known].carried_loop >= 0);
+    for (int i = 0; i < walk->variables.count && key != 0; i++) {
+        const rs_binding binding = walk->variables.bindings[i];
+        rs_value held = walk->values[binding.value];
+        if (held.kind == RS_VALUE_ADDRESS && rs_walk_is_part(walk, binding.key, key))
+            escape(walk, &held, node, true);
+    }
+    rs_location lost = changed ? rs_place_lost(walk, node) : rs_place_none(walk);
+    if (changed && lost.kind == RS_PLACE_MEMORY)
+        escape(walk, &lost.address, node, true);
+}
+
+static void hand_over(rs_walk *walk, int node, int argument, const rs_value *value)
+{
+    if (!holds_pointer(walk, argument, value))
+        return;
+    rs_walk_mark_strange(walk, node, walk->loop);
+    if (value->kind == RS_VALUE_POINTER || value->kind == RS_VALUE_RECORD)
+        escape_held(walk, value->key, argument);
+}
+
 static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
     bool quiet = rs_function_is_housekeeping(name);
-    for (int i = 0; i < list->count && walk->program->language == RS_LANGUAGE_CUDA; i++)
-        if (rs_node_type(walk->tree, list->nodes[i]).kind == CXType_Record)
-            rs_walk_mark_strange(walk, node, walk->loop); /* what it holds is not followed */
+    for (int i = 0; i < list->count && !quiet && !rs_function_only_reads(name); i++)
+        hand_over(walk, node, list->nodes[i], &values[i]);
     if (!quiet && !rs_walk_is_harmless(walk, node))
         rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
     walk->stores++; /* perhaps */

@@ -144,6 +144,20 @@ analyze sum_element 'for (int i = 0; i < 9; i++) y[0] = y[0] + x[i];'
 says out "$reduces y"
 analyze read_binary 'for (int i = 0; i < 9; i++) x[i + 0b100] = x[i] + 1;'
 says out "$carries"
+# What holds a pointer hands over what that leads to.
+held() { # NAME BODY
+    echo "struct g { float *p; int n; }; struct t { int n; }; void ext(struct g *v); void ext_copy(struct g v); void ext_pointer(float **p);
+          void ext_plain(struct t *t); void $1(float *x, float *y) { struct g v; struct t t; v.p = x; float *p = x; for (int i = 0; i < 9; i++) { $2 } }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+}
+for call in 'ext(&v);' 'ext_copy(v);' 'ext_pointer(&p);'; do
+    held holder "x[i] = 1; $call"
+    says out 'loop i: carries a value through .*, perhaps'
+    held holder "y[i] = x[i]; $call"
+    ! grep -qE '^  x:.*read-only' out || complain "x is read-only"
+done
+held none 'x[i] = 1; ext_plain(&t);'
+says out 'loop i .*: carries nothing'
 # What is handed to functions that are not followed may be touched around the address.
 handed() { # NAME BODY
     echo "int rand(void); void ext(float *p); void *memcpy(void *, const void *, unsigned long);
