@@ -84,6 +84,11 @@ typedef enum {
     RS_TRANSPOSE_SHUFFLE_ROWS,
     RS_TRANSPOSE_ROTATE,
     RS_TRANSPOSE_SHUFFLE_COLUMNS,
+    /*
+     * A whole rows x cols matrix of which `tile` lines of the longer side are a group: 010! in each
+     * group, whose super-elements are a square but for some rows and columns, which are kept aside meanwhile.
+     */
+    RS_TRANSPOSE_GROUPS,
     /* PANELS as the thesis moves its elements (section 4.5), on devices: baselines. */
     RS_TRANSPOSE_PIPT_PANELS,
     RS_TRANSPOSE_PTTWAC_PANELS,
@@ -110,7 +115,7 @@ typedef struct {
     size_t tail;       /* 0 except for JOIN and SPLIT */
     size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
     size_t inner_cols;
-    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, and SQUARE in files */
+    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, GROUPS, and SQUARE in files */
     size_t factor;
     size_t shift;
     bool backward;

@@ -250,6 +250,42 @@ void rs_device_explain_tiles(const rs_choice *choice, const rs_problem *problem,
              tile, tile, tile * tile * unit, problem->traits.chip_bytes, tile * unit);
 }
 
+/* ---- groups that leave a square of super-elements ---- */
+
+/* As many lines of the longer side together as the sides' quotient says, rounded down and up. */
+void rs_device_offer_groups(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    const rs_matrices *m = problem->matrices;
+    size_t longer = rs_size_larger(m->rows, m->cols);
+    size_t shorter = rs_size_smaller(m->rows, m->cols);
+    offers->take(offers, method, (rs_tiles){longer / shorter, 0});
+    if (longer % shorter != 0)
+        offers->take(offers, method, (rs_tiles){longer / shorter + 1, 0});
+}
+
+bool rs_device_build_groups(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    const rs_matrices *m = problem->matrices;
+    size_t longer = rs_size_larger(m->rows, m->cols);
+    if (tiles.rows < 2 || tiles.cols != 0 || tiles.rows > longer)
+        return false;
+    rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_GROUPS);
+    task.tile = tiles.rows;
+    choice->tasks[choice->count++] = task;
+    return true;
+}
+
+void rs_device_explain_groups(const rs_choice *choice, const rs_problem *problem, char *why,
+                              size_t size)
+{
+    const rs_matrices *m = problem->matrices;
+    snprintf(
+        why, size,
+        "Groups of %zu %s are transposed on chip, one after the other; their super-elements of %zu "
+        "bytes are a square, but for a few that are kept aside.",
+        choice->tiles.rows, m->rows > m->cols ? "rows" : "columns", choice->tiles.rows * m->unit);
+}
+
 /* ---- C2R and R2C ---- */
 
 static size_t choose_panel(size_t unit)

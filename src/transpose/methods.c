@@ -46,8 +46,8 @@ static void add(rs_choice *choice, const rs_transpose_task *task)
     choice->tasks[choice->count++] = *task;
 }
 
-/* `outer` matrices that lie one after the other instead of each of the whole matrices. As many rows as
- * columns are a square, whose mirror tiles may change places instead. */
+/* `outer` matrices that lie one after the other instead of each of the whole matrices. As many rows
+ * as columns are a square, whose mirror tiles may change places instead. */
 static void add_chains(rs_choice *choice, const rs_problem *problem, size_t outer, size_t rows,
                        size_t cols, size_t unit)
 {
@@ -62,9 +62,9 @@ static void add_chains(rs_choice *choice, const rs_problem *problem, size_t oute
     rs_transpose_task square = task;
     square.method = RS_TRANSPOSE_SQUARE;
     square.tile = rs_cost_stored_edge(unit, &problem->traits);
-    bool mirror = rows == cols &&
-                  rs_cost_of_transpose(&square, &problem->traits, problem->scratch_limit) <
-                      rs_cost_of_transpose(&task, &problem->traits, problem->scratch_limit);
+    bool mirror =
+        rows == cols && rs_cost_of_transpose(&square, &problem->traits, problem->scratch_limit) <
+                            rs_cost_of_transpose(&task, &problem->traits, problem->scratch_limit);
     add(choice, mirror ? &square : &task);
 }
 
@@ -499,6 +499,8 @@ static const rs_method methods[] = {
      "The sides have no common divisor: columns are shuffled and rotated, then rows shuffled on "
      "chip.",
      NULL},
+    {"groups and square", false, 2, rs_device_build_groups, rs_device_offer_groups, NULL,
+     rs_device_explain_groups},
     {"2-stage 010! 100!", false, 2, build_row_blocks, rs_offer_row_blocks, NULL, explain_blocks},
     {"2-stage 100! 010!", false, 2, build_column_blocks, rs_offer_column_blocks, NULL,
      explain_blocks},

@@ -100,6 +100,17 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     return whole + misaligned(task->cols * task->unit, 0.22) + narrow;
 }
 
+/* The panels wait for each other, and rows of the square are seldom whole lines. */
+static double groups_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                          size_t scratch_limit)
+{
+    if (rs_cuda_groups_bytes(engine, task) > scratch_limit)
+        return INFINITY;
+    double bytes = (double)task->rows * (double)task->cols * (double)task->unit;
+    size_t longer = rs_size_larger(task->rows, task->cols);
+    return 1.2 + 1.06 + misaligned(longer * task->unit, 0.22) + 2 * LAUNCH_BYTES / bytes;
+}
+
 /* All blocks meet at gates, and what a short row asks for is asked for each. */
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
@@ -196,6 +207,7 @@ double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
         [RS_TRANSPOSE_PANELS] = panels_cost,
         [RS_TRANSPOSE_CHAINS] = chains_cost,
         [RS_TRANSPOSE_SQUARE] = square_cost,
+        [RS_TRANSPOSE_GROUPS] = groups_cost,
         [RS_TRANSPOSE_JOIN] = tails_cost,
         [RS_TRANSPOSE_SPLIT] = tails_cost,
         [RS_TRANSPOSE_C2R_ROTATE] = columns_cost,

@@ -104,7 +104,7 @@ typedef struct {
 
 typedef struct rs_cuda_method rs_cuda_method;
 
-enum { RS_CUDA_MOST_LAUNCHES = 2 };
+enum { RS_CUDA_MOST_LAUNCHES = 5 };
 
 typedef struct {
     rs_stage base;
@@ -128,6 +128,7 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
 restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_groups_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit);
@@ -158,6 +159,19 @@ bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *t
 
 /* Whether a panel has so few rows, or columns, that one block transposes it alone (slim.c). */
 bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *task);
+
+/* Bytes that a stage of groups keeps; SIZE_MAX where the matrix does not suit (groups.c). */
+size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_task *task);
+
+/* Squares of side x side elements whose rows lie row_bytes apart, as the next launch of a stage. */
+typedef struct {
+    size_t outer;
+    size_t pitch;
+    size_t side;
+    size_t unit;
+    size_t row_bytes;
+} rs_cuda_square;
+restride_status rs_cuda_add_square(rs_cuda_stage *stage, const rs_cuda_square *square);
 
 /* Words from row to row of a tile in shared memory: neighbours of a column lie in different banks.
  */

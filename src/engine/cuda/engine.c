@@ -30,6 +30,7 @@ static const rs_cuda_method methods[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_PANELS] = {"010!", "BS, gangs of blocks", rs_cuda_panels_prepare},
     [RS_TRANSPOSE_CHAINS] = {"100!", "planned chains behind a gate", rs_cuda_chains_prepare},
     [RS_TRANSPOSE_SQUARE] = {"square", "mirror tiles change places", rs_cuda_square_prepare},
+    [RS_TRANSPOSE_GROUPS] = {"010! square", "groups on chip, mirror tiles", rs_cuda_groups_prepare},
     [RS_TRANSPOSE_JOIN] = {"pad", "rows move apart", rs_cuda_tails_prepare},
     [RS_TRANSPOSE_SPLIT] = {"unpad", "rows move together", rs_cuda_tails_prepare},
     [RS_TRANSPOSE_C2R_ROTATE] = {"rotation", "C2R", rs_cuda_columns_prepare},
@@ -383,9 +384,11 @@ static rs_cuda_result run_portable(const rs_cuda_stage *stage, void *buffer, boo
     return sequence.code;
 }
 
+/* So do these, which may keep something aside for one another. */
 static rs_cuda_result run_launches(const rs_cuda_stage *stage, void *buffer, bool *has_begun)
 {
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    pthread_mutex_lock(&engine->shared->mutex);
     rs_cuda_result code = 0;
     rs_cuda_pointer place = (rs_cuda_pointer)buffer;
     for (size_t r = 0; r == 0 || r < stage->task.repeats; r++, place += stage->task.repeat_pitch)
@@ -393,6 +396,7 @@ static rs_cuda_result run_launches(const rs_cuda_stage *stage, void *buffer, boo
             code = launch(engine, &stage->launches[i], place);
             *has_begun = *has_begun || code == 0;
         }
+    pthread_mutex_unlock(&engine->shared->mutex);
     return code;
 }
 

@@ -35,55 +35,60 @@ typedef struct {
     size_t threads;
 } tiling;
 
-static size_t pair_bytes(const rs_cuda_stage *stage, size_t edge)
+static size_t pair_bytes(const rs_cuda_square *q, size_t word, size_t edge)
 {
-    size_t unit_words = stage->task.unit / stage->word;
-    return 2 * edge * rs_cuda_tile_pitch(edge, unit_words, stage->word) * stage->word;
+    return 2 * edge * rs_cuda_tile_pitch(edge, q->unit / word, word) * word;
 }
 
 /* Narrower words keep the load and store units busy, not the memory. Rows that do not even begin at
  * sectors want more threads. */
-static tiling choose_tiling(const rs_cuda_stage *stage)
+static tiling choose_tiling(const rs_cuda_engine *engine, const rs_cuda_square *q, size_t word)
 {
-    const rs_transpose_task *task = &stage->task;
-    size_t row_bytes = task->cols * task->unit;
-    bool split = task->unit >= NARROW_BYTES && row_bytes % LINE_BYTES != 0;
+    bool split = q->unit >= NARROW_BYTES && q->row_bytes % LINE_BYTES != 0;
     size_t i = 0;
-    while (edges[i].unit < task->unit)
+    while (edges[i].unit < q->unit)
         i++;
-    tiling t = split
-                   ? (tiling){edges[i].split_lines,
-                              row_bytes % SECTOR_BYTES == 0 ? edges[i].split_threads : MOST_THREADS}
-                   : (tiling){edges[i].whole_lines, THREADS};
-    t.edge = rs_size_smaller(t.edge, task->rows);
-    while (t.edge > 1 && pair_bytes(stage, t.edge) > rs_cuda_engine_of(stage)->shared_bytes_a_block)
+    size_t split_threads = q->row_bytes % SECTOR_BYTES == 0 ? edges[i].split_threads : MOST_THREADS;
+    tiling t = split ? (tiling){edges[i].split_lines, split_threads}
+                     : (tiling){edges[i].whole_lines, THREADS};
+    t.edge = rs_size_smaller(t.edge, q->side);
+    while (t.edge > 1 && pair_bytes(q, word, t.edge) > engine->shared_bytes_a_block)
         t.edge /= 2;
     return t;
+}
+
+restride_status rs_cuda_add_square(rs_cuda_stage *stage, const rs_cuda_square *q)
+{
+    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    size_t word = stage->word;
+    size_t unit_words = q->unit / word;
+    const tiling t = choose_tiling(engine, q, word);
+    size_t pitch = rs_cuda_tile_pitch(t.edge, unit_words, word);
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, word},  {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, t.edge},
+        {"TILE_PITCH", NULL, pitch}, {"THREADS", NULL, t.threads},     {"BLOCKS", NULL, 1},
+    };
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    restride_status status = rs_cuda_kernel_create(
+        &launch->kernel, engine, "square", rs_cuda_square_kernel, defines,
+        sizeof defines / sizeof defines[0], t.threads, pair_bytes(q, word, t.edge));
+    if (status != RESTRIDE_OK)
+        return status;
+    size_t tiles = (q->side - 1) / t.edge + 1;
+    size_t items = tiles * (tiles + 1) / 2 * q->outer;
+    launch->grid = items < MOST_BLOCKS ? items : MOST_BLOCKS;
+    const uint64_t arguments[] = {q->pitch / word, q->outer, q->side, q->row_bytes / word};
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        rs_cuda_add_argument(launch, arguments[i]);
+    snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", t.edge, t.edge);
+    return RESTRIDE_OK;
 }
 
 restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit)
 {
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
-    size_t unit_words = task->unit / stage->word;
-    const tiling t = choose_tiling(stage);
-    size_t pitch = rs_cuda_tile_pitch(t.edge, unit_words, stage->word);
-    const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, stage->word}, {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, t.edge},
-        {"TILE_PITCH", NULL, pitch},       {"THREADS", NULL, t.threads},     {"BLOCKS", NULL, 1},
-    };
-    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
-    restride_status status = rs_cuda_kernel_create(
-        &launch->kernel, rs_cuda_engine_of(stage), "square", rs_cuda_square_kernel, defines,
-        sizeof defines / sizeof defines[0], t.threads, pair_bytes(stage, t.edge));
-    if (status != RESTRIDE_OK)
-        return status;
-    size_t tiles = (task->rows - 1) / t.edge + 1;
-    size_t items = tiles * (tiles + 1) / 2 * task->outer;
-    launch->grid = items < MOST_BLOCKS ? items : MOST_BLOCKS;
-    const uint64_t arguments[] = {task->pitch / stage->word, task->outer, task->rows};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
-    snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", t.edge, t.edge);
-    return RESTRIDE_OK;
+    const rs_cuda_square q = {task->outer, task->pitch, task->rows, task->unit,
+                              task->cols * task->unit};
+    return rs_cuda_add_square(stage, &q);
 }

@@ -42,6 +42,7 @@ typedef struct {
     uint threads, block_2;
     void *shared;
     void (*wait)(uint members); /* 0: the block */
+    void (*yield)(void);        /* until the others have had their turn */
 } emulated_thread;
 
 const emulated_thread *emulated;
@@ -180,6 +181,17 @@ FUNCTION void await(ulong *counter, ulong goal)
 FUNCTION void gate(ulong *counter, uint members)
 {
     await(counter, arrive(counter, members));
+}
+
+FUNCTION uint raise_flag(uint *flag)
+{
+    return ++*flag;
+}
+
+FUNCTION void await_flag(const uint *flag, uint goal)
+{
+    while ((int)(*flag - goal) < 0)
+        emulated->yield();
 }
 
 /* The dialect of the kernels of all devices (src/engine/kernels/prelude.cl). */

@@ -15,6 +15,7 @@ typedef struct {
     unsigned threads, block_2;
     void *shared;
     void (*wait)(unsigned members);
+    void (*yield)(void);
 } emulated_thread;
 
 typedef struct {
@@ -38,6 +39,11 @@ static void wait_here(unsigned members)
     running->waiting = true;
     running->group = members == 0 ? running->seen.block : running->seen.block / members * members;
     running->waited = members == 0 ? 1 : members;
+    swapcontext(&running->context, &scheduler);
+}
+
+static void yield_here(void)
+{
     swapcontext(&running->context, &scheduler);
 }
 
@@ -113,7 +119,8 @@ static void run_blocks(const void **seen, unsigned first, unsigned count, unsign
                                     threads_each,
                                     second,
                                     areas[block],
-                                    wait_here};
+                                    wait_here,
+                                    yield_here};
         getcontext(&c->context);
         c->context.uc_stack.ss_sp = stacks + i * STACK_BYTES;
         c->context.uc_stack.ss_size = STACK_BYTES;

@@ -509,6 +509,38 @@ static void test_slim(void **state)
     }
 }
 
+/* Lines that stay over, columns that the square does not have, or both, and neither; several runs
+ * count the flags on. */
+static void test_groups(void **state)
+{
+    (void)state;
+    uint64_t seed = first_seed + 12;
+    size_t over = 0;
+    size_t short_of = 0;
+    for (size_t i = 0; i < 24; i++) {
+        bool in_parts = i % 12 > 9;
+        size_t unit = in_parts ? 16 : i % 3 == 0 ? 8 : 4;
+        size_t group = in_parts ? 3 : 2 + test_random(&seed, 6);
+        size_t shorter = (in_parts ? 700 : 40) + test_random(&seed, 100);
+        size_t longer = group * (shorter - test_random(&seed, 6)) + test_random(&seed, 6);
+        const rs_transpose_task task = {.method = RS_TRANSPOSE_GROUPS,
+                                        .outer = 1,
+                                        .pitch = longer * shorter * unit,
+                                        .offset = i % 4 * unit,
+                                        .count = 1,
+                                        .rows = i % 2 == 0 ? longer : shorter,
+                                        .cols = i % 2 == 0 ? shorter : longer,
+                                        .tile = group,
+                                        .unit = unit};
+        size_t side = longer / group < shorter ? longer / group : shorter;
+        assert_true(rs_cuda_groups_bytes((const rs_cuda_engine *)engine, &task) != SIZE_MAX);
+        over += longer > group * side;
+        short_of += side < shorter;
+        check_task(&task, i);
+    }
+    assert_true(over > 8 && short_of > 8);
+}
+
 /* Programs with the same definitions are told apart by their sources, and are made once. */
 static void test_two_sources(void **state)
 {
@@ -569,7 +601,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_plans),       cmocka_unit_test(test_buffers),
         cmocka_unit_test(test_one_kernel),  cmocka_unit_test(test_least_cost),
         cmocka_unit_test(test_two_sources), cmocka_unit_test(test_carried),
-        cmocka_unit_test(test_slim),
+        cmocka_unit_test(test_slim),        cmocka_unit_test(test_groups),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);

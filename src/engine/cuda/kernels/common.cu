@@ -182,6 +182,26 @@ FUNCTION void gate(ulong *counter, uint members)
     await(counter, arrive(counter, members));
 }
 
+/*
+ * A flag says how often something has happened: in run n it is raised to n. Who raises it finds the number
+ * that all flags of this run have. Read and written as by arrive() and await(), but by one thread; the
+ * barriers of its block order the others.
+ */
+FUNCTION uint raise_flag(uint *flag)
+{
+    uint before;
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(flag) : "memory");
+    return before + 1;
+}
+
+FUNCTION void await_flag(const uint *flag, uint goal)
+{
+    uint now;
+    do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(flag) : "memory");
+    } while ((int)(now - goal) < 0);
+}
+
 /* The dialect of the kernels of all devices (engine/kernels/prelude.cl). */
 #define KERNEL_FOR(items) extern "C" __global__ void __launch_bounds__(items)
 #define GLOBAL

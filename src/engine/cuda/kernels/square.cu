@@ -47,13 +47,12 @@ FUNCTION void pair_of(ulong pair, uint tiles, uint *row, uint *col)
     }
 }
 
-KERNEL square(word *data, ulong outer_words, ulong outer, ulong side)
+KERNEL square(word *data, ulong outer_words, ulong outer, ulong side, ulong row_words)
 {
     STORAGE(upper);
     word *lower = upper + TILE * TILE_PITCH;
     uint tiles = (uint)((side + TILE - 1) / TILE);
     ulong pairs = (ulong)tiles * (tiles + 1) / 2;
-    ulong row_words = side * UNIT_WORDS;
     for (ulong item = blockIdx.x; item < pairs * outer; item += gridDim.x) {
         ulong matrix = item / pairs;
         uint row, col;

@@ -1,0 +1,207 @@
+/*
+ * A matrix of L x S elements, L = group side + over, in groups of lines (kernels/groups.cu): 010!
+ * of each group makes super-elements of `group` elements, which are a square of side x side but for
+ * S - side columns and `over` lines. These are kept aside: (S - side) L + over side elements. From
+ * tall to wide:
+ *
+ *     the last `over` rows are kept    groups    square    both come to their places
+ *
+ * and from wide to tall backward. What is kept lies in the plan's memory, with a flag a group.
+ */
+#include "base/arithmetic.h"
+#include "engine/cuda/cuda.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+extern const char rs_cuda_groups_kernel[];
+
+enum {
+    THREADS = 512,
+    BLOCKS = 3, /* a multiprocessor: some fetch while others wait or store */
+    RESERVED_BYTES = 1024,
+    LEAST_WORD = 4,
+    LEAST_SIDE = 32,
+    MOST_GROUP = 32,
+    BANKS_BYTES = 128,
+    FLAG_BYTES = 4,
+    LINE_BYTES = 128,
+    STRIP_BLOCKS = 256
+};
+
+typedef struct {
+    bool tall;
+    size_t longer;
+    size_t shorter;
+    size_t group;
+    size_t side;
+    size_t over;
+    size_t word;
+    size_t parts;        /* of a panel, each of which a block has */
+    size_t part;         /* columns of one */
+    size_t pitch;        /* words from one line of a part to the next on chip */
+    size_t shared_bytes; /* of a part */
+    size_t flags_bytes;
+    size_t lines_bytes;   /* of the `over` lines */
+    size_t columns_bytes; /* of the columns that the square does not have */
+} grouping;
+
+/* Threads side by side read the members of super-elements, whose lines should lie in different
+ * banks. */
+static size_t choose_pitch(size_t across, size_t group, size_t word)
+{
+    size_t banks = BANKS_BYTES / word;
+    size_t apart = banks / group % banks;
+    return across + (banks + apart - across % banks) % banks;
+}
+
+static size_t whole_lines(size_t bytes)
+{
+    return rs_size_divide_up(bytes, LINE_BYTES) * LINE_BYTES;
+}
+
+/* In as few parts as leave room for BLOCKS of them. */
+static void cut_panels(grouping *g, const rs_cuda_engine *engine)
+{
+    size_t room = engine->shared_bytes / BLOCKS - RESERVED_BYTES - 2 * BANKS_BYTES * g->group;
+    g->parts = rs_size_divide_up(g->group * g->shorter * g->word, room);
+    size_t step = BANKS_BYTES / g->word;
+    g->part = rs_size_divide_up(rs_size_divide_up(g->shorter, g->parts), step) * step;
+    g->parts = rs_size_divide_up(g->shorter, g->part);
+    g->pitch = choose_pitch(g->part, g->group, g->word);
+    g->shared_bytes = g->group * g->pitch * g->word + g->word;
+}
+
+static grouping make_grouping(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    grouping g = {.tall = task->rows > task->cols, .group = task->tile};
+    g.longer = rs_size_larger(task->rows, task->cols);
+    g.shorter = rs_size_smaller(task->rows, task->cols);
+    g.side = rs_size_smaller(g.longer / g.group, g.shorter);
+    g.over = g.longer - g.group * g.side;
+    g.word = rs_cuda_word(task);
+    cut_panels(&g, engine);
+    g.flags_bytes = whole_lines(g.side * g.parts * FLAG_BYTES);
+    g.lines_bytes = whole_lines(rs_size_multiply_capped(g.over * g.shorter, g.word));
+    g.columns_bytes = rs_size_multiply_capped((g.shorter - g.side) * g.group,
+                                              rs_size_multiply_capped(g.side, g.word));
+    return g;
+}
+
+size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    size_t word = rs_cuda_word(task);
+    if (task->outer != 1 || task->tile < 2 || task->tile > MOST_GROUP || word != task->unit ||
+        word < LEAST_WORD || rs_size_larger(task->rows, task->cols) > UINT32_MAX / MOST_GROUP)
+        return SIZE_MAX;
+    const grouping g = make_grouping(engine, task);
+    if (g.side < LEAST_SIDE ||
+        g.parts > engine->multiprocessors) /* all of a panel are at work at once */
+        return SIZE_MAX;
+    return rs_size_add_capped(g.flags_bytes, rs_size_add_capped(g.lines_bytes, g.columns_bytes));
+}
+
+static restride_status add_kernel(rs_cuda_stage *stage, const grouping *g, const char *name,
+                                  size_t shared_bytes, rs_cuda_launch **launch)
+{
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, g->word}, {"GROUP", NULL, g->group}, {"TALL", NULL, g->tall},
+        {"PARTS", NULL, g->parts},     {"PART", NULL, g->part},   {"PITCH", NULL, g->pitch},
+        {"THREADS", NULL, THREADS},    {"BLOCKS", NULL, BLOCKS},
+    };
+    *launch = rs_cuda_add_launch(stage);
+    return rs_cuda_kernel_create(&(*launch)->kernel, rs_cuda_engine_of(stage), name,
+                                 rs_cuda_groups_kernel, defines, sizeof defines / sizeof defines[0],
+                                 THREADS, shared_bytes);
+}
+
+/* Words of the matrix from `first` on. */
+typedef struct {
+    size_t first;
+    size_t rows;
+    size_t width;
+    size_t pitch;
+    bool transposed; /* as it is kept */
+    bool saves;
+    rs_cuda_pointer kept;
+} strip;
+
+static restride_status add_strip(rs_cuda_stage *stage, const grouping *g, const strip *s)
+{
+    if (s->rows == 0 || s->width == 0)
+        return RESTRIDE_OK;
+    rs_cuda_launch *launch;
+    restride_status status = add_kernel(stage, g, "strips", 0, &launch);
+    if (status != RESTRIDE_OK)
+        return status;
+    launch->offset += s->first * g->word;
+    launch->grid = rs_size_smaller(rs_size_divide_up(s->rows * s->width, THREADS), STRIP_BLOCKS);
+    const uint64_t arguments[] = {s->rows, s->width, s->pitch, s->transposed, s->saves, s->kept};
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        rs_cuda_add_argument(launch, arguments[i]);
+    return RESTRIDE_OK;
+}
+
+static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cuda_pointer flags,
+                                  rs_cuda_pointer columns)
+{
+    rs_cuda_launch *launch;
+    restride_status status = add_kernel(stage, g, "groups", g->shared_bytes, &launch);
+    if (status != RESTRIDE_OK)
+        return status;
+    launch->grid = rs_size_smaller(launch->kernel.resident, g->side * g->parts);
+    launch->cooperative = true;
+    size_t tall_pitch = g->group * g->shorter;
+    const uint64_t arguments[] = {g->tall ? tall_pitch : g->longer,
+                                  g->tall ? g->longer : tall_pitch,
+                                  g->shorter,
+                                  g->side,
+                                  g->side,
+                                  flags,
+                                  columns};
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        rs_cuda_add_argument(launch, arguments[i]);
+    return RESTRIDE_OK;
+}
+
+/* What is launched from tall to wide; from wide to tall it is the other way round. */
+typedef enum { TALL_LINES, GROUPS, SQUARE, WIDE_LINES, WIDE_COLUMNS, STEPS } step;
+
+static restride_status add_step(rs_cuda_stage *stage, const grouping *g, rs_cuda_pointer kept,
+                                step s)
+{
+    rs_cuda_pointer lines = kept + g->flags_bytes;
+    rs_cuda_pointer columns = lines + g->lines_bytes;
+    size_t wide = g->group * g->side;
+    const strip strips[STEPS] = {
+        [TALL_LINES] = {wide * g->shorter, 1, g->over * g->shorter, 0, false, g->tall, lines},
+        [WIDE_LINES] = {wide, g->shorter, g->over, g->longer, true, !g->tall, lines},
+        [WIDE_COLUMNS] = {g->side * g->longer, g->shorter - g->side, wide, g->longer, false,
+                          !g->tall, columns},
+    };
+    const rs_cuda_square square = {1, 0, g->side, g->group * g->word, g->longer * g->word};
+    if (s == GROUPS)
+        return add_groups(stage, g, kept, columns);
+    return s == SQUARE ? rs_cuda_add_square(stage, &square) : add_strip(stage, g, &strips[s]);
+}
+
+restride_status rs_cuda_groups_prepare(rs_cuda_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    const rs_transpose_task *task = &stage->task;
+    const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
+    size_t bytes = rs_cuda_groups_bytes(engine, task);
+    if (bytes == SIZE_MAX)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Groups of %zu lines of %zu x %zu elements of %zu bytes do not suit %s.",
+                       task->tile, task->rows, task->cols, task->unit, engine->name);
+    const grouping g = make_grouping(engine, task);
+    restride_status status = rs_cuda_keep(&stage->launches[0], engine, NULL, bytes);
+    rs_cuda_pointer kept = stage->launches[0].table;
+    for (int i = 0; status == RESTRIDE_OK && i < STEPS; i++)
+        status = add_step(stage, &g, kept, g.tall ? (step)i : (step)(STEPS - 1 - i));
+    snprintf(stage->shape, sizeof stage->shape,
+             "%zu groups of %zu, %zu lines and %zu columns kept aside", g.side, g.group, g.over,
+             g.shorter - g.side);
+    return status;
+}
