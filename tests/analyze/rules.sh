@@ -279,8 +279,8 @@ __kernel void plain(__global cell *p) { p[get_global_id(0)].x = 1; }
 __kernel void behind(__global float *q) { __global cell *c = (__global cell *)q; c[get_global_id(0)].x = 1; }
 __kernel void away(__global cell *p, __global float *o)
 {
-    __global float *f = (__global float *)p;
-    o[get_global_id(0)] = p[get_global_id(0)].x + (f != o);
+    __global double *f = (__global double *)p;
+    o[get_global_id(0)] = p[get_global_id(0)].x + ((long)f > 1);
 }
 __kernel void flat(__global float *g) { g[get_global_id(0) * 20] = 1; }
 __kernel void odd(__global float *g) { g[get_global_id(0) * 20] = (float)(long)g; }

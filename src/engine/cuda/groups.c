@@ -20,9 +20,11 @@ enum {
     THREADS = 512,
     BLOCKS = 3, /* a multiprocessor: some fetch while others wait or store */
     RESERVED_BYTES = 1024,
-    LEAST_WORD = 4,
     LEAST_SIDE = 32,
     MOST_GROUP = 32,
+    LARGEST_GROUP_BYTES = 1024, /* of a super-element */
+    PART_STEP = 8,
+    GOAL_BYTES = 16,
     BANKS_BYTES = 128,
     FLAG_BYTES = 4,
     LINE_BYTES = 128,
@@ -36,9 +38,10 @@ typedef struct {
     size_t group;
     size_t side;
     size_t over;
+    size_t unit;
     size_t word;
     size_t parts;        /* of a panel, each of which a block has */
-    size_t part;         /* columns of one */
+    size_t part;         /* elements of a line of one */
     size_t pitch;        /* words from one line of a part to the next on chip */
     size_t shared_bytes; /* of a part */
     size_t flags_bytes;
@@ -48,11 +51,12 @@ typedef struct {
 
 /* Threads side by side read the members of super-elements, whose lines should lie in different
  * banks. */
-static size_t choose_pitch(size_t across, size_t group, size_t word)
+static size_t choose_pitch(const grouping *g)
 {
-    size_t banks = BANKS_BYTES / word;
-    size_t apart = banks / group % banks;
-    return across + (banks + apart - across % banks) % banks;
+    size_t words = g->part * (g->unit / g->word);
+    size_t banks = BANKS_BYTES / g->word;
+    size_t apart = banks / g->group % banks;
+    return words + (banks + apart - words % banks) % banks;
 }
 
 static size_t whole_lines(size_t bytes)
@@ -60,21 +64,21 @@ static size_t whole_lines(size_t bytes)
     return rs_size_divide_up(bytes, LINE_BYTES) * LINE_BYTES;
 }
 
-/* In as few parts as leave room for BLOCKS of them. */
+/* In as few parts as leave room for BLOCKS of them, each line as long as any pitch may be. */
 static void cut_panels(grouping *g, const rs_cuda_engine *engine)
 {
-    size_t room = engine->shared_bytes / BLOCKS - RESERVED_BYTES - 2 * BANKS_BYTES * g->group;
-    g->parts = rs_size_divide_up(g->group * g->shorter * g->word, room);
-    size_t step = BANKS_BYTES / g->word;
-    g->part = rs_size_divide_up(rs_size_divide_up(g->shorter, g->parts), step) * step;
+    size_t room = engine->shared_bytes / BLOCKS - RESERVED_BYTES - GOAL_BYTES -
+                  g->group * (PART_STEP * g->unit + BANKS_BYTES);
+    g->parts = rs_size_divide_up(g->group * g->shorter * g->unit, room);
+    g->part = rs_size_divide_up(rs_size_divide_up(g->shorter, g->parts), PART_STEP) * PART_STEP;
     g->parts = rs_size_divide_up(g->shorter, g->part);
-    g->pitch = choose_pitch(g->part, g->group, g->word);
-    g->shared_bytes = g->group * g->pitch * g->word + g->word;
+    g->pitch = choose_pitch(g);
+    g->shared_bytes = GOAL_BYTES + g->group * g->pitch * g->word;
 }
 
 static grouping make_grouping(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
-    grouping g = {.tall = task->rows > task->cols, .group = task->tile};
+    grouping g = {.tall = task->rows > task->cols, .group = task->tile, .unit = task->unit};
     g.longer = rs_size_larger(task->rows, task->cols);
     g.shorter = rs_size_smaller(task->rows, task->cols);
     g.side = rs_size_smaller(g.longer / g.group, g.shorter);
@@ -82,17 +86,17 @@ static grouping make_grouping(const rs_cuda_engine *engine, const rs_transpose_t
     g.word = rs_cuda_word(task);
     cut_panels(&g, engine);
     g.flags_bytes = whole_lines(g.side * g.parts * FLAG_BYTES);
-    g.lines_bytes = whole_lines(rs_size_multiply_capped(g.over * g.shorter, g.word));
+    g.lines_bytes = whole_lines(rs_size_multiply_capped(g.over * g.shorter, g.unit));
     g.columns_bytes = rs_size_multiply_capped((g.shorter - g.side) * g.group,
-                                              rs_size_multiply_capped(g.side, g.word));
+                                              rs_size_multiply_capped(g.side, g.unit));
     return g;
 }
 
 size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
-    size_t word = rs_cuda_word(task);
-    if (task->outer != 1 || task->tile < 2 || task->tile > MOST_GROUP || word != task->unit ||
-        word < LEAST_WORD || rs_size_larger(task->rows, task->cols) > UINT32_MAX / MOST_GROUP)
+    if (task->outer != 1 || task->tile < 2 || task->tile > MOST_GROUP ||
+        task->unit > LARGEST_GROUP_BYTES / task->tile ||
+        rs_size_larger(task->rows, task->cols) > UINT32_MAX / MOST_GROUP)
         return SIZE_MAX;
     const grouping g = make_grouping(engine, task);
     if (g.side < LEAST_SIDE ||
@@ -105,9 +109,11 @@ static restride_status add_kernel(rs_cuda_stage *stage, const grouping *g, const
                                   size_t shared_bytes, rs_cuda_launch **launch)
 {
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, g->word}, {"GROUP", NULL, g->group}, {"TALL", NULL, g->tall},
-        {"PARTS", NULL, g->parts},     {"PART", NULL, g->part},   {"PITCH", NULL, g->pitch},
-        {"THREADS", NULL, THREADS},    {"BLOCKS", NULL, BLOCKS},
+        {"WORD_BYTES", NULL, g->word}, {"UNIT_WORDS", NULL, g->unit / g->word},
+        {"GROUP", NULL, g->group},     {"TALL", NULL, g->tall},
+        {"PARTS", NULL, g->parts},     {"PART", NULL, g->part},
+        {"PITCH", NULL, g->pitch},     {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, BLOCKS},
     };
     *launch = rs_cuda_add_launch(stage);
     return rs_cuda_kernel_create(&(*launch)->kernel, rs_cuda_engine_of(stage), name,
@@ -134,9 +140,10 @@ static restride_status add_strip(rs_cuda_stage *stage, const grouping *g, const 
     restride_status status = add_kernel(stage, g, "strips", 0, &launch);
     if (status != RESTRIDE_OK)
         return status;
-    launch->offset += s->first * g->word;
+    launch->offset += s->first * g->unit;
     launch->grid = rs_size_smaller(rs_size_divide_up(s->rows * s->width, THREADS), STRIP_BLOCKS);
-    const uint64_t arguments[] = {s->rows, s->width, s->pitch, s->transposed, s->saves, s->kept};
+    const uint64_t arguments[] = {s->rows,       s->width, s->pitch * (g->unit / g->word),
+                                  s->transposed, s->saves, s->kept};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     return RESTRIDE_OK;
@@ -151,9 +158,11 @@ static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cu
         return status;
     launch->grid = rs_size_smaller(launch->kernel.resident, g->side * g->parts);
     launch->cooperative = true;
-    size_t tall_pitch = g->group * g->shorter;
-    const uint64_t arguments[] = {g->tall ? tall_pitch : g->longer,
-                                  g->tall ? g->longer : tall_pitch,
+    size_t unit_words = g->unit / g->word;
+    size_t tall_pitch = g->group * g->shorter * unit_words;
+    size_t wide_pitch = g->longer * unit_words;
+    const uint64_t arguments[] = {g->tall ? tall_pitch : wide_pitch,
+                                  g->tall ? wide_pitch : tall_pitch,
                                   g->shorter,
                                   g->side,
                                   g->side,
@@ -179,7 +188,7 @@ static restride_status add_step(rs_cuda_stage *stage, const grouping *g, rs_cuda
         [WIDE_COLUMNS] = {g->side * g->longer, g->shorter - g->side, wide, g->longer, false,
                           !g->tall, columns},
     };
-    const rs_cuda_square square = {1, 0, g->side, g->group * g->word, g->longer * g->word};
+    const rs_cuda_square square = {1, 0, g->side, g->group * g->unit, g->longer * g->unit};
     if (s == GROUPS)
         return add_groups(stage, g, kept, columns);
     return s == SQUARE ? rs_cuda_add_square(stage, &square) : add_strip(stage, g, &strips[s]);

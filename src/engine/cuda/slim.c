@@ -84,6 +84,7 @@ bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *t
            length <= engine->shared_bytes_a_block / (few * word) &&
            few * length * word >= LEAST_BYTES && length * word % BULK_BYTES == 0 &&
            task->offset % BULK_BYTES == 0 && task->pitch % BULK_BYTES == 0 &&
+           (task->repeats < 2 || task->repeat_pitch % BULK_BYTES == 0) &&
            cut_panel(task).bytes <= engine->shared_bytes_a_block;
 }
 

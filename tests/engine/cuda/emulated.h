@@ -81,9 +81,9 @@ FUNCTION void drain(void)
 /* Bulk copies: as late as they may be. What is fetched is garbage until its bell has been heard,
  * and what is stored stays where it was until the thread waits for its stores. */
 typedef struct {
-    uint expected;   /* bytes */
-    uint is_awaited; /* something is expected, if only no bytes */
-    uint turn;       /* that is under way */
+    uint expected;       /* bytes */
+    uint is_awaited : 1; /* something is expected, if only no bytes */
+    uint turn : 1;       /* that is under way */
 } bell;
 
 typedef struct {

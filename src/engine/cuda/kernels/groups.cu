@@ -3,16 +3,19 @@
  * what is left is a square of super-elements whose rows are as long as the result's (square.cu), and a few
  * lines that are kept aside (strips).
  *
- * The tall matrix has rows of `across` words, GROUP of them are a panel of GROUP x across words; in the wide
- * one the same panel is `side` super-elements of GROUP words and begins a row. A block has some columns of a
+ * The tall matrix has rows of `across` elements, GROUP of them are a panel; in the wide one the same panel
+ * is `side` super-elements of GROUP elements and begins a row. A block has some columns of a
  * panel at a time, a part. Where it writes may be the source of others: it waits until they say that they
  * have theirs. Panels are taken in the order in which targets are behind their own sources, so a block waits for
  * parts of its own panel and of those before it, and with as many blocks as a panel has parts one of those that
  * all wait for is always on its way.
  *
- * The host defines GROUP, TALL (1: from tall to wide; 0: back), PARTS (of a panel), PART (columns of one), PITCH
+ * The host defines UNIT_WORDS, GROUP, TALL (1: from tall to wide; 0: back), PARTS (of a panel), PART (columns of one), PITCH
  * (words from one line of a part to the next on chip), THREADS and BLOCKS (a multiprocessor).
  */
+#define GROUP_WORDS (GROUP * UNIT_WORDS) /* of a super-element */
+#define GOAL_BYTES 16                    /* before the cells */
+
 typedef struct {
     ulong source_pitch, target_pitch;
     uint across, side, count;
@@ -39,36 +42,46 @@ FUNCTION part part_at(const grouping *g, uint turn)
 FUNCTION void fetch_lines(word *cells, const word *from, part p, uint across)
 {
     for (uint line = 0; line < GROUP; line++)
-        for (uint col = p.begin + threadIdx.x; col < p.end; col += THREADS)
-            fetch(cells + line * PITCH + col - p.begin, from + (size_t)line * across + col);
+        for (uint x = threadIdx.x; x < (p.end - p.begin) * UNIT_WORDS; x += THREADS)
+            fetch(cells + line * PITCH + x, from + ((size_t)line * across + p.begin) * UNIT_WORDS + x);
 }
 
 FUNCTION void store_lines(word *to, const word *cells, part p, uint across)
 {
     for (uint line = 0; line < GROUP; line++)
 #pragma unroll 4
-        for (uint col = p.begin + threadIdx.x; col < p.end; col += THREADS)
-            to[(size_t)line * across + col] = cells[line * PITCH + col - p.begin];
+        for (uint x = threadIdx.x; x < (p.end - p.begin) * UNIT_WORDS; x += THREADS)
+            to[((size_t)line * across + p.begin) * UNIT_WORDS + x] = cells[line * PITCH + x];
 }
 
-/* Super-elements side by side. */
-FUNCTION void fetch_groups(word *cells, const word *from, part p)
+/* Where a word of the super-elements of a part is on chip. */
+FUNCTION uint cell_of(uint x)
 {
-    for (uint x = threadIdx.x; x < (p.middle - p.begin) * GROUP; x += THREADS)
-        fetch(cells + x % GROUP * PITCH + x / GROUP, from + p.begin * GROUP + x);
+    uint col = x / GROUP_WORDS;
+    uint inside = x - col * GROUP_WORDS;
+    uint line = inside / UNIT_WORDS;
+    return line * PITCH + col * UNIT_WORDS + inside - line * UNIT_WORDS;
 }
 
-FUNCTION void store_groups(word *to, const word *cells, part p)
+/* Super-elements side by side: those from `first` to `last` of a part, of which the first is at `from`. */
+FUNCTION void fetch_groups(word *cells, const word *from, uint first, uint last)
+{
+    for (uint x = first * GROUP_WORDS + threadIdx.x; x < last * GROUP_WORDS; x += THREADS)
+        fetch(cells + cell_of(x), from + x);
+}
+
+FUNCTION void store_groups(word *to, const word *cells, uint first, uint last)
 {
 #pragma unroll 4
-    for (uint x = threadIdx.x; x < (p.middle - p.begin) * GROUP; x += THREADS)
-        to[p.begin * GROUP + x] = cells[x % GROUP * PITCH + x / GROUP];
+    for (uint x = first * GROUP_WORDS + threadIdx.x; x < last * GROUP_WORDS; x += THREADS)
+        to[x] = cells[cell_of(x)];
 }
 
-/* A super-element of a column that the square does not have. */
-FUNCTION word *kept_at(const grouping *g, uint col, uint panel)
+/* The super-elements of a column that the square does not have lie side by side, a panel's at its number. */
+FUNCTION word *kept_at(const grouping *g, uint col, part p)
 {
-    return g->kept + ((size_t)(col - g->side) * g->count + panel) * GROUP;
+    long long number = (long long)(col - g->side) * g->count + p.panel;
+    return g->kept + (number - (long long)(col - p.begin)) * GROUP_WORDS;
 }
 
 FUNCTION void fetch_part(word *cells, const word *data, const grouping *g, part p)
@@ -77,10 +90,9 @@ FUNCTION void fetch_part(word *cells, const word *data, const grouping *g, part 
 #if TALL
     fetch_lines(cells, from, p, g->across);
 #else
-    fetch_groups(cells, from, p);
+    fetch_groups(cells, from + p.begin * GROUP_WORDS, 0, p.middle - p.begin);
     for (uint col = p.middle; col < p.end; col++)
-        for (uint line = threadIdx.x; line < GROUP; line += THREADS)
-            fetch(cells + line * PITCH + col - p.begin, kept_at(g, col, p.panel) + line);
+        fetch_groups(cells, kept_at(g, col, p), col - p.begin, col - p.begin + 1);
 #endif
 }
 
@@ -88,10 +100,9 @@ FUNCTION void store_part(word *data, const word *cells, const grouping *g, part 
 {
     word *to = data + p.panel * g->target_pitch;
 #if TALL
-    store_groups(to, cells, p);
+    store_groups(to + p.begin * GROUP_WORDS, cells, 0, p.middle - p.begin);
     for (uint col = p.middle; col < p.end; col++)
-        for (uint line = threadIdx.x; line < GROUP; line += THREADS)
-            kept_at(g, col, p.panel)[line] = cells[line * PITCH + col - p.begin];
+        store_groups(kept_at(g, col, p), cells, col - p.begin, col - p.begin + 1);
 #else
     store_lines(to, cells, p, g->across);
 #endif
@@ -113,11 +124,12 @@ FUNCTION uint last_overlapped(const grouping *g, uint panel, ulong target_words)
 KERNEL groups(word *data, ulong source_pitch, ulong target_pitch, ulong across, ulong side, ulong count,
               uint *flags, word *kept)
 {
-    STORAGE(cells);
-    uint *goal = (uint *)(cells + GROUP * PITCH);
+    STORAGE(storage_begin);
+    uint *goal = (uint *)storage_begin;
+    word *cells = storage_begin + GOAL_BYTES / WORD_BYTES;
     grouping g = {source_pitch, target_pitch, (uint)across, (uint)side, (uint)count, kept};
-    ulong tall_words = (ulong)g.across * GROUP;
-    ulong wide_words = (ulong)g.side * GROUP;
+    ulong tall_words = (ulong)g.across * GROUP_WORDS;
+    ulong wide_words = (ulong)g.side * GROUP_WORDS;
     uint turns = g.count * PARTS;
     if (blockIdx.x < turns)
         fetch_part(cells, data, &g, part_at(&g, blockIdx.x));
@@ -140,17 +152,20 @@ KERNEL groups(word *data, ulong source_pitch, ulong target_pitch, ulong across, 
     }
 }
 
-/* A strip of the matrix is kept aside, or comes to its place: `rows` of `width` words, `pitch` apart; as it
+/* A strip of the matrix is kept aside, or comes to its place: `rows` of `width` elements, row_words apart; as it
  * lies there, or transposed. */
-KERNEL strips(word *data, ulong rows, ulong width, ulong pitch, ulong transposed, ulong saves, word *kept)
+KERNEL strips(word *data, ulong rows, ulong width, ulong row_words, ulong transposed, ulong saves,
+              word *kept)
 {
-    ulong words = rows * width;
+    ulong words = rows * width * UNIT_WORDS;
     for (ulong x = (ulong)blockIdx.x * THREADS + threadIdx.x; x < words;
          x += (ulong)gridDim.x * THREADS) {
-        ulong row = x / width;
-        ulong col = x - row * width;
-        word *aside = kept + (transposed ? col * rows + row : x);
-        word *place = data + row * pitch + col;
+        ulong element = x / UNIT_WORDS;
+        ulong inside = x - element * UNIT_WORDS;
+        ulong row = element / width;
+        ulong col = element - row * width;
+        word *aside = kept + (transposed ? col * rows + row : element) * UNIT_WORDS + inside;
+        word *place = data + row * row_words + col * UNIT_WORDS + inside;
         if (saves)
             *aside = *place;
         else
