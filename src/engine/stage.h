@@ -86,7 +86,8 @@ typedef enum {
     RS_TRANSPOSE_SHUFFLE_COLUMNS,
     /*
      * A whole rows x cols matrix of which `tile` lines of the longer side are a group: 010! in each
-     * group, whose super-elements are a square but for some rows and columns, which are kept aside meanwhile.
+     * group, whose super-elements are a square but for some rows and columns, which are kept aside
+     * meanwhile.
      */
     RS_TRANSPOSE_GROUPS,
     /* PANELS as the thesis moves its elements (section 4.5), on devices: baselines. */
@@ -115,7 +116,8 @@ typedef struct {
     size_t tail;       /* 0 except for JOIN and SPLIT */
     size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
     size_t inner_cols;
-    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, GROUPS, and SQUARE in files */
+    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, GROUPS, and SQUARE in
+                    files */
     size_t factor;
     size_t shift;
     bool backward;
