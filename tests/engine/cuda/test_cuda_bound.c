@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SKIPPED = 77, MOST_AXES = 5 };
@@ -76,6 +77,56 @@ static void test_known_matrices(void **state)
     }
 }
 
+/* Sides whose quotient is a whole number, or nearly. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const size_t units[] = {4, 8, 1, 12, 16, 2};
+    for (size_t i = 0; i < 120; i++) {
+        const size_t unit = units[i % 6];
+        const size_t group = 2 + i % 11;
+        const double bytes = random_between(20e6, 400e6);
+        const size_t shorter = (size_t)sqrt(bytes / (double)(group * unit));
+        const size_t longer = group * (shorter - (size_t)random_between(0, 9)) +
+                              (size_t)random_between(0, (double)(2 * group));
+        const size_t rows = i % 2 == 0 ? longer : shorter;
+        char what[96];
+        restride_plan *plan;
+        snprintf(what, sizeof what, "%zu x %zu elements of %zu bytes", longer, shorter, unit);
+        restride_status status =
+            restride_plan_transpose(&plan, engine, rows, i % 2 == 0 ? shorter : longer, unit, 1);
+        check_plan(plan, status, rows * (i % 2 == 0 ? shorter : longer) * unit, what);
+    }
+}
+
+/* What was the fastest on an H100 (docs/performance.md). */
+static void test_measured(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t rows, cols, unit;
+        const char *method;
+    } cases[] = {
+        {20000, 5000, 4, "2-stage 010! 100!"},  {5000, 20000, 8, "2-stage 100! 010!"},
+        {7200, 1800, 4, "2-stage 010! 100!"},   {30011, 10007, 4, "groups and square"},
+        {10007, 30011, 8, "groups and square"}, {20000, 20000, 4, "square"},
+        {19997, 20011, 4, "pad-square-unpad"},  {5100, 2500, 4, "tiles 210!"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        restride_plan *plan;
+        assert_int_equal(
+            restride_plan_transpose(&plan, engine, cases[i].rows, cases[i].cols, cases[i].unit, 1),
+            RESTRIDE_OK);
+        char *text = restride_plan_describe(plan);
+        char expected[64];
+        snprintf(expected, sizeof expected, "\"%s\"", cases[i].method);
+        if (text == NULL || strstr(text, expected) == NULL)
+            fail_msg("%zu x %zu, not %s: %s", cases[i].rows, cases[i].cols, expected, text);
+        free(text);
+        restride_plan_destroy(plan);
+    }
+}
+
 static void test_tensors(void **state)
 {
     (void)state;
@@ -133,10 +184,9 @@ int main(void)
         return SKIPPED;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_known_matrices),
-        cmocka_unit_test(test_tensors),
-        cmocka_unit_test(test_granted),
+        cmocka_unit_test(test_matrices), cmocka_unit_test(test_known_matrices),
+        cmocka_unit_test(test_groups),   cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_tensors),  cmocka_unit_test(test_granted),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);
