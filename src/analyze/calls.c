@@ -126,31 +126,49 @@ static bool is_stream(const rs_tree *tree, int node)
     return stream;
 }
 
+static bool record_has_pointer(CXType type);
+
 static enum CXVisitorResult find_pointer(CXCursor field, CXClientData data)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(field));
     while (rs_kind_is_array(type.kind))
         type = clang_getCanonicalType(clang_getArrayElementType(type));
-    if (type.kind == CXType_Record)
-        clang_Type_visitFields(type, find_pointer, data);
-    *(bool *)data = *(bool *)data || type.kind == CXType_Pointer;
+    *(bool *)data = type.kind == CXType_Pointer || rs_kind_is_reference(type.kind) ||
+                    (type.kind == CXType_Record && record_has_pointer(type));
     return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
 }
 
-/* Whether what is handed over, a structure or a pointer to a variable, has pointers in it. In
- * classes they may be anywhere. */
+static enum CXChildVisitResult find_base(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier)
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+/* Whether a structure has pointers among its members; one that is not there, is made by a
+ * template's parameters or has bases may have them anywhere. */
+static bool record_has_pointer(CXType type)
+{
+    bool found = clang_Type_getSizeOf(type) < 0;
+    if (!found)
+        clang_visitChildren(clang_getTypeDeclaration(type), find_base, &found);
+    if (!found)
+        clang_Type_visitFields(type, find_pointer, &found);
+    return found;
+}
+
+/* Whether what is handed over, a structure or a pointer to a variable, has pointers in it. */
 static bool holds_pointer(const rs_walk *walk, int argument, const rs_value *value)
 {
     CXType type = rs_node_type(walk->tree, argument);
-    bool found = false;
     if (value->kind == RS_VALUE_POINTER)
         type = rs_node_type(walk->tree, rs_node_inner(walk->tree, argument));
     if (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer)
         type = clang_getCanonicalType(clang_getPointeeType(type));
-    if (type.kind == CXType_Record)
-        clang_Type_visitFields(type, find_pointer, &found);
-    return found || (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer) ||
-           (type.kind == CXType_Record && walk->program->language == RS_LANGUAGE_CUDA);
+    return (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer) ||
+           (type.kind == CXType_Record && record_has_pointer(type));
 }
 
 /* What the pointers lead to that a variable holds which is handed over; into any array when others
@@ -411,8 +429,10 @@ static void note_unentered(rs_walk *walk, const rs_routine *routine, int node, c
 static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
                              const arguments *list, const rs_value *values)
 {
-    if (routine->kernel && walk->program->language == RS_LANGUAGE_CUDA)
+    if (routine->kernel && walk->program->language == RS_LANGUAGE_CUDA) {
+        rs_walk_mark_strange(walk, node, walk->loop);
         return rs_value_unknown(0, false); /* a launch: the kernel is analyzed by itself */
+    }
     bool recursive = is_active(walk, routine->node);
     if (!recursive && walk->depth < RS_CALL_DEPTH)
         return enter(walk, routine, node, list, values);
@@ -484,9 +504,7 @@ static rs_value reference_value(rs_walk *walk, int node, bool walked)
     return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
-/* What a constructor does: those that nobody wrote copy, or leave what there is, but for what the
- * bases and members have. */
-static rs_making making_of(const rs_walk *walk, CXCursor constructor)
+rs_making rs_walk_making_of(const rs_walk *walk, CXCursor constructor)
 {
     bool copies = clang_CXXConstructor_isCopyConstructor(constructor) != 0 ||
                   clang_CXXConstructor_isMoveConstructor(constructor) != 0;
@@ -499,7 +517,7 @@ static rs_making making_of(const rs_walk *walk, CXCursor constructor)
  * followed. */
 static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
 {
-    rs_making making = making_of(walk, constructor);
+    rs_making making = rs_walk_making_of(walk, constructor);
     bool known = making == RS_MAKING_NOTHING;
     rs_value result = rs_value_unknown(known ? 0 : rs_walk_anything(walk), !known);
     for (int child = walk->tree->nodes[node].first; child >= 0;

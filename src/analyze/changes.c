@@ -431,6 +431,9 @@ static void add_call(unseen *u, int node)
     int which = 0, named = rs_node_operator(tree, node);
     if (rs_walk_only_reads(u->walk, node))
         return;
+    if (clang_getCursorKind(declared) == CXCursor_Constructor &&
+        rs_walk_making_of(u->walk, declared) != RS_MAKING_ANYTHING)
+        return;
     add_object(u, node);
     for (int argument = rs_node_argument(tree, node); argument >= 0;
          argument = tree->nodes[argument].next) {

@@ -162,6 +162,30 @@ static bool add_lasting(const rs_tree *tree, rs_exposed_list *found, int node)
     return constant || add(tree, found, node, true);
 }
 
+static enum CXChildVisitResult find_maker(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    bool field = clang_getCursorKind(cursor) == CXCursor_FieldDecl;
+    if (clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier &&
+        !(field && clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Record &&
+          clang_isPODType(clang_getCursorType(cursor)) == 0))
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+/* Whether a constructor copies the members of a structure of plain ones, and leaves the other as it
+ * is. */
+static bool copies_plainly(CXCursor constructor)
+{
+    bool makes = rs_constructor_is_written(constructor) ||
+                 (clang_CXXConstructor_isCopyConstructor(constructor) == 0 &&
+                  clang_CXXConstructor_isMoveConstructor(constructor) == 0);
+    if (!makes)
+        clang_visitChildren(clang_getCursorSemanticParent(constructor), find_maker, &makes);
+    return !makes;
+}
+
 /* The arguments that a function takes by reference. */
 static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
 {
@@ -171,6 +195,8 @@ static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
     int argument = constructs ? callee : rs_node_argument(tree, node);
     int named = constructs ? -1 : rs_node_operator(tree, node);
     bool ok = true;
+    if (constructs && copies_plainly(declared))
+        return true;
     for (; argument >= 0 && ok; argument = tree->nodes[argument].next) {
         if (argument == named || clang_isReference(tree->nodes[argument].kind))
             continue;

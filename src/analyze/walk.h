@@ -333,6 +333,10 @@ bool rs_constructor_is_written(CXCursor constructor);
 typedef enum { RS_MAKING_NOTHING, RS_MAKING_MEMBERS, RS_MAKING_ANYTHING } rs_making;
 rs_making rs_walk_making(const rs_walk *walk, CXCursor class, bool copies);
 
+/* What a constructor does: those that nobody wrote copy, or leave what there is, but for what the
+ * bases and members have. */
+rs_making rs_walk_making_of(const rs_walk *walk, CXCursor constructor);
+
 /* Whether an object of a type, or a part of it, has a destructor that somebody wrote. */
 bool rs_type_has_destructor(CXType type);
 

@@ -86,6 +86,33 @@ object counts 'auto f = [y = n++]() {}; x[n] = 1;' 'carries a value through .*'
 object 'deep' 'auto f = [&](auto &self, int k) -> int { return k > 3 ? self(self, k - 1) : 1; }; x[f(f, i)] = 1;' 'carries a value through x.*'
 says err 'self calls itself'
 
+# A structure of numbers that is handed over, to a launch or to a function that is not there, leads nowhere.
+cat >numbers.cu <<'END'
+struct options { int n; float w; };
+void show(options o);
+__global__ void step(float *from, float *to) { to[threadIdx.x] = from[threadIdx.x]; }
+void launched(const float *in, float *out, float *d, int n, options o)
+{
+    dim3 g(n / 256), b = g;
+    for (int i = 0; i < n; i++) { out[i] = in[i] * o.w; show(o); }
+    step<<<g, b>>>(d, d);
+}
+END
+expect 0 "$restride" analyze numbers.cu
+says out 'loop i \(its iterations are threads\): carries nothing'
+says out ' in: .*read-only'
+! grep -qE '^  [gbo]: ' out || complain "a structure of numbers is an array"
+cat >launches.cu <<'END'
+__global__ void step(float *from, float *to) { to[threadIdx.x] = from[threadIdx.x]; }
+void ping(float *a, float *b, float *c, int n)
+{
+    dim3 g(n / 256);
+    for (int t = 0; t < n; t++) { step<<<g, 256>>>(a, b); c[t] = 1; }
+}
+END
+expect 0 "$restride" analyze launches.cu
+says out 'loop t: carries a value through step.*, perhaps'
+
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
 analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'
