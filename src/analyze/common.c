@@ -35,13 +35,14 @@ static bool is_common(const rs_program *program, CXCursor declared)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     bool common = rs_variable_lasts(declared);
-    if (rs_kind_is_array(type.kind) || rs_kind_is_reference(type.kind))
+    if (rs_kind_is_array(type.kind) || rs_kind_is_reference(type.kind) ||
+        rs_variable_is_constant(declared))
         return false;
     if (program->language == RS_LANGUAGE_OPENCL)
         common = common || has_space(declared);
     else
         clang_visitChildren(declared, find_space, &common);
-    return common && clang_isConstQualifiedType(type) == 0;
+    return common;
 }
 
 bool rs_common_find(const rs_program *program, rs_common_list *found)

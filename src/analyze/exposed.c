@@ -150,16 +150,26 @@ static enum CXChildVisitResult find_constant(CXCursor cursor, CXCursor parent, C
     return CXChildVisit_Break;
 }
 
+bool rs_variable_is_constant(CXCursor declared)
+{
+    CXType type = clang_getCursorType(declared);
+    bool constant = clang_isConstQualifiedType(clang_getCanonicalType(type)) != 0;
+    CXString spelling = clang_getTypeSpelling(type);
+    const char *text = clang_getCString(spelling);
+    const char *star = text == NULL ? NULL : strrchr(text, '*');
+    text = star != NULL ? star : text;
+    constant = constant || (text != NULL && strstr(text, "__constant") != NULL);
+    clang_disposeString(spelling);
+    clang_visitChildren(declared, find_constant, &constant);
+    return constant;
+}
+
 /* A name of what outlives its function and may be written. */
 static bool add_lasting(const rs_tree *tree, rs_exposed_list *found, int node)
 {
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    bool constant = clang_isConstQualifiedType(clang_getCursorType(declared)) != 0;
-    if (clang_getCursorKind(declared) != CXCursor_VarDecl || !rs_variable_lasts(declared) ||
-        constant)
-        return true;
-    clang_visitChildren(declared, find_constant, &constant);
-    return constant || add(tree, found, node, true);
+    return clang_getCursorKind(declared) != CXCursor_VarDecl || !rs_variable_lasts(declared) ||
+           rs_variable_is_constant(declared) || add(tree, found, node, true);
 }
 
 static enum CXChildVisitResult find_maker(CXCursor cursor, CXCursor parent, CXClientData data)

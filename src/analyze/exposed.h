@@ -40,6 +40,9 @@ rs_stored rs_stored_of(CXType type);
 /* Whether a variable outlives its function. */
 bool rs_variable_lasts(CXCursor declared);
 
+/* Whether no code of a kernel can write it: it is const, or lies in constant memory. */
+bool rs_variable_is_constant(CXCursor declared);
+
 /* Whether a switch has a statement before its condition, "switch (k = 7; n)", which is no node of
  * the tree; its text goes from `begin` to `end`. What it names is exposed. */
 bool rs_switch_hides(const rs_tree *tree, int node, size_t *begin, size_t *end);

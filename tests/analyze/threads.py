@@ -370,6 +370,11 @@ for name, body in {
 }.items():
     kernel("written by others: " + name, body, {t: UNKNOWN for t in ("o[s]", "o[s[0]]", "o[s.x]") if t + " =" in body},
            parameters="global int *c, global float *o, int n")
+cuda("constant memory beside a function that is not there", "x[side * n + threadIdx.x] = other(x[n]); o[threadIdx.x + pair.b] = 2;",
+     {"x[side * n + threadIdx.x]": BESIDE, "o[threadIdx.x + pair.b]": {"approximated": False}},
+     before="struct two { int a, b; }; __constant__ int side; __constant__ two pair; extern __device__ float other(float x);")
+kernel("constant memory beside a function that is not there", "x[get_global_id(0)] = other(x[n]); o[side + get_global_id(0)] = 1;",
+       {"o[side + get_global_id(0)]": {"approximated": False}}, before="__constant int side = 5; float other(float x);")
 kernel("an element that nobody writes", "int s = c[0]; o[s] = 1; o[s + get_local_id(0)] = 2;", {"o[s]": {"approximated": False}},
        parameters="global int *c, global float *o, int n")
 
