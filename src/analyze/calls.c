@@ -110,9 +110,13 @@ bool rs_walk_is_harmless(const rs_walk *walk, int node)
     read_name(walk, node, name);
     bool function =
         !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_FunctionDecl;
-    return rs_function_is_housekeeping(name) || rs_function_only_reads(name) ||
-           rs_name_starts_with(name, "__builtin") ||
-           (function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0);
+    if (rs_function_is_housekeeping(name) || rs_function_only_reads(name) ||
+        rs_name_starts_with(name, "__builtin"))
+        return true;
+    const char *supplied = walk->program->supplied; /* these are declared nowhere */
+    if (rs_words_have(supplied, 0, strlen(supplied), name, strlen(name)))
+        return rs_name_starts_with(name, "__") || rs_function_is_arithmetic(name);
+    return function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0;
 }
 
 /* A FILE of the C library (or of prelude.c) is none of the program's arrays. */

@@ -62,7 +62,7 @@ bool rs_common_find(const rs_program *program, rs_common_list *found)
         if (name == NULL)
             return false;
         grown[found->count++] =
-            (rs_common){rs_cursor_key(NULL, declared), name, rs_variable_lasts(declared)};
+            (rs_common){rs_cursor_key(NULL, declared), name, rs_variable_is_open(declared)};
     }
     return true;
 }
@@ -80,6 +80,7 @@ void rs_contest_free(rs_contest *contest)
     free(contest->written);
     free(contest->loaded);
     free(contest->storing);
+    free(contest->leading);
     memset(contest, 0, sizeof *contest);
 }
 
@@ -122,17 +123,62 @@ static const rs_common *find_common(const rs_walk *walk, uint64_t key)
     return NULL;
 }
 
-static void add_variable(rs_walk *walk, uint64_t key)
+/* An array by its declaration and the rows that a pointer has passed; 0: none that is known. */
+static uint64_t array_of(const rs_walk *walk, const rs_value *value)
 {
+    if (value == NULL || value->kind != RS_VALUE_ADDRESS || value->lost || value->pointers > 0 ||
+        value->member[0] != '\0' || walk->unit->arrays[value->array].mixed > 0)
+        return 0;
+    const rs_array *array = &walk->unit->arrays[value->array];
+    uint64_t key = array->key ^ rs_name_hash(array->name);
+    return (key * 1099511628211u + (uint64_t)value->count) | 1;
+}
+
+static rs_leading *find_leading(const rs_walk *walk, uint64_t key)
+{
+    for (int i = 0; i < walk->contest->leading_count; i++)
+        if (walk->contest->leading[i].key == key)
+            return &walk->contest->leading[i];
+    return NULL;
+}
+
+static void add_leading(rs_walk *walk, uint64_t key, uint64_t array)
+{
+    rs_contest *contest = walk->contest;
+    rs_leading *known = find_leading(walk, key);
+    if (known != NULL) {
+        known->array = known->array == array ? array : 0;
+        return;
+    }
+    rs_leading *grown =
+        realloc(contest->leading, ((size_t)contest->leading_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        walk->no_memory = true;
+        return;
+    }
+    contest->leading = grown;
+    grown[contest->leading_count++] = (rs_leading){key, array, -1};
+}
+
+static void add_variable(rs_walk *walk, uint64_t key, uint64_t array)
+{
+    add_leading(walk, key, array);
     add(walk, &walk->contest->written, &walk->contest->written_count, key);
     walk->contest->variables = true;
 }
 
+void rs_walk_note_stored(rs_walk *walk, uint64_t key, const rs_value *value)
+{
+    const rs_common *common = find_common(walk, key);
+    if (!walk->unit->kernel || walk->contest->settled || common == NULL)
+        return;
+    bool own = key == common->key && !common->outlives; /* no other kernel has stored there */
+    add_variable(walk, common->key, own ? array_of(walk, value) : 0);
+}
+
 void rs_walk_note_written(rs_walk *walk, uint64_t key)
 {
-    if (!walk->unit->kernel || walk->contest->settled || find_common(walk, key) == NULL)
-        return;
-    add_variable(walk, root_of(walk, key));
+    rs_walk_note_stored(walk, key, NULL);
 }
 
 void rs_walk_note_all_written(rs_walk *walk, rs_stored stored)
@@ -143,7 +189,7 @@ void rs_walk_note_all_written(rs_walk *walk, rs_stored stored)
             if (walk->exposed->list[j].key == walk->common->list[i].key)
                 exposed = rs_stored_may_change(stored, walk->exposed->list[j].type);
         if (exposed)
-            add_variable(walk, walk->common->list[i].key);
+            add_variable(walk, walk->common->list[i].key, 0);
     }
 }
 
@@ -231,18 +277,38 @@ uint64_t rs_walk_stored_around(const rs_walk *walk, int array)
     return varies;
 }
 
+/* What is known of a pointer that some work-item has stored: where all lead to one array, that. */
+static rs_value contested_pointer(rs_walk *walk, uint64_t key, const char *name,
+                                  const rs_value *value)
+{
+    rs_value result = *value;
+    rs_leading *leading = find_leading(walk, key);
+    result.lost = leading == NULL || leading->array == 0 || leading->array != array_of(walk, value);
+    for (int i = 0; i < value->count && !result.lost; i++)
+        result.subscripts[i] = rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true);
+    result.approximated = true;
+    if (!result.lost)
+        leading->value = rs_walk_keep(walk, &result);
+    return result;
+}
+
+int rs_walk_settled(const rs_walk *walk, uint64_t key, int known)
+{
+    const rs_leading *leading = walk->contest->settled ? find_leading(walk, key) : NULL;
+    return leading != NULL && leading->array != 0 && leading->value >= 0 ? leading->value : known;
+}
+
 rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value)
 {
     const rs_common *common = find_common(walk, key);
+    const char *name = common != NULL ? common->name : "common";
     rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
     if (value->kind == RS_VALUE_ADDRESS) {
-        result = *value;
-        result.lost = true;
+        result = contested_pointer(walk, key, name, value);
     } else if (value->kind == RS_VALUE_POINTER) {
         result = rs_value_pointer(0);
     } else if (value->kind == RS_VALUE_NUMBER) {
-        result = rs_value_number(rs_walk_auxiliary(walk, common != NULL ? common->name : "common",
-                                                   result.depends, true, true));
+        result = rs_value_number(rs_walk_auxiliary(walk, name, result.depends, true, true));
     }
     result.approximated = true;
     result.carried_loop = value->carried_loop;

@@ -164,11 +164,28 @@ bool rs_variable_is_constant(CXCursor declared)
     return constant;
 }
 
+static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_CUDASharedAttr)
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+bool rs_variable_is_open(CXCursor declared)
+{
+    bool shared = false;
+    if (!rs_cursor_is_global(declared) && clang_Cursor_getStorageClass(declared) != CX_SC_Extern)
+        clang_visitChildren(declared, find_shared, &shared);
+    return rs_variable_lasts(declared) && !shared;
+}
+
 /* A name of what outlives its function and may be written. */
 static bool add_lasting(const rs_tree *tree, rs_exposed_list *found, int node)
 {
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    return clang_getCursorKind(declared) != CXCursor_VarDecl || !rs_variable_lasts(declared) ||
+    return clang_getCursorKind(declared) != CXCursor_VarDecl || !rs_variable_is_open(declared) ||
            rs_variable_is_constant(declared) || add(tree, found, node, true);
 }
 

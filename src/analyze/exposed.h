@@ -40,6 +40,10 @@ rs_stored rs_stored_of(CXType type);
 /* Whether a variable outlives its function. */
 bool rs_variable_lasts(CXCursor declared);
 
+/* The same, and functions that are not there may have it: all but a __shared__ one of a function.
+ */
+bool rs_variable_is_open(CXCursor declared);
+
 /* Whether no code of a kernel can write it: it is const, or lies in constant memory. */
 bool rs_variable_is_constant(CXCursor declared);
 

@@ -361,12 +361,12 @@ static rs_value load_variable(rs_walk *walk, const rs_location *place, int node,
         if (!walk->exhausted && !place->part)
             rs_walk_set(walk, place->key, &value);
     }
-    rs_value value = walk->values[known];
-    if (value.carried_loop >= 0) {
+    if (walk->values[known].carried_loop >= 0) {
         char *name = rs_walk_text(walk, node);
         rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
         free(name);
     }
+    rs_value value = walk->values[rs_walk_settled(walk, place->key, known)];
     value.carried_loop = -1;
     if (place->part || rs_kind_is_record(type.kind))
         value = rs_value_copy_of(walk, &value, place->key);
@@ -503,7 +503,6 @@ static void store_variable(rs_walk *walk, const rs_location *place, const rs_val
 {
     if (rs_walk_find(walk, place->key) < 0)
         keep_initial(walk, place, node);
-    rs_walk_note_written(walk, place->key);
     rs_value stored = stored_value(walk, value, node);
     if (place->part) {
         int known = rs_walk_find(walk, place->key);
@@ -516,6 +515,7 @@ static void store_variable(rs_walk *walk, const rs_location *place, const rs_val
         stored.lost = value->lost;
     }
     stored = rs_walk_view(walk, &stored, rs_node_type(walk->tree, node));
+    rs_walk_note_stored(walk, place->key, place->part ? NULL : &stored);
     if (place->part || rs_kind_is_record(rs_node_type(walk->tree, node).kind))
         write_arrays(walk, place->key, node);
     rs_walk_set(walk, place->key, &stored);

@@ -124,7 +124,7 @@ static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const c
     if (known >= 0) {
         if (walk->values[known].carried_loop >= 0)
             rs_walk_read_carried(walk, known, name, false);
-        rs_value value = walk->values[known];
+        rs_value value = walk->values[rs_walk_settled(walk, key, known)];
         value.carried_loop = -1;
         return value;
     }

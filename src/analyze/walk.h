@@ -202,6 +202,7 @@ rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
  * is not followed may write any, or that it loads from an array; whether that asks for a second.
  */
 void rs_walk_note_written(rs_walk *walk, uint64_t key);
+void rs_walk_note_stored(rs_walk *walk, uint64_t key, const rs_value *value); /* and what */
 void rs_walk_note_all_written(rs_walk *walk, rs_stored stored);
 void rs_walk_note_loaded(rs_walk *walk, int array);
 bool rs_walk_needs_another(rs_walk *walk);
@@ -210,6 +211,10 @@ bool rs_walk_needs_another(rs_walk *walk);
 bool rs_walk_is_contested(const rs_walk *walk, uint64_t key);
 bool rs_walk_array_is_contested(const rs_walk *walk, int array);
 rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value);
+
+/* The value of a variable, by its place among the walk's: of a pointer that a group has in common
+ * the one that leads to the array which all of them lead to. */
+int rs_walk_settled(const rs_walk *walk, uint64_t key, int known);
 
 /* The columns of the loops around the place that is walked which store to an array. */
 uint64_t rs_walk_stored_around(const rs_walk *walk, int array);

@@ -370,6 +370,18 @@ for name, body in {
 }.items():
     kernel("written by others: " + name, body, {t: UNKNOWN for t in ("o[s]", "o[s[0]]", "o[s.x]") if t + " =" in body},
            parameters="global int *c, global float *o, int n")
+kernel("a local pointer into one array", "global float *local p; p = o + n; barrier(1); p[get_local_id(0)] = x[get_global_id(0)];",
+       {"p[get_local_id(0)]": UNKNOWN, "x[get_global_id(0)]": BESIDE}, {"x": {"written": False}, "o": {"written": True}})
+kernel("a local pointer into two arrays", "global float *local p; p = n > 3 ? x : o; if (n > 5) p = x; barrier(1); p[get_local_id(0)] = 1;",
+       {}, {"x": {"written": True}, "o": {"written": True}})
+kernel("a local pointer into one of two arrays", "global float *local p; if (get_local_id(0)) p = x; else p = o; barrier(1); p[get_local_id(0)] = 1;",
+       {}, {"x": {"written": True}, "o": {"written": True}})
+cuda("a shared pointer that one sets", "__shared__ float *p; if (threadIdx.x == 0) p = o + n; __syncthreads(); p[threadIdx.x] = x[threadIdx.x];",
+     {}, {"x": {"written": False}, "o": {"written": True}})
+cuda("a function that is declared nowhere", "for (int i = 0; i < n; i++) { o[i * 64 + threadIdx.x + g] = 1; mystery(i); }",
+     {"o[i * 64 + threadIdx.x + g]": {"approximated": True, "exact": False}}, before="__device__ int g;")
+cuda("functions of the language that are declared nowhere", "__shared__ int s[4]; for (int i = 0; i < n; i++) { o[i * 64 + threadIdx.x + g] = __shfl_sync(-1, x[i], 0); __syncwarp(); }",
+     {"o[i * 64 + threadIdx.x + g]": BESIDE}, before="__device__ int g;")
 cuda("constant memory beside a function that is not there", "x[side * n + threadIdx.x] = other(x[n]); o[threadIdx.x + pair.b] = 2;",
      {"x[side * n + threadIdx.x]": BESIDE, "o[threadIdx.x + pair.b]": {"approximated": False}},
      before="struct two { int a, b; }; __constant__ int side; __constant__ two pair; extern __device__ float other(float x);")
