@@ -86,7 +86,9 @@ static bool vector_access(rs_walk *walk, const char *name, int node, const rs_va
     rs_value address = rs_walk_operate(walk, '+', &values[store ? 2 : 1], &offset);
     if (address.kind == RS_VALUE_ADDRESS)
         refer(walk, &address, node, lanes, !store, store, false);
-    *result = rs_value_unknown(rs_value_depends(walk, &address), true);
+    bool loads = !store && address.kind == RS_VALUE_ADDRESS;
+    *result = rs_value_unknown(
+        loads ? rs_walk_load_varies(walk, &address) : rs_value_depends(walk, &address), true);
     return true;
 }
 
@@ -105,7 +107,7 @@ static bool single_access(rs_walk *walk, const char *name, int node, const rs_va
         address = rs_walk_operate(walk, '+', &values[0], &values[1]);
     refer(walk, &address, node, 1, true, atomic, atomic);
     uint64_t varies = atomic ? rs_walk_anything(walk) : 0; /* each work-item's comes in turn */
-    *result = rs_value_unknown(rs_value_depends(walk, &address) | varies, true);
+    *result = rs_value_unknown(rs_walk_load_varies(walk, &address) | varies, true);
     return true;
 }
 

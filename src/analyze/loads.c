@@ -91,9 +91,7 @@ static uint64_t loaded_key(const rs_walk *walk, const char *name, int array)
     return key | 1;
 }
 
-/* What a loaded value varies with: its address, the loops that store there, and its work-item where
- * each has an array, where nobody knows which it is, and where others may write it. */
-static uint64_t load_varies(rs_walk *walk, const rs_value *address)
+uint64_t rs_walk_load_varies(rs_walk *walk, const rs_value *address)
 {
     const rs_array *array = &walk->unit->arrays[address->array];
     bool own = array->space == RS_SPACE_PRIVATE || (array->own && array->written);
@@ -119,7 +117,7 @@ static rs_value loaded_number(rs_walk *walk, const rs_value *address)
     if (address->member[0] != '\0')
         rs_text_format(&name, ".%s", address->member);
     bool exact = !name.failed && name.size < 100;
-    uint64_t depends = load_varies(walk, address);
+    uint64_t depends = rs_walk_load_varies(walk, address);
     rs_symbols *symbols = &walk->unit->symbols;
     int symbol = !exact ? -1
                         : rs_symbols_find_keyed(symbols, name.data, RS_SYMBOL_AUXILIARY,
@@ -395,7 +393,48 @@ static void read_exposed(rs_walk *walk, CXType type)
     }
 }
 
-rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
+/* Whether others may change what an expression names at any time: it is volatile, and no variable
+ * of the function's own that nothing else leads to. */
+static bool is_volatile(const rs_walk *walk, int node)
+{
+    if (clang_isVolatileQualifiedType(rs_node_type(walk->tree, node)) == 0)
+        return false;
+    int root = rs_root_name(walk->tree, node);
+    CXCursor declared = root < 0 ? clang_getNullCursor()
+                                 : clang_getCursorReferenced(walk->tree->nodes[root].cursor);
+    if (root < 0 || rs_variable_lasts(declared) ||
+        rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(declared)).kind))
+        return true;
+    uint64_t key = rs_cursor_key(walk, declared);
+    for (int i = 0; i < walk->exposed->count; i++)
+        if (walk->exposed->list[i].key == key)
+            return true;
+    for (int i = 0; i < walk->common->count; i++)
+        if (walk->common->list[i].key == key)
+            return true;
+    return false;
+}
+
+rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node)
+{
+    CXType type = rs_node_type(walk->tree, node);
+    if (rs_kind_is_array(type.kind) || !is_volatile(walk, node))
+        return *value;
+    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
+    if (value->kind == RS_VALUE_ADDRESS) {
+        result = *value;
+        result.lost = true;
+    } else if (value->kind == RS_VALUE_POINTER) {
+        result = rs_value_pointer(0);
+    } else if (integer) {
+        result = rs_value_number(rs_walk_auxiliary(walk, "volatile", result.depends, true, true));
+    }
+    result.approximated = true;
+    return result;
+}
+
+static rs_value load(rs_walk *walk, const rs_location *place, int node)
 {
     CXType type = rs_node_type(walk->tree, node);
     bool some = place->address.kind == RS_VALUE_POINTER && type.kind != CXType_Pointer;
@@ -428,13 +467,19 @@ rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
     if (integer)
         return loaded_number(walk, &address);
     if (!rs_kind_is_record(type.kind) || address.lost)
-        return rs_value_unknown(load_varies(walk, &address), true);
-    address.depends = load_varies(walk, &address);
+        return rs_value_unknown(rs_walk_load_varies(walk, &address), true);
+    address.depends = rs_walk_load_varies(walk, &address);
     address.kind = RS_VALUE_RECORD;
     address.key = 0;
     address.data = true;
     address.stores = walk->stores;
     return address;
+}
+
+rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node)
+{
+    rs_value value = load(walk, place, node);
+    return rs_walk_steady(walk, &value, node);
 }
 
 /* What a variable may keep: integers that are unknown get a symbol with the variable's name. */

@@ -156,6 +156,7 @@ rs_value rs_walk_variable(rs_walk *walk, int node)
         return rs_walk_load(walk, &place, node);
     rs_value value = read_key(walk, declared, key, name);
     CXType type = rs_node_type(walk->tree, node);
+    value = rs_walk_steady(walk, &value, node);
     return rs_kind_is_record(type.kind) ? rs_value_copy_of(walk, &value, key)
                                         : rs_walk_view(walk, &value, type);
 }

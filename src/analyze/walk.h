@@ -274,6 +274,11 @@ rs_location rs_walk_locate(rs_walk *walk, int node);
 
 /* loads.c */
 rs_value rs_walk_load(rs_walk *walk, const rs_location *place, int node);
+rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node); /* if not volatile */
+
+/* What a loaded value varies with: its address, the loops that store there, and its work-item where
+ * each has an array, where nobody knows which it is, and where others may write it. */
+uint64_t rs_walk_load_varies(rs_walk *walk, const rs_value *address);
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads);
 rs_value rs_walk_variable(rs_walk *walk, int node);

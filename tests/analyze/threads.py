@@ -382,6 +382,18 @@ cuda("a function that is declared nowhere", "for (int i = 0; i < n; i++) { o[i *
      {"o[i * 64 + threadIdx.x + g]": {"approximated": True, "exact": False}}, before="__device__ int g;")
 cuda("functions of the language that are declared nowhere", "__shared__ int s[4]; for (int i = 0; i < n; i++) { o[i * 64 + threadIdx.x + g] = __shfl_sync(-1, x[i], 0); __syncwarp(); }",
      {"o[i * 64 + threadIdx.x + g]": BESIDE}, before="__device__ int g;")
+kernel("a vector that is written", "int l = get_global_id(0); for (int i = 0; i < n; i++) { int4 q = vload4(0, v); o[q.x * 32 + l] = 1; vstore4(q + 1, 0, v); }",
+       {"o[q.x * 32 + l]": {"approximated": True, "exact": False}}, parameters="global int *v, global float *o, int n")
+kernel("a vector that nobody writes", "int l = get_global_id(0); for (int i = 0; i < n; i++) { int4 q = vload4(0, v); o[q.x * 32 + l] = 1; }",
+       {"o[q.x * 32 + l]": {"approximated": False}}, parameters="global int *v, global float *o, int n")
+for load in "__ldcg", "__ldg", "__ldcs":
+    cuda(load + " of what is written", "for (int i = 0; i < n; i++) { int q = %s(v); o[q * 32 + threadIdx.x] = 1; v[0] = i; }" % load,
+         {"o[q * 32 + threadIdx.x]": {"approximated": True, "exact": False}}, parameters="int *v, float *o, int n")
+cuda("volatile numbers", "volatile int k = threadIdx.x; o[flag[0] + threadIdx.x] = 1; x[f + threadIdx.x] = 1; o[k] = 2;",
+     {"o[flag[0] + threadIdx.x]": UNKNOWN, "x[f + threadIdx.x]": UNKNOWN, "o[k]": BESIDE}, before="__device__ volatile int f;",
+     parameters="volatile int *flag, float *x, float *o, int n")
+case("volatile numbers in C", "c", "volatile int F; void w(float *a, int n) { for (int i = 0; i < n; i++) a[F + i] = 1; }",
+     {"a[F + i]": {"approximated": True, "exact": False}})
 cuda("constant memory beside a function that is not there", "x[side * n + threadIdx.x] = other(x[n]); o[threadIdx.x + pair.b] = 2;",
      {"x[side * n + threadIdx.x]": BESIDE, "o[threadIdx.x + pair.b]": {"approximated": False}},
      before="struct two { int a, b; }; __constant__ int side; __constant__ two pair; extern __device__ float other(float x);")
