@@ -193,6 +193,54 @@ void rs_walk_note_all_written(rs_walk *walk, rs_stored stored)
     }
 }
 
+/*
+ * Pointers in a memory: those so many pointers deep, at some bytes in an element, or (-1) at any
+ * depth and any bytes; of memory 0 all that there are.
+ */
+static uint64_t pointers_of(uint64_t memory, int level, int64_t at)
+{
+    uint64_t key = memory == 0 ? 0 : (memory ^ (uint64_t)(level + 1) << 56) + (uint64_t)(at + 2);
+    return key * 0x9e3779b97f4a7c15u + 1;
+}
+
+static uint64_t stored_pointers(const rs_walk *walk, const rs_reference *r)
+{
+    uint64_t memory = r->anywhere ? 0 : walk->unit->arrays[r->array].memory;
+    bool whole = r->around || r->stored != RS_STORED_POINTER;
+    return pointers_of(memory, r->around ? -1 : r->pointers, whole ? -1 : r->member_offset);
+}
+
+enum { WAYS = 4 };
+
+/* The ways in which a pointer may be stored that lies at an address. */
+static void ways_of(const rs_walk *walk, const rs_value *address, uint64_t ways[WAYS])
+{
+    uint64_t memory = walk->unit->arrays[address->array].memory;
+    ways[0] = pointers_of(memory, address->pointers, address->member_offset);
+    ways[1] = pointers_of(memory, address->pointers, -1);
+    ways[2] = pointers_of(memory, -1, -1);
+    ways[3] = pointers_of(0, 0, 0);
+}
+
+bool rs_walk_pointer_changes(rs_walk *walk, const rs_value *address)
+{
+    const rs_contest *contest = walk->contest;
+    uint64_t ways[WAYS], varies = 0;
+    bool written = false;
+    ways_of(walk, address, ways);
+    for (int way = 0; way < WAYS && !contest->settled; way++)
+        add(walk, &walk->contest->loaded, &walk->contest->loaded_count, ways[way]);
+    for (int way = 0; way < WAYS && contest->settled; way++) {
+        written = written || has(contest->written, contest->written_count, ways[way]);
+        for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
+            for (int i = 0; i < contest->storing_count; i++)
+                if (contest->storing[i].loop == loop && contest->storing[i].memory == ways[way])
+                    varies |=
+                        rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    }
+    return written || (varies & ~rs_value_depends(walk, address)) != 0;
+}
+
 void rs_walk_note_loaded(rs_walk *walk, int array)
 {
     if (!walk->contest->settled)
@@ -201,10 +249,9 @@ void rs_walk_note_loaded(rs_walk *walk, int array)
 }
 
 /* The loops around a store to what is loaded somewhere, too. */
-static void add_storing(rs_walk *walk, const rs_reference *r)
+static void add_storing(rs_walk *walk, const rs_reference *r, uint64_t memory)
 {
     rs_contest *contest = walk->contest;
-    uint64_t memory = r->anywhere ? 0 : walk->unit->arrays[r->array].memory;
     if (!r->written || (memory != 0 && !has(contest->loaded, contest->loaded_count, memory)))
         return;
     for (int loop = r->loop; loop >= 0; loop = walk->unit->loops[loop].parent) {
@@ -224,6 +271,23 @@ static void add_storing(rs_walk *walk, const rs_reference *r)
     }
 }
 
+/* Of what it stores, and of the pointers among that. */
+static void add_stores(rs_walk *walk, const rs_reference *r)
+{
+    const rs_array *array = &walk->unit->arrays[r->array];
+    rs_contest *contest = walk->contest;
+    add_storing(walk, r, r->anywhere ? 0 : array->memory);
+    if (!r->written || !rs_stored_may_change(r->stored, RS_STORED_POINTER))
+        return;
+    uint64_t pointers = stored_pointers(walk, r);
+    add_storing(walk, r, pointers);
+    if (walk->unit->kernel && array->space != RS_SPACE_PRIVATE &&
+        has(contest->loaded, contest->loaded_count, pointers)) {
+        add(walk, &contest->written, &contest->written_count, pointers);
+        contest->pointers = true;
+    }
+}
+
 bool rs_walk_needs_another(rs_walk *walk)
 {
     rs_contest *contest = walk->contest;
@@ -232,7 +296,7 @@ bool rs_walk_needs_another(rs_walk *walk)
     if (contest->settled)
         return false;
     for (int i = 0; i < unit->reference_count && contest->loaded_count > 0; i++)
-        add_storing(walk, &unit->references[i]);
+        add_stores(walk, &unit->references[i]);
     if (!unit->kernel)
         return contest->storing_count > 0;
     for (int i = 0; i < unit->reference_count; i++)
@@ -245,6 +309,7 @@ bool rs_walk_needs_another(rs_walk *walk)
         add(walk, &contest->written, &contest->written_count, array->memory);
         needed = needed || has(contest->loaded, contest->loaded_count, array->memory);
     }
+    needed = needed || contest->pointers || contest->storing_count > 0;
     return needed || (contest->anywhere && contest->loaded_count > 0);
 }
 

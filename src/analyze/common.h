@@ -49,6 +49,7 @@ typedef struct {
     rs_leading *leading;
     int leading_count;
     bool anywhere;  /* it stores through pointers that may lead into any array */
+    bool pointers;  /* it stores pointers that it loads */
     bool variables; /* some of what it writes are variables */
     bool settled;   /* this is the second walk */
 } rs_contest;

@@ -43,6 +43,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
     r->loose = address->loose;
     r->loop = walk->loop;
     r->order = walk->order++;
+    r->stored = (int)rs_stored_of(type);
     r->guarded = walk->guards > 0;
     r->approximated = address->approximated;
     r->understood = !address->lost;
@@ -75,7 +76,7 @@ static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType typ
     array->memory = (memory ^ (uint64_t)(address->member_offset + 1) << 48) * 1099511628211u;
     for (int i = 0; many && i < address->count; i++)
         value.subscripts[value.count++] = address->subscripts[i];
-    value.lost = address->lost;
+    value.lost = address->lost || rs_walk_pointer_changes(walk, address);
     value.approximated = address->approximated;
     rs_value_follow(&value, type);
     return value;
@@ -458,6 +459,7 @@ static rs_value load(rs_walk *walk, const rs_location *place, int node)
     if (type.kind == CXType_Pointer && address.member[0] != '\0')
         return pointed_array(walk, &address, type);
     if (type.kind == CXType_Pointer) {
+        address.lost = address.lost || rs_walk_pointer_changes(walk, &address);
         rs_value_follow(&address, type);
         return address;
     }

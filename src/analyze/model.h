@@ -58,6 +58,7 @@ typedef struct {
     int path;                            /* leading subscripts that say which pointer was loaded */
     int pointers;                        /* that were loaded on the way */
     bool loose;                          /* it may have left its row */
+    int stored;                          /* what a store there may change, an rs_stored */
     bool loads_pointer;                  /* what is read is a pointer, which is followed */
     char *member;                 /* "x" or "pos.x" of an element that is a record, or NULL */
     int64_t member_offset, width; /* bytes in the element that are touched */

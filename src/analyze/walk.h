@@ -205,6 +205,10 @@ void rs_walk_note_written(rs_walk *walk, uint64_t key);
 void rs_walk_note_stored(rs_walk *walk, uint64_t key, const rs_value *value); /* and what */
 void rs_walk_note_all_written(rs_walk *walk, rs_stored stored);
 void rs_walk_note_loaded(rs_walk *walk, int array);
+
+/* Whether the pointer that lies at an address, and is loaded, may be another one in each iteration
+ * of a loop around, or by what another work-item stores. */
+bool rs_walk_pointer_changes(rs_walk *walk, const rs_value *address);
 bool rs_walk_needs_another(rs_walk *walk);
 
 /* Whether other work-items may write a variable or an array; what is then known of a value. */

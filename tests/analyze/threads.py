@@ -394,6 +394,16 @@ cuda("volatile numbers", "volatile int k = threadIdx.x; o[flag[0] + threadIdx.x]
      parameters="volatile int *flag, float *x, float *o, int n")
 case("volatile numbers in C", "c", "volatile int F; void w(float *a, int n) { for (int i = 0; i < n; i++) a[F + i] = 1; }",
      {"a[F + i]": {"approximated": True, "exact": False}})
+CURSOR = "struct W { float *p; int n; }; "
+LOST = {"classes": "unknown"}
+for name, text, source in (
+        ("a cursor in a structure", "w->p[0]", "void f(struct W *w, float *x, int n) { for (int i = 0; i < n; i++) { w->p[0] = x[i]; w->p += 4; } }"),
+        ("a cursor behind a pointer", "q[0]", "void f(float **pp, int n) { for (int i = 0; i < n; i++) { float *q = *pp; q[0] = 1; *pp = q + 1; } }")):
+    case(name, "c", CURSOR + source, {text: LOST})
+case("rows that a loop makes", "c", "void *malloc(unsigned long); void f(float **m, int n) { for (int i = 0; i < n; i++) { m[i] = malloc(4 * n); "
+     "for (int j = 0; j < n; j++) m[i][j] = 0; } }", {"m[i][j]": {"matrix": [["1", "0"], ["0", "1"]]}})
+case("rows and members that stay", "c", CURSOR + "void f(float **m, struct W *w, int n) { for (int i = 0; i < n; i++) { w->n += 1; m[0][i] = 0; w->p[i] = 1; } }",
+     {"m[0][i]": {"approximated": False}, "w->p[i]": {"matrix": [["1"]], "approximated": False}})
 cuda("constant memory beside a function that is not there", "x[side * n + threadIdx.x] = other(x[n]); o[threadIdx.x + pair.b] = 2;",
      {"x[side * n + threadIdx.x]": BESIDE, "o[threadIdx.x + pair.b]": {"approximated": False}},
      before="struct two { int a, b; }; __constant__ int side; __constant__ two pair; extern __device__ float other(float x);")
