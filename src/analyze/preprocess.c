@@ -337,9 +337,11 @@ static restride_status preprocess(const preprocessing *p, rs_text *words, size_t
                             .file = p->request->file,
                             .options = p->options,
                             .comments = p->request->output,
-                            .beside = p->request->language != RS_LANGUAGE_OPENCL,
+                            .beside = p->request->language != RS_LANGUAGE_OPENCL ? RS_BESIDE_ALONE
+                                                                                 : RS_BESIDE_FIRST,
                             .host = p->request->output && p->request->language == RS_LANGUAGE_C,
                             .stays = p->request->output ? stays : NULL,
+                            .quoted_stay = true,
                             .context = p->includes,
                             .definitions = array,
                             .definition_count = count};
@@ -374,7 +376,11 @@ static restride_status define(const preprocessing *p, rs_text *words, size_t *co
     own.preprocessor_count = p->includes->folders;
     const rs_flat_request request = {.source = p->request->source,
                                      .file = p->request->file,
-                                     .beside = true,
+                                     .beside = RS_BESIDE_ALONE,
+                                     .host = true,
+                                     .stays = stays,
+                                     .quoted_stay = true,
+                                     .context = p->includes,
                                      .options = &own,
                                      .definitions = array,
                                      .definition_count = *count};

@@ -4,6 +4,7 @@
 
 #include "base/child.h"
 #include "base/text.h"
+#include "source/beside.h"
 #include "source/output.h"
 #include "source/words.h"
 
@@ -11,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+/* Stands before the name of a header that macros make. */
+#define NAME_MARK "restride_header"
 
 static const char memory_subject[] = "a preprocessed source";
 
@@ -62,29 +65,6 @@ static char *included_name(const char *line, char open, char close, const char *
     return strndup(c + 1, length - 1);
 }
 
-bool rs_flat_add_quoted(rs_text *input, const rs_flat_request *request, const char *line,
-                        size_t length)
-{
-    const char *slash = strrchr(request->file, '/'), *tail = line;
-    if (!request->beside || slash == NULL || strchr(request->file, '"') != NULL)
-        return false;
-    char *name = included_name(line, '"', '"', &tail);
-    if (name == NULL || name[0] == '/') {
-        free(name);
-        return false;
-    }
-    rs_text path = RS_TEXT_EMPTY;
-    rs_text_format(&path, "%.*s%s", (int)(slash + 1 - request->file), request->file, name);
-    if (!path.failed && access(path.data, R_OK) == 0)
-        rs_text_format(input, "#include \"%s\"", path.data);
-    else /* in the folders of the options, not in the one that cpp is in */
-        rs_text_format(input, "#include <%s>", name);
-    rs_text_add(input, tail, length - (size_t)(tail - line));
-    rs_text_free(&path);
-    free(name);
-    return true;
-}
-
 void rs_flat_add_include(rs_text *input, const char *name)
 {
     rs_text_format(input, RS_INCLUDE_MARK " \"<%s>\"", name);
@@ -119,9 +99,9 @@ static size_t without_flags(const char *line, size_t length)
 
 /* The text for cpp: the source under the user's file name, with the marks for "#pragma unroll" and
  * for the headers that are left to the compiler. */
-static void write_input(rs_text *input, const rs_flat_request *request)
+static void write_input(rs_text *input, const rs_flat_request *request, const char *source)
 {
-    const char *source = request->source, *file = request->file, *appendix = request->appendix;
+    const char *file = request->file, *appendix = request->appendix;
     rs_text_add_string(input, RS_SOURCE_MARK "\n# 1 ");
     rs_quote_file(input, file);
     rs_text_add_string(input, "\n");
@@ -132,8 +112,7 @@ static void write_input(rs_text *input, const rs_flat_request *request)
         if (!continued && is_unroll(line, &tail)) {
             rs_text_add_string(input, RS_UNROLL_MARK);
             rs_text_add(input, tail, length - (size_t)(tail - line));
-        } else if (continued || (!write_include(input, request, line, length) &&
-                                 !rs_flat_add_quoted(input, request, line, length))) {
+        } else if (continued || !write_include(input, request, line, length)) {
             rs_text_add(input, line, continued ? length : without_flags(line, length));
         }
         rs_text_add_string(input, "\n");
@@ -346,12 +325,74 @@ static restride_status find_text(rs_flat *flat, const rs_text *input,
     return status;
 }
 
+/* ---- headers beside the source ---- */
+
+/* What cpp makes of the macros in a directive whose source is written up to it; NULL: no name in
+ * quotes, or it does not come so far. */
+static restride_status expand_name(const rs_flat_request *request, const rs_text *before,
+                                   const rs_include *directive, char **name)
+{
+    rs_text text = RS_TEXT_EMPTY, input = RS_TEXT_EMPTY;
+    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
+    rs_flat_request shorter = *request;
+    shorter.appendix = NULL;
+    rs_text_add(&text, before->data, before->size);
+    rs_text_add_string(&text, "\n" NAME_MARK " ");
+    rs_text_add(&text, request->source + directive->name, directive->end - directive->name);
+    if (!text.failed)
+        write_input(&input, &shorter, text.data);
+    int exit_status = 0;
+    restride_status status = text.failed || input.failed ? rs_fail_memory(memory_subject)
+                                                         : run_cpp("-dD", false, &input, request,
+                                                                   &output, &errors, &exit_status);
+    const char *mark =
+        status == RESTRIDE_OK && output.size > 0 ? strstr(output.data, "\n" NAME_MARK " ") : NULL;
+    const char *open = mark == NULL ? NULL : skip_blanks(mark + strlen("\n" NAME_MARK " "));
+    *name = open != NULL && *open == '"' ? strndup(open + 1, strcspn(open + 1, "\"\n")) : NULL;
+    rs_text_free(&text);
+    rs_text_free(&input);
+    rs_text_free(&output);
+    rs_text_free(&errors);
+    return status;
+}
+
+restride_status rs_flat_write_source(rs_text *text, const rs_flat_request *asked)
+{
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    rs_flat_request request = *asked;
+    request.source += starts_with(asked->source, byte_order_mark) ? strlen(byte_order_mark) : 0;
+    const char *source = request.source;
+    size_t at = 0, position = 0;
+    rs_include directive;
+    restride_status status = RESTRIDE_OK;
+    rs_text_add_string(text, "");
+    while (request.beside != RS_BESIDE_NOTHING && strchr(request.file, '/') != NULL &&
+           status == RESTRIDE_OK && rs_include_next(source, &position, &directive)) {
+        char *name = NULL;
+        rs_text_add(text, source + at, directive.hash - at);
+        at = directive.hash;
+        if (directive.quoted)
+            name = strndup(source + directive.name + 1, directive.end - directive.name - 2);
+        else
+            status = expand_name(&request, text, &directive, &name);
+        if (name != NULL && rs_include_write(text, &request, name, strlen(name), &directive))
+            at = directive.end;
+        free(name);
+    }
+    rs_text_add_string(text, source + at);
+    return status == RESTRIDE_OK && text->failed ? rs_fail_memory(memory_subject) : status;
+}
+
 restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request)
 {
     memset(flat, 0, sizeof *flat);
-    rs_text input = RS_TEXT_EMPTY;
-    write_input(&input, request);
-    restride_status status = input.failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
+    rs_text input = RS_TEXT_EMPTY, source = RS_TEXT_EMPTY;
+    restride_status status = rs_flat_write_source(&source, request);
+    if (status == RESTRIDE_OK)
+        write_input(&input, request, source.data);
+    rs_text_free(&source);
+    if (status == RESTRIDE_OK && input.failed)
+        status = rs_fail_memory(memory_subject);
     if (status == RESTRIDE_OK)
         status = find_unknown(flat, &input, request);
     if (status == RESTRIDE_OK && flat->failure == NULL)

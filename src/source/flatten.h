@@ -12,6 +12,7 @@
 #ifndef RS_SOURCE_FLATTEN_H
 #define RS_SOURCE_FLATTEN_H
 
+#include "base/text.h"
 #include "source/options.h"
 
 #include <stdbool.h>
@@ -46,6 +47,13 @@ typedef struct {
     size_t failure_line;
 } rs_flat;
 
+/* Where a header in quotes is looked for, before the folders of the options. */
+typedef enum {
+    RS_BESIDE_NOTHING, /* in the working directory, where a source has no folder */
+    RS_BESIDE_FIRST,   /* beside the file, and then in the working directory */
+    RS_BESIDE_ALONE    /* beside the file, as compilers of C and C++ do */
+} rs_beside;
+
 typedef struct {
     const char *source, *file;
     const rs_options *options;
@@ -54,11 +62,12 @@ typedef struct {
     size_t definition_count;
     const char *appendix; /* text to read behind the source, in the same way; or NULL */
     bool comments;        /* keep them in `shown` */
-    bool beside;          /* headers in quotes are looked for beside the file, as compilers do */
-    bool host;            /* for the compiler of this machine: what it predefines is known */
+    rs_beside beside;
+    bool host; /* for the compiler of this machine: what it predefines is known */
     /* Whether #include <name> is left in `shown`, for the compiler; `text` has blanks then. NULL:
      * none is. */
     bool (*stays)(void *context, const char *name);
+    bool quoted_stay; /* the same is asked about #include "name" where it is not beside the file */
     void *context;
 } rs_flat_request;
 
@@ -66,10 +75,8 @@ typedef struct {
  * could be run. */
 restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request);
 
-/* Writes a line #include "name" of the source as cpp, which does not know the source's folder, is
- * to read it; false for other lines, and where it stays as it is. */
-bool rs_flat_add_quoted(rs_text *input, const rs_flat_request *request, const char *line,
-                        size_t length);
+/* Writes the source for cpp: without a byte order mark, and with paths for headers in quotes. */
+restride_status rs_flat_write_source(rs_text *text, const rs_flat_request *request);
 
 /* Writes the line of a header that is left to the compiler, as cpp is to read it. */
 void rs_flat_add_include(rs_text *input, const char *name);

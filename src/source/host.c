@@ -179,20 +179,12 @@ static reader read_from(const rs_text *text)
 
 /* ---- comparison ---- */
 
-static void write_source(const rs_flat_request *request, rs_text *input)
+static restride_status write_source(const rs_flat_request *request, rs_text *input)
 {
     rs_text_add_string(input, "# 1 ");
     rs_quote_file(input, request->file);
     rs_text_add_string(input, "\n");
-    const char *cursor = request->source, *line;
-    size_t length;
-    bool continued = false;
-    while ((line = rs_line_next(&cursor, &length)) != NULL) {
-        if (continued || !rs_flat_add_quoted(input, request, line, length))
-            rs_text_add(input, line, length);
-        rs_text_add_string(input, "\n");
-        continued = length > 0 && line[length - 1] == '\\';
-    }
+    return rs_flat_write_source(input, request);
 }
 
 /* The flat text with a marker at each of its places. */
@@ -299,9 +291,8 @@ restride_status rs_host_compare(rs_host_comparison *found, const rs_flat *flat,
     *found = (rs_host_comparison){.headers = RS_TEXT_EMPTY};
     rs_text input[2] = {RS_TEXT_EMPTY, RS_TEXT_EMPTY}, output[2] = {RS_TEXT_EMPTY, RS_TEXT_EMPTY};
     rs_text errors = RS_TEXT_EMPTY;
-    restride_status status = RESTRIDE_OK;
     bool readable = true;
-    write_source(request, &input[0]);
+    restride_status status = write_source(request, &input[0]);
     write_flat(flat, &input[1]);
     for (int i = 0; i < 2 && status == RESTRIDE_OK && readable; i++) {
         int exit_status = 0;
@@ -393,8 +384,9 @@ restride_status rs_host_define(const rs_flat *flat, const rs_flat_request *reque
 {
     rs_text input = RS_TEXT_EMPTY, output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
     int exit_status = 0;
-    write_source(request, &input);
-    restride_status status = run(request, "-dM", &input, &output, &errors, &exit_status);
+    restride_status status = write_source(request, &input);
+    if (status == RESTRIDE_OK)
+        status = run(request, "-dM", &input, &output, &errors, &exit_status);
     for (size_t i = 0; status == RESTRIDE_OK && exit_status == 0 && i < flat->unknown_count; i++) {
         const rs_unknown_macro *macro = &flat->unknown[i];
         size_t length;

@@ -185,6 +185,12 @@ printf '#include <stdio.h>\n#include "folder.h"\n#include "only_far.h"\nint main
 expect 0 "$restride" analyze --apply layout there/main.c -o new.c -- -Ifar
 expect 0 "$cc" -o new new.c
 [ "$(./new)" = '5 1' ] || complain "headers of other folders are read: $(./new)"
+for header in '/* own */ "folder.h"' FOLDER_H; do
+    printf '#include <stdio.h>\n#define FOLDER_H "folder.h"\n#include %s\nint main(void) { return printf("%%d\\n", FOLDER) < 0; }\n' "$header" >there/main.c
+    expect 0 "$restride" analyze --apply layout there/main.c -o new.c
+    expect 0 "$cc" -o new new.c
+    [ "$(./new)" = 5 ] || complain "#include $header reads a header of another folder"
+done
 
 # Headers of CUDA's stay where they are found, and others are read.
 mkdir -p cuda
@@ -215,4 +221,8 @@ double declared(int n, int m, float g[n][m]) { return g[2][3]; }
 expect 0 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c
 says out 'g .line 4.: kept: case_'$count'.c:4: g is a parameter of a function that a header declares'
 expect 0 "$cc" -w -o new new.c
+
+# A byte order mark is none of the source.
+same $'\xEF\xBB\xBF'"$std"'
+#define VALUE 1'
 finish
