@@ -103,10 +103,10 @@ static restride_status ask(const json_t *request, const json_t *analysis, json_t
 {
     const bool cuda = strcmp(string_of(analysis, "language"), "CUDA C") == 0;
     json_t *question = json_pack(
-        "{s:O, s:O, s:O, s:s, s:b, s:O, s:O}", "source", json_object_get(request, "source"), "file",
-        json_object_get(request, "file"), "options", json_object_get(request, "options"),
-        "language", cuda ? "cuda" : "opencl", "assume_undefined", 1, "layouts", layouts, "records",
-        records);
+        "{s:O, s:O, s:O, s:s, s:b, s:b, s:O, s:O}", "source", json_object_get(request, "source"),
+        "file", json_object_get(request, "file"), "options", json_object_get(request, "options"),
+        "language", cuda ? "cuda" : "opencl", "assume_undefined", 1, "beside", 1, "layouts",
+        layouts, "records", records);
     if (question == NULL)
         return rs_fail_memory("a question to the rewriter");
     restride_status status = rs_rewrite(question, reply);

@@ -327,11 +327,11 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
-    json_t *request = json_pack("{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b}", "source", text,
-                                "file", rs_json_string(s->file), "options", rs_json_string(options),
-                                "layouts", s->layouts, "records", s->records, "macros",
-                                is_cuda(s->file) ? usual_cuda_macros() : usual_macros(),
-                                "assume_undefined", 1, "comments", 1, "soa", 1);
+    json_t *request = json_pack(
+        "{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b, s:b}", "source", text, "file",
+        rs_json_string(s->file), "options", rs_json_string(options), "layouts", s->layouts,
+        "records", s->records, "macros", is_cuda(s->file) ? usual_cuda_macros() : usual_macros(),
+        "assume_undefined", 1, "comments", 1, "soa", 1, "beside", 1);
     if (request != NULL && is_cuda(s->file))
         json_object_set_new(request, "language", json_string("cuda"));
     if (request != NULL && json_object_size(s->references) > 0)

@@ -317,6 +317,14 @@ static bool all_stay(void *context, const char *name)
     return true;
 }
 
+/* A program's sources have no folder for OpenCL, whose compilers look in the working directory. */
+static rs_beside where_beside(const rs_rewriting *r)
+{
+    if (!json_is_true(json_object_get(r->request, "beside")))
+        return RS_BESIDE_NOTHING;
+    return is_cuda(r) ? RS_BESIDE_ALONE : RS_BESIDE_FIRST;
+}
+
 /* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
 restride_status rs_read_source(rs_rewriting *r, bool *stopped)
 {
@@ -357,6 +365,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
                                      .appendix = appendix.data,
                                      .comments =
                                          json_is_true(json_object_get(r->request, "comments")),
+                                     .beside = where_beside(r),
                                      .stays = is_cuda(r) ? all_stay : NULL};
     status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
