@@ -4,6 +4,7 @@
  */
 #include "analyze/preprocess.h"
 
+#include "analyze/conditions.h"
 #include "base/text.h"
 #include "source/host.h"
 #include "source/words.h"
@@ -17,15 +18,18 @@ enum { HEADER_LIMIT = 60, ROUND_LIMIT = 12 };
 /* ---- what is predefined ---- */
 
 /* The macros that compilers of a language predefine. */
-static char *const opencl_macros[] = {"-D__OPENCL_VERSION__=120", "-D__OPENCL_C_VERSION__=120",
-                                      "-DCL_VERSION_1_0=100",     "-DCL_VERSION_1_1=110",
-                                      "-DCL_VERSION_1_2=120",     "-D__ENDIAN_LITTLE__=1",
-                                      "-D__IMAGE_SUPPORT__=1",    "-Dcl_khr_fp64=1"};
-static char *const cuda_macros[] = {"-D__CUDACC__=1", "-D__NVCC__=1", "-D__cplusplus=201402L",
+static char *const opencl_macros[] = {
+    "-U__STDC_VERSION__",    "-D__OPENCL_VERSION__=120", "-D__OPENCL_C_VERSION__=120",
+    "-DCL_VERSION_1_0=100",  "-DCL_VERSION_1_1=110",     "-DCL_VERSION_1_2=120",
+    "-D__ENDIAN_LITTLE__=1", "-D__IMAGE_SUPPORT__=1",    "-Dcl_khr_fp64=1"};
+static char *const cuda_macros[] = {"-U__STDC_VERSION__", "-D__linux__=1", "-D__unix__=1",
+                                    "-D__CUDACC__=1",     "-D__NVCC__=1",  "-D__cplusplus=201402L",
                                     "-D__CUDA_ARCH__=700"};
 static char *const c_macros[] = {"-D__STDC__=1", "-D__x86_64__=1", "-D__linux__=1", "-D__unix__=1"};
 
-static void set_definitions(rs_flat_request *flat, rs_language language)
+/* Those of a language behind what else is known; the caller frees the array. */
+static char **set_definitions(rs_language language, char *const *others, size_t other_count,
+                              size_t *number)
 {
     static const struct {
         char *const *macros;
@@ -33,8 +37,14 @@ static void set_definitions(rs_flat_request *flat, rs_language language)
     } tables[] = {{c_macros, sizeof c_macros / sizeof c_macros[0]},
                   {opencl_macros, sizeof opencl_macros / sizeof opencl_macros[0]},
                   {cuda_macros, sizeof cuda_macros / sizeof cuda_macros[0]}};
-    flat->definitions = tables[language].macros;
-    flat->definition_count = tables[language].count;
+    size_t count = tables[language].count;
+    char **all = malloc((count + other_count + 1) * sizeof *all);
+    for (size_t i = 0; all != NULL && i < other_count; i++)
+        all[i] = others[i];
+    for (size_t i = 0; all != NULL && i < count; i++)
+        all[other_count + i] = tables[language].macros[i];
+    *number = other_count + count;
+    return all;
 }
 
 /* ---- headers ---- */
@@ -222,20 +232,6 @@ static void free_includes(includes *all)
 
 static const char device_macro[] = "__CUDA_ARCH__";
 
-/* The first line of a text with a directive that has a word; 0 for none. */
-static size_t find_directive(const char *text, const char *word)
-{
-    const char *line;
-    size_t length, number = 0;
-    while ((line = rs_line_next(&text, &length)) != NULL) {
-        size_t at = strspn(line, " \t");
-        number++;
-        if (line[at] == '#' && rs_words_have(line, at, length, word, strlen(word)))
-            return number;
-    }
-    return 0;
-}
-
 /* A source is compiled once for the device and once for the host, and is written only once. */
 static void refuse_device_macro(rs_program *program, const rs_program_request *request)
 {
@@ -243,20 +239,31 @@ static void refuse_device_macro(rs_program *program, const rs_program_request *r
     bool asked = false;
     for (size_t i = 0; i < flat->unknown_count; i++)
         asked = asked || strcmp(flat->unknown[i].name, device_macro) == 0;
-    size_t line = asked ? find_directive(request->source, device_macro) : 0;
     const char *file = request->file;
-    for (size_t i = 0; asked && line == 0 && i < flat->file_count; i++) {
-        rs_text text = RS_TEXT_EMPTY;
-        if (flat->is_read[i] && rs_text_read_file(&text, flat->files[i]) == RESTRIDE_OK) {
-            line = find_directive(text.data, device_macro);
-            file = flat->files[i];
-        }
-        rs_text_free(&text);
-    }
+    size_t line = asked ? rs_conditions_find(flat, request, device_macro, &file) : 0;
     if (asked)
         set_reason(&program->differs, file, line,
                    "The source cannot be written again: ", device_macro,
                    " chooses other lines for the device than for the host.");
+}
+
+/* What another compiler of the language may define otherwise. */
+static restride_status refuse_conditions(rs_program *program, const rs_program_request *request,
+                                         const rs_flat_request *flat)
+{
+    char *name = NULL;
+    restride_status status = rs_conditions_check(&program->flat, flat, request, &name);
+    if (name != NULL) {
+        const char *file;
+        size_t line = rs_conditions_find(&program->flat, request, name, &file);
+        set_reason(&program->differs, file, line, "The source cannot be written again: ", name,
+                   strncmp(name, "__has_", strlen("__has_")) == 0
+                       ? " asks for what the preprocessor here does not know."
+                       : " may be defined by the compiler or its headers, and chooses lines; give "
+                         "its value behind --, with -D, or -U where it is not defined.");
+    }
+    free(name);
+    return status;
 }
 
 /* ---- all of it ---- */
@@ -346,15 +353,26 @@ static restride_status preprocess(const preprocessing *p, rs_text *words, size_t
                             .definitions = array,
                             .definition_count = count};
     bool twice = p->request->output && p->request->language == RS_LANGUAGE_CUDA;
-    if (!flat.host)
-        set_definitions(&flat, p->request->language);
-    if (twice)
+    char **known = NULL;
+    if (status == RESTRIDE_OK && !flat.host) {
+        known = set_definitions(p->request->language, array, count, &flat.definition_count);
+        flat.definitions = known;
+        status = known == NULL ? rs_fail_memory("a source") : RESTRIDE_OK;
+    }
+    if (twice && status == RESTRIDE_OK)
         flat.definition_count--; /* device_macro, which is the last */
     if (status == RESTRIDE_OK)
         status = flatten(p->program, p->request, &flat, source, p->options, p->headers, p->notes);
-    *same = true;
+    if (!flat.host) {
+        free(p->program->differs);
+        p->program->differs = NULL;
+    }
     if (status == RESTRIDE_OK && twice)
         refuse_device_macro(p->program, p->request);
+    if (status == RESTRIDE_OK && known != NULL && p->request->output &&
+        p->program->flat.failure == NULL && p->program->differs == NULL)
+        status = refuse_conditions(p->program, p->request, &flat);
+    *same = !twice || p->program->flat.unknown_count == 0;
     if (status == RESTRIDE_OK && flat.host && p->program->flat.failure == NULL) {
         rs_options own = *p->options;
         own.preprocessor_count = p->includes->folders;
@@ -364,6 +382,7 @@ static restride_status preprocess(const preprocessing *p, rs_text *words, size_t
         status = compare(p->program, &flat, same);
     }
     free(source);
+    free(known);
     free(array);
     return status;
 }
@@ -371,6 +390,8 @@ static restride_status preprocess(const preprocessing *p, rs_text *words, size_t
 /* Names that headers define and conditions ask for. */
 static restride_status define(const preprocessing *p, rs_text *words, size_t *count)
 {
+    if (p->request->language == RS_LANGUAGE_CUDA)
+        return rs_conditions_define(&p->program->flat, words, count);
     char **array = split_words(words, *count);
     rs_options own = *p->options;
     own.preprocessor_count = p->includes->folders;
@@ -396,7 +417,7 @@ restride_status rs_preprocess(rs_program *program, const rs_program_request *req
 {
     includes all = {request, options, options->preprocessor_count, NULL, NULL, 0};
     rs_text words = RS_TEXT_EMPTY;
-    size_t count = rs_host_select(options->rest, &words);
+    size_t count = request->language == RS_LANGUAGE_C ? rs_host_select(options->rest, &words) : 0;
     const preprocessing p = {program, request, options, headers, notes, &all, count};
     bool same = true;
     if (request->output && options->refused != NULL) {

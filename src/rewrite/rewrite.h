@@ -37,8 +37,8 @@
  *                          defined there", or true for "defined there", as whatever
  *   header        bool     write a header for the host program too
  *   comments      bool     keep the comments in the new source
- *   beside        bool     `file` has a folder: headers in quotes are looked for there first, and in
- *                          CUDA C++ never in the working directory
+ *   beside        bool     `file` has a folder: headers in quotes are looked for there first, in
+ *                          CUDA C++ not in the working directory
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
  *                          defined
  *

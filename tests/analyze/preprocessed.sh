@@ -212,6 +212,70 @@ expect 1 "$restride" analyze --apply layout indirect.cu -o new.c
 says err 'sides.cu:3: The source cannot be written again: __CUDA_ARCH__ chooses other lines'
 expect 0 "$restride" analyze --apply layout sides.cu -o new.c -- -D__CUDA_ARCH__=800
 
+# Conditions of CUDA and OpenCL C have answers where all compilers of the language agree.
+cuda='// restride: grid g[n][m]
+__global__ void k(int n, int m, float *g, float *o) { int i = threadIdx.x; for (int j = 0; j < m; j++) o[i] += g[i * m + j] + VALUE; }'
+opencl='// restride: grid g[n][m]
+__kernel void k(int n, int m, __global float *g, __global float *o) { int i = get_global_id(0); for (int j = 0; j < m; j++) o[i] += g[i * m + j] + VALUE; }'
+# answered ENDING TEXT WANTED [OPTIONS]: is written, and has WANTED.
+answered() {
+    count=$((count + 1))
+    [ "$1" = cu ] && kernel=$cuda || kernel=$opencl
+    printf '%s\n%s\n' "$2" "$kernel" >"case_$count.$1"
+    # shellcheck disable=SC2086
+    expect 0 "$restride" analyze --apply layout "case_$count.$1" --layout 'g: i/4 j i%4' -o "new.$1" -- $4
+    grep -q "$3" "new.$1" || complain "case $count has no $3: $(cat "new.$1")"
+    grep -q '_offset(' "new.$1" || complain "case $count was not changed: $(cat "$work/out" "$work/err")"
+}
+# unanswered ENDING LINE NAME TEXT [OPTIONS]: is refused there for the name.
+unanswered() {
+    count=$((count + 1))
+    [ "$1" = cu ] && kernel=$cuda || kernel=$opencl
+    printf '%s\n%s\n' "$4" "$kernel" >"case_$count.$1"
+    # shellcheck disable=SC2086
+    expect 1 "$restride" analyze --apply layout "case_$count.$1" --layout 'g: i/4 j i%4' -o "new.$1" -- $5
+    says err "case_$count.$1:$2: The source cannot be written again: $3 "
+}
+# choice TEXT: two values by the condition.
+choice() { printf '%s\n#define VALUE 11\n#else\n#define VALUE 22\n#endif' "$1"; }
+for ending in cu cl; do
+    answered $ending "$(choice '#ifdef DEBUG')" '+ 22'
+    answered $ending "$(choice '#ifdef DEBUG')" '+ 11' -DDEBUG
+    answered $ending $'#ifndef VALUE\n#define VALUE 33\n#endif' '+ 33'
+    answered $ending $'#ifndef __OWN_H__\n#define __OWN_H__\n#define VALUE 33\n#endif' '+ 33'
+    answered $ending $'#ifndef CUDA_OWN_H\n#define CUDA_OWN_H\n#define VALUE 33\n#endif' '+ 33'
+    answered $ending "$(choice '#if defined _WIN32 || defined __APPLE__')" '+ 22'
+    unanswered $ending 1 __GNUC__ "$(choice '#ifdef __GNUC__')"
+    unanswered $ending 2 __GNUC__ "$(choice $'#if defined DEBUG || \\\n defined __GNUC__')"
+    answered $ending "$(choice '#ifdef __GNUC__')" '+ 22' -U__GNUC__
+    answered $ending "$(choice '#if __GNUC__ > 3')" '+ 11' -D__GNUC__=13
+    unanswered $ending 1 __has_attribute "$(choice '#if defined __has_attribute && __has_attribute(unused)')"
+    unanswered $ending 1 __STDC_VERSION__ "$(choice '#if __STDC_VERSION__ >= 199901L')"
+done
+answered cu "$(choice '#ifdef __CUDACC__')" '+ 11'
+answered cu "$(choice '#ifdef __cplusplus')" '+ 11'
+answered cu "$(choice '#if __cplusplus >= 201103L')" '+ 11'
+answered cu "$(choice '#ifdef __OPENCL_VERSION__')" '+ 22'
+answered cu "$(choice $'#include <limits.h>\n#if INT_MAX > 70000')" '+ 11'
+answered cu $'#include <math.h>\n#ifndef M_PI\n#define M_PI 3.1f\n#endif\n#define VALUE M_PI' '+ M_PI'
+unanswered cu 1 __cplusplus "$(choice '#if __cplusplus >= 201703L')"
+answered cu "$(choice '#if __cplusplus >= 201703L')" '+ 22' -D__cplusplus=201402L
+unanswered cu 1 __CUDACC_VER_MAJOR__ "$(choice '#if __CUDACC_VER_MAJOR__ >= 9')"
+unanswered cu 2 CUDART_VERSION "$(choice $'#include <cuda_runtime.h>\n#if CUDART_VERSION >= 9000')"
+unanswered cu 1 __device__ $'#ifndef __device__\n#define __device__\n#endif\n#define VALUE 1'
+unanswered cu 2 FLT_DIG "$(choice $'#include <cfloat>\n#ifdef FLT_DIG')"
+answered cl "$(choice '#ifdef __OPENCL_VERSION__')" '+ 11'
+answered cl "$(choice '#ifdef __CUDACC__')" '+ 22'
+answered cl "$(choice '#if __OPENCL_VERSION__ >= 120')" '+ 11'
+unanswered cl 1 __OPENCL_VERSION__ "$(choice '#if __OPENCL_VERSION__ >= 200')"
+unanswered cl 1 __OPENCL_C_VERSION__ "$(choice '#if __OPENCL_VERSION__ >= 200 && __OPENCL_C_VERSION__ >= 200')" -D__OPENCL_VERSION__=300
+answered cl "$(choice '#if __OPENCL_VERSION__ >= 200')" '+ 11' -D__OPENCL_VERSION__=300
+unanswered cl 1 cl_khr_fp16 "$(choice '#ifdef cl_khr_fp16')"
+unanswered cl 1 cl_khr_fp64 "$(choice '#ifdef cl_khr_fp64')"
+answered cl $'#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#else\n#error no double\n#endif\n#define VALUE 1.5' '+ 1.5'
+unanswered cl 1 M_PI_F $'#ifndef M_PI_F\n#define M_PI_F 3.1f\n#endif\n#define VALUE M_PI_F'
+answered cl $'#ifndef M_PI_F\n#define M_PI_F 3.1f\n#endif\n#define VALUE M_PI_F' '+ 3.1f' -UM_PI_F
+
 # A function that a header declares keeps its type.
 printf 'double declared(int n, int m, float g[n][m]);\nstruct k { int k; };\n' >std/declared.h
 write "$std"'
