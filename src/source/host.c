@@ -109,16 +109,32 @@ size_t rs_host_select(const char *rest, rs_text *words)
 
 /* ---- words ---- */
 
-/* Reads cpp's output word by word; `file` is quoted as in its markers. */
+/* Reads cpp's output word by word; `file` is quoted as in its markers. `own` is the same as a file
+ * that the flat text is made of, NULL for others. */
 typedef struct {
+    const rs_flat *flat;
     const char *at, *end;
-    const char *file;
+    const char *file, *own;
     size_t file_length, line;
     const char *word;
     size_t length;
     bool behind_file; /* the two words before are its name and a comma, as assert() has them */
     bool behind_string;
 } reader;
+
+/* The file of a marker among those that the flat text is made of, or NULL. */
+static const char *find_own(const rs_flat *flat, const char *quoted, size_t length)
+{
+    const char *own = NULL;
+    rs_text name = RS_TEXT_EMPTY;
+    rs_unquote_file(&name, quoted, length);
+    for (size_t i = 0; i < flat->file_count && own == NULL && !name.failed; i++)
+        if (strlen(flat->files[i]) == name.size &&
+            memcmp(flat->files[i], name.data, name.size) == 0)
+            own = flat->files[i];
+    rs_text_free(&name);
+    return own;
+}
 
 static bool read_marker(reader *r)
 {
@@ -133,6 +149,7 @@ static bool read_marker(reader *r)
     if (open != NULL && close > open + 1) {
         r->file = open + 1;
         r->file_length = (size_t)(close - open) - 2;
+        r->own = find_own(r->flat, r->file, r->file_length);
     }
     r->at += length + (r->at[length] == '\n' ? 1 : 0);
     return true;
@@ -172,9 +189,9 @@ static bool same_word(const reader *a, const reader *b)
            strspn(a->word, "0123456789") == a->length && strspn(b->word, "0123456789") == b->length;
 }
 
-static reader read_from(const rs_text *text)
+static reader read_from(const rs_text *text, const rs_flat *flat)
 {
-    return (reader){.at = text->data, .end = text->data + text->size, .file = ""};
+    return (reader){.flat = flat, .at = text->data, .end = text->data + text->size, .file = ""};
 }
 
 /* ---- comparison ---- */
@@ -202,15 +219,6 @@ static void write_flat(const rs_flat *flat, rs_text *input)
     rs_text_add(input, flat->shown + at, flat->size - at);
 }
 
-static bool is_read(const rs_flat *flat, const reader *r)
-{
-    for (size_t i = 0; i < flat->file_count; i++)
-        if (strlen(flat->files[i]) == r->file_length &&
-            memcmp(flat->files[i], r->file, r->file_length) == 0)
-            return true;
-    return false;
-}
-
 static restride_status tell(rs_host_comparison *found, const char *file, size_t length, size_t line,
                             const char *sentence)
 {
@@ -221,38 +229,42 @@ static restride_status tell(rs_host_comparison *found, const char *file, size_t 
                                                           : rs_fail_memory(memory_subject);
 }
 
-/* The line that includes the header in which a reader is: the one before that behind the header. */
-static size_t find_include(const rs_flat *flat, reader *r)
+/* Moves a reader that is in a header to the line that includes it: the one before that behind the
+ * header. */
+static void find_include(reader *r)
 {
-    while (r->at < r->end && !is_read(flat, r))
+    if (r->own != NULL)
+        return;
+    while (r->at < r->end && r->own == NULL)
         if (!read_marker(r))
             r->at += strcspn(r->at, "\n") + (strchr(r->at, '\n') != NULL ? 1 : 0);
-    return r->line > 1 ? r->line - 1 : r->line;
+    r->line -= r->line > 1 ? 1 : 0;
 }
 
 /* Compares all words, and keeps those of headers. */
 static restride_status compare(rs_host_comparison *found, const rs_flat *flat,
-                               const rs_text *source, const rs_text *shown)
+                               const rs_flat_request *request, const rs_text *source,
+                               const rs_text *shown)
 {
-    reader a = read_from(source), b = read_from(shown);
-    const char *file = "";
-    size_t length = 0, line = 0;
+    reader a = read_from(source, flat), b = read_from(shown, flat);
+    const char *file = request->file;
     bool more = true;
     while (more) {
         more = next_word(&a);
         bool other = next_word(&b);
-        if (is_read(flat, &a)) {
-            file = a.file;
-            length = a.file_length;
-            line = a.line;
+        if (a.own != NULL) {
+            file = a.own;
         } else if (more) {
             rs_text_add(&found->headers, a.word, a.length);
             rs_text_add_string(&found->headers, " ");
         }
-        if (more != other || !same_word(&a, &b))
-            return tell(found, file, length, is_read(flat, &a) ? line : find_include(flat, &a),
+        if (more != other || !same_word(&a, &b)) {
+            find_include(&a);
+            file = a.own != NULL ? a.own : file;
+            return tell(found, file, strlen(file), a.line,
                         "what the compiler reads here depends on macros together with headers, "
                         "which stay in the output as they are");
+        }
     }
     return found->headers.failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
 }
@@ -304,7 +316,7 @@ restride_status rs_host_compare(rs_host_comparison *found, const rs_flat *flat,
             status = read_error(found, request, errors.data);
     }
     if (status == RESTRIDE_OK && readable)
-        status = compare(found, flat, &output[0], &output[1]);
+        status = compare(found, flat, request, &output[0], &output[1]);
     for (int i = 0; i < 2; i++) {
         rs_text_free(&input[i]);
         rs_text_free(&output[i]);

@@ -73,11 +73,9 @@ void rs_quote_file(rs_text *text, const char *file)
     rs_text_add_string(text, "\"");
 }
 
-/* Adds the file of a marker, in which cpp has quotes, backslashes and some bytes escaped. */
-static bool find_quoted_file(rs_flat *flat, const char *quoted, size_t length, size_t *index)
+void rs_unquote_file(rs_text *name, const char *quoted, size_t length)
 {
-    rs_text name = RS_TEXT_EMPTY;
-    rs_text_add(&name, "", 0);
+    rs_text_add(name, "", 0);
     for (size_t i = 0; i < length; i++) {
         char c = quoted[i];
         if (c == '\\' && i + 3 < length && strspn(quoted + i + 1, "01234567") >= 3) {
@@ -90,8 +88,15 @@ static bool find_quoted_file(rs_flat *flat, const char *quoted, size_t length, s
             if (c == 'n')
                 c = '\n';
         }
-        rs_text_add(&name, &c, 1);
+        rs_text_add(name, &c, 1);
     }
+}
+
+/* Adds the file of a marker. */
+static bool find_quoted_file(rs_flat *flat, const char *quoted, size_t length, size_t *index)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    rs_unquote_file(&name, quoted, length);
     bool found = !name.failed && find_file(flat, name.data, name.size, index);
     rs_text_free(&name);
     return found;

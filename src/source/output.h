@@ -21,6 +21,9 @@
 /* Writes the name of a file with quotes around it, as #line and cpp's markers have it. */
 void rs_quote_file(rs_text *text, const char *file);
 
+/* The name of the file in a marker, where cpp has quotes, backslashes and some bytes escaped. */
+void rs_unquote_file(rs_text *name, const char *quoted, size_t length);
+
 /* Turns all comments into blanks; line ends stay. */
 void rs_comments_blank(char *text);
 

@@ -176,6 +176,21 @@ static int checked(int n) { assert(n !=
     0); return n; }
 #define VALUE checked(3)'
 
+# Where a header reads otherwise, the line that includes it is told, the first one of all, too.
+refused 'case_'$((count + 1))'.c:3: The source cannot be written again' '#define malloc my_malloc
+#include <stdio.h>
+#include <stdlib.h>
+#undef malloc
+#define VALUE 1'
+# Names of files may have to be quoted.
+for name in 'we"ird' 'back\slash' $'\xC3\xA4'; do
+    write "$std"'
+#define VALUE 1'
+    mv "case_$count.c" "$name.c"
+    expect 0 "$restride" analyze --apply layout "$name.c" --layout 'g: i/4 j i%4' -o new.c
+    grep -q '_offset(' new.c || complain "$name.c was not changed: $(cat "$work/out" "$work/err")"
+done
+
 # The header beside the source is the one, before those of the options and not that of the folder one is in.
 mkdir -p there
 for folder in . far there; do printf 'enum { FOLDER = %d };\n' "${#folder}" >$folder/folder.h; done
