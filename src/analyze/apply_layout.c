@@ -393,7 +393,8 @@ restride_status rs_apply_layout(const json_t *request, json_t **reply)
     if (status == RESTRIDE_OK)
         status = rs_program_read(&a.program, &wanted, &a.set);
     if (status == RESTRIDE_OK && !a.program.readable)
-        status = rs_fail(RESTRIDE_UNSUPPORTED, "%s:%d: %s", wanted.file,
+        status = rs_fail(RESTRIDE_UNSUPPORTED, "%s:%d: %s",
+                         a.set.note_count > 0 ? a.set.notes[0].file : wanted.file,
                          a.set.note_count > 0 ? a.set.notes[0].line : 0,
                          a.set.note_count > 0 ? a.set.notes[0].sentence : "It cannot be read.");
     /* What it defines may decide conditions, and its declarations be those of what is changed. */

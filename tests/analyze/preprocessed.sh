@@ -182,6 +182,10 @@ refused 'case_'$((count + 1))'.c:3: The source cannot be written again' '#define
 #include <stdlib.h>
 #undef malloc
 #define VALUE 1'
+refused 'foo.y:101: The preprocessor says: #error "no"' "$std"'
+#line 100 "foo.y"
+#define VALUE 1
+#error "no"'
 # Names of files may have to be quoted.
 for name in 'we"ird' 'back\slash' $'\xC3\xA4'; do
     write "$std"'
