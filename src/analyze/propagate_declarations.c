@@ -121,14 +121,54 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
     return false;
 }
 
+/* The declaration of a variable of the file around a byte, or -1. */
+static int variable_at(const rs_tree *tree, size_t offset)
+{
+    for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next)
+        if (tree->nodes[node].kind == CXCursor_VarDecl && tree->nodes[node].begin <= offset &&
+            offset < tree->nodes[node].end)
+            return node;
+    return -1;
+}
+
+/* Whether what a variable of the file is, or begins with, may reach a grid. Of one that is not
+ * understood itself the compiler leaves out all that names it. */
+static bool may_variable_reach(const rs_grid_walk *w, int variable, int grid)
+{
+    const rs_tree *tree = w->tree;
+    const rs_node *part = &tree->nodes[variable];
+    const rs_grid *g = &w->program->grids.grids[grid];
+    char name[64] = "";
+    if (may_reach(w, part, grid) ||
+        rs_words_have(tree->text, part->begin, part->end, tree->text + g->name, g->name_length))
+        return true;
+    if (clang_isInvalidDeclaration(part->cursor) == 0)
+        return false;
+    rs_grid_spelling(part->cursor, name);
+    /* Of `int a[N], b[N]` the second one has the words of the first in its part, too. */
+    for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next) {
+        const rs_node *other = &tree->nodes[node];
+        bool same_words = other->kind == CXCursor_VarDecl && other->begin == part->begin;
+        if (node != variable && !same_words &&
+            rs_words_have(tree->text, other->begin, other->end, name, strlen(name)) &&
+            (other->kind != CXCursor_FunctionDecl || may_reach(w, other, grid)))
+            return true;
+    }
+    return name[0] == '\0';
+}
+
 /* What the compiler does not understand may do anything that its function names, and outside of
- * functions it may be one, which gets or hands over any grid. */
+ * functions and variables it may be one, which gets or hands over any grid. */
 static void keep_misread(rs_grid_walk *w)
 {
     for (size_t e = 0; e < w->program->error_count; e++) {
         int function = function_at(w->tree, w->program->errors[e]);
+        int variable = function < 0 && w->program->language == RS_LANGUAGE_C
+                           ? variable_at(w->tree, w->program->errors[e])
+                           : -1;
         for (int g = 0; g < w->program->grids.count; g++) {
-            if (function >= 0 && !may_reach(w, &w->tree->nodes[function], g))
+            if ((function >= 0 && !may_reach(w, &w->tree->nodes[function], g)) ||
+                (variable >= 0 && !may_variable_reach(w, variable, g)))
                 continue;
             rs_class_keep_at(&w->context, g, w->program->errors[e],
                              "the compiler does not understand what is here");

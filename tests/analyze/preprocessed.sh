@@ -159,6 +159,30 @@ same "$std"'
 write '#define VALUE 1'
 expect 1 "$restride" analyze --apply layout "case_$count.c" -o new.c -- -include stdio.h
 says err 'The option -include changes how the source is read'
+# What the headers' macros make of variables of the file is nothing to grids that these do not name.
+same "$std"'
+#include <limits.h>
+#include <stdint.h>
+#include <pthread.h>
+static uint32_t most = UINT32_MAX;
+static int64_t last = INT64_MAX;
+static char buffer[BUFSIZ], path[PATH_MAX];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int length(void) { return pthread_mutex_lock(&mutex) + (int)sizeof buffer + path[0]; }
+#define VALUE (most + last / 2 + length())'
+write "$std"'
+static double k(int n, int m, float g[n][m]);
+static char buffer[BUFSIZ];
+static double (*table[BUFSIZ])(int n, int m, float g[n][m]) = {k};
+#define VALUE table[0] != 0'
+expect 0 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c
+says out "kept: case_$count.c:5: the compiler does not understand what is here"
+expect 0 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c
+mkdir -p atomic
+printf '#include <stdatomic.h>\n__global__ void k(float *a, cudaTextureObject_t t) { int l = threadIdx.x; a[l] = tex1Dfetch<float>(t, l); }\n' >atomic/k.cu
+expect 0 "$restride" analyze atomic/k.cu
+says out 'write a.l.'
+! grep -q -e 'not found' -e 'The compiler says' out err || complain "an atomic header or a texture is not known"
 
 # Pragmas are written as they are, so their macros are there.
 same "$std"'
