@@ -100,11 +100,13 @@ bool rs_headers_is_system(const char *name)
         "iso646.h",    "limits.h",        "locale.h",
         "malloc.h",    "math.h",          "math_constants.h",
         "memory.h",    "omp.h",           "pthread.h",
-        "setjmp.h",    "signal.h",        "stdarg.h",
-        "stdbool.h",   "stddef.h",        "stdint.h",
-        "stdio.h",     "stdlib.h",        "string.h",
-        "strings.h",   "tgmath.h",        "time.h",
-        "unistd.h",    "vector_types.h",  "wchar.h"};
+        "setjmp.h",    "signal.h",        "stdalign.h",
+        "stdarg.h",    "stdatomic.h",     "stdnoreturn.h",
+        "threads.h",   "stdbool.h",       "stddef.h",
+        "stdint.h",    "stdio.h",         "stdlib.h",
+        "string.h",    "strings.h",       "tgmath.h",
+        "time.h",      "unistd.h",        "vector_types.h",
+        "wchar.h"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
         if (strncmp(name, folders[i], strlen(folders[i])) == 0)
             return true;
