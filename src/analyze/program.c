@@ -7,6 +7,9 @@
 #include "source/words.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +51,27 @@ static char behind_name(const rs_tree *tree, size_t offset)
     return offset < tree->size ? tree->text[offset] : '\0';
 }
 
+/* The value of a constant of the headers that may stand where the language wants one known. */
+static const int *constant_of(const char *name)
+{
+#define ROW(constant)                                                                              \
+    {                                                                                              \
+#constant, constant                                                                        \
+    }
+    static const struct {
+        const char *name;
+        int value;
+    } rows[] = {ROW(CHAR_BIT),   ROW(SCHAR_MAX),    ROW(UCHAR_MAX),    ROW(SHRT_MAX),
+                ROW(USHRT_MAX),  ROW(INT8_MAX),     ROW(UINT8_MAX),    ROW(INT16_MAX),
+                ROW(UINT16_MAX), ROW(EXIT_SUCCESS), ROW(EXIT_FAILURE), ROW(EOF),
+                ROW(BUFSIZ),     ROW(SEEK_SET),     ROW(SEEK_CUR),     ROW(SEEK_END)};
+#undef ROW
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(name, rows[i].name) == 0)
+            return &rows[i].value;
+    return NULL;
+}
+
 /* A declaration that makes a message disappear, added to the prelude; false for other messages. */
 static bool supply_declaration(const rs_tree *tree, rs_language language, const char *message,
                                size_t offset, rs_text *prelude)
@@ -70,6 +94,8 @@ static bool supply_declaration(const rs_tree *tree, rs_language language, const 
         rs_text_format(&line, "int %s();\n", name);
     else if (language == RS_LANGUAGE_OPENCL)
         rs_text_format(&line, "enum { %s = 1 };\n", name);
+    else if (language == RS_LANGUAGE_C && constant_of(name) != NULL)
+        rs_text_format(&line, "enum { %s = %d };\n", name, *constant_of(name));
     else
         rs_text_format(&line, "extern int %s;\n", name);
     bool added = !line.failed && line.size > 0 && strstr(prelude->data, line.data) == NULL;

@@ -170,10 +170,16 @@ static char buffer[BUFSIZ], path[PATH_MAX];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int length(void) { return pthread_mutex_lock(&mutex) + (int)sizeof buffer + path[0]; }
 #define VALUE (most + last / 2 + length())'
+same "$std"'
+#include <limits.h>
+enum { BITS = CHAR_BIT * 2 };
+static int bits[CHAR_BIT];
+static int of(int x) { switch (x) { case EXIT_FAILURE: return 1; case EOF: return 2; } return bits[3]; }
+#define VALUE (BITS + of(EOF) + (int)sizeof bits)'
 write "$std"'
 static double k(int n, int m, float g[n][m]);
-static char buffer[BUFSIZ];
-static double (*table[BUFSIZ])(int n, int m, float g[n][m]) = {k};
+static char buffer[FILENAME_MAX];
+static double (*table[FILENAME_MAX])(int n, int m, float g[n][m]) = {k};
 #define VALUE table[0] != 0'
 expect 0 "$restride" analyze --apply layout "case_$count.c" --layout 'g: i/4 j i%4' -o new.c
 says out "kept: case_$count.c:5: the compiler does not understand what is here"
