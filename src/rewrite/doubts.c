@@ -104,29 +104,77 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The last character of a string literal that begins here, where it ends on its line and a comment
- * does neither begin nor end before that; else its first. */
-static const char *end_of_string(const char *begin)
+/* The last character of a literal that begins here, where it ends on its line; else its first. */
+static const char *end_of_literal(const char *begin)
 {
     for (const char *c = begin + 1; *c != '\0' && *c != '\n'; c++) {
-        if (*c == '"')
+        if (*c == *begin)
             return c;
-        if ((c[0] == '/' && c[1] == '*') || (c[0] == '*' && c[1] == '/'))
-            break;
         if (*c == '\\' && c[1] != '\0' && c[1] != '\n')
             c++;
     }
     return begin;
 }
 
-/* Each # that begins no line is taken for an operator, in whatever spelling, so that no comment and
- * no joined line hides one. */
+/* The last character of a comment that begins here, or NULL where none does. A comment that a
+ * backslash goes on with is taken to end on its line. */
+static const char *end_of_comment(const char *begin)
+{
+    if (begin[0] != '/' || (begin[1] != '/' && begin[1] != '*'))
+        return NULL;
+    const char *behind = begin[1] == '/' ? strchr(begin, '\n') : strstr(begin + 2, "*/");
+    if (behind == NULL)
+        return begin + strlen(begin) - 1;
+    return begin[1] == '/' ? behind - 1 : behind + 1;
+}
+
+/* Whether the line goes on behind a backslash; blanks after it are not agreed upon. */
+static bool is_joined(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    while (length > 0 && is_blank(line[length - 1]))
+        length--;
+    return length > 0 && line[length - 1] == '\\';
+}
+
+/* Whether it takes more to see where comments and literals end: trigraphs, raw strings, digits in
+ * groups, and lines joined within what begins or ends one. */
+static bool is_hard_to_read(const char *text)
+{
+    static const char *const signs[] = {"?\?/", "R\"", "/\\\n", "*\\\n", "/\\\r", "*\\\r"};
+    bool is_hard = false;
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        is_hard = is_hard || strstr(text, signs[i]) != NULL;
+    for (const char *c = text; *c != '\0' && !is_hard; c++) {
+        const char *end = end_of_comment(c);
+        if (end != NULL) {
+            is_hard = c[1] == '/' && is_joined(c);
+            c = end;
+        } else if (*c == '"' || *c == '\'') {
+            end = end_of_literal(c);
+            is_hard = (end == c && is_joined(c)) || (*c == '\'' && c > text && is_letter(c[-1]));
+            c = end;
+        }
+    }
+    return is_hard;
+}
+
+/* Each # that begins no line is taken for an operator, in whatever spelling, but those in comments
+ * and literals that are easily seen. */
 size_t rs_doubt_operators(const char *text)
 {
+    bool is_hard = is_hard_to_read(text);
     size_t line = 1;
-    bool begins = true; /* only blanks stood on this line */
+    bool begins = true; /* only blanks and comments stood on this line */
     char last = '\0';
     for (const char *c = text; *c != '\0'; c++) {
+        const char *end = is_hard ? NULL : end_of_comment(c);
+        for (; end != NULL && c < end; c++)
+            line += *c == '\n';
+        if (end != NULL) {
+            last = *c;
+            continue;
+        }
         if (*c == '\n') {
             line++;
             begins = last != '\\';
@@ -137,8 +185,8 @@ size_t rs_doubt_operators(const char *text)
         bool is_hash = *c == '#' || (c[0] == '%' && c[1] == ':') || strncmp(c, "?\?=", 3) == 0;
         if (is_hash && !begins)
             return line;
-        if (*c == '"')
-            c = end_of_string(c);
+        if (!is_hard && (*c == '"' || *c == '\''))
+            c = end_of_literal(c);
         begins = false;
         last = *c;
     }

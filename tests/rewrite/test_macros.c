@@ -348,6 +348,14 @@ static void test_sources_that_compilers_read_differently(void **state)
          "# or ##"},
         {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__FAST_RELAXED_MATH__);\n",
          "", "# or ##"},
+        {"// a \\\n/* b\n#define S(x) #x\n// */\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+         "# or ##"},
+        {"#define T \"a\\\n/*\"\n#define S(x) #x\n//*/\nconstant char v[] = S(CL_VERSION_1_0);\n",
+         "", "# or ##"},
+        {"#define Q '\"'\n#define S(x) #x //\"\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+         "# or ##"},
+        {"/\\\n* a *\\\n/\n#define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+         "# or ##"},
         {"", "-Drestride_source=1", "options define names that start with restride_"},
         {"int X;\n", "-DX=restride_v", "names that start with restride_"},
         {"", "-DX='3'", "quotes"},
@@ -371,6 +379,9 @@ static void test_sources_that_compilers_read_differently(void **state)
         "#define J(a, b) a##b\n#ifdef CL_VERSION_1_0\n#define ONE 1\n#endif\n",
         "#define J(a, b) a##b\n#undef NAN\n__constant int one = 1;\n",
         "#define A \"#1\"\nconstant float big = FLT_MAX;\n",
+        "// #include <main.h>\nconstant float big = FLT_MAX;\n",
+        "/* no. #1,\n   no. #2 */ constant int fence = CLK_LOCAL_MEM_FENCE;\n",
+        "constant char hash = '#'; // it's # 1\nconstant float big = FLT_MAX;\n",
     };
     for (size_t i = 0; i < sizeof innocent / sizeof innocent[0]; i++) {
         char source[512];
