@@ -78,7 +78,8 @@ repeated=('direct=1800x450x64' 'tiles 210!=1800x7200x4' '2-stage 010! 100!=7200x
     '2-stage squares 100!=7200x1800x4' '4-stage fused=7200x1800x4' '3-stage PTTWAC=7200x1800x4'
     '3-stage PTTWAC=1800x7200x8' '3-stage PTTWAC packed=7200x1800x4' '3-stage PTTWAC remapped=7200x1800x4'
     '3-stage P-IPT=1800x720x4' 'PTTWAC=1800x450x64' 'P-IPT=180x450x64' 'C2R=7201x1800x4' 'R2C=7200x1801x4'
-    'pad-square-unpad=7193x7201x4' 'pad-square-unpad=7201x7193x1')
+    'pad-square-unpad=7193x7201x4' 'pad-square-unpad=7201x7193x1' 'groups and square=7211x2400x4'
+    'groups and square=2500x5100x4' 'groups and square=3001x1000x8')
 
 repeat() {
     local plan plans=()

@@ -52,13 +52,21 @@ static double runs_cost(size_t run_bytes, const rs_engine_traits *traits)
     return cost;
 }
 
+/* Elements that move one by one take longer than the memory when they are short. */
+static double short_elements(size_t unit)
+{
+    return unit == 1 ? 1 : unit == 2 ? 0.4 : 0;
+}
+
 static double panels_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
     (void)scratch_limit;
     double block = (double)(task->rows * task->cols * task->unit);
     double chip = (double)traits->chip_bytes;
-    return block <= chip ? 1.03 + 0.25 * block / chip : RS_COST_IMPOSSIBLE;
+    if (block > chip)
+        return RS_COST_IMPOSSIBLE;
+    return 1.03 + 0.25 * block / chip + 0.6 * short_elements(task->unit);
 }
 
 static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -87,13 +95,6 @@ static double tiles_cost(const rs_transpose_task *task, const rs_engine_traits *
         return RS_COST_IMPOSSIBLE;
     bool aligned = task->tile * task->unit % traits->line_bytes == 0;
     return (aligned ? 1.02 : 1.08) + 0.15 * bytes / chip;
-}
-
-/* Shuffles and rotations move elements one by one, which takes longer than the memory when they are
- * short. */
-static double short_elements(size_t unit)
-{
-    return unit == 1 ? 1 : unit == 2 ? 0.4 : 0;
 }
 
 static bool is_word(size_t unit)

@@ -108,7 +108,7 @@ static double groups_cost(const rs_cuda_engine *engine, const rs_transpose_task 
         return INFINITY;
     double bytes = (double)task->rows * (double)task->cols * (double)task->unit;
     size_t longer = rs_size_larger(task->rows, task->cols);
-    return 1.2 + 1.06 + misaligned(longer * task->unit, 0.22) + 3 * LAUNCH_BYTES / bytes +
+    return 1.2 + 1.06 + misaligned(longer * task->unit, 0.22) + 2 * LAUNCH_BYTES / bytes +
            narrow_words(task, 6);
 }
 
