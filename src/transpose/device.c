@@ -226,17 +226,14 @@ bool rs_device_build_tiles(rs_choice *choice, const rs_problem *problem, rs_tile
     size_t tile = tiles.rows;
     if (tile < 2 || tiles.cols != tile || m->rows % tile != 0 || m->cols % tile != 0)
         return false;
-    rs_transpose_task in_place = rs_methods_whole(problem, RS_TRANSPOSE_TILES);
-    in_place.tile = tile;
-    choice->tasks[choice->count++] = in_place;
+    rs_methods_add(choice, problem, RS_TRANSPOSE_TILES)->tile = tile;
     if (m->rows == tile && m->cols == tile)
         return true;
-    rs_transpose_task reverse = rs_methods_whole(problem, RS_TRANSPOSE_REVERSE);
-    reverse.rows = m->rows / tile;
-    reverse.tile = tile;
-    reverse.cols = m->cols / tile;
-    reverse.unit = tile * m->unit;
-    choice->tasks[choice->count++] = reverse;
+    rs_transpose_task *reverse = rs_methods_add(choice, problem, RS_TRANSPOSE_REVERSE);
+    reverse->rows = m->rows / tile;
+    reverse->tile = tile;
+    reverse->cols = m->cols / tile;
+    reverse->unit = tile * m->unit;
     return true;
 }
 
@@ -270,9 +267,7 @@ bool rs_device_build_groups(rs_choice *choice, const rs_problem *problem, rs_til
     size_t longer = rs_size_larger(m->rows, m->cols);
     if (tiles.rows < 2 || tiles.cols != 0 || tiles.rows > longer)
         return false;
-    rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_GROUPS);
-    task.tile = tiles.rows;
-    choice->tasks[choice->count++] = task;
+    rs_methods_add(choice, problem, RS_TRANSPOSE_GROUPS)->tile = tiles.rows;
     return true;
 }
 
@@ -311,15 +306,22 @@ static bool suits(const rs_problem *problem, rs_tiles tiles)
            rs_size_gcd(m->rows, m->cols) == 1;
 }
 
-/* The three stages in the order of C2R. */
-static void make_stages(rs_transpose_task stages[3], const rs_problem *problem, size_t panel)
+/* The three stages in the order of C2R, or of R2C; the first is returned. */
+static rs_transpose_task *add_shuffles(rs_choice *choice, const rs_problem *problem, size_t rows,
+                                       size_t cols, size_t panel, bool to_rows)
 {
-    static const rs_transpose_method methods[] = {RS_TRANSPOSE_SHUFFLE_ROWS, RS_TRANSPOSE_ROTATE,
-                                                  RS_TRANSPOSE_SHUFFLE_COLUMNS};
+    static const rs_transpose_method orders[2][3] = {
+        {RS_TRANSPOSE_SHUFFLE_ROWS, RS_TRANSPOSE_ROTATE, RS_TRANSPOSE_SHUFFLE_COLUMNS},
+        {RS_TRANSPOSE_SHUFFLE_COLUMNS, RS_TRANSPOSE_ROTATE, RS_TRANSPOSE_SHUFFLE_ROWS},
+    };
+    rs_transpose_task *stages = &choice->tasks[choice->count];
     for (int i = 0; i < 3; i++) {
-        stages[i] = rs_methods_whole(problem, methods[i]);
-        stages[i].tile = panel;
+        rs_transpose_task *task = rs_methods_add(choice, problem, orders[to_rows][i]);
+        task->rows = rows;
+        task->cols = cols;
+        task->tile = panel;
     }
+    return stages;
 }
 
 bool rs_device_build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
@@ -328,13 +330,11 @@ bool rs_device_build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles 
         return false;
     size_t rows = problem->matrices->rows;
     size_t cols = problem->matrices->cols;
-    rs_transpose_task *stages = &choice->tasks[choice->count];
-    make_stages(stages, problem, tiles.cols);
+    rs_transpose_task *stages = add_shuffles(choice, problem, rows, cols, tiles.cols, false);
     stages[0].factor = rows % cols;
     stages[0].shift = 1 % cols;
     stages[2].factor = cols % rows;
     stages[2].shift = tiles.cols % rows;
-    choice->count += 3;
     return true;
 }
 
@@ -346,20 +346,13 @@ bool rs_device_build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles 
         return false;
     size_t rows = problem->matrices->cols;
     size_t cols = problem->matrices->rows;
-    rs_transpose_task stages[3];
-    make_stages(stages, problem, tiles.cols);
-    for (int i = 0; i < 3; i++) {
-        stages[i].rows = rows;
-        stages[i].cols = cols;
-    }
+    rs_transpose_task *stages = add_shuffles(choice, problem, rows, cols, tiles.cols, true);
     size_t row_inverse = rs_number_inverse(rows, cols);
     size_t col_inverse = rs_number_inverse(cols, rows);
-    stages[0].factor = row_inverse;
-    stages[0].shift = (cols - row_inverse) % cols;
+    stages[0].factor = col_inverse;
+    stages[0].shift = (rows - tiles.cols % rows * col_inverse % rows) % rows;
     stages[1].backward = true;
-    stages[2].factor = col_inverse;
-    stages[2].shift = (rows - tiles.cols % rows * col_inverse % rows) % rows;
-    for (int i = 0; i < 3; i++)
-        choice->tasks[choice->count++] = stages[2 - i];
+    stages[2].factor = row_inverse;
+    stages[2].shift = (cols - row_inverse) % cols;
     return true;
 }

@@ -28,22 +28,25 @@
 
 /* ---- stages ---- */
 
-rs_transpose_task rs_methods_whole(const rs_problem *problem, rs_transpose_method method)
+rs_transpose_task *rs_methods_add(rs_choice *choice, const rs_problem *problem,
+                                  rs_transpose_method method)
 {
     const rs_matrices *m = problem->matrices;
-    return (rs_transpose_task){.method = method,
-                               .offset = m->offset,
-                               .outer = m->batch,
-                               .pitch = m->rows * m->cols * m->unit,
-                               .count = 1,
-                               .rows = m->rows,
-                               .cols = m->cols,
-                               .unit = m->unit};
+    rs_transpose_task *task = &choice->tasks[choice->count++];
+    *task = (rs_transpose_task){.method = method,
+                                .offset = m->offset,
+                                .outer = m->batch,
+                                .pitch = m->rows * m->cols * m->unit,
+                                .count = 1,
+                                .rows = m->rows,
+                                .cols = m->cols,
+                                .unit = m->unit};
+    return task;
 }
 
-static void add(rs_choice *choice, const rs_transpose_task *task)
+static double cost_of(const rs_transpose_task *task, const rs_problem *problem)
 {
-    choice->tasks[choice->count++] = *task;
+    return rs_cost_of_transpose(task, &problem->traits, problem->scratch_limit);
 }
 
 /* `outer` matrices that lie one after the other instead of each of the whole matrices. As many rows
@@ -53,19 +56,19 @@ static void add_chains(rs_choice *choice, const rs_problem *problem, size_t oute
 {
     if (rows == 1 || cols == 1)
         return;
-    rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_CHAINS);
-    task.outer *= outer;
-    task.pitch /= outer;
-    task.rows = rows;
-    task.cols = cols;
-    task.unit = unit;
-    rs_transpose_task square = task;
+    rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_CHAINS);
+    task->outer *= outer;
+    task->pitch /= outer;
+    task->rows = rows;
+    task->cols = cols;
+    task->unit = unit;
+    if (rows != cols)
+        return;
+    rs_transpose_task square = *task;
     square.method = RS_TRANSPOSE_SQUARE;
     square.tile = rs_cost_stored_edge(unit, &problem->traits);
-    bool mirror =
-        rows == cols && rs_cost_of_transpose(&square, &problem->traits, problem->scratch_limit) <
-                            rs_cost_of_transpose(&task, &problem->traits, problem->scratch_limit);
-    add(choice, mirror ? &square : &task);
+    if (cost_of(&square, problem) < cost_of(task, problem))
+        *task = square;
 }
 
 /* Blocks pass through the chip, one for each worker; or one at a time, where there is no room. */
@@ -74,16 +77,16 @@ static void add_blocks(rs_choice *choice, const rs_problem *problem, size_t coun
 {
     if (rows == 1 || cols == 1)
         return;
-    rs_transpose_task panels = rs_methods_whole(problem, RS_TRANSPOSE_PANELS);
-    panels.count = count;
-    panels.rows = rows;
-    panels.cols = cols;
-    rs_transpose_task copy = panels;
+    rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_PANELS);
+    task->count = count;
+    task->rows = rows;
+    task->cols = cols;
+    if (!problem->granted && !problem->named)
+        return;
+    rs_transpose_task copy = *task;
     copy.method = RS_TRANSPOSE_COPY;
-    bool apart = (!problem->granted && !problem->named) ||
-                 rs_cost_of_transpose(&panels, &problem->traits, problem->scratch_limit) <=
-                     rs_cost_of_transpose(&copy, &problem->traits, problem->scratch_limit);
-    add(choice, apart ? &panels : &copy);
+    if (cost_of(&copy, problem) < cost_of(task, problem))
+        *task = copy;
 }
 
 /* ---- methods without tiles ---- */
@@ -140,16 +143,14 @@ static void explain_copy(const rs_choice *choice, const rs_problem *problem, cha
 static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    const rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_PIPT);
-    add(choice, &task);
+    rs_methods_add(choice, problem, RS_TRANSPOSE_PIPT);
     return true;
 }
 
 static bool build_pttwac(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    const rs_transpose_task task = rs_methods_whole(problem, RS_TRANSPOSE_PTTWAC);
-    add(choice, &task);
+    rs_methods_add(choice, problem, RS_TRANSPOSE_PTTWAC);
     return true;
 }
 
@@ -177,12 +178,11 @@ static void add_tails(rs_choice *choice, const rs_problem *problem, const cut *c
 {
     if (c->rest == 0)
         return;
-    rs_transpose_task task =
-        rs_methods_whole(problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
-    task.rows = c->across;
-    task.cols = c->blocks * c->part;
-    task.tail = c->rest;
-    add(choice, &task);
+    rs_transpose_task *task =
+        rs_methods_add(choice, problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
+    task->rows = c->across;
+    task->cols = c->blocks * c->part;
+    task->tail = c->rest;
 }
 
 /* With one block there is nothing to move; the matrices of a batch stay as far apart as they are,
@@ -238,30 +238,35 @@ static void explain_blocks(const rs_choice *choice, const rs_problem *problem, c
              problem->traits.chip_bytes, c.part * unit, c.rest, by_rows ? "rows" : "columns");
 }
 
+static void add_squares(rs_choice *choice, const rs_problem *problem, const cut *c)
+{
+    const rs_matrices *m = problem->matrices;
+    rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_SQUARE);
+    task->rows = c->across;
+    task->cols = c->across;
+    task->tile = rs_cost_stored_edge(m->unit, &problem->traits);
+    if (c->blocks > 1) {
+        task->outer *= c->blocks;
+        task->pitch = c->across * c->across * m->unit;
+    }
+}
+
 /* Blocks as high as wide, which transpose in place: of the longer side, as many as it holds. */
 static bool build_squares(rs_choice *choice, const rs_problem *problem)
 {
     const rs_matrices *m = problem->matrices;
     bool by_rows = m->rows >= m->cols;
     const cut c = make_cut(problem, by_rows, by_rows ? m->cols : m->rows);
-    rs_transpose_task squares = rs_methods_whole(problem, RS_TRANSPOSE_SQUARE);
-    squares.rows = c.across;
-    squares.cols = c.across;
-    squares.tile = rs_cost_stored_edge(m->unit, &problem->traits);
-    if (c.blocks > 1) {
-        if (c.rest != 0 && m->batch > 1) /* they would be at two distances */
-            return false;
-        squares.outer *= c.blocks;
-        squares.pitch = c.across * c.across * m->unit;
-    }
+    if (c.blocks > 1 && c.rest != 0 && m->batch > 1) /* they would be at two distances */
+        return false;
     if (by_rows) {
-        add(choice, &squares);
+        add_squares(choice, problem, &c);
         add_cut_chains(choice, problem, &c);
         add_tails(choice, problem, &c);
     } else {
         add_tails(choice, problem, &c);
         add_cut_chains(choice, problem, &c);
-        add(choice, &squares);
+        add_squares(choice, problem, &c);
     }
     return true;
 }
@@ -367,13 +372,12 @@ static bool build_fused_stages(rs_choice *choice, const rs_problem *problem, rs_
     grid g;
     if (!make_grid(&g, problem, tiles))
         return false;
-    rs_transpose_task fused = rs_methods_whole(problem, RS_TRANSPOSE_FUSED);
-    fused.rows = g.rows;
-    fused.cols = g.cols;
-    fused.inner_rows = g.m;
-    fused.inner_cols = g.n;
     add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
-    add(choice, &fused);
+    rs_transpose_task *fused = rs_methods_add(choice, problem, RS_TRANSPOSE_FUSED);
+    fused->rows = g.rows;
+    fused->cols = g.cols;
+    fused->inner_rows = g.m;
+    fused->inner_cols = g.n;
     add_chains(choice, problem, g.cols, g.rows, g.n, g.m * g.unit);
     return true;
 }
@@ -451,12 +455,12 @@ static bool build_shuffles(rs_choice *choice, const rs_problem *problem, bool to
     const rs_matrices *m = problem->matrices;
     bool rotate = rs_size_gcd(m->rows, m->cols) > 1;
     for (int i = 0; i < 3; i++) {
-        rs_transpose_task task = rs_methods_whole(problem, orders[to_rows][i]);
-        task.rows = to_rows ? m->cols : m->rows;
-        task.cols = to_rows ? m->rows : m->cols;
         bool rotation = i == (to_rows ? 2 : 0);
-        if (rotate || !rotation)
-            add(choice, &task);
+        if (rotation && !rotate)
+            continue;
+        rs_transpose_task *task = rs_methods_add(choice, problem, orders[to_rows][i]);
+        task->rows = to_rows ? m->cols : m->rows;
+        task->cols = to_rows ? m->rows : m->cols;
     }
     return true;
 }

@@ -39,8 +39,9 @@ struct rs_method {
     void (*explain)(const rs_choice *choice, const rs_problem *problem, char *why, size_t size);
 };
 
-/* One stage over the whole matrices of a problem, for a method to build on. */
-rs_transpose_task rs_methods_whole(const rs_problem *problem, rs_transpose_method method);
+/* Adds a stage over the whole matrices of a problem, which a method changes as it wants it. */
+rs_transpose_task *rs_methods_add(rs_choice *choice, const rs_problem *problem,
+                                  rs_transpose_method method);
 
 size_t rs_methods_count(void);
 const rs_method *rs_methods_at(size_t index);

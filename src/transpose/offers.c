@@ -36,13 +36,17 @@ static size_t largest_part(const rs_problem *problem, const cut_side *c)
     return rs_size_smaller(most > 1 ? most : 1, c->along);
 }
 
-/* If it leaves something over, or does not, as wanted. There is a stage for the blocks, one to move
- * them where there are several, and one for what is left over. */
+/* One for the blocks, one to move them where there are several, and one for what is left over. */
+static size_t stages_of(const cut_side *c, size_t part, bool rest)
+{
+    return 1U + (part <= c->along / 2) + rest;
+}
+
+/* If it leaves something over, or does not, as wanted. */
 static void offer_part(const rs_method *method, rs_offers *offers, const cut_side *c, size_t part,
                        bool rest)
 {
-    size_t stages = 1U + (part <= c->along / 2) + rest;
-    if (stages < offers->beaten && (c->along % part != 0) == rest)
+    if (stages_of(c, part, rest) < offers->beaten && (c->along % part != 0) == rest)
         offers->take(offers, method, c->by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
 }
 
@@ -51,6 +55,8 @@ static void offer_all_parts(const rs_method *method, const rs_problem *problem, 
                             const cut_side *c, bool rest)
 {
     size_t most = largest_part(problem, c);
+    if (stages_of(c, most, rest) >= offers->beaten) /* no part has fewer */
+        return;
     size_t step = 1;
     for (size_t part = 2; part <= most; part += step) {
         offer_part(method, offers, c, part, rest);
