@@ -165,8 +165,16 @@ static size_t find_beaten(const search *s)
     return stages;
 }
 
+/* Whether all places are taken by cheaper ones. */
+static bool comes_too_late(const search *s, const candidate *added)
+{
+    return s->count == s->most && added->cost >= s->best[s->count - 1].cost;
+}
+
 static void insert(search *s, const candidate *added)
 {
+    if (comes_too_late(s, added))
+        return;
     size_t place = s->count;
     while (place > 0 && s->best[place - 1].cost > added->cost)
         place--;

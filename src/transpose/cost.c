@@ -347,7 +347,7 @@ static const struct {
     [RS_TRANSPOSE_PTTWAC] = {pttwac_cost, pttwac_least, nothing_kept},
 };
 
-static bool is_host(const rs_engine_traits *traits)
+bool rs_cost_is_host(const rs_engine_traits *traits)
 {
     return !traits->chip_only && traits->cost == NULL;
 }
@@ -369,7 +369,7 @@ static double least_on_device(const rs_engine_traits *traits)
  * a time at least. */
 double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit)
 {
-    if (!is_host(traits))
+    if (!rs_cost_is_host(traits))
         return least_on_device(traits) * (double)count;
     if (count < 2)
         return RS_COST_LEAST * (double)count;
@@ -379,7 +379,7 @@ double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit)
 
 double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit)
 {
-    if (!is_host(traits))
+    if (!rs_cost_is_host(traits))
         return least_on_device(traits);
     double chains = moves_cost(unit, traits);
     return chains < least_inside(unit) ? chains : least_inside(unit);

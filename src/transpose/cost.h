@@ -10,6 +10,9 @@
 /* The cost of a stage that cannot keep its scratch memory within the limit. */
 #define RS_COST_IMPOSSIBLE 1e30
 
+/* Whether stages cost what the planner's model of threads and caches says. */
+bool rs_cost_is_host(const rs_engine_traits *traits);
+
 /* No stage of any engine costs less, */
 #define RS_COST_LEAST 0.79
 

@@ -5,6 +5,7 @@
  */
 #include "transpose/offers.h"
 #include "base/arithmetic.h"
+#include "transpose/cost.h"
 
 #include <stdint.h>
 
@@ -14,7 +15,8 @@ enum {
     MOST_TRIALS = 4096,  /* divisions in search of the factors of a side */
     MOST_FACTORS = 16,
     LONGEST_LINES = 64, /* a super-element beyond gains nothing more */
-    SHORT_LINES = 4     /* and one of these is moved with the least work */
+    SHORT_LINES = 4,    /* and one of these is moved with the least work */
+    MOST_CHIPS = 4      /* of a block on the host */
 };
 
 /* The side of a matrix that is cut into parts, and the other. */
@@ -24,11 +26,13 @@ typedef struct {
     size_t across;
 } cut_side;
 
-/* Blocks near the chip, short ones in any case, and all that was granted. */
+/* Blocks near the chip, which a device's must not exceed, short ones in any case, and all that was
+ * granted. */
 static size_t largest_part(const rs_problem *problem, const cut_side *c)
 {
     size_t slim = c->across * problem->matrices->unit;
-    size_t most = rs_size_multiply_capped(4, problem->traits.chip_bytes) / slim;
+    size_t chips = rs_cost_is_host(&problem->traits) ? MOST_CHIPS : 1;
+    size_t most = rs_size_multiply_capped(chips, problem->traits.chip_bytes) / slim;
     size_t lines = rs_size_multiply_capped(4, problem->traits.line_bytes) / problem->matrices->unit;
     most = most > lines ? most : lines;
     if (problem->granted && problem->scratch_limit / slim > most)
@@ -69,11 +73,9 @@ static void offer_all_parts(const rs_method *method, const rs_problem *problem, 
         if (step > most - part)
             step = most - part;
     }
-    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && blocks <= c->along; blocks++) {
-        size_t part = c->along / blocks;
-        if (part <= most && part > DENSE_PARTS)
-            offer_part(method, offers, c, part, rest);
-    }
+    for (size_t blocks = 1; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
+        if (c->along / blocks <= most)
+            offer_part(method, offers, c, c->along / blocks, rest);
 }
 
 /*
