@@ -189,8 +189,11 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
-    if (is_overlooked(declared) || rs_walk_is_contested(walk, key))
-        return rs_value_number(rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true));
+    bool overlooked = is_overlooked(declared), contested = rs_walk_is_contested(walk, key);
+    if (overlooked || contested)
+        return rs_value_number(rs_walk_auxiliary(
+            walk, name, contested ? rs_walk_contested_varies(walk, key) : rs_walk_anything(walk),
+            true, true));
     return rs_walk_fixed(walk, name, key, type);
 }
 

@@ -250,6 +250,17 @@ bool rs_function_is_arithmetic(const char *name)
     return false;
 }
 
+/* The compiler's own may be barriers: __builtin_amdgcn_s_barrier. */
+bool rs_function_is_apart(const char *name)
+{
+    static const char *const starts[] = {"vload", "vstore", "__ldg"};
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return true;
+    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]) ||
+           (rs_function_is_arithmetic(name) && !rs_name_starts_with(name, "__builtin_"));
+}
+
 bool rs_walk_builtin(rs_walk *walk, const char *name, int node, const rs_value *values, int count,
                      rs_value *result)
 {

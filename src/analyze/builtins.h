@@ -20,4 +20,10 @@ bool rs_function_is_arithmetic(const char *name);
 
 bool rs_name_starts_with(const char *text, const char *prefix);
 
+/*
+ * Whether a function that nobody in the source wrote does nothing but with its own arguments: it
+ * waits for no other work-item, and what others did does not come to light by it.
+ */
+bool rs_function_is_apart(const char *name);
+
 #endif

@@ -119,6 +119,23 @@ bool rs_walk_is_harmless(const rs_walk *walk, int node)
     return function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0;
 }
 
+/* Names of headers that are not there may begin as those of a language do: make_task. */
+bool rs_walk_call_is_apart(const rs_walk *walk, int node)
+{
+    char name[NAME_ROOM];
+    read_name(walk, node, name);
+    const char *supplied = walk->program->supplied;
+    bool missing = rs_words_have(supplied, 0, strlen(supplied), name, strlen(name));
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (!clang_Cursor_isNull(declared) && !missing && strcmp(name, "operator=") != 0 &&
+        clang_Location_isFromMainFile(clang_getCursorLocation(declared)) != 0)
+        return false;
+    if (missing && name[0] != '_' && strchr(name, '_') != NULL)
+        return false;
+    return rs_name_is_thread_call(name) || rs_function_is_apart(name) ||
+           (strcmp(name, "operator=") == 0 && !missing);
+}
+
 /* A FILE of the C library (or of prelude.c) is none of the program's arrays. */
 static bool is_stream(const rs_tree *tree, int node)
 {

@@ -19,14 +19,13 @@ static enum CXChildVisitResult find_space(CXCursor cursor, CXCursor parent, CXCl
 
 /* Whether the type of an OpenCL variable has an address space that work-items share: of a pointer
  * its own, not that of what it points to. */
-static bool has_space(CXCursor declared)
+static bool has_space(CXCursor declared, const char *space)
 {
     CXString spelling = clang_getTypeSpelling(clang_getCursorType(declared));
     const char *text = clang_getCString(spelling);
     const char *star = text == NULL ? NULL : strrchr(text, '*');
     text = star != NULL ? star : text;
-    bool has =
-        text != NULL && (strstr(text, "__local") != NULL || strstr(text, "__global") != NULL);
+    bool has = text != NULL && strstr(text, space) != NULL;
     clang_disposeString(spelling);
     return has;
 }
@@ -39,10 +38,28 @@ static bool is_common(const rs_program *program, CXCursor declared)
         rs_variable_is_constant(declared))
         return false;
     if (program->language == RS_LANGUAGE_OPENCL)
-        common = common || has_space(declared);
+        common = common || has_space(declared, "__local") || has_space(declared, "__global");
     else
         clang_visitChildren(declared, find_space, &common);
     return common;
+}
+
+static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_CUDASharedAttr)
+        return CXChildVisit_Continue;
+    *(bool *)data = true;
+    return CXChildVisit_Break;
+}
+
+static bool is_of_group(const rs_program *program, CXCursor declared)
+{
+    bool shared = false;
+    if (program->language == RS_LANGUAGE_OPENCL)
+        return has_space(declared, "__local");
+    clang_visitChildren(declared, find_shared, &shared);
+    return shared;
 }
 
 bool rs_common_find(const rs_program *program, rs_common_list *found)
@@ -61,8 +78,11 @@ bool rs_common_find(const rs_program *program, rs_common_list *found)
         clang_disposeString(spelling);
         if (name == NULL)
             return false;
-        grown[found->count++] =
-            (rs_common){rs_cursor_key(NULL, declared), name, rs_variable_is_open(declared)};
+        bool outlives = rs_variable_is_open(declared);
+        CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+        grown[found->count++] = (rs_common){rs_cursor_key(NULL, declared), name, outlives,
+                                            !outlives && is_of_group(program, declared),
+                                            type.kind >= CXType_Bool && type.kind <= CXType_Int128};
     }
     return true;
 }
@@ -160,9 +180,31 @@ static void add_leading(rs_walk *walk, uint64_t key, uint64_t array)
     grown[contest->leading_count++] = (rs_leading){key, array, -1};
 }
 
+/* Notes a store to a memory, or to a variable, for the loops around it. */
+static void add_around(rs_walk *walk, int loop, uint64_t memory)
+{
+    rs_contest *contest = walk->contest;
+    for (; loop >= 0; loop = walk->unit->loops[loop].parent) {
+        bool known = false;
+        for (int i = 0; i < contest->storing_count && !known; i++)
+            known = contest->storing[i].memory == memory && contest->storing[i].loop == loop;
+        if (known)
+            continue;
+        rs_storing *grown =
+            realloc(contest->storing, ((size_t)contest->storing_count + 1) * sizeof *grown);
+        if (grown == NULL) {
+            walk->no_memory = true;
+            return;
+        }
+        contest->storing = grown;
+        grown[contest->storing_count++] = (rs_storing){memory, loop};
+    }
+}
+
 static void add_variable(rs_walk *walk, uint64_t key, uint64_t array)
 {
     add_leading(walk, key, array);
+    add_around(walk, walk->loop, key);
     add(walk, &walk->contest->written, &walk->contest->written_count, key);
     walk->contest->variables = true;
 }
@@ -251,24 +293,10 @@ void rs_walk_note_loaded(rs_walk *walk, int array)
 /* The loops around a store to what is loaded somewhere, too. */
 static void add_storing(rs_walk *walk, const rs_reference *r, uint64_t memory)
 {
-    rs_contest *contest = walk->contest;
+    const rs_contest *contest = walk->contest;
     if (!r->written || (memory != 0 && !has(contest->loaded, contest->loaded_count, memory)))
         return;
-    for (int loop = r->loop; loop >= 0; loop = walk->unit->loops[loop].parent) {
-        bool known = false;
-        for (int i = 0; i < contest->storing_count && !known; i++)
-            known = contest->storing[i].memory == memory && contest->storing[i].loop == loop;
-        if (known)
-            continue;
-        rs_storing *grown =
-            realloc(contest->storing, ((size_t)contest->storing_count + 1) * sizeof *grown);
-        if (grown == NULL) {
-            walk->no_memory = true;
-            return;
-        }
-        contest->storing = grown;
-        grown[contest->storing_count++] = (rs_storing){memory, loop};
-    }
+    add_around(walk, r->loop, memory);
 }
 
 /* Of what it stores, and of the pointers among that. */
@@ -342,41 +370,106 @@ uint64_t rs_walk_stored_around(const rs_walk *walk, int array)
     return varies;
 }
 
+uint64_t rs_walk_varies_in_group(rs_walk *walk, uint64_t memory)
+{
+    const rs_contest *contest = walk->contest;
+    uint64_t varies = rs_walk_lane(walk);
+    for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent) {
+        bool changes = !contest->settled || walk->unit->loops[loop].meets;
+        for (int i = 0; i < contest->storing_count && !changes; i++)
+            changes = contest->storing[i].loop == loop &&
+                      (contest->storing[i].memory == memory || contest->storing[i].memory == 0);
+        if (changes)
+            varies |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    }
+    return varies;
+}
+
+uint64_t rs_walk_contested_varies(rs_walk *walk, uint64_t key)
+{
+    const rs_common *common = find_common(walk, key);
+    return common != NULL && common->group ? rs_walk_varies_in_group(walk, common->key)
+                                           : rs_walk_anything(walk);
+}
+
 /* What is known of a pointer that some work-item has stored: where all lead to one array, that. */
 static rs_value contested_pointer(rs_walk *walk, uint64_t key, const char *name,
-                                  const rs_value *value)
+                                  const rs_value *value, uint64_t varies)
 {
     rs_value result = *value;
     rs_leading *leading = find_leading(walk, key);
     result.lost = leading == NULL || leading->array == 0 || leading->array != array_of(walk, value);
     for (int i = 0; i < value->count && !result.lost; i++)
-        result.subscripts[i] = rs_walk_auxiliary(walk, name, rs_walk_anything(walk), true, true);
+        result.subscripts[i] = rs_walk_auxiliary(walk, name, varies, true, true);
     result.approximated = true;
     if (!result.lost)
         leading->value = rs_walk_keep(walk, &result);
     return result;
 }
 
-int rs_walk_settled(const rs_walk *walk, uint64_t key, int known)
+/* Members are left as they are: terms of their own where they were stored last. */
+static bool is_number_of_group(const rs_common *common, uint64_t key)
 {
-    const rs_leading *leading = walk->contest->settled ? find_leading(walk, key) : NULL;
-    return leading != NULL && leading->array != 0 && leading->value >= 0 ? leading->value : known;
+    return common->group && common->integer && key == common->key;
 }
 
 rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value)
 {
     const rs_common *common = find_common(walk, key);
     const char *name = common != NULL ? common->name : "common";
-    rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
+    uint64_t varies = rs_walk_contested_varies(walk, key);
+    if (value->carried_loop >= 0)
+        varies |=
+            rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[value->carried_loop].symbol);
+    bool number = common != NULL && is_number_of_group(common, key);
+    rs_value result = rs_value_unknown(varies, true);
     if (value->kind == RS_VALUE_ADDRESS) {
-        result = contested_pointer(walk, key, name, value);
+        result = contested_pointer(walk, key, name, value, varies);
     } else if (value->kind == RS_VALUE_POINTER) {
         result = rs_value_pointer(0);
-    } else if (value->kind == RS_VALUE_NUMBER) {
+    } else if (value->kind == RS_VALUE_NUMBER || number) {
         result = rs_value_number(rs_walk_auxiliary(walk, name, result.depends, true, true));
     }
-    result.approximated = true;
+    result.approximated = !number || value->kind == RS_VALUE_ADDRESS;
     result.carried_loop = value->carried_loop;
     result.carried_from = value->carried_from;
     return result;
+}
+
+/*
+ * What a number of a group is where it is read: one symbol for all reads between which this
+ * work-item neither stores it nor meets others, by how much was stored so far.
+ */
+static int heard(rs_walk *walk, const rs_common *common, uint64_t key, int known)
+{
+    int now = rs_walk_find(walk, key);
+    rs_value value = walk->values[now >= 0 ? now : known];
+    if (value.kind != RS_VALUE_NUMBER)
+        return known;
+    rs_text text = RS_TEXT_EMPTY;
+    rs_text_format(&text, "%s %d %ld", common->name, now, walk->stores);
+    uint64_t varies = rs_walk_varies_in_group(walk, common->key) | rs_value_depends(walk, &value);
+    int symbol = text.failed
+                     ? -1
+                     : rs_symbols_find_keyed(&walk->unit->symbols, common->name,
+                                             RS_SYMBOL_AUXILIARY, rs_name_hash(text.data) | 1);
+    rs_text_free(&text);
+    if (symbol < 0) {
+        walk->exhausted = true;
+        return known;
+    }
+    walk->unit->symbols.symbols[symbol].depends |= varies;
+    walk->unit->symbols.symbols[symbol].data = true;
+    value.number = rs_polynomial_symbol(symbol);
+    return rs_walk_keep(walk, &value);
+}
+
+int rs_walk_settled(rs_walk *walk, uint64_t key, int known)
+{
+    const rs_leading *leading = walk->contest->settled ? find_leading(walk, key) : NULL;
+    const rs_common *common = rs_walk_is_contested(walk, key) ? find_common(walk, key) : NULL;
+    if (leading != NULL && leading->array != 0 && leading->value >= 0)
+        return leading->value;
+    return common != NULL && is_number_of_group(common, key) ? heard(walk, common, key, known)
+                                                             : known;
 }

@@ -16,6 +16,8 @@ typedef struct {
     uint64_t key;
     char *name;
     bool outlives; /* of the file, or static: functions that are not there may write it */
+    bool group;    /* the work-items of one group have it, and no others */
+    bool integer;
 } rs_common;
 
 typedef struct {
@@ -27,7 +29,7 @@ typedef struct {
 bool rs_common_find(const rs_program *program, rs_common_list *found);
 void rs_common_free(rs_common_list *list);
 
-/* A memory (0: any) that is stored in a loop, by the loop's number. */
+/* A memory (0: any), or a variable, that is stored in a loop, by the loop's number. */
 typedef struct {
     uint64_t memory;
     int loop;

@@ -136,6 +136,50 @@ static bool add_overlap(system_of *s, const rs_polynomial *a, int64_t width_a,
     return usable;
 }
 
+/* The terms of a subscript that no iteration changes which is compared, parameters aside. */
+static rs_polynomial unmoved_part(const system_of *s, const rs_polynomial *p)
+{
+    rs_polynomial part = rs_polynomial_constant(0);
+    for (int t = 0; t < p->count; t++) {
+        bool shared = true;
+        uint64_t depends = 0;
+        for (int i = 0; i < RS_DEGREE_LIMIT && p->terms[t].symbols[i] >= 0; i++) {
+            shared = shared && is_shared(s->unit, p->terms[t].symbols[i], s->outer);
+            depends |= rs_symbol_depends(&s->unit->symbols, p->terms[t].symbols[i]);
+        }
+        if (shared && depends != 0)
+            part.terms[part.count++] = p->terms[t];
+    }
+    return part;
+}
+
+/*
+ * Two flat subscripts without what both have and no iteration changes: a loaded number times a
+ * parameter, or a thread's own place, may hide the rows in the rest. False where it has none.
+ */
+static bool divide_rest(const system_of *s, const rs_reference *a, const rs_reference *b,
+                        rs_polynomial rows_a[RS_SUBSCRIPT_LIMIT],
+                        rs_polynomial rows_b[RS_SUBSCRIPT_LIMIT])
+{
+    rs_reference x = *a, y = *b;
+    rs_polynomial part = unmoved_part(s, &a->subscripts[0]);
+    rs_polynomial other = unmoved_part(s, &b->subscripts[0]);
+    bool divided_x, divided_y;
+    if (!a->subscripts[0].known || !b->subscripts[0].known || part.count == 0 ||
+        !rs_polynomial_equal(&part, &other))
+        return false;
+    x.subscripts[0] = rs_polynomial_subtract(&x.subscripts[0], &part);
+    y.subscripts[0] = rs_polynomial_subtract(&y.subscripts[0], &part);
+    rs_polynomial of_x[RS_SUBSCRIPT_LIMIT], of_y[RS_SUBSCRIPT_LIMIT];
+    int count = rs_reference_rows(s->unit, &x, of_x, &divided_x);
+    if (count != 2 || rs_reference_rows(s->unit, &y, of_y, &divided_y) != 2 || !divided_x ||
+        !divided_y || !rs_references_divide_alike(s->unit, &x, &y))
+        return false;
+    memcpy(rows_a, of_x, 2 * sizeof *of_x);
+    memcpy(rows_b, of_y, 2 * sizeof *of_y);
+    return true;
+}
+
 /* Equal subscripts, the last ones by what is touched from there on. */
 static bool add_equations(system_of *s, const rs_reference *a, const rs_reference *b)
 {
@@ -143,8 +187,11 @@ static bool add_equations(system_of *s, const rs_reference *a, const rs_referenc
     bool divided_a, divided_b, exact = !a->approximated && !b->approximated;
     int count_a = rs_reference_rows(s->unit, a, rows_a, &divided_a);
     int count_b = rs_reference_rows(s->unit, b, rows_b, &divided_b);
-    if (count_a != count_b ||
-        (divided_a && !rs_references_divide_alike(s->unit, a, b))) { /* compare them as they are */
+    bool alike = count_a == count_b && (!divided_a || rs_references_divide_alike(s->unit, a, b));
+    if (a->count == 1 && b->count == 1 && !(alike && divided_a) &&
+        divide_rest(s, a, b, rows_a, rows_b)) {
+        count_a = count_b = 2;
+    } else if (!alike) { /* compare them as they are */
         count_a = a->count < b->count ? a->count : b->count;
         memcpy(rows_a, a->subscripts, sizeof rows_a);
         memcpy(rows_b, b->subscripts, sizeof rows_b);

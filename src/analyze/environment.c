@@ -435,6 +435,8 @@ static void merge_key(rs_walk *walk, uint64_t key, int other)
     } else if (here != other) {
         rs_value a = walk->values[other], b = walk->values[here];
         rs_value merged = rs_value_merge(walk, &a, &b, "merged");
+        if (merged.kind == RS_VALUE_NUMBER && rs_walk_is_contested(walk, key))
+            merged = rs_walk_contested_value(walk, key, &merged); /* whoever took which way */
         bind_key(walk, key, rs_walk_keep(walk, &merged));
     }
 }

@@ -98,10 +98,15 @@ uint64_t rs_walk_load_varies(rs_walk *walk, const rs_value *address)
     bool own = array->space == RS_SPACE_PRIVATE || (array->own && array->written);
     bool others = walk->unit->kernel && (array->space == RS_SPACE_LOCAL ||
                                          rs_walk_array_is_contested(walk, address->array));
+    /* What a loaded pointer leads to, or one of several arrays, may be in another space. */
+    bool group = array->space == RS_SPACE_LOCAL && array->mixed == 0 && !address->lost &&
+                 address->pointers == 0 && address->path == 0;
     rs_walk_note_loaded(walk, address->array);
-    return rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0) |
-           rs_walk_stored_around(walk, address->array) |
-           (address->lost || others ? rs_walk_anything(walk) : 0);
+    uint64_t varies = rs_value_depends(walk, address) | (own ? rs_walk_lane(walk) : 0) |
+                      rs_walk_stored_around(walk, address->array);
+    if (address->lost || others)
+        varies |= group ? rs_walk_varies_in_group(walk, array->memory) : rs_walk_anything(walk);
+    return varies;
 }
 
 /* The symbol of a loaded number: the same for the same element until something is stored. */
@@ -222,7 +227,8 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
     else if (rs_kind_is_address(type.kind))
         value = array_of(walk, text, place->key, node, type);
     else if (integer && rs_walk_is_contested(walk, place->key))
-        value = rs_value_number(rs_walk_auxiliary(walk, text, rs_walk_anything(walk), true, true));
+        value = rs_value_number(
+            rs_walk_auxiliary(walk, text, rs_walk_contested_varies(walk, place->key), true, true));
     else if (integer)
         value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
@@ -423,6 +429,7 @@ rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node)
         return *value;
     bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
     rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
+    walk->stores++; /* of others, which come to light */
     if (value->kind == RS_VALUE_ADDRESS) {
         result = *value;
         result.lost = true;

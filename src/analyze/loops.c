@@ -503,7 +503,8 @@ static void check_bound(rs_walk *walk, int at, const entry *e)
     uint64_t counting = e->main.key, key = 0;
     int changed = e->p.condition < 0 ? -1 : find_changed(walk, e->p.condition, e, counting);
     bool loads = e->p.condition >= 0 && rs_loads_memory(walk->tree, e->p.condition);
-    if (changed >= 0 || (loads && e->stores))
+    bool heard = loop->meets && rs_polynomial_has_data(&loop->bound, &walk->unit->symbols);
+    if (changed >= 0 || (loads && e->stores) || heard)
         loop->bound = rs_polynomial_unknown();
     if (changed >= 0 && counting == 0) {
         rs_variable_key(walk, changed, &counting);
@@ -632,7 +633,8 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
     if (e->p.body >= 0)
         rs_walk_drop_declared(walk, walk->tree->nodes[e->p.body].begin,
                               walk->tree->nodes[e->p.body].end);
-    e->stores = stores_numbers(walk->tree, node);
+    bool meets = walk->unit->kernel && rs_walk_meets(walk, node);
+    e->stores = meets || stores_numbers(walk->tree, node);
     walk->stores += e->stores;
     collect_changes(walk, e);
     char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
@@ -649,6 +651,7 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
         return;
     }
     walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
+    walk->unit->loops[at].meets = meets;
     rs_walk_note_strange(walk, node, at);
     start_counting(walk, at, e);
     check_bound(walk, at, e);

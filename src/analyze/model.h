@@ -18,6 +18,8 @@ typedef struct {
     rs_polynomial lower; /* the first value of the symbol */
     rs_polynomial bound; /* is at least 0 in every iteration; or unknown */
     bool leaves_early;   /* break, goto or return inside */
+    bool
+        meets; /* of a kernel: what other work-items of the group stored may come to light inside */
     char *carried; /* a scalar that brings its value from one iteration to the next, or NULL */
     char *reduced; /* a scalar that gathers a sum or another reduction, or NULL */
     char *strange; /* something in its body that is not followed exactly, or NULL */

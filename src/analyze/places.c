@@ -132,7 +132,10 @@ static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const c
     if (value.kind == RS_VALUE_NUMBER)
         rs_walk_set(walk, key, &value);
     rs_walk_set_initial(walk, key, &value);
-    return value;
+    known = value.kind == RS_VALUE_NUMBER && rs_walk_is_contested(walk, key)
+                ? rs_walk_find(walk, key)
+                : -1;
+    return known < 0 ? value : walk->values[rs_walk_settled(walk, key, known)];
 }
 
 rs_value rs_walk_variable(rs_walk *walk, int node)

@@ -96,7 +96,7 @@ static bool is_plain_kind(enum CXCursorKind kind)
     return false;
 }
 
-static bool is_strange(const rs_tree *tree, int node)
+bool rs_node_is_strange(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
     return !is_plain_kind(kind) || (is_cast(kind) && is_strange_cast(tree, node)) ||
@@ -109,7 +109,7 @@ static int find_strange(const rs_tree *tree, int node)
 {
     if (tree->nodes[node].kind == CXCursor_LambdaExpr)
         return -1;
-    int found = is_strange(tree, node) ? node : -1;
+    int found = rs_node_is_strange(tree, node) ? node : -1;
     for (int child = tree->nodes[node].first; child >= 0 && found < 0;
          child = tree->nodes[child].next)
         found = find_strange(tree, child);

@@ -290,6 +290,7 @@ static void forget_at_label(rs_walk *walk)
     const int parts[] = {walk->calls[walk->depth - 1], -1, -1};
     rs_changes all = {NULL, 0, 0};
     rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
+    walk->stores++; /* perhaps, on the way back to here */
     rs_changes_collect(walk, parts[0], false, &all);
     rs_changes_collect_unseen(walk, parts[0], parts, &all);
     for (int i = 0; i < all.count; i++)
@@ -302,6 +303,7 @@ static void walk_assembly(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
+    walk->stores++; /* perhaps, and it may be a barrier */
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
         if (!rs_node_is_output(tree, child)) {
             (void)rs_walk_evaluate(walk, child);

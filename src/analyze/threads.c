@@ -44,6 +44,14 @@ static rs_value index_value(rs_walk *walk, const index_word *word, int dimension
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
+bool rs_name_is_thread_call(const char *name)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (strcmp(calls[i].spelling, name) == 0)
+            return true;
+    return false;
+}
+
 uint64_t rs_walk_lane(rs_walk *walk)
 {
     rs_symbols *symbols = &walk->unit->symbols;

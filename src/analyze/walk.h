@@ -216,9 +216,18 @@ bool rs_walk_is_contested(const rs_walk *walk, uint64_t key);
 bool rs_walk_array_is_contested(const rs_walk *walk, int array);
 rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value);
 
-/* The value of a variable, by its place among the walk's: of a pointer that a group has in common
- * the one that leads to the array which all of them lead to. */
-int rs_walk_settled(const rs_walk *walk, uint64_t key, int known);
+/*
+ * What a value varies with that is read from a memory which a group has in common, or from such a
+ * variable. It is the same in all iterations of a loop in which this function stores nothing there
+ * and no work-item meets others: that another one changes it meanwhile would be a data race.
+ */
+uint64_t rs_walk_varies_in_group(rs_walk *walk, uint64_t memory);
+uint64_t rs_walk_contested_varies(rs_walk *walk, uint64_t key); /* of any contested variable */
+
+/* The value of a variable where it is read, by its place among the walk's: of a pointer that a
+ * group has in common the one that leads to the array which all of them lead to, of a number the
+ * one that all of them read here. */
+int rs_walk_settled(rs_walk *walk, uint64_t key, int known);
 
 /* The columns of the loops around the place that is walked which store to an array. */
 uint64_t rs_walk_stored_around(const rs_walk *walk, int array);
@@ -329,6 +338,11 @@ rs_value rs_walk_call(rs_walk *walk, int node);
  * those around it may carry anything. Other functions are not entered. */
 void rs_walk_note_strange(rs_walk *walk, int node, int loop);
 void rs_walk_mark_strange(rs_walk *walk, int node, int loop); /* the node itself is one */
+bool rs_node_is_strange(const rs_tree *tree, int node);
+
+/* meetings.c: whether what other work-items of the group stored may come to light at or below a
+ * node, or in a function that is called there. */
+bool rs_walk_meets(const rs_walk *walk, int node);
 
 /* objects.c: what of a class is not followed. Each is noted with its line, and changes what a
  * function may change that nobody knows. */
@@ -379,6 +393,9 @@ int rs_walk_routine(const rs_walk *walk, int node);
 /* Whether the function called can change nothing but what its arguments point to. */
 bool rs_walk_is_harmless(const rs_walk *walk, int node);
 
+/* Whether one that is not in the source does nothing but with its arguments; no barrier does. */
+bool rs_walk_call_is_apart(const rs_walk *walk, int node);
+
 /* Whether it reads at most what they point to, as printf does. */
 bool rs_walk_only_reads(const rs_walk *walk, int node);
 
@@ -394,6 +411,7 @@ bool rs_walk_gives_place(const rs_walk *walk, int node);
 /* threads.c: indices of work-items and threads. */
 bool rs_walk_thread_call(rs_walk *walk, const char *name, int node, rs_value *value);
 bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member, rs_value *value);
+bool rs_name_is_thread_call(const char *name);
 
 /* The member of a copy of threadIdx and the like; `key` is that of the variable. */
 bool rs_walk_thread_copy(rs_walk *walk, uint64_t key, const char *member, rs_value *value);

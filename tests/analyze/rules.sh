@@ -113,6 +113,59 @@ END
 expect 0 "$restride" analyze launches.cu
 says out 'loop t: carries a value through step.*, perhaps'
 
+# What a group has in common stays in a loop in which no work-item meets others and this function stores nothing there.
+group() { # group NAME LANGUAGE BODY ANSWER of "loop i"
+    echo "$before" >"$1.$2"
+    if [ "$2" = cl ]; then
+        echo "kernel void $1(global int *x, global int *c, local int *s, local float *f, int n) { local int v, w; int l = get_local_id(0); $3 }"
+    else
+        echo "__global__ void $1(int *x, int *c, int n) { __shared__ int s[8], v, w; int l = threadIdx.x; $3 }"
+    fi >>"$1.$2"
+    expect 0 "$restride" analyze "$1.$2"
+    says out "loop i: $4\$"
+}
+stays='carries nothing'
+changes='carries a value through x, perhaps \(lines .*\)'
+before='__device__ int here(int i) { return i + 1; } __device__ int there(int i) { __syncthreads(); return i; }
+    __device__ int deeper(int i) { return there(i); } __device__ int again(int i) { return i > 0 ? again(i - 1) : 0; } __device__ int unseen(int i);
+    __device__ volatile int flag;'
+filled='if (l == 0) { s[1] = c[0]; v = c[1]; } __syncthreads();'
+group element cu "$filled for (int i = 0; i < n; i++) x[s[1] + i] = 1;" "$stays"
+group variable cu "$filled for (int i = 0; i < n; i++) x[v + i] = 1;" "$stays"
+group by_rows cu "$filled for (int i = l; i < n; i += blockDim.x) x[s[1] * n + i] = 1;" "$stays"
+group two cu "$filled int a = s[1] + v; int b = s[1] + v; for (int i = 0; i < n; i++) x[a + 2 * i] = x[b + 2 * i + 1];" "$stays"
+group with_functions cu "$filled for (int i = 0; i < n; i++) x[s[1] + i] = here(min(c[i], i)) + (int)sqrtf(c[i]) + threadIdx.x;" "$stays"
+group by_lane cu "s[l] = c[l]; __syncthreads(); int b = s[l]; for (int i = 0; i < n; i++) x[b + s[7 - l] + i] = 1;" "$stays"
+group inner cu "for (int t = 0; t < n; t++) { $filled for (int i = 0; i < n; i++) x[s[1] + v + i] = 1; __syncthreads(); }" "$stays"
+says out 'loop t: carries a value through'
+for meeting in '__syncthreads();' 'there(i);' 'deeper(i);' 'again(i);' 'unseen(i);' 'nowhere(i);' '__threadfence_block();' 'atomicAdd(&c[n], 1);' 'c[i] = flag;' \
+    'asm volatile("bar.sync 0;" : : : "memory");' '__shfl_sync(-1, i, 0);' '((volatile int *)c)[i] = 1;'; do
+    group met cu "$filled for (int i = 0; i < n; i++) { x[s[1] + i] = 1; $meeting }" "carries a value through .*, perhaps.*"
+    group met cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; $meeting }" "carries a value through .*, perhaps.*"
+done
+for store in 's[1] = 2;' '*(int *)&s[l] = 2;' 'int *p = s + 1; *p = i;' 'atomicExch(&s[1], i);'; do
+    group stored cu "$filled for (int i = 0; i < n; i++) { x[s[1] + i] = 1; if (l == 0) { $store } }" 'carries a value through .*'
+    group stored cu "$filled for (int t = 0; t < n; t++) { if (l == 0) { $store } for (int i = 0; i < n; i++) x[s[1] + i] = 1; }" "$stays"
+done
+group stored_variable cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; if (l == 0) v = i; }" 'carries a value through v'
+group beside cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; if (l == 0) w = i; }" "$stays"
+group jumping cu "$filled for (int i = 0; i < n; i++) { again: x[s[1] + i] = 1; if (c[i]) goto again; }" 'carries a value through .*, perhaps.*'
+group pointed cu "__shared__ int *p[2]; if (l == 0) p[1] = c; __syncthreads(); for (int i = 0; i < n; i++) x[p[1][0] + i] = 1;" 'carries a value through .*, perhaps.*'
+group either cu "int *p = n > 3 ? s : c; if (l == 0) c[0] = 3; for (int i = 0; i < n; i++) x[p[0] + i] = 1;" 'carries a value through .*, perhaps.*'
+group global cu "if (l == 0) c[0] = 3; __syncthreads(); for (int i = 0; i < n; i++) x[c[0] + i] = 1;" "$changes"
+# Before and behind a barrier they are two numbers; the ways to write one are many.
+for meeting in '__syncthreads();' 'there(1);' 'asm volatile("bar.sync 0;");' 'back: if (l == 0) s[1]++; if (n > c[0]) goto back;'; do
+    group two cu "$filled int a = s[1]; $meeting int b = s[1]; for (int i = 0; i < n; i++) x[a + 2 * i] = x[b + 2 * i + 1];" 'carries a value through x.*'
+    group two cu "$filled int a = v; ${meeting/s\[1\]/v} int b = v; for (int i = 0; i < n; i++) x[a + 2 * i] = x[b + 2 * i + 1];" 'carries a value through x.*'
+done
+before='int there(int i) { barrier(1); return i; }'
+filled='if (l == 0) { s[1] = c[0]; v = c[1]; } barrier(1);'
+group element cl "$filled for (int i = 0; i < n; i++) x[s[1] + i] = 1;" "$stays"
+group variable cl "$filled for (int i = 0; i < n; i++) x[v + i] = 1;" "$stays"
+for meeting in 'barrier(1);' 'there(i);' 'mem_fence(1);' 'atomic_inc(c + n);' 'work_group_barrier(1);' 'sub_group_barrier(1);' 'nowhere(i);'; do
+    group met cl "$filled for (int i = 0; i < n; i++) { x[s[1] + v + i] = 1; $meeting }" 'carries a value through .*, perhaps.*'
+done
+
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
 analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'

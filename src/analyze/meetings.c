@@ -1,0 +1,74 @@
+/*
+ * Where a work-item hears of others of its group: at barriers and fences, by atomic operations and
+ * volatile accesses, and in whatever nobody knows. Between two such places no other one may store
+ * what this one reads: both languages leave a data race undefined.
+ */
+#include "analyze/walk.h"
+#include "source/query.h"
+
+/* The functions that are looked through, from the outermost call inwards. */
+typedef struct {
+    const rs_walk *walk;
+    int routines[RS_CALL_DEPTH];
+    int depth;
+} search;
+
+static bool meets(search *s, int node);
+
+static bool is_shared_by_type(const rs_tree *tree, int node)
+{
+    CXType type = rs_node_type(tree, node);
+    return type.kind == CXType_Atomic || clang_isVolatileQualifiedType(type) != 0;
+}
+
+static bool runs_destructor(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    return (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
+           rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor));
+}
+
+static bool call_meets(search *s, int node)
+{
+    const rs_walk *walk = s->walk;
+    CXCursor called = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    if (!clang_Cursor_isNull(called) && clang_getCursorKind(called) == CXCursor_Constructor)
+        return rs_walk_making_of(walk, called) == RS_MAKING_ANYTHING;
+    if (rs_walk_is_virtual(walk, node))
+        return true;
+    int routine = rs_walk_routine(walk, node);
+    if (routine < 0)
+        return !rs_walk_call_is_apart(walk, node);
+    for (int i = 0; i < s->depth; i++)
+        if (s->routines[i] == routine)
+            return true; /* the walk does not follow it */
+    const rs_node *body = &walk->tree->nodes[routine];
+    if (s->depth == RS_CALL_DEPTH || rs_program_is_misread(walk->program, body->begin, body->end))
+        return true;
+    s->routines[s->depth++] = routine;
+    bool found = false;
+    for (int child = body->first; child >= 0 && !found; child = walk->tree->nodes[child].next)
+        found = meets(s, child);
+    s->depth--;
+    return found;
+}
+
+static bool meets(search *s, int node)
+{
+    const rs_tree *tree = s->walk->tree;
+    if (rs_node_is_strange(tree, node) || is_shared_by_type(tree, node) ||
+        runs_destructor(tree, node) ||
+        (tree->nodes[node].kind == CXCursor_CallExpr && call_meets(s, node)))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (meets(s, child))
+            return true;
+    return false;
+}
+
+bool rs_walk_meets(const rs_walk *walk, int node)
+{
+    search s = {.walk = walk, .depth = 0};
+    const rs_node *whole = &walk->tree->nodes[node];
+    return rs_program_is_misread(walk->program, whole->begin, whole->end) || meets(&s, node);
+}
