@@ -558,6 +558,27 @@ bool rs_access_moves_between(const rs_access *access, const rs_unit *unit)
 
 /* ---- a unit ---- */
 
+static bool has_entry(const rs_access *access, int column)
+{
+    for (int row = 0; row < access->rows; row++)
+        if (!rs_polynomial_is_zero(&access->matrix[row][column]))
+            return true;
+    return false;
+}
+
+/* Marks the symbols that a reference shows, in its matrix or in the text of a term. */
+static void mark_used(const rs_access *access, rs_symbols *symbols)
+{
+    for (int i = 0; i < access->columns; i++) {
+        rs_symbol *symbol = &symbols->symbols[access->symbols[i]];
+        symbol->used = symbol->used || has_entry(access, i);
+        for (int c = 0; c < symbols->column_count && access->auxiliary[i]; c++) {
+            rs_symbol *inside = &symbols->symbols[symbols->columns[c]];
+            inside->used = inside->used || strstr(symbol->name, inside->name) != NULL;
+        }
+    }
+}
+
 restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const bool *threads)
 {
     accesses->unit = unit;
@@ -577,6 +598,7 @@ restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const boo
         classify(access, unit);
         find_variation(access, unit);
         access->thread_stride = thread_stride(access, unit);
+        mark_used(access, &unit->symbols);
     }
     return RESTRIDE_OK;
 }

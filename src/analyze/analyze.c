@@ -128,14 +128,23 @@ static json_t *describe_arrays(const analysis *a, const rs_accesses *accesses)
     return arrays;
 }
 
+/* The place in a group stands for all that may differ between threads, also where no subscript has
+ * it. */
+static bool is_shown(const rs_access *access, const rs_unit *unit, int column)
+{
+    const rs_symbol *symbol = &unit->symbols.symbols[access->symbols[column]];
+    return symbol->kind != RS_SYMBOL_LOCAL || symbol->dimension != 0 || symbol->used;
+}
+
 static json_t *describe_matrix(const rs_access *access, const rs_unit *unit)
 {
     json_t *matrix = json_array();
     for (int row = 0; row < access->rows; row++) {
         json_t *entries = json_array();
         for (int column = 0; column < access->columns; column++)
-            json_array_append_new(entries,
-                                  text_of_polynomial(&access->matrix[row][column], &unit->symbols));
+            if (is_shown(access, unit, column))
+                json_array_append_new(
+                    entries, text_of_polynomial(&access->matrix[row][column], &unit->symbols));
         json_array_append_new(matrix, entries);
     }
     return matrix;
@@ -148,9 +157,11 @@ static json_t *describe_reference(const analysis *a, const rs_accesses *accesses
     const rs_reference *r = access->reference;
     json_t *columns = json_array(), *offset = json_array();
     for (int i = 0; i < access->columns; i++)
-        json_array_append_new(
-            columns, json_pack("{s:s, s:b, s:b}", "name", name_of(unit, access->symbols[i]),
-                               "between", access->between[i], "auxiliary", access->auxiliary[i]));
+        if (is_shown(access, unit, i))
+            json_array_append_new(columns,
+                                  json_pack("{s:s, s:b, s:b}", "name",
+                                            name_of(unit, access->symbols[i]), "between",
+                                            access->between[i], "auxiliary", access->auxiliary[i]));
     for (int row = 0; row < access->rows; row++)
         json_array_append_new(offset, text_of_polynomial(&access->offset[row], &unit->symbols));
     rs_text classes = RS_TEXT_EMPTY;

@@ -25,6 +25,7 @@ typedef struct {
     rs_symbol_kind kind;
     int dimension; /* of thread indices: 0, 1, 2 for x, y, z; -1 otherwise */
     bool size;     /* a parameter that is the extent of a work-group */
+    bool used;     /* a reference has an entry for it, or the name of a term has it */
     uint64_t key;  /* of the variable or the loaded number; 0: none */
     bool natural;  /* never negative; thread indices and extents are not either */
     /* Of auxiliary symbols: */

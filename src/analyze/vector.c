@@ -332,7 +332,7 @@ static void choose_symbol(const rs_accesses *accesses, const rs_dependence *depe
             try_symbol(accesses, group, unit->loops[loop].symbol, &best);
     for (int i = 0; i < unit->symbols.column_count && unit->kernel; i++) {
         const rs_symbol *s = &unit->symbols.symbols[unit->symbols.columns[i]];
-        if (s->kind == RS_SYMBOL_GLOBAL || s->kind == RS_SYMBOL_LOCAL)
+        if (s->kind == RS_SYMBOL_GLOBAL || (s->kind == RS_SYMBOL_LOCAL && s->used))
             try_symbol(accesses, group, unit->symbols.columns[i], &best);
     }
 }

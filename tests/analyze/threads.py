@@ -412,6 +412,19 @@ kernel("constant memory beside a function that is not there", "x[get_global_id(0
 kernel("an element that nobody writes", "int s = c[0]; o[s] = 1; o[s + get_local_id(0)] = 2;", {"o[s]": {"approximated": False}},
        parameters="global int *c, global float *o, int n")
 
+# The place in a group is a column only where a subscript or a term has it; what is said of threads counts it everywhere.
+WRITTEN = "if (i == 0) c[0] = n; for (int j = 0; j < n; j++) { o[i + j] = 1; x[c[i] + j] = 2; } "
+kernel("an index over all groups beside what is written", "int i = get_global_id(0); " + WRITTEN,
+       {"o[i + j]": {**BESIDE, "matrix": [["1", "1"]]}, "x[c[i] + j]": {**UNKNOWN, "matrix": [["0", "1", "1"]]}},
+       {"x": {"same_address": False}}, parameters="global int *c, global float *x, global float *o, int n")
+cuda("an index of two beside what is written", "int i = blockIdx.x * blockDim.x + threadIdx.x; " + WRITTEN,
+     {"o[i + j]": {**BESIDE, "matrix": [["1", "1"]]}, "x[c[i] + j]": {**UNKNOWN, "matrix": [["0", "1", "1"]]}},
+     {"x": {"same_address": False}}, parameters="int *c, float *x, float *o, int n")
+kernel("a term of the place in a group", "int i = get_global_id(0), l = get_local_id(0); o[i] = x[l / 2];",
+       {"x[l / 2]": {**UNKNOWN, "matrix": [["0", "0", "1"]]}, "o[i]": {**BESIDE, "matrix": [["1", "0"]]}})
+kernel("no index at all", "o[somewhere()] = 1;", {"o[somewhere()]": {**UNKNOWN, "matrix": [["1"]]}}, {"o": {"same_address": False}},
+       before="int somewhere(void);")
+
 
 # ---- function objects ----
 
