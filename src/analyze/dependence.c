@@ -85,21 +85,36 @@ static void add_constraint(system_of *s, rs_text *text, bool usable)
     rs_text_free(text);
 }
 
-/* The bounds of the loops around a reference. */
-static void add_bounds(system_of *s, int loop, char side)
+/*
+ * The bounds of the loops around a reference. False when one is left out of a loop inside that the
+ * element depends on: numbers that were loaded, say, so that each iteration may have its own part.
+ */
+static bool add_bounds(system_of *s, const rs_reference *r, char side)
 {
-    for (int at = loop; at >= 0; at = s->unit->loops[at].parent) {
+    const rs_symbols *symbols = &s->unit->symbols;
+    uint64_t decides = 0;
+    bool exact = true;
+    for (int i = 0; i < r->count; i++)
+        decides |= rs_polynomial_depends(&r->subscripts[i], symbols);
+    for (int at = r->loop; at >= 0; at = s->unit->loops[at].parent) {
         const rs_loop *l = &s->unit->loops[at];
+        bool matters = at != s->loop && rs_unit_is_within(s->unit, at, s->outer) &&
+                       (decides & rs_symbol_depends(symbols, l->symbol)) != 0;
         rs_polynomial symbol = rs_polynomial_symbol(l->symbol);
         rs_polynomial room = rs_polynomial_subtract(&symbol, &l->lower);
         rs_text text = RS_TEXT_EMPTY;
-        bool usable = write_side(s, &text, &room, side);
+        bool usable = write_side(s, &text, &room, side), both = usable;
         rs_text_add_string(&text, " >= 0");
         add_constraint(s, &text, usable);
         usable = write_side(s, &text, &l->bound, side);
         rs_text_add_string(&text, " >= 0");
         add_constraint(s, &text, usable);
+        exact = exact && (!matters || (both && usable));
+        if (matters)
+            decides |= rs_polynomial_depends(&l->lower, symbols) |
+                       rs_polynomial_depends(&l->bound, symbols);
     }
+    return exact;
 }
 
 /* ---- which bytes of one memory are touched ---- */
@@ -340,9 +355,9 @@ static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b,
     s->constraints = RS_TEXT_EMPTY;
     s->parameters = RS_TEXT_EMPTY;
     rs_text_format(&s->constraints, "s%d < t%d", own, own);
-    add_bounds(s, a->loop, 's');
-    add_bounds(s, b->loop, 't');
-    *certain = by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b);
+    bool bounded = add_bounds(s, a, 's');
+    bounded = add_bounds(s, b, 't') && bounded;
+    *certain = (by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b)) && bounded;
     rs_text text = RS_TEXT_EMPTY;
     write_set(s, &text, symbols, count);
     isl_bool empty = isl_bool_error;

@@ -166,6 +166,22 @@ for meeting in 'barrier(1);' 'there(i);' 'mem_fence(1);' 'atomic_inc(c + n);' 'w
     group met cl "$filled for (int i = 0; i < n; i++) { x[s[1] + v + i] = 1; $meeting }" 'carries a value through .*, perhaps.*'
 done
 
+# Bounds that are loaded leave out which elements each iteration has; what they do not decide is as it was.
+bounded() { # NAME BODY ANSWER of "loop i"
+    echo "struct two { int a, b; }; int next(int i); void $1(struct two *v, int *row, float *x, int n, int l) { for (int i = 0; i < n; i++) $2 }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+    says out "loop i: carries $3 \(lines 1 and 1\)\$"
+}
+bounded members 'for (int j = v[i].a; j < v[i].b; j++) x[j * 32 + l] = 1;' 'a value through x, perhaps'
+bounded rows 'for (int j = row[i]; j < row[i + 1]; j++) x[j] += 1;' 'a reduction through x, perhaps'
+bounded lengths 'for (int j = 0; j < row[i]; j++) x[i * 32 + j] = 1;' 'a value through x, perhaps'
+bounded deeper 'for (int j = row[i]; j < row[i + 1]; j++) for (int k = j; k < j + 4; k++) x[k] = 1;' 'a value through x, perhaps'
+bounded unknown 'for (int j = 0; next(j); j++) x[i * 32 + j] = 1;' 'a value through x, perhaps'
+bounded one_element 'for (int j = row[i]; j < row[i + 1]; j++) x[3] = j;' 'a value through x'
+bounded before 'for (int j = row[i]; j < row[i + 1]; j++) x[i + 1] = x[i] + 1;' 'a value through x'
+bounded parameters 'for (int j = l; j < n; j++) x[i + j] = 1;' 'a value through x'
+bounded triangle 'for (int j = i; j < n; j++) x[j] = 1;' 'a value through x'
+
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
 analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'
