@@ -128,6 +128,7 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
     *result = rs_walk_narrow(walk, result, -1, rs_node_type(walk->tree, left));
     result->carried_loop = old.carried_loop;
     result->carried_from = old.carried_from;
+    result->guessed = old.guessed;
     rs_walk_note_written(walk, place->key);
     rs_walk_set(walk, place->key, result);
     result->carried_loop = -1;

@@ -35,6 +35,15 @@ int rs_changes_count(const rs_walk *walk, const rs_changes *all, uint64_t key)
     return count;
 }
 
+bool rs_changes_are_guessed(const rs_walk *walk, const rs_changes *all, uint64_t key)
+{
+    for (int i = 0; i < all->count; i++)
+        if (!all->list[i].guess &&
+            (all->list[i].key == key || rs_walk_is_part(walk, key, all->list[i].key)))
+            return false;
+    return true;
+}
+
 /* ---- by name ---- */
 
 bool rs_variable_key(rs_walk *walk, int node, uint64_t *key)
@@ -96,7 +105,7 @@ static bool read_change(rs_walk *walk, int node, rs_change *c)
     c->target = left;
     c->by = -1;
     c->sign = 0;
-    c->data = false;
+    c->data = c->guess = false;
     if (left < 0 || !rs_variable_key(walk, left, &c->key))
         return false;
     c->lasts = lasts(tree, left);
@@ -117,7 +126,7 @@ static bool read_change(rs_walk *walk, int node, rs_change *c)
         bool up = rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++");
         bool down = rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--");
         c->sign = up ? 1 : down ? -1 : 0;
-        c->data = rs_node_is_prefix(tree, node, "&"); /* its address is handed on */
+        c->data = c->guess = rs_node_is_prefix(tree, node, "&"); /* its address is handed on */
         return up || down || c->data;
     }
     return false;
@@ -128,7 +137,7 @@ static bool read_output(rs_walk *walk, int node, rs_change *c)
 {
     if (!rs_node_is_output(walk->tree, node) || !rs_variable_key(walk, node, &c->key))
         return false;
-    *c = (rs_change){c->key, node, node, -1, 0, true, true, lasts(walk->tree, node)};
+    *c = (rs_change){c->key, node, node, -1, 0, true, true, lasts(walk->tree, node), false};
     return true;
 }
 
@@ -354,7 +363,7 @@ static reach of_pointer(unseen *u, int node, uint64_t *key)
 
 static void add_unseen(unseen *u, uint64_t key, int node, int target, bool lasting)
 {
-    rs_change change = {key, node, target, -1, 0, false, true, lasting};
+    rs_change change = {key, node, target, -1, 0, false, true, lasting, true};
     rs_changes_add(u->walk, u->all, &change);
 }
 

@@ -14,6 +14,7 @@ typedef struct {
     bool always; /* once in every iteration, at the top level of the body */
     bool data;   /* what is assigned was loaded */
     bool lasts;  /* the variable is static, or of the file: never one of an iteration */
+    bool guess;  /* by a function, or a store through a pointer, that may leave it as it is */
 } rs_change;
 
 typedef struct {
@@ -41,6 +42,10 @@ void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all);
 void rs_changes_collect_unseen(rs_walk *walk, int node, const int parts[3], rs_changes *all);
 
 void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_change *change);
+
+/* Whether all that concern the whole of a variable are guesses: to assign a member says nothing of
+ * the others. */
+bool rs_changes_are_guessed(const rs_walk *walk, const rs_changes *all, uint64_t key);
 
 /* How many concern a variable, one that it is a member of, or a member of it. */
 int rs_changes_count(const rs_walk *walk, const rs_changes *all, uint64_t key);

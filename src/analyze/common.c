@@ -433,6 +433,7 @@ rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *va
     result.approximated = !number || value->kind == RS_VALUE_ADDRESS;
     result.carried_loop = value->carried_loop;
     result.carried_from = value->carried_from;
+    result.guessed = value->guessed;
     return result;
 }
 

@@ -435,8 +435,11 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
 static bool examine_loop(system_of *s, rs_dependence *found)
 {
     const rs_loop *loop = &s->unit->loops[s->loop];
-    if (loop->carried != NULL)
-        return set_dependence(found, RS_CARRIED_VALUE, loop->carried, 0, 0, true);
+    if (loop->carried != NULL &&
+        !set_dependence(found, RS_CARRIED_VALUE, loop->carried, 0, 0, !loop->guessed))
+        return false;
+    if (loop->carried != NULL && !loop->guessed)
+        return true;
     if (loop->reduced != NULL &&
         !set_dependence(found, RS_CARRIED_REDUCTION, loop->reduced, 0, 0, true))
         return false;

@@ -232,6 +232,7 @@ static int value_in(rs_walk *walk, const rs_environment *environment, uint64_t k
             rs_value part = rs_value_unknown(rs_value_depends(walk, &record), record.data);
             part.carried_loop = record.carried_loop;
             part.carried_from = record.carried_from;
+            part.guessed = record.guessed;
             return rs_walk_keep(walk, &part);
         }
     binding = find(&walk->initial, key);
@@ -424,6 +425,8 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
     const rs_value *carried = a->carried_loop >= 0 ? a : b;
     result.carried_loop = carried->carried_loop;
     result.carried_from = carried->carried_from;
+    result.guessed =
+        a->carried_loop >= 0 && b->carried_loop >= 0 ? a->guessed && b->guessed : carried->guessed;
     return result;
 }
 
@@ -482,6 +485,7 @@ static void carry_outside(const rs_walk *walk, int from, int outer, rs_value *va
         from = walk->values[from].carried_from;
     value->carried_loop = from < 0 ? -1 : walk->values[from].carried_loop;
     value->carried_from = from < 0 ? -1 : walk->values[from].carried_from;
+    value->guessed = from >= 0 && walk->values[from].guessed;
 }
 
 /* Makes what varies with a loop that is left unknown: no symbol of it means anything outside. */

@@ -38,3 +38,17 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node)
     }
     return p;
 }
+
+bool rs_loop_stores_numbers(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
+    if (kind == CXCursor_CallExpr || (left >= 0 && rs_node_is_assignment(tree, node) &&
+                                      tree->nodes[left].kind != CXCursor_DeclRefExpr &&
+                                      rs_type_may_hold_index(rs_node_type(tree, left))))
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (rs_loop_stores_numbers(tree, child))
+            return true;
+    return false;
+}

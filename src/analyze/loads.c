@@ -338,6 +338,7 @@ static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int 
     value.depends |= rs_value_depends(walk, &walk->values[whole]);
     value.carried_loop = walk->values[whole].carried_loop;
     value.carried_from = walk->values[whole].carried_from;
+    value.guessed = walk->values[whole].guessed;
     return value;
 }
 

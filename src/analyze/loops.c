@@ -243,6 +243,7 @@ static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
         rs_value value = rs_walk_operate(walk, '+', &start, &by);
         value.carried_loop = before >= 0 ? start.carried_loop : -1; /* by a loop outside */
         value.carried_from = start.carried_from;
+        value.guessed = start.guessed;
         rs_walk_set(walk, c->key, &value);
         return;
     }
@@ -264,6 +265,7 @@ static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
     }
     value.carried_loop = loop;
     value.carried_from = before;
+    value.guessed = rs_changes_are_guessed(walk, all, c->key);
     rs_walk_set(walk, c->key, &value);
 }
 
@@ -308,6 +310,7 @@ static void forget(rs_walk *walk, const entry *e, int loop)
         }
         after.carried_loop = outer >= 0 ? walk->values[outer].carried_loop : -1;
         after.carried_from = outer >= 0 ? walk->values[outer].carried_from : -1;
+        after.guessed = outer >= 0 && walk->values[outer].guessed;
         rs_walk_set(walk, key, &after);
     }
 }
@@ -513,6 +516,7 @@ static void check_bound(rs_walk *walk, int at, const entry *e)
     if (changed >= 0 && rs_variable_key(walk, changed, &key) && loop->carried == NULL &&
         rs_changes_count(walk, &e->in_step, key) < rs_changes_count(walk, &e->in_body, key))
         loop->carried = rs_walk_text(walk, changed);
+    loop->guessed = loop->carried != NULL && rs_changes_are_guessed(walk, &e->in_body, key);
 }
 
 static void carry_all(rs_walk *walk, int at, const entry *e)
@@ -613,28 +617,13 @@ static void merge_unentered(rs_walk *walk, int at, const entry *e, const rs_envi
     walk->chosen = outer;
 }
 
-/* Whether a loop may store what it loads as a number: then each iteration loads another one. */
-static bool stores_numbers(const rs_tree *tree, int node)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    if (kind == CXCursor_CallExpr || (left >= 0 && rs_node_is_assignment(tree, node) &&
-                                      tree->nodes[left].kind != CXCursor_DeclRefExpr &&
-                                      rs_type_may_hold_index(rs_node_type(tree, left))))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (stores_numbers(tree, child))
-            return true;
-    return false;
-}
-
 static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback)
 {
     if (e->p.body >= 0)
         rs_walk_drop_declared(walk, walk->tree->nodes[e->p.body].begin,
                               walk->tree->nodes[e->p.body].end);
     bool meets = walk->unit->kernel && rs_walk_meets(walk, node);
-    e->stores = meets || stores_numbers(walk->tree, node);
+    e->stores = meets || rs_loop_stores_numbers(walk->tree, node);
     walk->stores += e->stores;
     collect_changes(walk, e);
     char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;

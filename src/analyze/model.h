@@ -21,6 +21,7 @@ typedef struct {
     bool
         meets; /* of a kernel: what other work-items of the group stored may come to light inside */
     char *carried; /* a scalar that brings its value from one iteration to the next, or NULL */
+    bool guessed;  /* some function may change that scalar, and nothing else does */
     char *reduced; /* a scalar that gathers a sum or another reduction, or NULL */
     char *strange; /* something in its body that is not followed exactly, or NULL */
     int strange_line;

@@ -89,8 +89,15 @@ void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduc
     while (value >= 0 && walk->values[value].carried_loop >= 0) {
         rs_loop *loop = &walk->unit->loops[walk->values[value].carried_loop];
         char **slot = reduction ? &loop->reduced : &loop->carried;
-        if (*slot == NULL)
+        bool guessed = walk->values[value].guessed;
+        if (*slot != NULL && !reduction && loop->guessed && !guessed) {
+            free(*slot); /* what is known goes before what may be */
+            *slot = NULL;
+        }
+        if (*slot == NULL) {
             *slot = strdup(name);
+            loop->guessed = !reduction ? guessed : loop->guessed;
+        }
         value = walk->values[value].carried_from;
     }
 }

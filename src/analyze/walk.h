@@ -50,6 +50,7 @@ typedef struct {
     /* A variable's value at the start of an iteration: */
     int carried_loop; /* -1: it is none */
     int carried_from; /* the value before the loop */
+    bool guessed;     /* nothing says that the loop changes it, but some function may */
 } rs_value;
 
 /* Where an expression is stored. */
@@ -429,6 +430,9 @@ typedef struct {
 } rs_for_parts;
 
 rs_for_parts rs_for_read(const rs_tree *tree, int node);
+
+/* Whether a loop may store what it loads as a number: then each iteration loads another one. */
+bool rs_loop_stores_numbers(const rs_tree *tree, int node);
 
 /* loops.c */
 void rs_walk_for(rs_walk *walk, int node);

@@ -182,6 +182,23 @@ bounded before 'for (int j = row[i]; j < row[i + 1]; j++) x[i + 1] = x[i] + 1;' 
 bounded parameters 'for (int j = l; j < n; j++) x[i + j] = 1;' 'a value through x'
 bounded triangle 'for (int j = i; j < n; j++) x[j] = 1;' 'a value through x'
 
+# What only some function may change is carried perhaps; what is seen to be assigned is carried.
+methods() { # NAME BODY ANSWER of "loop i"
+    echo "struct W { float *p; int k; __device__ float get(int i) { return p[i]; } __device__ void set(int i, float v) { p[i] = v; }
+            __device__ int now() const { return k; } __device__ int next() { return k++; } __device__ float &operator[](int i) { return p[i]; } };
+        __device__ void ext(W *w); __global__ void $1(W a, W b, float *x, int n) { for (int i = 0; i < n; i++) { $2 } }" >"$1.cu"
+    expect 0 "$restride" analyze "$1.cu"
+    says out "loop i: carries $3\$"
+}
+methods two_objects 'b.set(i + 1, a.get(i));' 'a value through p, perhaps'
+methods operators 'b[i + 1] = a[i];' 'a value through p, perhaps'
+methods handed_over 'ext(&a); x[i] = a.p[i];' 'a value through &a, perhaps.*'
+methods counts 'x[a.next()] = 1;' 'a value through k, perhaps'
+methods by_name 'a.k = a.k * 3 + 1; x[a.k] = 1;' 'a value through a.k'
+methods beside_a_name 'a.set(i, 1); a.k = 3; x[i] = a.p[i];' 'a value through .*, perhaps.*'
+methods members 'b.p[i + 1] = a.p[i];' 'nothing'
+methods beside 'x[i] = b.now() + a.now();' 'nothing'
+
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
 analyze masked 'for (int i = 4; i < 200; i++) x[i + (shift & 3)] = x[i + shift % 4] + 1;'
