@@ -169,15 +169,19 @@ static int add_column(rs_access *access, int symbol, bool between, bool auxiliar
     return at;
 }
 
+/* Whether a subscript has a symbol, or a loop starts elsewhere for each of its values. */
 static bool unit_uses(const rs_unit *unit, int symbol)
 {
+    uint64_t bit = rs_symbol_depends(&unit->symbols, symbol);
+    for (int i = 0; i < unit->loop_count; i++)
+        if ((rs_polynomial_depends(&unit->loops[i].lower, &unit->symbols) & bit) != 0)
+            return true;
     for (int i = 0; i < unit->reference_count; i++)
         for (int s = 0; s < unit->references[i].count; s++) {
             int power;
             rs_polynomial_coefficient(&unit->references[i].subscripts[s], symbol, &power);
             if (power > 0)
                 return true;
-            uint64_t bit = rs_symbol_depends(&unit->symbols, symbol);
             if ((rs_polynomial_depends(&unit->references[i].subscripts[s], &unit->symbols) & bit) !=
                 0)
                 return true;

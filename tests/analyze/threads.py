@@ -49,6 +49,16 @@ kernel("compressed rows", ID + "for (int j = row[i]; j < row[i + 1]; j++) s += x
        {"x[j]": UNKNOWN, "cols[j]": UNKNOWN, "z[cols[j]]": UNKNOWN, "row[i]": BESIDE},
        {"x": {"same_address": False, "chunkable": False, "memory": "texture"}},
        parameters="global float *x, global float *o, global int *row, global int *cols, global float *z")
+FOUR = "int l = get_local_id(0); for (int i = l * 4; i < l * 4 + 4; i++) "
+kernel("rows without the index", FOUR + "x[i] = o[i];",
+       {"x[i]": {"transactions": 16, "exact": True, "matrix": [["1"]]}, "o[i]": {"transactions": 16, "exact": True}}, {"x": {"coalesced": False}})
+kernel("rows of a group", FOUR + "x[i + get_group_id(0)] = n;", {"x[i + get_group_id(0)]": {"transactions": 16, "exact": True, "matrix": [["1", "1"]]}})
+kernel("rows of all", "int g = get_global_id(0); for (int i = g * 32; i < g * 32 + 32; i++) x[i] = o[n];", {"x[i]": APART, "o[n]": SAME})
+kernel("an index as the start", "for (int j = get_local_id(0); j < n; j++) x[j] = n;", {"x[j]": BESIDE}, {"x": {"same_address": False}})
+kernel("a start in a nest", "int l = get_local_id(0); for (int i = 0; i < 4; i++) for (int j = l; j < n; j++) x[j] = o[i];",
+       {"x[j]": BESIDE, "o[i]": SAME}, {"x": {"same_address": False}, "o": {"same_address": True}})
+kernel("a start that nobody uses", "for (int j = get_local_id(0); j < n; j++) x[n] += o[3];",
+       {"x[n]": {**SAME, "matrix": [["0"]]}, "o[3]": {**SAME, "matrix": [["0"]]}})
 kernel("matrix by rows", ID + "for (int j = i; j < 64; j++) s += m[i][j]; o[i] = s;", {"m[i][j]": {**APART}}, {"m": {"advice": None}},
        before="constant float m[64][64] = {{1}};")
 
