@@ -328,7 +328,8 @@ static bool same_object(const rs_value *a, const rs_value *b)
 
 /*
  * The common case of two numbers: the one that moves with the iterations, where the other is a
- * border's constant; or either of two that differ by a constant.
+ * border's constant; or either of two that differ by a constant. There is none where the choice
+ * varies with threads or iterations that the numbers do not vary with: it would be lost.
  */
 static bool common_case(rs_walk *walk, const rs_polynomial *a, const rs_polynomial *b,
                         rs_polynomial *result)
@@ -337,7 +338,8 @@ static bool common_case(rs_walk *walk, const rs_polynomial *a, const rs_polynomi
     uint64_t in_a = rs_polynomial_depends(a, symbols), in_b = rs_polynomial_depends(b, symbols);
     rs_polynomial difference = rs_polynomial_subtract(a, b);
     int64_t constant;
-    if (rs_polynomial_has_data(a, symbols) || rs_polynomial_has_data(b, symbols))
+    if (rs_polynomial_has_data(a, symbols) || rs_polynomial_has_data(b, symbols) ||
+        (walk->chosen & ~(in_a | in_b)) != 0)
         return false;
     if (in_a != 0 && (in_a & in_b) == in_b &&
         (in_b != in_a || rs_polynomial_is_constant(&difference, &constant))) {

@@ -432,6 +432,17 @@ cuda("an index of two beside what is written", "int i = blockIdx.x * blockDim.x 
      {"x": {"same_address": False}}, parameters="int *c, float *x, float *o, int n")
 kernel("a term of the place in a group", "int i = get_global_id(0), l = get_local_id(0); o[i] = x[l / 2];",
        {"x[l / 2]": {**UNKNOWN, "matrix": [["0", "0", "1"]]}, "o[i]": {**BESIDE, "matrix": [["1", "0"]]}})
+CHOSEN = {"transactions": 32, "exact": False, "approximated": True}
+ODD = "for (int i = 0; i < 4; i++) { int x = i; if (%s) x = i + 1; o[x * n] = 1; }"
+kernel("one of two that the place chooses", ODD % "get_local_id(0) & 1", {"o[x * n]": CHOSEN}, {"o": {"same_address": False}})
+kernel("one of two that the index chooses", ODD % "get_global_id(0) < n", {"o[x * n]": CHOSEN}, {"o": {"same_address": False}})
+kernel("one of two in an expression", "for (int i = 0; i < 4; i++) { int x = get_local_id(0) & 1 ? i + 1 : i; o[x * n] = 1; }",
+       {"o[x * n]": CHOSEN}, {"o": {"same_address": False}})
+kernel("a border that the place has", "for (int i = 0; i < 4; i++) { int x = i; if (get_local_id(0) == 0) x = 0; o[x] = 1; }", {"o[x]": CHOSEN})
+kernel("one of two places", "int l = get_local_id(0); for (int i = 0; i < 4; i++) { global float *p = x + i; if (l & 1) p = x + i + 1; p[0] = 1; }",
+       {"p[0]": CHOSEN})
+kernel("a border of a loop", "for (int i = 0; i < 4; i++) { int r = i - 1; if (r < 0) r = 0; o[64 * r + get_local_id(0)] = 1; }",
+       {"o[64 * r + get_local_id(0)]": {"transactions": 4, "exact": True, "approximated": True, "matrix": [["1", "64"]]}})
 kernel("no index at all", "o[somewhere()] = 1;", {"o[somewhere()]": {**UNKNOWN, "matrix": [["1"]]}}, {"o": {"same_address": False}},
        before="int somewhere(void);")
 
