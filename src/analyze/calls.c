@@ -358,6 +358,7 @@ typedef struct {
     bool self_filled, gives_place;
     int returned;
     uint64_t conditions;
+    rs_reach reach;
     rs_exit *returning, *breaking;
 } frame;
 
@@ -368,6 +369,7 @@ static frame begin_frame(rs_walk *walk, rs_exit *exit, int node)
                    .gives_place = walk->gives_place,
                    .returned = walk->returned,
                    .conditions = walk->conditions,
+                   .reach = walk->reach,
                    .returning = walk->returning,
                    .breaking = walk->breaking};
     memcpy(outer.self_name, walk->self_name, sizeof outer.self_name);
@@ -388,6 +390,7 @@ static void end_frame(rs_walk *walk, const frame *outer)
     walk->gives_place = outer->gives_place;
     walk->returned = outer->returned;
     walk->conditions |= outer->conditions;
+    walk->reach = outer->reach;
     walk->returning = outer->returning;
     walk->breaking = outer->breaking;
     memcpy(walk->self_name, outer->self_name, sizeof walk->self_name);

@@ -25,15 +25,20 @@ typedef struct {
     rs_text constraints, parameters;
 } system_of;
 
-static bool is_shared(const rs_unit *unit, int symbol, int loop)
+/* The columns of a loop and those inside. */
+static uint64_t inner_columns(const rs_unit *unit, int loop)
 {
-    /* The same in both iterations: parameters, threads, loops outside, and what depends on those.
-     */
     uint64_t inside = 0;
     for (int i = 0; i < unit->loop_count; i++)
         if (rs_unit_is_within(unit, i, loop))
             inside |= rs_symbol_depends(&unit->symbols, unit->loops[i].symbol);
-    return (rs_symbol_depends(&unit->symbols, symbol) & inside) == 0;
+    return inside;
+}
+
+/* The same in both iterations: parameters, threads, loops outside, and what depends on those. */
+static bool is_shared(const rs_unit *unit, int symbol, int loop)
+{
+    return (rs_symbol_depends(&unit->symbols, symbol) & inner_columns(unit, loop)) == 0;
 }
 
 /* Adds the name of a product of symbols, the same in both iterations. */
@@ -87,7 +92,8 @@ static void add_constraint(system_of *s, rs_text *text, bool usable)
 
 /*
  * The bounds of the loops around a reference. False when one is left out of a loop inside that the
- * element depends on: numbers that were loaded, say, so that each iteration may have its own part.
+ * element depends on: numbers that were loaded, say, so that each iteration may have its own part;
+ * or when such a loop may end before its bound.
  */
 static bool add_bounds(system_of *s, const rs_reference *r, char side)
 {
@@ -109,7 +115,7 @@ static bool add_bounds(system_of *s, const rs_reference *r, char side)
         usable = write_side(s, &text, &l->bound, side);
         rs_text_add_string(&text, " >= 0");
         add_constraint(s, &text, usable);
-        exact = exact && (!matters || (both && usable));
+        exact = exact && (!matters || (both && usable && !l->shortened));
         if (matters)
             decides |= rs_polynomial_depends(&l->lower, symbols) |
                        rs_polynomial_depends(&l->bound, symbols);
@@ -345,7 +351,10 @@ static int inner_symbols(const rs_unit *unit, int loop, int symbols[NEST_LIMIT *
     return count;
 }
 
-/* Whether `a` in one iteration and `b` in a later one touch the same element. */
+/*
+ * Whether `a` in one iteration and `b` in a later one touch the same element; certainly unless
+ * something is left out, or conditions may choose other iterations than those.
+ */
 static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b, comparison by,
                      bool *certain)
 {
@@ -357,7 +366,8 @@ static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b,
     rs_text_format(&s->constraints, "s%d < t%d", own, own);
     bool bounded = add_bounds(s, a, 's');
     bounded = add_bounds(s, b, 't') && bounded;
-    *certain = (by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b)) && bounded;
+    *certain = (by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b)) && bounded &&
+               ((a->decided | b->decided) & inner_columns(s->unit, s->outer)) == 0;
     rs_text text = RS_TEXT_EMPTY;
     write_set(s, &text, symbols, count);
     isl_bool empty = isl_bool_error;

@@ -95,6 +95,8 @@ static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_valu
         walk->no_memory = true;
         return;
     }
+    uint64_t around = walk->reach.around;
+    walk->reach.around |= chosen;
     walk->guards++;
     *a = rs_walk_evaluate(walk, yes);
     if (assigns) {
@@ -105,6 +107,7 @@ static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_valu
     if (no >= 0)
         *b = rs_walk_evaluate(walk, no);
     walk->guards--;
+    walk->reach.around = around;
     if (assigns) {
         rs_walk_merge_by(walk, &before, chosen);
         rs_environment_free(&before);

@@ -44,7 +44,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
     r->loop = walk->loop;
     r->order = walk->order++;
     r->stored = (int)rs_stored_of(type);
-    r->guarded = walk->guards > 0;
+    rs_walk_guard(walk, r);
     r->approximated = address->approximated;
     r->understood = !address->lost;
     r->anywhere = address->lost;

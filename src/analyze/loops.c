@@ -415,6 +415,7 @@ static void walk_body(rs_walk *walk, int loop, entry *e)
 {
     int outer = walk->loop;
     rs_exit *breaking = walk->breaking;
+    const rs_reach reach = walk->reach;
     walk->loop = loop;
     walk->breaking = NULL;
     if (e->after_body)
@@ -428,6 +429,8 @@ static void walk_body(rs_walk *walk, int loop, entry *e)
         walk_condition(walk, e);
     walk->loop = outer;
     walk->breaking = breaking;
+    walk->reach.broken = reach.broken;
+    walk->reach.continued = reach.continued;
 }
 
 /* The variable that counts the iterations, in terms of the loop's symbol. */
@@ -640,6 +643,9 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
         return;
     }
     walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
+    walk->unit->loops[at].shortened =
+        walk->unit->loops[at].leaves_early ||
+        (e->p.condition >= 0 && !is_comparison(walk->tree, e->p.condition));
     walk->unit->loops[at].meets = meets;
     rs_walk_note_strange(walk, node, at);
     start_counting(walk, at, e);

@@ -18,6 +18,7 @@ typedef struct {
     rs_polynomial lower; /* the first value of the symbol */
     rs_polynomial bound; /* is at least 0 in every iteration; or unknown */
     bool leaves_early;   /* break, goto or return inside */
+    bool shortened;      /* it may end before its bound says */
     bool
         meets; /* of a kernel: what other work-items of the group stored may come to light inside */
     char *carried; /* a scalar that brings its value from one iteration to the next, or NULL */
@@ -70,6 +71,7 @@ typedef struct {
     int partner;                  /* 1 + the other reference of "x[e] = x[e] + ..."; 0 for none */
     bool reduces;                 /* "x[e] op= ..." whose order may be changed */
     bool guarded;                 /* below a condition */
+    uint64_t decided;             /* columns: conditions that vary with them may rule it out */
     bool approximated;            /* clamped or merged: the common case was taken */
     bool understood;              /* false: handed to something that is not followed */
     bool around;                  /* other elements of its array may be touched as well */

@@ -402,12 +402,15 @@ static rs_location locate_either(rs_walk *walk, int node)
     int condition = rs_node_child(walk->tree, node, 0);
     int yes = rs_node_child(walk->tree, node, 1), no = rs_node_child(walk->tree, node, 2);
     rs_value c = rs_walk_evaluate(walk, condition);
+    uint64_t around = walk->reach.around;
+    walk->reach.around |= rs_value_depends(walk, &c);
     walk->guards++;
     rs_location place = rs_walk_locate(walk, yes);
     rs_value a = pointer_to(walk, &place, yes);
     place = rs_walk_locate(walk, no);
     rs_value b = pointer_to(walk, &place, no);
     walk->guards--;
+    walk->reach.around = around;
     uint64_t outer = walk->chosen;
     walk->chosen = rs_value_depends(walk, &c);
     rs_value either = rs_value_merge(walk, &a, &b, "chosen");

@@ -30,6 +30,49 @@ static bool jumps(const rs_tree *tree, int node)
     }
 }
 
+/* ---- what is passed over ---- */
+
+static uint64_t reached_by(const rs_reach *reach)
+{
+    return reach->around | reach->broken | reach->continued | reach->returned;
+}
+
+void rs_walk_guard(const rs_walk *walk, rs_reference *reference)
+{
+    reference->guarded = walk->guards > 0;
+    reference->decided = reached_by(&walk->reach);
+}
+
+/* The columns of the loops that a jump ends, from the innermost on up to the loop `outer`. */
+static uint64_t ended_columns(const rs_walk *walk, int outer)
+{
+    const rs_unit *unit = walk->unit;
+    uint64_t columns = 0;
+    for (int loop = walk->loop; loop >= 0 && loop != outer; loop = unit->loops[loop].parent)
+        columns |= rs_symbol_depends(&unit->symbols, unit->loops[loop].symbol);
+    return columns;
+}
+
+/*
+ * What follows a jump is reached where its conditions do not hold. Iterations that a loop no longer
+ * has are as good as those behind its bound; those that it had were not passed over.
+ */
+static void pass_over(rs_walk *walk, enum CXCursorKind kind)
+{
+    uint64_t by = reached_by(&walk->reach);
+    if (kind == CXCursor_ContinueStmt)
+        walk->reach.continued |= by;
+    else if (kind == CXCursor_GotoStmt)
+        walk->reach.returned |= by;
+    else if (kind == CXCursor_ReturnStmt)
+        walk->reach.returned |=
+            by & ~ended_columns(walk, walk->returning != NULL ? walk->returning->loop : -1);
+    else if (walk->breaking != NULL || walk->loop < 0)
+        walk->reach.broken |= by;
+    else
+        walk->reach.broken |= by & ~ended_columns(walk, walk->unit->loops[walk->loop].parent);
+}
+
 /* ---- declarations ---- */
 
 /* The node whose children are the components that a vector is made of; -1 when it is not. */
@@ -166,6 +209,8 @@ static void walk_if(rs_walk *walk, int node)
         walk->no_memory = true;
         return;
     }
+    uint64_t around = walk->reach.around;
+    walk->reach.around |= chosen;
     walk->guards++;
     rs_walk_statement(walk, parts[1]);
     after_yes = walk->variables;
@@ -173,6 +218,7 @@ static void walk_if(rs_walk *walk, int node)
     if (count > 2)
         rs_walk_statement(walk, parts[2]);
     walk->guards--;
+    walk->reach.around = around;
     bool yes_jumps = jumps(tree, parts[1]), no_jumps = count > 2 && jumps(tree, parts[2]);
     if (no_jumps && !yes_jumps) {
         rs_environment_free(&walk->variables);
@@ -222,6 +268,8 @@ static void walk_switch(rs_walk *walk, int node)
         walk->no_memory = true;
         return;
     }
+    const rs_reach reach = walk->reach;
+    walk->reach.around |= chosen;
     walk->guards++;
     bool falls = false;
     rs_exit exit = {{NULL, 0, 0}, walk->loop}, *outer = walk->breaking;
@@ -242,6 +290,8 @@ static void walk_switch(rs_walk *walk, int node)
         falls = !ends_case(tree, child);
     }
     walk->guards--;
+    walk->reach.around = reach.around;
+    walk->reach.broken = reach.broken;
     walk->breaking = outer;
     rs_walk_merge_by(walk, &merged, chosen);
     rs_walk_join(walk, &exit, walk->conditions);
@@ -371,6 +421,7 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     case CXCursor_ReturnStmt:
         walk_return(walk, node);
+        pass_over(walk, CXCursor_ReturnStmt);
         return;
     case CXCursor_GCCAsmStmt:
     case CXCursor_MSAsmStmt:
@@ -378,10 +429,13 @@ void rs_walk_statement(rs_walk *walk, int node)
         return;
     case CXCursor_BreakStmt:
         rs_walk_leave(walk, walk->breaking);
+        pass_over(walk, CXCursor_BreakStmt);
         return;
-    case CXCursor_NullStmt:
     case CXCursor_ContinueStmt:
     case CXCursor_GotoStmt:
+        pass_over(walk, tree->nodes[node].kind);
+        return;
+    case CXCursor_NullStmt:
     case CXCursor_StructDecl:
     case CXCursor_EnumDecl:
     case CXCursor_TypedefDecl:

@@ -80,6 +80,12 @@ typedef struct {
     int loop;                 /* in which the function or the switch is */
 } rs_exit;
 
+/* The columns with which conditions vary that decide whether a place is reached. */
+typedef struct {
+    uint64_t around;                      /* of conditions that it is below */
+    uint64_t broken, continued, returned; /* of jumps that may have passed over it, by their kind */
+} rs_reach;
+
 /* A member of a variable that is a record, or a component of one that is a vector. */
 typedef struct {
     uint64_t key, whole;
@@ -130,7 +136,8 @@ typedef struct {
     int value_count, value_capacity;
 
     int loop, order, guards;
-    long stores; /* so far, of what may be an index */
+    rs_reach reach; /* of the place that is walked */
+    long stores;    /* so far, of what may be an index */
     rs_reduction reductions[RS_REDUCTION_LIMIT];
     int reduction_count;
     int calls[RS_CALL_DEPTH], depth;
@@ -439,7 +446,8 @@ void rs_walk_for(rs_walk *walk, int node);
 void rs_walk_while(rs_walk *walk, int node, int condition, int body);
 void rs_walk_do(rs_walk *walk, int node, int condition, int body);
 
-/* statements.c */
+/* statements.c: the first notes which conditions decide whether a reference is reached. */
+void rs_walk_guard(const rs_walk *walk, rs_reference *reference);
 void rs_walk_statement(rs_walk *walk, int node);
 restride_status rs_walk_program(const rs_program *program, rs_model_set *set);
 

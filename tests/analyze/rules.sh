@@ -170,7 +170,7 @@ done
 bounded() { # NAME BODY ANSWER of "loop i"
     echo "struct two { int a, b; }; int next(int i); void $1(struct two *v, int *row, float *x, int n, int l) { for (int i = 0; i < n; i++) $2 }" >"$1.c"
     expect 0 "$restride" analyze "$1.c"
-    says out "loop i: carries $3 \(lines 1 and 1\)\$"
+    says out "loop i: carries $3 \(lines 1 and 1\)(; can be left early)?\$"
 }
 bounded members 'for (int j = v[i].a; j < v[i].b; j++) x[j * 32 + l] = 1;' 'a value through x, perhaps'
 bounded rows 'for (int j = row[i]; j < row[i + 1]; j++) x[j] += 1;' 'a reduction through x, perhaps'
@@ -198,6 +198,36 @@ methods by_name 'a.k = a.k * 3 + 1; x[a.k] = 1;' 'a value through a.k'
 methods beside_a_name 'a.set(i, 1); a.k = 3; x[i] = a.p[i];' 'a value through .*, perhaps.*'
 methods members 'b.p[i + 1] = a.p[i];' 'nothing'
 methods beside 'x[i] = b.now() + a.now();' 'nothing'
+
+# So do conditions and jumps in it, where they vary with the iterations that are compared; those of the program do not.
+bounded broken 'for (int j = 0; j < 20; j++) { if (row[j]) break; x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded broken_below 'for (int j = 0; j < 20; j++) { x[i * 10 + j] = 1; if (row[j]) break; }' 'a value through x, perhaps'
+bounded left_early 'for (int j = 0; j < 20; j++) { if (row[j]) return; x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded jumped 'for (int j = 0; j < 20; j++) { if (row[j]) goto next; x[i * 10 + j] = 1; next:; }' 'a value through x, perhaps'
+bounded continued 'for (int j = 0; j < 20; j++) { if (j >= 10) continue; x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded continued_inside 'for (int j = 0; j < 20; j++) { if (n) { if (row[j]) { next(j); continue; } } x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded conditional 'for (int j = 0; j < 20; j++) { if (j < 10) x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded otherwise 'for (int j = 0; j < 20; j++) { if (j >= 10) next(j); else x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded chosen 'for (int j = 0; j < 20; j++) j < 10 ? x[i * 10 + j] = 1 : 0;' 'a value through x, perhaps'
+bounded both 'for (int j = 0; j < 20; j++) j < 10 && (x[i * 10 + j] = 1);' 'a value through x, perhaps'
+bounded cases 'for (int j = 0; j < 20; j++) switch (j / 10) { case 0: x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded case_left 'for (int j = 0; j < 20; j++) switch (n) { case 0: if (j > 9) break; x[i * 10 + j] = 1; }' 'a value through x, perhaps'
+bounded two_conditions 'for (int j = 0; j < 20 && row[j]; j++) x[i * 10 + j] = 1;' 'a value through x, perhaps'
+bounded every_other '{ if (i % 2) x[i] = x[i - 1]; }' 'a value through x, perhaps'
+bounded once '{ if (i == 5) x[0] = 1; }' 'a value through x, perhaps'
+bounded behind_a_switch 'for (int j = 0; j < 20; j++) { switch (j) { case 0: break; } x[i * 10 + j] = 1; }' 'a value through x'
+bounded behind_a_loop '{ for (int j = 0; j < 20; j++) if (row[j]) break; x[i + 1] = x[i]; }' 'a value through x'
+bounded of_the_program 'for (int j = 0; j < 20; j++) { if (n > l) x[i * 10 + j] = 1; }' 'a value through x'
+bounded ended '{ if (row[i]) break; x[i + 1] = x[i]; }' 'a value through x'
+bounded inner_ended 'for (int j = 0; j < 20; j++) { if (row[j]) break; x[i + 1] = x[i]; }' 'a value through x'
+bounded behind_a_condition 'for (int j = 0; j < 20; j++) { if (row[j]) l = 2; x[i * 10 + j] = 1; }' 'a value through x'
+called() { # NAME STATEMENT ANSWER of "loop i"
+    echo "static void some(int j, float *x) { if (j > 9) return; x[j] = 1; } void $1(float *x, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < 20; j++) { $2 } }" >"$1.c"
+    expect 0 "$restride" analyze "$1.c"
+    says out "loop i: carries $3 \(lines 1 and 1\)"
+}
+called function_left 'some(j, x + i * 10);' 'a value through x, perhaps'
+called behind_a_function 'some(j, x + n); x[i * 10 + j] = 1;' 'a value through x'
 
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
