@@ -396,7 +396,7 @@ static void read_exposed(rs_walk *walk, CXType type)
             !rs_stored_may_change(stored, e->type))
             continue;
         char *name = rs_walk_text(walk, e->node);
-        rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
+        rs_walk_read_perhaps(walk, known, name != NULL ? name : "?");
         free(name);
     }
 }

@@ -84,12 +84,12 @@ static bool referred(rs_walk *walk, CXCursor declared, uint64_t key, rs_location
     return true;
 }
 
-void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction)
+static void read_carried(rs_walk *walk, int value, const char *name, bool reduction, bool perhaps)
 {
     while (value >= 0 && walk->values[value].carried_loop >= 0) {
         rs_loop *loop = &walk->unit->loops[walk->values[value].carried_loop];
         char **slot = reduction ? &loop->reduced : &loop->carried;
-        bool guessed = walk->values[value].guessed;
+        bool guessed = perhaps || walk->values[value].guessed;
         if (*slot != NULL && !reduction && loop->guessed && !guessed) {
             free(*slot); /* what is known goes before what may be */
             *slot = NULL;
@@ -100,6 +100,16 @@ void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduc
         }
         value = walk->values[value].carried_from;
     }
+}
+
+void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction)
+{
+    read_carried(walk, value, name, reduction, false);
+}
+
+void rs_walk_read_perhaps(rs_walk *walk, int value, const char *name)
+{
+    read_carried(walk, value, name, false, true);
 }
 
 bool rs_kind_is_record(enum CXTypeKind kind)

@@ -329,7 +329,11 @@ bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor
 uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
 uint64_t rs_name_key(const char *name); /* of what the source itself does not declare */
 rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
+
+/* The value of a variable at the start of an iteration is read, surely or perhaps. */
 void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction);
+void rs_walk_read_perhaps(rs_walk *walk, int value, const char *name);
+
 int rs_walk_line(const rs_walk *walk, int node);
 const char *rs_walk_file(const rs_walk *walk, int node);
 

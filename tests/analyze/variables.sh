@@ -53,6 +53,11 @@ carries 'h->p' 'struct g *h' "copied v; v.p = h->p; $loop v.p[i + 1] = h->p[i];"
 carries 'h->p' 'struct g *h' "struct g v = *h; $loop v.p[i + 1] = h->p[i];"
 carries '[vw].p' 'struct g v' "struct g w = v; $loop v.p[i + 1] = w.p[i];"
 
+# What is read through a pointer that may lead to a variable is that variable's perhaps; through one that does, surely.
+carries 'd, perhaps' 'float **w, char *x' "float d; $loop { d = w[i][3]; char *q = (char *)&d; for (int j = 0; j < 4; j++) x[4 * i + j] = q[j]; }"
+carries 'd, perhaps' 'float **w, char *x' "float d; int n = 0; $loop { d = w[i][3]; char *q = (char *)&d, *t = x + n; for (int j = 0; j < 4; j++) *t++ = *q++; n += 4; }"
+carries '\*q' 'int *w, float *x' "int d = 0, *q = &d; $loop { x[*q + i] = 1; d = w[i]; }"
+
 # Through pointers and references.
 follows 'float x[]' "$loop *x++ = i;" 1 0
 follows 'float *x' "int n = 0, *p = &n; $loop { *p += 1; x[n] = 1; }" 1 1
