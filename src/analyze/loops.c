@@ -20,6 +20,7 @@ typedef struct {
     rs_change main;      /* of the variable that counts; key 0: there is none */
     rs_polynomial count; /* of the iterations before this one */
     bool stores;         /* what may be loaded as a number */
+    bool number;         /* the main variable is one, and no pointer */
     bool after_body;     /* the condition comes behind the body: do */
     uint64_t condition;  /* the columns that the condition varies with */
 } entry;
@@ -64,21 +65,6 @@ static bool names_declared_inside(rs_walk *walk, int node, const entry *e)
 
 /* ---- the loop's own variable ---- */
 
-/* Evaluates an expression for its value alone: references are taken back. */
-static rs_value evaluate_quietly(rs_walk *walk, int node, bool *loads)
-{
-    int references = walk->unit->reference_count, order = walk->order;
-    rs_value value = rs_walk_evaluate(walk, node);
-    for (int i = references; i < walk->unit->reference_count; i++) {
-        free(walk->unit->references[i].text);
-        free(walk->unit->references[i].member);
-    }
-    *loads = walk->unit->reference_count > references;
-    walk->unit->reference_count = references;
-    walk->order = order;
-    return value;
-}
-
 /* By how much a change moves its variable; unknown when that varies inside the loop. */
 static rs_polynomial step_of(rs_walk *walk, const rs_change *c, const entry *e)
 {
@@ -89,7 +75,7 @@ static rs_polynomial step_of(rs_walk *walk, const rs_change *c, const entry *e)
     if (find_changed(walk, c->by, e, 0) >= 0 || names_declared_inside(walk, c->by, e))
         return rs_polynomial_unknown();
     bool loaded;
-    rs_value by = evaluate_quietly(walk, c->by, &loaded);
+    rs_value by = rs_walk_evaluate_quietly(walk, c->by, &loaded);
     if (by.kind != RS_VALUE_NUMBER || loaded || by.approximated ||
         rs_polynomial_has_data(&by.number, &walk->unit->symbols) ||
         !rs_polynomial_is_small(&by.number)) /* the variable starts over */
@@ -126,48 +112,6 @@ static int new_symbol(rs_walk *walk, const char *name)
         snprintf(candidate, sizeof candidate, "%.100s.%d", name, n);
     }
     return rs_symbols_find(symbols, candidate, RS_SYMBOL_LOOP, -1);
-}
-
-/*
- * What is at least 0 while the loop runs: from "v < e" and its kin. `value` is the variable in
- * terms of the symbol.
- */
-static rs_polynomial bound_of(rs_walk *walk, int condition, uint64_t key, const rs_value *value)
-{
-    static const struct {
-        const char *symbol;
-        int sign;      /* of e - v */
-        int64_t extra; /* added to it */
-    } forms[] = {{"<", 1, -1}, {"<=", 1, 0}, {"!=", 1, -1}, {">", -1, -1}, {">=", -1, 0}};
-    condition = condition < 0 ? -1 : rs_node_inner(walk->tree, condition);
-    if (condition < 0 || walk->tree->nodes[condition].kind != CXCursor_BinaryOperator)
-        return rs_polynomial_unknown();
-    int left = rs_node_child(walk->tree, condition, 0),
-        right = rs_node_child(walk->tree, condition, 1);
-    if (rs_node_is_binary(walk->tree, condition, "&&")) {
-        rs_polynomial first = bound_of(walk, left, key, value);
-        return first.known ? first : bound_of(walk, right, key, value);
-    }
-    uint64_t named;
-    bool swapped = false;
-    if (!rs_variable_key(walk, left, &named) || named != key) {
-        swapped = rs_variable_key(walk, right, &named) && named == key;
-        if (!swapped)
-            return rs_polynomial_unknown();
-    }
-    bool loaded;
-    rs_value end = evaluate_quietly(walk, swapped ? left : right, &loaded);
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (!rs_node_is_binary(walk->tree, condition, forms[i].symbol) ||
-            end.kind != RS_VALUE_NUMBER || end.approximated || value->kind != RS_VALUE_NUMBER)
-            continue;
-        bool up = (forms[i].sign > 0) != swapped;
-        rs_polynomial room = up ? rs_polynomial_subtract(&end.number, &value->number)
-                                : rs_polynomial_subtract(&value->number, &end.number);
-        rs_polynomial extra = rs_polynomial_constant(forms[i].extra);
-        return rs_polynomial_add(&room, &extra);
-    }
-    return rs_polynomial_unknown();
 }
 
 /* ---- variables that a loop carries ---- */
@@ -215,7 +159,7 @@ static uint64_t changes_vary(rs_walk *walk, const entry *e, uint64_t key)
         if (!known)
             return rs_walk_anything(walk);
         bool loaded;
-        rs_value value = evaluate_quietly(walk, by, &loaded);
+        rs_value value = rs_walk_evaluate_quietly(walk, by, &loaded);
         varies |= rs_value_depends(walk, &value);
     }
     return varies;
@@ -368,7 +312,7 @@ static void foresee_condition(rs_walk *walk, entry *e)
         walk->no_memory = walk->no_memory || e->p.condition >= 0;
         return;
     }
-    rs_value condition = evaluate_quietly(walk, e->p.condition, &loads);
+    rs_value condition = rs_walk_evaluate_quietly(walk, e->p.condition, &loads);
     e->condition = rs_value_depends(walk, &condition);
     walk->conditions |= e->condition;
     rs_environment_free(&walk->variables);
@@ -491,11 +435,12 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         e->main.key = 0;
         return;
     }
+    e->number = start.kind == RS_VALUE_NUMBER;
     rs_value value = main_value(walk, loop, &start, &step);
     rs_walk_set(walk, e->main.key, &value);
     if (loop->step == 1 && start.kind == RS_VALUE_NUMBER)
         e->count = rs_polynomial_subtract(&e->count, &loop->lower);
-    rs_polynomial bound = bound_of(walk, e->p.condition, e->main.key, &value);
+    rs_polynomial bound = rs_walk_bound(walk, e->p.condition, e->main.key, &value);
     walk->unit->loops[at].bound = bound;
 }
 
@@ -568,8 +513,8 @@ static void stop_counting(rs_walk *walk, int at, const entry *e)
     uint64_t column = rs_symbol_depends(&walk->unit->symbols, loop->symbol);
     uint64_t depends = rs_polynomial_depends(&loop->bound, &walk->unit->symbols) |
                        rs_polynomial_depends(&loop->lower, &walk->unit->symbols);
-    bool ends =
-        loop->bound.known && !loop->leaves_early && is_comparison(walk->tree, e->p.condition);
+    bool ends = e->number && loop->bound.known && !loop->leaves_early &&
+                is_comparison(walk->tree, e->p.condition);
     rs_value after = rs_value_unknown(ends ? depends & ~column : rs_walk_anything(walk), !ends);
     if (ends && loop->step == 1 && runs(walk, at, 0)) {
         rs_polynomial symbol = rs_polynomial_symbol(loop->symbol);

@@ -6,7 +6,7 @@
  * environment.c keeps the variables; expressions.c, arithmetic.c, assignments.c (evaluate.h),
  * places.c and loads.c evaluate, arrays.c has what they touch; calls.c enters functions, builtins.c
  * knows those of the languages, lambdas.c function objects and objects.c what else classes do;
- * loops.c makes iteration symbols, statements.c does the rest.
+ * loops.c makes iteration symbols, bounds.c says where they end, statements.c does the rest.
  */
 #ifndef RS_ANALYZE_WALK_H
 #define RS_ANALYZE_WALK_H
@@ -444,6 +444,15 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node);
 
 /* Whether a loop may store what it loads as a number: then each iteration loads another one. */
 bool rs_loop_stores_numbers(const rs_tree *tree, int node);
+
+/* bounds.c: an expression for its value alone, whose references are taken back. */
+rs_value rs_walk_evaluate_quietly(rs_walk *walk, int node, bool *loads);
+
+/*
+ * What is at least 0 while a loop runs: from "v < e" and its kin. `value` is the variable in terms
+ * of the loop's symbol, a number or an address.
+ */
+rs_polynomial rs_walk_bound(rs_walk *walk, int condition, uint64_t key, const rs_value *value);
 
 /* loops.c */
 void rs_walk_for(rs_walk *walk, int node);

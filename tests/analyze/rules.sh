@@ -199,6 +199,22 @@ methods beside_a_name 'a.set(i, 1); a.k = 3; x[i] = a.p[i];' 'a value through .*
 methods members 'b.p[i + 1] = a.p[i];' 'nothing'
 methods beside 'x[i] = b.now() + a.now();' 'nothing'
 
+# A pointer's bound counts elements where it is one of the same row.
+bounded pointer 'for (float *p = x; p < x + 4; p++) *p = i;' 'a value through x'
+bounded pointer_by_two 'for (float *p = x; p < x + 8; p += 2) p[i] = 1;' 'a value through x'
+bounded pointer_too_far 'for (float *p = x + 10 * i; p <= x + 10 * i + 10; p++) *p = 1;' 'a value through x'
+bounded pointer_loaded 'for (float *p = x + 10 * i; p < x + row[i]; p++) *p = 1;' 'a value through x, perhaps'
+bounded pointer_of_others 'for (float *p = x; p < (float *)v; p++) *p = 1;' 'a value through x, perhaps'
+analyze pointer_rows 'for (int i = 0; i < 20; i++) for (float *p = x + 10 * i; p != x + 10 * i + 10; p++) *p = 1;'
+says out 'loop i \(its iterations are threads\): carries nothing'
+analyze pointer_back 'for (float *p = x + shift; p > x; p--) p[0] = p[-1] + 1; for (float *p = x + 3; p >= x; p--) y[p - x] = 1;'
+says out 'loop p: carries a value through x'
+analyze pointer_behind 'float *p; for (p = x; p < x + 8; p++) *p = 1; for (int i = 0; i < 9; i++) y[i] = p[i];'
+says out 'loop i: carries a value through p, perhaps'
+echo 'struct h { float *p; }; void f(struct h *h, float *q, int n) { for (int i = 0; i < n; i++) for (float *p = h->p + 4 * i; p < h->p + 4 * i + 4; p++) { *p = i; h->p = q; } }' >pointer_stored.c
+expect 0 "$restride" analyze pointer_stored.c --json
+says out '"room": "\?"'
+
 # So do conditions and jumps in it, where they vary with the iterations that are compared; those of the program do not.
 bounded broken 'for (int j = 0; j < 20; j++) { if (row[j]) break; x[i * 10 + j] = 1; }' 'a value through x, perhaps'
 bounded broken_below 'for (int j = 0; j < 20; j++) { x[i * 10 + j] = 1; if (row[j]) break; }' 'a value through x, perhaps'
