@@ -29,7 +29,8 @@ const char rs_prelude_c[] = COMMON_TYPES HOST_TYPES
 const char rs_prelude_opencl[] =
     "typedef char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;\n"
     "typedef uchar uint8_t; typedef ushort uint16_t; typedef uint uint32_t;\n"
-    "typedef ulong uint64_t;\n#pragma OPENCL EXTENSION all : enable\n";
+    "typedef ulong uint64_t;\n#pragma OPENCL EXTENSION all : enable\n"
+    "#pragma OPENCL EXTENSION __cl_clang_variadic_functions : enable\n";
 
 #define VECTORS(name, type)                                                                        \
     "struct " #name "1 { " #type " x; }; struct " #name "2 { " #type " x, y; };\n"                 \

@@ -91,7 +91,11 @@ static bool supply_declaration(const rs_tree *tree, rs_language language, const 
                        "%s(A...);\n",
                        name);
     else if (call)
-        rs_text_format(&line, "int %s();\n", name);
+        rs_text_format(&line,
+                       language == RS_LANGUAGE_OPENCL
+                           ? "__attribute__((overloadable)) int %s(...);\n"
+                           : "int %s();\n",
+                       name);
     else if (language == RS_LANGUAGE_OPENCL)
         rs_text_format(&line, "enum { %s = 1 };\n", name);
     else if (language == RS_LANGUAGE_C && constant_of(name) != NULL)
@@ -116,12 +120,10 @@ static void visit_errors(const rs_tree *tree, message_visitor *visitor, void *co
     for (unsigned i = 0; i < count && more; i++) {
         CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
         if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
-            unsigned offset = 0;
-            CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
-            clang_getFileLocation(location, NULL, NULL, NULL, &offset);
+            size_t offset;
+            bool inside = rs_tree_offset(tree, clang_getDiagnosticLocation(diagnostic), &offset);
             CXString message = clang_getDiagnosticSpelling(diagnostic);
-            more = visitor(context, clang_getCString(message), offset,
-                           clang_Location_isFromMainFile(location) != 0);
+            more = visitor(context, clang_getCString(message), offset, inside);
             clang_disposeString(message);
         }
         clang_disposeDiagnostic(diagnostic);

@@ -93,6 +93,16 @@ static enum CXChildVisitResult visit_cursor(CXCursor cursor, CXCursor parent, CX
     return at->trouble == NULL ? CXChildVisit_Continue : CXChildVisit_Break;
 }
 
+bool rs_tree_offset(const rs_tree *tree, CXSourceLocation place, size_t *offset)
+{
+    CXFile file;
+    unsigned at;
+    clang_getFileLocation(place, &file, NULL, NULL, &at);
+    *offset = at;
+    return file != NULL &&
+           clang_Location_isFromMainFile(clang_getLocationForOffset(tree->unit, file, at)) != 0;
+}
+
 /* Keeps the first error of the parse that no function of `forgives` (NULL: none) covers. */
 static bool find_errors(rs_tree *tree, rs_tree_forgives *forgives)
 {
@@ -100,10 +110,10 @@ static bool find_errors(rs_tree *tree, rs_tree_forgives *forgives)
     for (unsigned i = 0; i < count && tree->failure == NULL; i++) {
         CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
         CXSourceLocation place = clang_getDiagnosticLocation(diagnostic);
-        unsigned offset = 0;
-        clang_getFileLocation(place, NULL, NULL, NULL, &offset);
+        size_t offset;
+        bool inside = rs_tree_offset(tree, place, &offset);
         if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
-            !(forgives != NULL && clang_Location_isFromMainFile(place) != 0 &&
+            !(forgives != NULL && inside &&
               clang_getDiagnosticSeverity(diagnostic) == CXDiagnostic_Error &&
               forgives(tree, offset))) {
             CXString message = clang_getDiagnosticSpelling(diagnostic);
@@ -137,10 +147,9 @@ bool rs_tree_has_error(const rs_tree *tree, size_t begin, size_t end)
     for (unsigned i = 0; i < count && !found; i++) {
         CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
         CXSourceLocation place = clang_getDiagnosticLocation(diagnostic);
-        unsigned offset = 0;
-        clang_getFileLocation(place, NULL, NULL, NULL, &offset);
-        found = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
-                clang_Location_isFromMainFile(place) != 0 && offset >= begin && offset <= end;
+        size_t offset;
+        found = rs_tree_offset(tree, place, &offset) && offset >= begin && offset <= end &&
+                clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
         clang_disposeDiagnostic(diagnostic);
     }
     return found;

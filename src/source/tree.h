@@ -51,6 +51,10 @@ typedef bool rs_tree_forgives(const rs_tree *tree, size_t offset);
 /* Leaves as `failure` the first error that matters, or NULL. Without memory the tree is freed. */
 restride_status rs_tree_forgive(rs_tree *tree, rs_tree_forgives *forgives);
 
+/* Whether a place is in the text; *offset is its byte there. What is in a macro's text is where the
+ * macro is used. */
+bool rs_tree_offset(const rs_tree *tree, CXSourceLocation place, size_t *offset);
+
 /* Whether an error, forgiven or not, is at one of the bytes [begin, end]. */
 bool rs_tree_has_error(const rs_tree *tree, size_t begin, size_t end);
 

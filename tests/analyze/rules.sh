@@ -162,8 +162,17 @@ before='int there(int i) { barrier(1); return i; }'
 filled='if (l == 0) { s[1] = c[0]; v = c[1]; } barrier(1);'
 group element cl "$filled for (int i = 0; i < n; i++) x[s[1] + i] = 1;" "$stays"
 group variable cl "$filled for (int i = 0; i < n; i++) x[v + i] = 1;" "$stays"
-for meeting in 'barrier(1);' 'there(i);' 'mem_fence(1);' 'atomic_inc(c + n);' 'work_group_barrier(1);' 'sub_group_barrier(1);' 'nowhere(i);'; do
+for meeting in 'barrier(1);' 'there(i);' 'mem_fence(1);' 'atomic_inc(c + n);' 'work_group_barrier(1);' 'sub_group_barrier(1);' 'nowhere(i);' \
+    'work_group_barrier(CLK_LOCAL_MEM_FENCE);' 'atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);' \
+    'nowhere(CLK_LOCAL_MEM_FENCE);'; do
     group met cl "$filled for (int i = 0; i < n; i++) { x[s[1] + v + i] = 1; $meeting }" 'carries a value through .*, perhaps.*'
+done
+# A function that is not there may do anything with what it is handed, numbers with a name of the compiler's too.
+for other in 'nowhere(x);' 'nowhere(CLK_LOCAL_MEM_FENCE, x);' 'nowhere(i, x, CLK_GLOBAL_MEM_FENCE);'; do
+    group missing cl "for (int i = 0; i < n; i++) { c[i] = x[i]; $other }" 'carries a value through x, perhaps.*'
+done
+for index in 'nowhere(i)' 'nowhere(CLK_LOCAL_MEM_FENCE, n)'; do
+    group missing cl "for (int i = 0; i < n; i++) { int k = $index; x[k] = c[i]; }" 'carries a value through x, perhaps.*'
 done
 
 # Bounds that are loaded leave out which elements each iteration has; what they do not decide is as it was.
