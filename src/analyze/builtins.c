@@ -142,6 +142,23 @@ bool rs_function_only_reads(const char *name)
     return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
 }
 
+/* Whether a function assigns all of what an argument points to, and reads nothing of it. */
+bool rs_function_fills(const char *name, int which)
+{
+    static const struct {
+        const char *name;
+        int first; /* and all behind it */
+    } rows[] = {{"sincos", 1},     {"sincosf", 1},   {"sincospi", 1}, {"sincospif", 1},
+                {"__sincosf", 1},  {"modf", 1},      {"modff", 1},    {"frexp", 1},
+                {"frexpf", 1},     {"remquo", 2},    {"remquof", 2},  {"fract", 1},
+                {"lgamma_r", 1},   {"lgammaf_r", 1}, {"time", 0},     {"gettimeofday", 0},
+                {"curand_init", 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(name, rows[i].name) == 0)
+            return which >= rows[i].first;
+    return false;
+}
+
 /*
  * Whether a function computes something from its arguments alone. Every other one may ask which
  * work-item it runs in.

@@ -13,6 +13,7 @@ bool rs_function_is_housekeeping(const char *name);
 
 /* Functions of the host that read what they are handed. */
 bool rs_function_only_reads(const char *name);
+bool rs_function_fills(const char *name, int which);
 
 /* Whether a function computes something from its arguments alone. Every other one may ask which
  * work-item it runs in. */

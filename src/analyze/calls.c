@@ -219,10 +219,64 @@ static void hand_over(rs_walk *walk, int node, int argument, const rs_value *val
         escape_held(walk, value->key, argument);
 }
 
+/* What is handed over, or pointed to by that, may be read: from the iteration before, too. */
+static void may_read(rs_walk *walk, int argument, const rs_value *value)
+{
+    if (value->kind != RS_VALUE_POINTER && value->kind != RS_VALUE_RECORD)
+        return;
+    int named = rs_node_inner(walk->tree, argument);
+    bool address = named >= 0 && rs_node_is_prefix(walk->tree, named, "&");
+    if (address)
+        named = rs_node_child(walk->tree, named, 0);
+    char *text = rs_walk_text(walk, named), name[NAME_ROOM];
+    bool pointer = !address && named >= 0 && rs_node_is_pointer(walk->tree, named);
+    snprintf(name, sizeof name, "%s%s", pointer ? "*" : "", text != NULL ? text : "?");
+    free(text);
+    if (value->key != 0)
+        rs_walk_read_unseen(walk, value->key, name);
+    for (int i = 0; i < walk->exposed->count && value->key == 0; i++)
+        rs_walk_read_unseen(walk, walk->exposed->list[i].key, name);
+    for (int i = 0; i < walk->variables.count && value->key != 0; i++) {
+        const rs_binding *held = &walk->variables.bindings[i];
+        if (walk->values[held->value].kind == RS_VALUE_POINTER &&
+            (held->key == value->key || rs_walk_is_part(walk, held->key, value->key)))
+            rs_walk_read_unseen(walk, walk->values[held->value].key, name);
+    }
+}
+
+/* The same of the object of a method, which may be another one behind the call. */
+static void hand_over_object(rs_walk *walk, int node)
+{
+    int object = rs_walk_object(walk, node);
+    if (object < 0 || !rs_walk_names_variable(walk, object))
+        return;
+    rs_value value = rs_node_is_pointer(walk->tree, object) ? rs_walk_evaluate(walk, object)
+                                                            : rs_walk_refer_to(walk, object);
+    may_read(walk, object, &value);
+    if (value.kind != RS_VALUE_POINTER || value.key == 0 ||
+        clang_CXXMethod_isConst(clang_getCursorReferenced(walk->tree->nodes[node].cursor)) != 0)
+        return;
+    rs_value changed = rs_value_unknown(rs_walk_anything(walk), true);
+    rs_walk_note_written(walk, value.key);
+    rs_walk_set(walk, value.key, &changed);
+}
+
+static bool is_own(const rs_walk *walk, int node)
+{
+    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    return !clang_Cursor_isNull(declared) &&
+           clang_Location_isFromMainFile(clang_getCursorLocation(declared)) != 0;
+}
+
 static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
-    bool quiet = rs_function_is_housekeeping(name);
+    bool quiet = rs_function_is_housekeeping(name), own = is_own(walk, node);
+    for (int i = 0; i < list->count; i++)
+        if ((own || !rs_function_fills(name, i)) &&
+            (!quiet || rs_name_starts_with(name, "pthread_create")))
+            may_read(walk, list->nodes[i], &values[i]);
+    hand_over_object(walk, node);
     for (int i = 0; i < list->count && !quiet && !rs_function_only_reads(name); i++)
         hand_over(walk, node, list->nodes[i], &values[i]);
     if (!quiet && !rs_walk_is_harmless(walk, node))

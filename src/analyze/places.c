@@ -112,6 +112,18 @@ void rs_walk_read_perhaps(rs_walk *walk, int value, const char *name)
     read_carried(walk, value, name, false, true);
 }
 
+void rs_walk_read_unseen(rs_walk *walk, uint64_t key, const char *name)
+{
+    int known = rs_walk_find(walk, key);
+    for (uint64_t whole = key; known < 0 && whole != 0; known = rs_walk_find(walk, whole))
+        if ((whole = rs_walk_whole(walk, whole)) == 0)
+            break;
+    rs_walk_read_perhaps(walk, known, name);
+    for (int i = 0; i < walk->variables.count; i++)
+        if (rs_walk_is_part(walk, walk->variables.bindings[i].key, key))
+            rs_walk_read_perhaps(walk, walk->variables.bindings[i].value, name);
+}
+
 bool rs_kind_is_record(enum CXTypeKind kind)
 {
     return kind == CXType_Record || kind == CXType_Vector || kind == CXType_ExtVector;

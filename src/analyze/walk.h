@@ -334,6 +334,10 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
 void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction);
 void rs_walk_read_perhaps(rs_walk *walk, int value, const char *name);
 
+/* Notes that a variable, its members with it, may be read where nobody sees it: by a function that
+ * is handed its address. */
+void rs_walk_read_unseen(rs_walk *walk, uint64_t key, const char *name);
+
 int rs_walk_line(const rs_walk *walk, int node);
 const char *rs_walk_file(const rs_walk *walk, int node);
 

@@ -201,7 +201,7 @@ methods() { # NAME BODY ANSWER of "loop i"
 }
 methods two_objects 'b.set(i + 1, a.get(i));' 'a value through p, perhaps'
 methods operators 'b[i + 1] = a[i];' 'a value through p, perhaps'
-methods handed_over 'ext(&a); x[i] = a.p[i];' 'a value through &a, perhaps.*'
+methods handed_over 'ext(&a); x[i] = a.p[i];' 'a value through a, perhaps'
 methods counts 'x[a.next()] = 1;' 'a value through k, perhaps'
 methods by_name 'a.k = a.k * 3 + 1; x[a.k] = 1;' 'a value through a.k'
 methods beside_a_name 'a.set(i, 1); a.k = 3; x[i] = a.p[i];' 'a value through .*, perhaps.*'
@@ -253,6 +253,43 @@ called() { # NAME STATEMENT ANSWER of "loop i"
 }
 called function_left 'some(j, x + i * 10);' 'a value through x, perhaps'
 called behind_a_function 'some(j, x + n); x[i * 10 + j] = 1;' 'a value through x'
+
+# A function that is not there may read what it is handed the address of, and what is beside it in a structure.
+given() { # LANGUAGE NAME BODY ANSWER of "loop i"
+    echo "struct R { unsigned s, t; }; struct P { unsigned *p; }; int next(struct R *r), sum(struct R r), first(const unsigned *p), through(struct P p);
+        int rand_r(unsigned *seed); void ext(int *p);" >"$2.$1"
+    if [ "$1" = cu ]; then
+        echo "struct Q { int n; __device__ int next(); __device__ int now() const; }; __device__ int draw(R &r); __device__ int look(const R &r);
+            __global__ void $2(Q *in, int *a, int *c, int n) { $3 }"
+    else
+        echo "void $2(int *a, int *c, int n) { $3 }"
+    fi >>"$2.$1"
+    expect 0 "$restride" analyze "$2.$1"
+    says out "loop i.*: carries $4\$"
+}
+loop='for (int i = 0; i < n; i++)'
+given c seed "unsigned x = 0; $loop a[i] = rand_r(&x);" 'a value through x, perhaps'
+given c pointer "unsigned x = 0, *p = &x; $loop a[i] = rand_r(p);" 'a value through \*p, perhaps'
+given c either "unsigned x = 0, y = 0, *p = n > 3 ? &x : &y; $loop a[i] = rand_r(p);" 'a value through .*, perhaps'
+given c held "unsigned x = 0; struct P p = {&x}; $loop a[i] = through(p);" 'a value through .*, perhaps.*'
+given c changed "int x = 0; $loop { ext(&x); x = -x; a[i] = x; }" 'a value through x, perhaps'
+given c constant "unsigned x = 0; $loop { a[i] = first(&x); x = i; }" 'a value through x, perhaps'
+given c structure "struct R r = {0, 0}; $loop a[i] = next(&r);" 'a value through r, perhaps'
+given c member "struct R r = {0, 0}; $loop a[i] = rand_r(&r.s);" 'a value through r.s, perhaps'
+given c copied "struct R r = {0, 0}; $loop { a[i] = sum(r); r.s = a[i] * 3; }" 'a value through r, perhaps'
+given c on_one_way "int x, y = 0; $loop { if (c[i]) ext(&y); else y = i; x = y; y = i; a[i] = x; }" 'a value through y, perhaps'
+given c nested "int x = 0; for (int j = 0; j < n; j++) $loop { ext(&x); a[i] = x; x = x * 2; }" 'a value through x, perhaps'
+given c summed "int s = 0; $loop { s += c[i]; ext(&s); } a[0] = s;" 'a value through s, perhaps'
+given c summed_after "int s = 0; $loop { ext(&s); s += c[i]; } a[0] = s;" 'a value through s, perhaps'
+given c summed_alone "int s = 0; ext(&s); $loop s += c[i]; ext(&s);" 'a reduction through s'
+given c assigned "unsigned x; $loop { x = i; a[i] = rand_r(&x); }" 'nothing'
+given c declared "$loop { unsigned x = i; a[i] = rand_r(&x); }" 'nothing'
+given cu reference "R r; $loop a[i] = draw(r);" 'a value through r, perhaps'
+given cu method "Q q; $loop a[i] = q.next();" 'a value through q, perhaps'
+given cu constant_method "Q q; $loop { a[i] = q.now(); q.n = i; }" 'a value through q, perhaps'
+given cu copy "Q q = in[threadIdx.x]; $loop a[i] = q.next();" 'a value through q, perhaps'
+given cu random "curandState s; curand_init(1, 2, 3, &s); $loop a[i] = curand(&s);" 'a value through s, perhaps'
+given cu filled "float s, d; $loop { sincosf(c[i], &s, &d); a[i] = s + d; }" 'nothing'
 
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'
@@ -324,8 +361,9 @@ for call in 'ext(&v);' 'ext_copy(v);' 'ext_pointer(&p);'; do
     held holder "y[i] = x[i]; $call"
     ! grep -qE '^  x:.*read-only' out || complain "x is read-only"
 done
-held none 'x[i] = 1; ext_plain(&t);'
-says out 'loop i .*: carries nothing'
+held none 'y[i] = x[i]; ext_plain(&t);'
+says out 'loop i: carries a value through t, perhaps'
+says out '^  x:.*read-only'
 # What is handed to functions that are not followed may be touched around the address.
 handed() { # NAME BODY
     echo "int rand(void); void ext(float *p); void *memcpy(void *, const void *, unsigned long);

@@ -70,8 +70,8 @@ carries n 'float *x' "int n = 0; $loop { add(&n); x[n] = 1; }"
 carries '\*p' 'float *x' "int n = 0; $loop { int *p = &n; *p = *p * 3 + 1; x[n] = 1; }"
 carries n 'float *x, int c' "int n = 0, m = 0; $loop { int *p = c > i ? &n : &m; *p += 1; x[2 * i + n] = 1; }"
 carries v.n 'float *x, struct s *t' "struct s v = {0}, *q = &v; $loop { x[v.n] = 1; *q = t[i]; }"
-carries 'x, perhaps' 'float *x' "int n = 0; $loop { unknown(&n); x[n + 2 * i] = 1; }"
-carries 'x, perhaps' 'float *x' "struct s v; v.n = 1; struct s *q = &v; $loop { unknown_record(q); x[v.n + i] = 1; }"
+carries 'n, perhaps' 'float *x' "int n = 0; $loop { unknown(&n); x[n + 2 * i] = 1; }"
+carries '\*q, perhaps' 'float *x' "struct s v; v.n = 1; struct s *q = &v; $loop { unknown_record(q); x[v.n + i] = 1; }"
 carries 'x, perhaps' 'float *x' "int n = 0; unknown(&n); $loop { nothing(); x[n + 2 * i] = 1; }"
 file=reference.cu
 follows 'float *x' "int n = 0; int &r = n; $loop { r += 1; x[2 * i + n] = 1; }" 3 1
