@@ -266,7 +266,8 @@ static bool judge(rs_vector_group *group, const rs_accesses *accesses,
             rs_text_format(&reason, "%s carries values from one iteration to the next (%s%d, %d)",
                            d->what, d->certain ? "lines " : "perhaps: lines ", d->first, d->last);
         else
-            rs_text_format(&reason, "%s carries its value from one iteration to the next", d->what);
+            rs_text_format(&reason, "%s carries its value from one iteration to the next%s",
+                           d->what, d->certain ? "" : ", perhaps");
         return set_reason(group, RS_VECTOR_CARRIED, &reason);
     }
     for (int i = 0; i < group->left_out_count; i++) {

@@ -289,6 +289,9 @@ given cu method "Q q; $loop a[i] = q.next();" 'a value through q, perhaps'
 given cu constant_method "Q q; $loop { a[i] = q.now(); q.n = i; }" 'a value through q, perhaps'
 given cu copy "Q q = in[threadIdx.x]; $loop a[i] = q.next();" 'a value through q, perhaps'
 given cu random "curandState s; curand_init(1, 2, 3, &s); $loop a[i] = curand(&s);" 'a value through s, perhaps'
+says out 'vectors never: .*; s carries its value from one iteration to the next, perhaps$'
+given c certain "int x = 0; $loop { a[i] = x; x = c[i] * 3; }" 'a value through x'
+says out 'vectors never: .*; x carries its value from one iteration to the next$'
 given cu filled "float s, d; $loop { sincosf(c[i], &s, &d); a[i] = s + d; }" 'nothing'
 
 # Equal for numbers that are not negative and fit, and only then.
