@@ -278,6 +278,20 @@ bool rs_function_is_apart(const char *name)
            (rs_function_is_arithmetic(name) && !rs_name_starts_with(name, "__builtin_"));
 }
 
+/* Whether OpenCL C has a function that CUDA has not, where somebody else may call his so. */
+bool rs_function_is_of_opencl(const char *name)
+{
+    static const char *const starts[] = {"vload", "vstore"};
+    static const char *const names[] = {
+        "fract",  "pown",      "powr",   "sign",   "mix",   "step", "dot",      "cross",
+        "length", "distance",  "select", "rotate", "clz",   "ctz",  "popcount", "hadd",
+        "rhadd",  "bitselect", "mad",    "mul24",  "mad24", "clamp"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
+}
+
 bool rs_walk_builtin(rs_walk *walk, const char *name, int node, const rs_value *values, int count,
                      rs_value *result)
 {

@@ -26,5 +26,6 @@ bool rs_name_starts_with(const char *text, const char *prefix);
  * waits for no other work-item, and what others did does not come to light by it.
  */
 bool rs_function_is_apart(const char *name);
+bool rs_function_is_of_opencl(const char *name);
 
 #endif

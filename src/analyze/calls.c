@@ -101,6 +101,19 @@ bool rs_walk_only_reads(const rs_walk *walk, int node)
     return rs_walk_routine(walk, node) < 0 && rs_function_only_reads(name);
 }
 
+static bool is_missing(const rs_walk *walk, const char *name)
+{
+    const char *supplied = walk->program->supplied; /* these are declared nowhere */
+    return rs_words_have(supplied, 0, strlen(supplied), name, strlen(name));
+}
+
+/* Whether a name that nobody declares, although the language has it, may be somebody's own. */
+static bool is_anybodys(const rs_walk *walk, int node, const char *name)
+{
+    bool cuda = walk->program->language == RS_LANGUAGE_CUDA;
+    return rs_node_argument(walk->tree, node) < 0 || (cuda && rs_function_is_of_opencl(name));
+}
+
 /* A function of the language or of the system's headers keeps no addresses and calls nobody back.
  */
 bool rs_walk_is_harmless(const rs_walk *walk, int node)
@@ -113,10 +126,20 @@ bool rs_walk_is_harmless(const rs_walk *walk, int node)
     if (rs_function_is_housekeeping(name) || rs_function_only_reads(name) ||
         rs_name_starts_with(name, "__builtin"))
         return true;
-    const char *supplied = walk->program->supplied; /* these are declared nowhere */
-    if (rs_words_have(supplied, 0, strlen(supplied), name, strlen(name)))
-        return rs_name_starts_with(name, "__") || rs_function_is_arithmetic(name);
+    if (is_missing(walk, name))
+        return rs_name_starts_with(name, "__") ||
+               (rs_function_is_arithmetic(name) && !is_anybodys(walk, node, name));
     return function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0;
+}
+
+/* Whether an argument is an object, of which a function of its class makes a number. */
+static bool takes_object(const rs_walk *walk, int node)
+{
+    for (int argument = rs_node_argument(walk->tree, node); argument >= 0;
+         argument = walk->tree->nodes[argument].next)
+        if (rs_node_type(walk->tree, rs_node_inner(walk->tree, argument)).kind == CXType_Record)
+            return true;
+    return false;
 }
 
 /* Names of headers that are not there may begin as those of a language do: make_task. */
@@ -124,13 +147,15 @@ bool rs_walk_call_is_apart(const rs_walk *walk, int node)
 {
     char name[NAME_ROOM];
     read_name(walk, node, name);
-    const char *supplied = walk->program->supplied;
-    bool missing = rs_words_have(supplied, 0, strlen(supplied), name, strlen(name));
+    bool missing = is_missing(walk, name);
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
     if (!clang_Cursor_isNull(declared) && !missing && strcmp(name, "operator=") != 0 &&
         clang_Location_isFromMainFile(clang_getCursorLocation(declared)) != 0)
         return false;
-    if (missing && name[0] != '_' && strchr(name, '_') != NULL)
+    if (missing && ((name[0] != '_' && strchr(name, '_') != NULL) || is_anybodys(walk, node, name)))
+        return false;
+    if (walk->program->language == RS_LANGUAGE_CUDA && strcmp(name, "operator=") != 0 &&
+        takes_object(walk, node))
         return false;
     return rs_name_is_thread_call(name) || rs_function_is_apart(name) ||
            (strcmp(name, "operator=") == 0 && !missing);
@@ -261,19 +286,25 @@ static void hand_over_object(rs_walk *walk, int node)
     rs_walk_set(walk, value.key, &changed);
 }
 
-static bool is_own(const rs_walk *walk, int node)
+/* Whether the source itself declares a function; what is built in is declared where it is used. */
+static bool is_own(const rs_walk *walk, const char *name)
 {
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    return !clang_Cursor_isNull(declared) &&
-           clang_Location_isFromMainFile(clang_getCursorLocation(declared)) != 0;
+    for (int i = 0; i < walk->tree->node_count; i++)
+        if (walk->tree->nodes[i].kind == CXCursor_FunctionDecl) {
+            char own[NAME_ROOM];
+            read_name(walk, i, own);
+            if (strcmp(own, name) == 0)
+                return true;
+        }
+    return false;
 }
 
 static rs_value unknown_call(rs_walk *walk, const char *name, int node, const arguments *list,
                              const rs_value *values)
 {
-    bool quiet = rs_function_is_housekeeping(name), own = is_own(walk, node);
+    bool quiet = rs_function_is_housekeeping(name);
     for (int i = 0; i < list->count; i++)
-        if ((own || !rs_function_fills(name, i)) &&
+        if ((!rs_function_fills(name, i) || is_own(walk, name)) &&
             (!quiet || rs_name_starts_with(name, "pthread_create")))
             may_read(walk, list->nodes[i], &values[i]);
     hand_over_object(walk, node);
@@ -307,7 +338,8 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
         loads = loads || values[i].kind == RS_VALUE_ADDRESS;
     result.data = loads;
     result.lost = loads && !quiet; /* a pointer may be one of those that were handed over */
-    if (!rs_function_is_arithmetic(name)) {
+    if (!rs_function_is_arithmetic(name) ||
+        (is_missing(walk, name) && is_anybodys(walk, node, name))) {
         result.depends |= rs_walk_lane(walk);
         result.data = result.data || walk->unit->kernel;
     }

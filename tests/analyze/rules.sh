@@ -147,6 +147,16 @@ for store in 's[1] = 2;' '*(int *)&s[l] = 2;' 'int *p = s + 1; *p = i;' 'atomicE
     group stored cu "$filled for (int i = 0; i < n; i++) { x[s[1] + i] = 1; if (l == 0) { $store } }" 'carries a value through .*'
     group stored cu "$filled for (int t = 0; t < n; t++) { if (l == 0) { $store } for (int i = 0; i < n; i++) x[s[1] + i] = 1; }" "$stays"
 done
+# Names of OpenCL's functions are anybody's in CUDA, and an object becomes a number by a function of its class.
+before='#include "missing.h"
+    struct B { int v; __device__ operator int() { __syncthreads(); return 0; } }; struct V { int x, y; };'
+for meeting in 'cross();' 'step(i);' 'c[i] = dot(c[i], i);' 'c[i] = clamp(c[i], 0, 1);' 'sqrt();' 'B q; c[i] = abs(q);' 'B q; c[i] = max(q, 1);'; do
+    group met cu "$filled for (int i = 0; i < n; i++) { x[s[1] + i] = 1; $meeting }" "carries a value through .*, perhaps.*"
+done
+for other in 'c[i] = abs(c[i]) + sqrt(c[i]) + __float2int_rn(i);' 'c[i] = __ldg(&c[i]);' 'V a = {1, i}, b; b = a; c[i] = b.y;'; do
+    group apart cu "$filled for (int i = 0; i < n; i++) { x[s[1] + i] = 1; $other }" "$stays"
+done
+before=
 group stored_variable cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; if (l == 0) v = i; }" 'carries a value through v'
 group beside cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; if (l == 0) w = i; }" "$stays"
 group jumping cu "$filled for (int i = 0; i < n; i++) { again: x[s[1] + i] = 1; if (c[i]) goto again; }" 'carries a value through .*, perhaps.*'
@@ -293,6 +303,8 @@ says out 'vectors never: .*; s carries its value from one iteration to the next,
 given c certain "int x = 0; $loop { a[i] = x; x = c[i] * 3; }" 'a value through x'
 says out 'vectors never: .*; x carries its value from one iteration to the next$'
 given cu filled "float s, d; $loop { sincosf(c[i], &s, &d); a[i] = s + d; }" 'nothing'
+given c filled "double w, v; $loop { w = 1; a[i] = modf(c[i], &v) + v; }" 'nothing'
+given c own_name "unsigned x = 0; int modf(int i, unsigned *p); $loop a[i] = modf(i, &x);" 'a value through x, perhaps'
 
 # Equal for numbers that are not negative and fit, and only then.
 carries='loop i: carries a value through x'

@@ -459,6 +459,8 @@ cuda("a function object by reference", "int k = 0; auto f = [&k](int i) { k += i
 cuda("a function object that a template calls", "int m = 7; apply([=](int i) { o[i * 32 + threadIdx.x] = m; }, n); apply([&](int i) { m = i; }, n); x[m + threadIdx.x] = 1;",
      {"o[i * 32 + threadIdx.x]": {**BESIDE, "matrix": [["1", "32"]]}, "x[m + threadIdx.x]": {"approximated": True}}, before=APPLY)
 cuda("a function object that counts", "int k = 2; auto f = [k]() mutable { return k++; }; for (int i = 0; i < n; i++) o[f()] = 1;", {"o[f()]": UNKNOWN})
+cuda("OpenCL's name of somebody else's function", "x[step(3) * 2] = 1; x[abs(3) * 2] = 2;",
+     {"x[step(3) * 2]": {"approximated": True}, "x[abs(3) * 2]": {"approximated": False}})
 cuda("a function object in a method", "m.run(threadIdx.x);", {"p[i * 2]": {"transactions": 8}},
      before="struct machine { float *p; __device__ void run(int n) { auto f = [this](int i) { p[i * 2] = 1; }; f(n); } };", parameters="machine m")
 cuda("a function object that gives a place", "auto f = [](float &r) -> float & { r = 2; return r; }; f(o[threadIdx.x]) = 3;",
