@@ -260,6 +260,8 @@ static reach of_place(unseen *u, int node, uint64_t *key)
         return TO_ANYTHING;
     if (tree->nodes[node].kind == CXCursor_DeclRefExpr)
         return of_name(u, node, key);
+    if (rs_node_is_list(tree, node))
+        return TO_MEMORY;
     if (base < 0)
         return TO_ANYTHING;
     if (tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*"))

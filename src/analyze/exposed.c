@@ -108,6 +108,8 @@ static bool add_root(const rs_tree *tree, rs_exposed_list *found, int node)
     int root = node < 0 ? -1 : rs_root_name(tree, node);
     if (root >= 0)
         return add(tree, found, root, false);
+    if (node >= 0 && rs_node_is_list(tree, node))
+        return true; /* an object without a name, of their values */
     node = node < 0 ? -1 : chosen_by(tree, node);
     if (node >= 0 && tree->nodes[node].kind == CXCursor_CallExpr)
         node = tree->nodes[node].first; /* the object; add_arguments() looks at the others */

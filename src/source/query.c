@@ -151,6 +151,21 @@ bool rs_node_is_designated(const rs_tree *tree, int node)
            value->end == outer->end && before > outer->begin && tree->text[before - 1] == '=';
 }
 
+bool rs_node_is_list(const rs_tree *tree, int node)
+{
+    node = rs_node_inner(tree, node);
+    enum CXCursorKind kind = node < 0 ? CXCursor_InvalidCode : tree->nodes[node].kind;
+    int last = kind == CXCursor_CXXFunctionalCastExpr || kind == CXCursor_CompoundLiteralExpr
+                   ? rs_node_inner(tree, rs_node_last(tree, node))
+                   : node;
+    if (last < 0 || tree->nodes[last].kind != CXCursor_InitListExpr)
+        return false;
+    CXType type = rs_node_type(tree, last);
+    int first = rs_node_child(tree, last, 0);
+    return type.kind == CXType_Record &&
+           (first < 0 || clang_equalTypes(type, rs_node_type(tree, first)) == 0);
+}
+
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b)
 {
     return tree->nodes[a].begin == tree->nodes[b].begin && tree->nodes[a].end == tree->nodes[b].end;

@@ -43,6 +43,10 @@ bool rs_node_is_output(const rs_tree *tree, int node);
 /* Whether a node is the value of `.member = value`, or `[number] = value`, in braces. */
 bool rs_node_is_designated(const rs_tree *tree, int node);
 
+/* Whether an expression makes an object of a class of what stands in braces: {a, b}, T{a, b},
+ * (T){a, b}. One thing of the same type there may be the object itself. */
+bool rs_node_is_list(const rs_tree *tree, int node);
+
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 
 /* Whether some node around this one is of a kind. */

@@ -270,6 +270,7 @@ given() { # LANGUAGE NAME BODY ANSWER of "loop i"
         int rand_r(unsigned *seed); void ext(int *p);" >"$2.$1"
     if [ "$1" = cu ]; then
         echo "struct Q { int n; __device__ int next(); __device__ int now() const; }; __device__ int draw(R &r); __device__ int look(const R &r);
+            struct H { int *p; }; __device__ void hold(H h); struct N { int &r; }; __device__ void hold_too(const N &n);
             __global__ void $2(Q *in, int *a, int *c, int n) { $3 }"
     else
         echo "void $2(int *a, int *c, int n) { $3 }"
@@ -302,6 +303,15 @@ given cu random "curandState s; curand_init(1, 2, 3, &s); $loop a[i] = curand(&s
 says out 'vectors never: .*; s carries its value from one iteration to the next, perhaps$'
 given c certain "int x = 0; $loop { a[i] = x; x = c[i] * 3; }" 'a value through x'
 says out 'vectors never: .*; x carries its value from one iteration to the next$'
+given cu list "$loop in[i] = Q{i};" 'nothing'
+given cu braces "$loop in[i] = {i};" 'nothing'
+given cu literal "$loop in[i] = (Q){i};" 'nothing'
+given cu pair "int2 *d = (int2 *)c; $loop d[i] = int2{i, 1};" 'nothing'
+given cu empty "$loop { Q q{}; in[i] = q; }" 'nothing'
+given cu list_of_address "int k = 0; $loop { H h; h = H{&k}; hold(h); a[k] = 1; }" 'a value through .*, perhaps.*'
+given cu list_of_reference "int k = 0; $loop { hold_too(N{k}); a[k] = 1; }" 'a value through .*'
+given cu same_number "int k = 0; $loop { int &r{k}; r = r * 3 + 1; a[k] = 1; }" 'a value through .*'
+given cu same_object "Q k; $loop { Q &r{k}; r.n = r.n * 3 + 1; a[k.n] = 1; }" 'a value through .*'
 given cu filled "float s, d; $loop { sincosf(c[i], &s, &d); a[i] = s + d; }" 'nothing'
 given c filled "double w, v; $loop { w = 1; a[i] = modf(c[i], &v) + v; }" 'nothing'
 given c own_name "unsigned x = 0; int modf(int i, unsigned *p); $loop a[i] = modf(i, &x);" 'a value through x, perhaps'
