@@ -129,7 +129,10 @@ static void place_array(rs_walk *walk, int array, CXCursor declared)
     CXType type = clang_getCursorType(declared);
     if (rs_kind_is_array(clang_getCanonicalType(type).kind) && !parameter)
         a->space = space_of(type); /* the array's own, which its elements do not tell */
-    if (has_child_of_kind(declared, CXCursor_CUDASharedAttr))
+    bool shared = has_child_of_kind(declared, CXCursor_CUDASharedAttr);
+    if (shared && clang_Cursor_getStorageClass(declared) == CX_SC_Extern)
+        a->memory = a->owner = rs_name_key("extern __shared__"); /* all begin at one address */
+    if (shared)
         a->space = RS_SPACE_LOCAL;
     else if (has_child_of_kind(declared, CXCursor_CUDAConstantAttr))
         a->space = RS_SPACE_CONSTANT;

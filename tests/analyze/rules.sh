@@ -157,6 +157,15 @@ for other in 'c[i] = abs(c[i]) + sqrt(c[i]) + __float2int_rn(i);' 'c[i] = __ldg(
     group apart cu "$filled for (int i = 0; i < n; i++) { x[s[1] + i] = 1; $other }" "$stays"
 done
 before=
+# All arrays of a group's memory without extents are one, whatever their types.
+outside='extern __shared__ int p[]; extern __shared__ float q[]; extern __shared__ char z[]; extern __shared__ double d[];'
+group one_memory cu "$outside for (int i = 0; i < n; i++) { c[i] = p[i]; q[i + 1] = i; }" 'carries a value through .*'
+group one_memory cu "$outside for (int i = 0; i < n; i++) { c[i] = d[i]; q[i + 1] = i; }" 'carries a value through .*'
+group one_memory cu "$outside for (int i = 0; i < n; i++) { c[i] = z[i]; q[i + 1] = i; }" 'carries a value through .*'
+group one_memory cu "$outside int *t = (int *)z; for (int i = 0; i < n; i++) { c[i] = t[i]; q[i + 1] = i; }" 'carries a value through .*'
+group one_memory cu "$outside p[l] = c[l]; __syncthreads(); for (int i = 0; i < n; i++) { x[p[0] * n + i] = 1; q[i] = i; }" 'carries a value through .*'
+group own_element cu "$outside for (int i = 0; i < n; i++) { c[i] = p[i]; q[i] = i; }" "$stays"
+group others cu "$outside for (int i = 0; i < n; i++) { c[i] = s[i]; q[i + 1] = i; }" "$stays"
 group stored_variable cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; if (l == 0) v = i; }" 'carries a value through v'
 group beside cu "$filled for (int i = 0; i < n; i++) { x[v + i] = 1; if (l == 0) w = i; }" "$stays"
 group jumping cu "$filled for (int i = 0; i < n; i++) { again: x[s[1] + i] = 1; if (c[i]) goto again; }" 'carries a value through .*, perhaps.*'
