@@ -211,7 +211,7 @@ static bool add_equations(system_of *s, const rs_reference *a, const rs_referenc
     bool alike = count_a == count_b && (!divided_a || rs_references_divide_alike(s->unit, a, b));
     if (a->count == 1 && b->count == 1 && !(alike && divided_a) &&
         divide_rest(s, a, b, rows_a, rows_b)) {
-        count_a = count_b = 2;
+        count_a = 2;
     } else if (!alike) { /* compare them as they are */
         count_a = a->count < b->count ? a->count : b->count;
         memcpy(rows_a, a->subscripts, sizeof rows_a);
