@@ -351,6 +351,12 @@ static int inner_symbols(const rs_unit *unit, int loop, int symbols[NEST_LIMIT *
     return count;
 }
 
+/* Whether conditions may choose in which of the iterations that are compared they are reached. */
+static bool is_decided(const system_of *s, const rs_reference *a, const rs_reference *b)
+{
+    return ((a->decided | b->decided) & inner_columns(s->unit, s->outer)) != 0;
+}
+
 /*
  * Whether `a` in one iteration and `b` in a later one touch the same element; certainly unless
  * something is left out, or conditions may choose other iterations than those.
@@ -367,7 +373,7 @@ static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b,
     bool bounded = add_bounds(s, a, 's');
     bounded = add_bounds(s, b, 't') && bounded;
     *certain = (by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b)) && bounded &&
-               ((a->decided | b->decided) & inner_columns(s->unit, s->outer)) == 0;
+               !is_decided(s, a, b);
     rs_text text = RS_TEXT_EMPTY;
     write_set(s, &text, symbols, count);
     isl_bool empty = isl_bool_error;
@@ -430,6 +436,8 @@ static bool examine_pair(system_of *s, const rs_reference *a, const rs_reference
         return true; /* every iteration has its own */
     if (a->atomic && b->atomic)
         return true;
+    if (found->kind == RS_CARRIED_VALUE && is_decided(s, a, b))
+        return true; /* it could only be there perhaps, and one such is found */
     comparison by = anywhere || a->around || b->around ? COMPARE_NOTHING : compare_by(s, a, b);
     if (by == COMPARE_ROWS && !overlap(a, b))
         return true;
