@@ -8,6 +8,7 @@
 #include "transpose/cost.h"
 #include "transpose/methods.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,19 +75,33 @@ static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *tra
     return rs_size_add_capped(most, kept_bytes(choice, traits));
 }
 
-static void weigh(rs_choice *choice, const rs_problem *problem)
+/* No further than to a cost that is too high. What blocks cost takes longest to find, so they come
+ * last. */
+static void weigh(rs_choice *choice, const rs_problem *problem, double too_high)
 {
-    size_t kept = kept_bytes(choice, &problem->traits);
+    const rs_engine_traits *traits = &problem->traits;
+    size_t kept = kept_bytes(choice, traits);
     choice->limit = problem->scratch_limit;
     choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
     choice->cost = choice->count > 0 && choice->scratch_limit == 0 ? RS_COST_IMPOSSIBLE : 0;
-    for (size_t i = 0; i < choice->count; i++)
-        choice->cost +=
-            rs_cost_of_transpose(&choice->tasks[i], &problem->traits, choice->scratch_limit);
+    size_t left = choice->count;
+    double least = rs_cost_least(traits, 1, problem->matrices->unit);
+    for (int blocks = 0; blocks < 2; blocks++)
+        for (size_t i = 0; i < choice->count; i++) {
+            const rs_transpose_task *task = &choice->tasks[i];
+            if ((task->method == RS_TRANSPOSE_PANELS) != (blocks == 1))
+                continue;
+            choice->cost += rs_cost_of_transpose(task, traits, choice->scratch_limit);
+            left--;
+            if (choice->cost + (double)left * least >= too_high) {
+                choice->cost = RS_COST_IMPOSSIBLE;
+                return;
+            }
+        }
 }
 
 static bool build(rs_choice *choice, const rs_problem *problem, const rs_method *method,
-                  rs_tiles tiles)
+                  rs_tiles tiles, double too_high)
 {
     choice->method = method->name;
     choice->tiles = tiles;
@@ -94,7 +109,7 @@ static bool build(rs_choice *choice, const rs_problem *problem, const rs_method 
     choice->why[0] = '\0';
     if (!method->build(choice, problem, tiles))
         return false;
-    weigh(choice, problem);
+    weigh(choice, problem, too_high);
     return true;
 }
 
@@ -192,7 +207,8 @@ static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
 {
     search *s = (search *)offers;
     s->considered++;
-    if (!build(&s->trial, s->problem, method, tiles))
+    double too_high = s->count == s->most ? s->best[s->count - 1].cost : INFINITY;
+    if (!build(&s->trial, s->problem, method, tiles, too_high))
         return;
     const candidate added = {method, tiles, s->trial.cost};
     if (added.cost < RS_COST_IMPOSSIBLE) {
@@ -333,7 +349,7 @@ restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matric
     look(&s, &problem, named, 1);
     if (s.count == 0)
         return fail_nothing_found(&problem, named, s.least_scratch);
-    build(choice, &problem, s.best[0].method, s.best[0].tiles);
+    build(choice, &problem, s.best[0].method, s.best[0].tiles, INFINITY);
     choice->considered = s.considered;
     explain(choice, &problem, s.best[0].method);
     if (options != NULL)
@@ -351,7 +367,7 @@ restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices
     if (status != RESTRIDE_OK)
         return status;
     const rs_problem problem = make_problem(matrices, traits, options);
-    if (named == NULL || !build(choice, &problem, named, tiles) ||
+    if (named == NULL || !build(choice, &problem, named, tiles, INFINITY) ||
         choice->cost >= RS_COST_IMPOSSIBLE)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "Tiles of %zu x %zu do not suit %zu x %zu elements of %zu bytes.",
@@ -367,7 +383,7 @@ size_t rs_choose_candidates(rs_choice *choices, size_t most, const rs_matrices *
     look(&s, &problem, NULL, most < MOST_CANDIDATES ? most : MOST_CANDIDATES);
     for (size_t i = 0; i < s.count; i++) {
         choices[i] = (rs_choice){0};
-        build(&choices[i], &problem, s.best[i].method, s.best[i].tiles);
+        build(&choices[i], &problem, s.best[i].method, s.best[i].tiles, INFINITY);
         explain(&choices[i], &problem, s.best[i].method);
     }
     return s.count;

@@ -54,16 +54,30 @@ static void offer_part(const rs_method *method, rs_offers *offers, const cut_sid
         offers->take(offers, method, c->by_rows ? (rs_tiles){part, 0} : (rs_tiles){0, part});
 }
 
-/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and factors. */
-static void offer_all_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
-                            const cut_side *c, bool rest)
+/* Factors up to DENSE_PARTS, and what they divide the side into. */
+static void offer_divisors(const rs_method *method, rs_offers *offers, const cut_side *c,
+                           size_t most)
 {
-    size_t most = largest_part(problem, c);
-    if (stages_of(c, most, rest) >= offers->beaten) /* no part has fewer */
-        return;
+    for (size_t factor = 1; factor <= DENSE_PARTS && factor <= c->along / factor; factor++) {
+        size_t other = c->along / factor;
+        if (other * factor != c->along)
+            continue;
+        if (factor > 1 && factor <= most)
+            offer_part(method, offers, c, factor, false);
+        if (other != factor && other <= most)
+            offer_part(method, offers, c, other, false);
+    }
+}
+
+/* Small parts one by one, larger ones in steps of an eighth that are whole lines, and what small
+ * numbers divide the side into. */
+static void offer_remainders(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                             const cut_side *c, size_t most)
+{
     size_t step = 1;
     for (size_t part = 2; part <= most; part += step) {
-        offer_part(method, offers, c, part, rest);
+        if (stages_of(c, part, true) < offers->beaten)
+            offer_part(method, offers, c, part, true);
         if (part == most) /* the next step may go round */
             break;
         if (part >= DENSE_PARTS)
@@ -75,7 +89,19 @@ static void offer_all_parts(const rs_method *method, const rs_problem *problem, 
     }
     for (size_t blocks = 1; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
         if (c->along / blocks <= most)
-            offer_part(method, offers, c, c->along / blocks, rest);
+            offer_part(method, offers, c, c->along / blocks, true);
+}
+
+static void offer_all_parts(const rs_method *method, const rs_problem *problem, rs_offers *offers,
+                            const cut_side *c, bool rest)
+{
+    size_t most = largest_part(problem, c);
+    if (stages_of(c, most, rest) >= offers->beaten) /* no part has fewer */
+        return;
+    if (rest)
+        offer_remainders(method, problem, offers, c, most);
+    else
+        offer_divisors(method, offers, c, most);
 }
 
 /*

@@ -62,8 +62,10 @@ static void leave(const rs_cuda_engine *engine)
 
 size_t rs_cuda_word(const rs_transpose_task *task)
 {
-    size_t word = rs_size_gcd(rs_size_gcd(task->unit, task->offset), rs_size_gcd(task->pitch, 16));
-    return task->repeats > 1 ? rs_size_gcd(word, task->repeat_pitch) : word;
+    enum { LONGEST_WORD = 16 };
+    size_t all = task->unit | task->offset | task->pitch | LONGEST_WORD;
+    all |= task->repeats > 1 ? task->repeat_pitch : 0;
+    return all & -all; /* the lowest bit */
 }
 
 restride_status rs_cuda_keep(rs_cuda_launch *launch, const rs_cuda_engine *engine,

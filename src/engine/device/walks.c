@@ -44,9 +44,9 @@ static void set_length(walking *w, size_t length)
     w->window = (uint32_t)(WINDOW_PIECES * length / walk);
 }
 
-/* What is between two cuts has all lengths and may end with a short piece: pieces are 0.66 of their
+/* What is between two cuts has all lengths and may end with a short piece: pieces are 0.64 of their
  * length in the mean. */
-static const double piece_share = 0.66;
+static const double piece_share = 0.64;
 
 static size_t expect_pieces(const rs_chains_planning *p)
 {

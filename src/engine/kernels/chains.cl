@@ -250,51 +250,69 @@ FUNCTION bool is_cut(GLOBAL const uint *cuts, uint mark)
     return (cuts[mark / 32] >> mark % 32 & 1) != 0;
 }
 
-/* `distance` positions from a cut up to the next. Work-items take the steps of a piece together,
- * over marks first and then one by one. */
-FUNCTION void cut_from(GLOBAL const ulong *links, uint mark, ulong distance, uint bits,
-                       uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+/* How many pieces begin with the walk that follows `filled` positions of one: whole walks stay
+ * together while they keep within the length of a piece, and a longer one is cut. */
+FUNCTION uint begin_pieces(ulong walk, uint *filled, uint piece_length)
 {
-    uint place = ADD(&counts[0], (uint)((distance - 1) / piece_length) + 1);
-    ulong link = links[mark];
-    uint behind = 0; /* the mark */
-    POSITION position = place_of((POSITION)mark, bits);
-    while (distance > 0) {
-        POSITION start = position;
-        uint left = distance < piece_length ? (uint)distance : piece_length;
-        distance -= left;
-        while (left >= (uint)(link >> 32) - behind) {
-            left -= (uint)(link >> 32) - behind;
-            behind = 0;
-            mark = (uint)link;
-            link = links[mark];
-            position = place_of((POSITION)mark, bits);
+    bool fits = *filled + walk <= piece_length;
+    uint more = fits || *filled == 0 ? 0 : 1;
+    uint kept = fits ? *filled : 0;
+    uint cuts = fits ? 0 : ((uint)walk - 1) / piece_length;
+    *filled = kept + (uint)walk - cuts * piece_length;
+    return more + cuts;
+}
+
+/* From a cut up to the next; `pieces` begin there. */
+FUNCTION void cut_from(GLOBAL const ulong *links, GLOBAL const uint *cuts, uint mark, uint pieces,
+                       uint bits, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    uint place = ADD(&counts[0], pieces);
+    POSITION start = place_of((POSITION)mark, bits);
+    uint filled = 0;
+    do {
+        ulong walk = links[mark] >> 32;
+        POSITION position = place_of((POSITION)mark, bits);
+        if (filled != 0 && filled + walk > piece_length) {
+            set_piece(place++, start, position, TABLES);
+            start = position;
         }
-        behind += left;
-        for (; left > 0; left--)
-            position = source(position, SHAPE);
-        set_piece(place++, start, position, TABLES);
-    }
+        for (; walk > piece_length; walk -= piece_length) { /* rare */
+            for (uint k = 0; k < piece_length; k++)
+                position = source(position, SHAPE);
+            set_piece(place++, start, position, TABLES);
+            start = position;
+        }
+        begin_pieces(links[mark] >> 32, &filled, piece_length);
+        mark = (uint)links[mark];
+    } while (!is_cut(cuts, mark));
+    set_piece(place, start, place_of((POSITION)mark, bits), TABLES);
 }
 
 /* What begins at a mark that cuts: its whole cycle, when that is short and no mark of it comes
- * before this one, or pieces. Fixed positions are short cycles that nobody moves. */
+ * before this one, or pieces. Fixed positions are short cycles that nobody moves. The bit of a mark
+ * is loaded beside its link, because each step waits for the one before. */
 FUNCTION void join_mark(GLOBAL const ulong *links, GLOBAL const uint *cuts, uint mark, uint bits,
                         uint short_length, uint piece_length, TABLE_PARAMETERS, SHAPE_PARAMETERS)
 {
+    ulong link = links[mark];
     ulong length = 0;
-    ulong distance = 0; /* to the next cut */
-    uint next = mark;
+    uint pieces = 1; /* up to the next cut */
+    uint filled = 0;
+    bool ended = false;
+    uint next;
     uint first = mark;
     do {
-        length += links[next] >> 32;
-        next = (uint)links[next];
+        ulong walk = link >> 32;
+        next = (uint)link;
+        link = links[next];
+        bool cuts_here = is_cut(cuts, next);
+        length += walk;
+        pieces += ended ? 0 : begin_pieces(walk, &filled, piece_length);
         first = next < first ? next : first;
-        if (distance == 0 && is_cut(cuts, next))
-            distance = length;
-    } while (next != mark && (distance == 0 || length <= short_length));
+        ended = ended || cuts_here;
+    } while (next != mark && (!ended || length <= short_length));
     if (next != mark || length > short_length)
-        cut_from(links, mark, distance, bits, piece_length, TABLES, SHAPE);
+        cut_from(links, cuts, mark, pieces, bits, piece_length, TABLES, SHAPE);
     else if (first == mark && length > 1)
         add_leader(place_of((POSITION)mark, bits), TABLES);
 }
