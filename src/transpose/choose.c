@@ -75,29 +75,38 @@ static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *tra
     return rs_size_add_capped(most, kept_bytes(choice, traits));
 }
 
-/* No further than to a cost that is too high. What blocks cost takes longest to find, so they come
- * last. */
-static void weigh(rs_choice *choice, const rs_problem *problem, double too_high)
+/* What blocks cost takes longest to find, so they come last, and nothing more is looked for once
+ * the rest cannot keep the sum below a cost that is too high. */
+static double add_costs(const rs_choice *choice, const rs_engine_traits *traits, size_t unit,
+                        double too_high)
 {
-    const rs_engine_traits *traits = &problem->traits;
-    size_t kept = kept_bytes(choice, traits);
-    choice->limit = problem->scratch_limit;
-    choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
-    choice->cost = choice->count > 0 && choice->scratch_limit == 0 ? RS_COST_IMPOSSIBLE : 0;
-    size_t left = choice->count;
-    double least = rs_cost_least(traits, 1, problem->matrices->unit);
+    double costs[RS_CHOICE_MOST_TASKS];
+    double least = rs_cost_least(traits, 1, unit);
+    double bound = least * (double)choice->count;
     for (int blocks = 0; blocks < 2; blocks++)
         for (size_t i = 0; i < choice->count; i++) {
             const rs_transpose_task *task = &choice->tasks[i];
             if ((task->method == RS_TRANSPOSE_PANELS) != (blocks == 1))
                 continue;
-            choice->cost += rs_cost_of_transpose(task, traits, choice->scratch_limit);
-            left--;
-            if (choice->cost + (double)left * least >= too_high) {
-                choice->cost = RS_COST_IMPOSSIBLE;
-                return;
-            }
+            costs[i] = rs_cost_of_transpose(task, traits, choice->scratch_limit);
+            bound += costs[i] - least;
+            if (bound >= too_high)
+                return RS_COST_IMPOSSIBLE;
         }
+    double sum = 0;
+    for (size_t i = 0; i < choice->count; i++)
+        sum += costs[i];
+    return sum;
+}
+
+static void weigh(rs_choice *choice, const rs_problem *problem, double too_high)
+{
+    size_t kept = kept_bytes(choice, &problem->traits);
+    choice->limit = problem->scratch_limit;
+    choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
+    choice->cost = choice->count > 0 && choice->scratch_limit == 0
+                       ? RS_COST_IMPOSSIBLE
+                       : add_costs(choice, &problem->traits, problem->matrices->unit, too_high);
 }
 
 static bool build(rs_choice *choice, const rs_problem *problem, const rs_method *method,
