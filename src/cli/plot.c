@@ -8,13 +8,14 @@
 enum {
     WIDTH = 860,
     HEIGHT = 416,
-    SLANTED_HEIGHT = 440,
     LEFT = 70,
     TOP = 62,
     RIGHT = 650, /* the legend is beside it */
     BOTTOM = 360,
     LEGEND_STEP = 20,
+    LEGEND_TEXT = 42, /* right of RIGHT */
     MOST_LEGEND_BYTES = 30,
+    LETTER = 8, /* the width of one, about */
     TICKS = 6,
     COLORS = 8
 };
@@ -26,6 +27,7 @@ static const char style[] =
     "text { fill: currentColor; } .title { font-size: 16px; font-weight: 600; }\n"
     ".grid { stroke: currentColor; stroke-opacity: .15; } .axis { stroke: currentColor; }\n"
     ".line { fill: none; stroke-width: 2; } .dashed { stroke-dasharray: 6 4; }\n"
+    ".again { stroke-dasharray: 2 3; }\n"
     ".c0 { --c: #0072b2; } .c1 { --c: #d55e00; } .c2 { --c: #009e73; } .c3 { --c: #cc79a7; }\n"
     ".c4 { --c: #e69f00; } .c5 { --c: #56b4e9; } .c6 { --c: #7a6ff0; } .c7 { --c: #888; }\n"
     ".line { stroke: var(--c); } .dot, .bar { fill: var(--c); }\n"
@@ -156,7 +158,7 @@ static void draw_y_axis(const drawing *d)
         rs_text_format(d->svg,
                        "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
                        RIGHT, y, y);
-        snprintf(label, sizeof label, "%.4g", value);
+        snprintf(label, sizeof label, "%.6g", value);
         add_label(d->svg, LEFT - 8, y + 4, "text-anchor=\"end\"", label);
     }
     rs_text_format(d->svg, "<g transform=\"translate(18 %d) rotate(-90)\">", (TOP + BOTTOM) / 2);
@@ -164,24 +166,39 @@ static void draw_y_axis(const drawing *d)
     rs_text_add_string(d->svg, "</g>\n");
 }
 
-/* Whether names would run into each other. */
-static bool is_slanted(const rs_plot *plot)
+static size_t longest_category(const rs_plot *plot)
 {
     size_t longest = 0;
-    if (plot->categories == NULL)
-        return false;
-    for (size_t i = 0; i < plot->category_count; i++) {
+    for (size_t i = 0; plot->categories != NULL && i < plot->category_count; i++) {
         size_t length = strlen(plot->categories[i]);
         longest = length > longest ? length : longest;
     }
-    double room = (double)(RIGHT - LEFT) / (double)plot->category_count;
-    return (double)longest * 7.5 > room;
+    return longest;
 }
 
-/* Slanted names take more room below the axis. */
+/* Whether names would run into each other. */
+static bool is_slanted(const rs_plot *plot)
+{
+    return plot->categories != NULL &&
+           (double)longest_category(plot) * 7.5 * (double)plot->category_count > RIGHT - LEFT;
+}
+
+/* Slanted names take more room below the axis, by half of their length. */
 static int plot_height(const rs_plot *plot)
 {
-    return is_slanted(plot) ? SLANTED_HEIGHT : HEIGHT;
+    return is_slanted(plot) ? HEIGHT + (int)longest_category(plot) * LETTER * 2 / 5 : HEIGHT;
+}
+
+/* As wide as the legend's longest name wants it. */
+static int plot_width(const rs_plot *plot)
+{
+    size_t longest = 0;
+    for (size_t s = 0; s < plot->series_count; s++) {
+        size_t length = strnlen(plot->series[s].name, MOST_LEGEND_BYTES);
+        longest = length > longest ? length : longest;
+    }
+    int width = RIGHT + LEGEND_TEXT + (int)longest * LETTER;
+    return width > WIDTH ? width : WIDTH;
 }
 
 static void draw_categories(const drawing *d)
@@ -235,11 +252,17 @@ static size_t color_of(const drawing *d, size_t s)
     return (color != 0 ? color - 1 : s) % COLORS;
 }
 
+/* Lines whose colour another has by order already are dotted. */
+static const char *line_style(const drawing *d, size_t s)
+{
+    const rs_plot_series *series = &d->plot->series[s];
+    return series->dashed ? " dashed" : series->color == 0 && s >= COLORS ? " again" : "";
+}
+
 static void draw_line(const drawing *d, size_t s)
 {
     const rs_plot_series *series = &d->plot->series[s];
-    rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"", color_of(d, s),
-                   series->dashed ? " dashed" : "");
+    rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"", color_of(d, s), line_style(d, s));
     bool drawn = false; /* the value before */
     for (size_t i = 0; i < series->count; i++) {
         bool finite = isfinite(series->y[i]);
@@ -299,7 +322,7 @@ static void draw_legend(const drawing *d)
         double y = TOP + 10 + LEGEND_STEP * (double)s;
         if (d->plot->kind == RS_PLOT_LINES)
             rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"M%d %.1f h22\"/>\n",
-                           color_of(d, s), series->dashed ? " dashed" : "", RIGHT + 14, y - 4);
+                           color_of(d, s), line_style(d, s), RIGHT + 14, y - 4);
         else
             rs_text_format(d->svg,
                            "<rect class=\"bar c%zu\" x=\"%d\" y=\"%.1f\" width=\"12\" "
@@ -307,7 +330,7 @@ static void draw_legend(const drawing *d)
                            color_of(d, s), RIGHT + 19, y - 10);
         char name[MOST_LEGEND_BYTES + 1];
         snprintf(name, sizeof name, "%s", series->name);
-        add_label(d->svg, RIGHT + 42, y, "", name);
+        add_label(d->svg, RIGHT + LEGEND_TEXT, y, "", name);
     }
 }
 
@@ -315,13 +338,14 @@ void rs_plot_write(rs_text *svg, const rs_plot *plot)
 {
     drawing d = {.plot = plot, .svg = svg};
     find_axes(&d);
+    const int width = plot_width(plot);
     double legend_end = TOP + 20 + LEGEND_STEP * (double)plot->series_count;
     double height = plot_height(plot);
     height = legend_end > height ? legend_end : height;
     rs_text_format(svg,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
                    "width=\"%d\" height=\"%.0f\" role=\"img\">\n<title>",
-                   WIDTH, height, WIDTH, height);
+                   width, height, width, height);
     add_escaped(svg, plot->title);
     rs_text_add_string(svg, "</title>\n");
     rs_text_add_string(svg, style);

@@ -88,6 +88,22 @@ static void names_are_escaped(void **state)
     free(svg);
 }
 
+static void lines_of_one_colour_differ(void **state)
+{
+    (void)state;
+    static const double large[] = {0, 20000};
+    rs_plot_series series[9];
+    for (size_t s = 0; s < 9; s++)
+        series[s] = (rs_plot_series){"a name that is longer than most", 2, NULL, large, false, 0};
+    const rs_plot plot = a_plot(RS_PLOT_LINES, series, 9);
+    char *svg = draw(&plot);
+    assert_int_equal(count(svg, "class=\"line c0\""), 2); /* in the plot and in the legend */
+    assert_int_equal(count(svg, "class=\"line c0 again\""), 2);
+    assert_int_equal(count(svg, ">20000</text>"), 1);
+    assert_int_equal(count(svg, "width=\"932\""), 1); /* the legend has room */
+    free(svg);
+}
+
 static void nothing_to_draw_is_a_document_too(void **state)
 {
     (void)state;
@@ -111,6 +127,7 @@ int main(void)
         cmocka_unit_test(bars_stand_on_the_axis),
         cmocka_unit_test(lines_break_where_a_value_is_missing),
         cmocka_unit_test(names_are_escaped),
+        cmocka_unit_test(lines_of_one_colour_differ),
         cmocka_unit_test(nothing_to_draw_is_a_document_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
