@@ -231,7 +231,8 @@ static int read_arguments(int argc, char **argv, settings *s, bool *help)
             json_object_set_new(s->request, "apply", json_string(optarg));
             if (s->apply == NULL)
                 exit_status =
-                    rs_cli_fail(RS_EXIT_USAGE, argv[0], "\"%s\" cannot be applied.", optarg);
+                    rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                "--apply takes vector, memory or layout, not \"%s\".", optarg);
             break;
         case 'l':
             json_object_set_new(s->request, "along", rs_json_string(optarg));
@@ -438,7 +439,8 @@ static int print_patterns(int argc, char **argv)
         }
         json = strcmp(argv[i], "--json") == 0;
         if (!json)
-            return rs_cli_fail(RS_EXIT_USAGE, "bench patterns", "\"%s\" is no option of it.",
+            return rs_cli_fail(RS_EXIT_USAGE, "bench patterns",
+                               "%s is not an option; restride bench patterns --help lists them.",
                                argv[i]);
     }
     return rs_analysis_patterns("bench patterns", json);

@@ -42,7 +42,7 @@ static void print_usage(FILE *stream)
 {
     fprintf(stream, "usage: restride VERB [OPTIONS]...\n\n");
     for (int i = 0; i < VERB_COUNT; i++)
-        fprintf(stream, "  %-9s %s\n", verbs[i].name, verbs[i].summary);
+        fprintf(stream, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
     fprintf(stream,
             "\nrestride VERB --help explains a verb; restride --version prints the version.\n");
 }

@@ -22,15 +22,52 @@ bool rs_cli_helps(int argc, char **argv, const char *usage)
     return false;
 }
 
+/* What is wrong with the option `word`, of which getopt_long() made nothing. */
+static void tell_option(const char *verb, const char *word, const struct option *names)
+{
+    const struct option *found = NULL;
+    size_t length = strcspn(word, "=");
+    int candidates = 0;
+    for (const struct option *name = names; name->name != NULL; name++)
+        if (strncmp(word, "--", 2) == 0 && length > 2 &&
+            strncmp(name->name, word + 2, length - 2) == 0) {
+            if (strlen(name->name) == length - 2) {
+                found = name;
+                candidates = 1;
+                break;
+            }
+            found = name;
+            candidates++;
+        }
+    const char *problem = "is not an option";
+    const char *help = "lists them";
+    if (candidates > 1) {
+        problem = "begins several options";
+    } else if (found != NULL) {
+        problem = word[length] == '=' ? "takes no value" : "needs a value";
+        help = "explains it";
+    }
+    rs_cli_fail(0, verb, "%.*s %s; restride %s --help %s.", (int)length, word, problem, verb, help);
+}
+
 int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
                        const struct option *names, int *which)
 {
-    char name[64];
-    char *held = argv[0];
-    snprintf(name, sizeof name, "restride %s", verb);
-    argv[0] = name;
+    opterr = 0;
+    int before = optind; /* it stays there inside a word of several letters */
     int code = getopt_long(argc, argv, letters, names, which);
-    argv[0] = held;
+    if (code == '?') {
+        const char letter[] = {'-', (char)optopt, '\0'};
+        const char *word = argv[optind - 1];
+        const char *place = strchr(letters, optopt);
+        if (optind > before && strncmp(word, "--", 2) == 0)
+            tell_option(verb, word, names);
+        else if (optopt != 0 && place != NULL && place[1] == ':')
+            rs_cli_fail(0, verb, "%s needs a value; restride %s --help explains it.", letter, verb);
+        else
+            rs_cli_fail(0, verb, "%s is not an option; restride %s --help lists them.", letter,
+                        verb);
+    }
     return code;
 }
 

@@ -10,7 +10,7 @@
 /* Prints `usage` and is true when --help or -h is among the arguments. */
 bool rs_cli_helps(int argc, char **argv, const char *usage);
 
-/* getopt_long(), whose own sentences begin with "restride VERB:" as all others do. */
+/* getopt_long(), which says in a sentence what is wrong with an option before it returns '?'. */
 int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
                        const struct option *names, int *which);
 

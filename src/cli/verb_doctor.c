@@ -223,7 +223,6 @@ int rs_verb_doctor(int argc, char **argv)
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
     bool json = false;
-    opterr = 0;
     for (int option;
          (option = rs_cli_next_option("doctor", argc, argv, "h", options, NULL)) != -1;) {
         switch (option) {
@@ -234,9 +233,7 @@ int rs_verb_doctor(int argc, char **argv)
             json = true;
             break;
         default:
-            return rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                               "\"%s\" is no option; restride doctor --help lists them.",
-                               argv[optind - 1]);
+            return RS_EXIT_USAGE;
         }
     }
     if (optind < argc)

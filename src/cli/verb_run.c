@@ -188,7 +188,7 @@ static int read_options(int argc, char **argv, run_options *options)
             options->cache_only = true;
             break;
         default:
-            return rs_cli_fail(RS_EXIT_USAGE, "run", "restride run --help lists the options.");
+            return RS_EXIT_USAGE;
         }
     }
     if (optind >= argc)

@@ -1,6 +1,7 @@
 /* restride show EXPRESSION: draws a layout as text or SVG, or describes it as JSON. */
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "layout/picture.h"
 
 #include <getopt.h>
@@ -247,9 +248,8 @@ int rs_verb_show(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     const char *dims = NULL, *svg = NULL;
     bool json = false;
-    opterr = 0;
     int option;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+    while ((option = rs_cli_next_option(argv[0], argc, argv, "h", options, NULL)) != -1)
         switch (option) {
         case OPTION_DIMS:
             dims = optarg;
@@ -263,14 +263,8 @@ int rs_verb_show(int argc, char **argv)
         case 'h':
             fputs(usage, stdout);
             return RS_EXIT_DONE;
-        case ':':
-            return rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                               "%s needs a value; restride show --help explains it.",
-                               argv[optind - 1]);
         default:
-            return rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                               "%s is not an option; restride show --help lists them.",
-                               argv[optind - 1]);
+            return RS_EXIT_USAGE;
         }
     if (argc - optind != 1)
         return rs_cli_fail(RS_EXIT_USAGE, argv[0], "%s",

@@ -27,6 +27,10 @@ ls -l --time-style=full-iso >"$work/before"
 rewrites=$("$restride" rewrite --help >"$work/out" 2>&1 && echo yes)
 analyzes=$("$restride" analyze --help >"$work/out" 2>&1 && echo yes)
 
+refuses 2 '--plicy is not an option; restride run --help lists them' run --plicy asta -- true
+refuses 2 '--policy needs a value; restride run --help explains it' run --policy
+refuses 2 '-x is not an option' show 'i f' -x
+refuses 2 '--json takes no value' doctor --json=3
 refuses 2 'missing could not be opened' run --baseline missing -- true
 refuses 2 'empty is no JSON report' run --baseline empty -- true
 refuses 2 'l.c is no JSON report' run --baseline l.c -- true
@@ -47,6 +51,7 @@ fi
 if [ -n "$analyzes" ]; then
     refuses 2 'l.c has no loop "z"' analyze l.c --threads i,z
     refuses 2 '2, 4, 8 or 16' analyze l.c --width 3
+    refuses 2 'vector, memory or layout, not "fast"' analyze l.c --apply fast
     refuses 1 'no grid q' analyze l.c --apply layout --layout 'q: j i'
     expect 0 "$restride" analyze l.c --apply vector # the kernels on standard output, what was done beside them
     says err '^f, line 1: '
