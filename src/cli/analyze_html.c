@@ -312,8 +312,9 @@ static void add_arrays(rs_text *page, const json_t *arrays)
         add_escaped(page, string_of(array, "name"));
         rs_text_add_string(page, "</td><td class=\"mono\">");
         add_escaped(page, string_of(array, "type"));
-        if (json_is_integer(json_object_get(array, "bytes")))
-            rs_text_format(page, ", %lld bytes", integer_of(array, "bytes"));
+        rs_text_format(page, ", %lld bytes each", integer_of(array, "element"));
+        if (integer_of(array, "bytes") > 0)
+            rs_text_format(page, ", %lld in all", integer_of(array, "bytes"));
         rs_text_format(page, "</td><td>%s%s%s%s%s</td><td>",
                        is_true(array, "written") ? "written" : "read-only",
                        is_true(array, "reused") ? ", reused" : ", not reused",

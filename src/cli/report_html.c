@@ -9,6 +9,7 @@
 #include "layout/picture.h"
 #include "layout/record_json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,11 +93,9 @@ static void add_gain(rs_text *page, const json_t *baseline)
 {
     const double gained =
         rs_page_number(baseline, "kernel_seconds") - rs_page_number(baseline, "compared_seconds");
-    rs_text_add_string(page, " Against the baseline the kernels gained ");
-    if (gained > 0)
-        rs_page_time(page, gained);
-    else
-        rs_text_add_string(page, "nothing");
+    rs_text_add_string(page, gained < 0 ? " Against the baseline the kernels lost "
+                                        : " Against the baseline the kernels gained ");
+    rs_page_time(page, fabs(gained));
     if (json_object_get(baseline, "paid_back_launches") != NULL)
         rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f",
                        rs_page_number(baseline, "paid_back_launches"),

@@ -214,13 +214,18 @@ static bool locate(const drawing *d, const rs_cell *cell, size_t *x, size_t *y)
     return row < picture->shown_rows && column < picture->shown_columns;
 }
 
+static bool has_path(const rs_picture *picture)
+{
+    return picture->whole_memory && picture->rows == picture->shown_rows &&
+           picture->columns == picture->shown_columns && picture->cell_count <= MAX_PATH &&
+           picture->cell_count > 1;
+}
+
 /* The line through the elements in the order of memory. */
 static void draw_path(drawing *d)
 {
     const rs_picture *picture = d->picture;
-    bool whole = picture->whole_memory && picture->rows == picture->shown_rows &&
-                 picture->columns == picture->shown_columns && picture->cell_count <= MAX_PATH;
-    if (!whole || picture->cell_count < 2)
+    if (!has_path(picture))
         return;
     rs_text_add_string(&d->out, "<polyline class=\"path\" marker-end=\"url(#tip)\" points=\"");
     for (size_t i = 0; i < picture->cell_count; i++) {
@@ -366,6 +371,8 @@ restride_status rs_draw_svg(const restride_layout *layout, char **result)
     draw_legend(&d, bottom);
     rs_text text = RS_TEXT_EMPTY;
     rs_picture_add_explanation(&picture, &text);
+    if (has_path(&picture))
+        rs_text_add_string(&text, " The line follows memory.");
     add_line(&d, bottom + 36, "soft", &text);
     rs_picture_add_clipping(&picture, &text);
     size_t height = bottom + 36 + MARGIN;
