@@ -453,7 +453,7 @@ void rs_walk_merge_key(rs_walk *walk, const rs_environment *other, uint64_t key)
         merge_key(walk, key, there);
 }
 
-void rs_walk_merge(rs_walk *walk, const rs_environment *other)
+static void merge(rs_walk *walk, const rs_environment *other)
 {
     rs_environment here;
     if (!rs_environment_copy(&here, &walk->variables)) {
@@ -475,7 +475,7 @@ void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condi
 {
     uint64_t outer = walk->chosen;
     walk->chosen = condition;
-    rs_walk_merge(walk, other);
+    merge(walk, other);
     walk->chosen = outer;
 }
 

@@ -181,11 +181,8 @@ void rs_walk_drop_declared(rs_walk *walk, size_t begin, size_t end); /* between 
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from);
 void rs_environment_free(rs_environment *environment);
 
-/*
- * Leaves in the walk's variables what holds whether `other` was reached or not; the second form
- * says what the condition varies with that decides on it.
- */
-void rs_walk_merge(rs_walk *walk, const rs_environment *other);
+/* Leaves in the walk's variables what holds whether `other` was reached or not; `condition` is what
+ * the condition varies with that decides on it. */
 void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condition);
 
 /* Adds what variables are here to an exit (NULL: nothing), and what they were there to those here.

@@ -41,7 +41,7 @@ static const struct {
 
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
-bool rs_cli_is_engine(const char *name)
+static bool is_engine(const char *name)
 {
     for (int i = 0; i < ENGINES; i++)
         if (strcmp(engines[i].name, name) == 0)
@@ -51,13 +51,13 @@ bool rs_cli_is_engine(const char *name)
 
 bool rs_cli_is_device_engine(const char *name)
 {
-    return strcmp(name, "host") != 0 && rs_cli_is_engine(name);
+    return strcmp(name, "host") != 0 && is_engine(name);
 }
 
 bool rs_cli_take_engine(const char *name, void *field)
 {
     *(const char **)field = name;
-    return rs_cli_is_engine(name);
+    return is_engine(name);
 }
 
 bool rs_cli_take_device_engine(const char *name, void *field)

@@ -7,10 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether there is an engine of that name, in this build or in another. */
-bool rs_cli_is_engine(const char *name);
-
-/* The same, without the host. */
+/* Whether there is an engine of that name, in this build or in another, and it is not the host. */
 bool rs_cli_is_device_engine(const char *name);
 
 /* The same, for tables of options; *field is a const char *. */

@@ -142,7 +142,8 @@ static void begin_conversions(const rs_kernel *kernel)
         }
 }
 
-char *rs_kernel_name(cl_kernel kernel)
+/* As the driver says it; the caller frees it. NULL when it cannot be had. */
+static char *name_of(cl_kernel kernel)
 {
     size_t size = 0;
     rs_driver()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size);
@@ -193,7 +194,7 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned b
     kernel->program = rs_program_find(program_handle);
     if (kernel->program != NULL) {
         kernel->program->live_kernels++;
-        char *name = rs_kernel_name(handle);
+        char *name = name_of(handle);
         if (name != NULL)
             read_program(kernel, name, build != 0 && build == rs_program_build(program_handle));
         free(name);

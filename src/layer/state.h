@@ -266,7 +266,6 @@ rs_queue *rs_queue_of(cl_command_queue handle);
 
 /* As the driver says it; the caller frees it. NULL when it cannot be had. */
 char *rs_device_name(cl_device_id device);
-char *rs_kernel_name(cl_kernel kernel);
 
 /* The rewritten argument of that index, or NULL. */
 const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);

@@ -30,7 +30,8 @@ static enum CXChildVisitResult find_constant(CXCursor part, CXCursor parent, CXC
     return *(bool *)data ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-bool rs_is_constant(CXCursor declared)
+/* Whether a variable never changes while a kernel runs. */
+static bool is_constant(CXCursor declared)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     bool constant = clang_getCursorKind(declared) == CXCursor_EnumConstantDecl ||
@@ -50,7 +51,7 @@ static bool is_scalar(CXCursor declared)
 
 bool rs_is_private(const rs_purities *purities, CXCursor declared)
 {
-    if (rs_is_constant(declared) || clang_getCursorKind(declared) == CXCursor_FunctionDecl)
+    if (is_constant(declared) || clang_getCursorKind(declared) == CXCursor_FunctionDecl)
         return true;
     const rs_declared *known = rs_declared_find(purities, declared);
     return known != NULL && rs_is_plain_variable(declared) && is_scalar(declared) &&
@@ -102,7 +103,7 @@ static bool is_own(rs_purities *purities, int node, int depth)
         return is_pure_call(purities, node, depth);
     case CXCursor_DeclRefExpr:
         return clang_getCursorKind(declared) == CXCursor_FunctionDecl ||
-               rs_is_plain_variable(declared) || rs_is_constant(declared);
+               rs_is_plain_variable(declared) || is_constant(declared);
     case CXCursor_LambdaExpr:
     case CXCursor_StmtExpr:
     case CXCursor_GCCAsmStmt:

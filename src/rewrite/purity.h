@@ -36,9 +36,6 @@ rs_declared *rs_declared_find(const rs_purities *purities, CXCursor cursor);
  * address. */
 bool rs_is_plain_variable(CXCursor declared);
 
-/* One that never changes while a kernel runs. */
-bool rs_is_constant(CXCursor declared);
-
 /* Whether what a name tells is constant, or only that name changes it: nobody takes its address or
  * refers to it. */
 bool rs_is_private(const rs_purities *purities, CXCursor declared);
