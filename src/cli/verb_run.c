@@ -64,6 +64,7 @@ typedef struct {
     bool policy_given;
     size_t tile;
     json_t *config; /* NULL: none */
+    const char *config_path;
     const char *reports[MAXIMUM_REPORTS];
     int report_count;
     const char *baseline_path;
@@ -99,13 +100,12 @@ static int check_config(run_options *options, const char *section, const json_t 
         const char *word = json_string_value(value);
         if (strcmp(key, "policy") != 0 || word == NULL)
             return rs_cli_fail(RS_EXIT_USAGE, "run",
-                               "The configuration's option \"%s\" is unknown; policy is the one "
-                               "there is.",
-                               key);
+                               "%s: the option \"%s\" is unknown; policy is the one there is.",
+                               options->config_path, key);
         if (!is_policy(word))
-            return rs_cli_fail(
-                RS_EXIT_USAGE, "run",
-                "In the configuration, policy takes auto, asta, soa or off, not \"%s\".", word);
+            return rs_cli_fail(RS_EXIT_USAGE, "run",
+                               "%s: policy takes auto, asta, soa or off, not \"%s\".",
+                               options->config_path, word);
         if (section == NULL && !options->policy_given)
             options->policy = word;
     }
@@ -152,6 +152,7 @@ static int read_options(int argc, char **argv, run_options *options)
             break;
         case 'c':
             json_decref(options->config);
+            options->config_path = optarg;
             if (rs_config_read(optarg, &options->config) != RESTRIDE_OK)
                 return rs_cli_fail_last(RS_EXIT_USAGE, "run");
             break;

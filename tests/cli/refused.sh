@@ -61,6 +61,8 @@ if [ -n "$analyzes" ]; then
     says out '\(OpenCL C\)$'
 fi
 if "$restride" sim --devices >"$work/out" 2>&1; then
+    printf 'x = 1\n' >"$work/unknown.ini"
+    refuses 2 'unknown.ini: the option "x" is unknown' run --config "$work/unknown.ini" -- true
     refuses 1 'no device "nosuch", and no file' sim --dims 'i:9 f:2' --layout 'i f' --device nosuch
     refuses 1 'no device "nosuch", and no file' bench sim --device nosuch
     refuses 1 'host.cu is CUDA C\+\+' sim host.cu --global 64
