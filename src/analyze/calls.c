@@ -482,19 +482,11 @@ static void end_frame(rs_walk *walk, const frame *outer)
     memcpy(walk->self_name, outer->self_name, sizeof walk->self_name);
 }
 
-static int body_of(const rs_tree *tree, int function)
-{
-    int body = -1;
-    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
-            body = child;
-    return body;
-}
-
 static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const arguments *list,
                       const rs_value *values)
 {
-    int body = body_of(walk->tree, routine->node), lambda = rs_walk_lambda_of(walk, routine->node);
+    int body = rs_node_body(walk->tree, routine->node),
+        lambda = rs_walk_lambda_of(walk, routine->node);
     if (body < 0)
         return rs_value_unknown(rs_walk_anything(walk), true);
     if (lambda >= 0)

@@ -53,13 +53,17 @@ static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXC
     return CXChildVisit_Break;
 }
 
-static bool is_of_group(const rs_program *program, CXCursor declared)
+bool rs_variable_is_shared(CXCursor declared)
 {
     bool shared = false;
-    if (program->language == RS_LANGUAGE_OPENCL)
-        return has_space(declared, "__local");
     clang_visitChildren(declared, find_shared, &shared);
     return shared;
+}
+
+static bool is_of_group(const rs_program *program, CXCursor declared)
+{
+    return program->language == RS_LANGUAGE_OPENCL ? has_space(declared, "__local")
+                                                   : rs_variable_is_shared(declared);
 }
 
 bool rs_common_find(const rs_program *program, rs_common_list *found)

@@ -25,6 +25,9 @@ typedef struct {
     int count;
 } rs_common_list;
 
+/* Whether it is declared __shared__. */
+bool rs_variable_is_shared(CXCursor declared);
+
 /* Collects all of a program; false when memory is short. */
 bool rs_common_find(const rs_program *program, rs_common_list *found);
 void rs_common_free(rs_common_list *list);

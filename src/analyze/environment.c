@@ -165,18 +165,10 @@ static const rs_member *find_member(const rs_walk *walk, uint64_t key)
     return NULL;
 }
 
-static uint64_t hash(const char *text)
-{
-    uint64_t value = 1469598103934665603u;
-    for (const char *c = text; *c != '\0'; c++)
-        value = (value ^ (unsigned char)*c) * 1099511628211u;
-    return value;
-}
-
 uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t offset)
 {
     /* Not the same way back: a member may have the name of the one that it is in. */
-    uint64_t key = (whole ^ hash(name)) * 0x9e3779b97f4a7c15u;
+    uint64_t key = (whole ^ rs_name_hash(name)) * 0x9e3779b97f4a7c15u;
     if (find_member(walk, key) != NULL)
         return key;
     rs_member *grown =

@@ -166,20 +166,11 @@ bool rs_variable_is_constant(CXCursor declared)
     return constant;
 }
 
-static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    if (clang_getCursorKind(cursor) != CXCursor_CUDASharedAttr)
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
-}
-
 bool rs_variable_is_open(CXCursor declared)
 {
-    bool shared = false;
-    if (!rs_cursor_is_global(declared) && clang_Cursor_getStorageClass(declared) != CX_SC_Extern)
-        clang_visitChildren(declared, find_shared, &shared);
+    const bool shared = !rs_cursor_is_global(declared) &&
+                        clang_Cursor_getStorageClass(declared) != CX_SC_Extern &&
+                        rs_variable_is_shared(declared);
     return rs_variable_lasts(declared) && !shared;
 }
 

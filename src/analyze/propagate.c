@@ -15,13 +15,7 @@ enum { ROUND_LIMIT = 200 };
 
 int rs_grid_body(const rs_tree *tree, int function)
 {
-    int body = -1;
-    if (tree->nodes[function].kind != CXCursor_FunctionDecl)
-        return -1;
-    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
-            body = child;
-    return body;
+    return tree->nodes[function].kind == CXCursor_FunctionDecl ? rs_node_body(tree, function) : -1;
 }
 
 /* A function in which the compiler found an error is one that is elsewhere: the tree has not all of

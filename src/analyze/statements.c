@@ -451,15 +451,6 @@ void rs_walk_statement(rs_walk *walk, int node)
 
 /* ---- functions ---- */
 
-static int body_of(const rs_tree *tree, int function)
-{
-    int body = -1;
-    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
-            body = child;
-    return body;
-}
-
 /* Whether the words before a function's name make it a kernel. */
 static bool is_kernel(const rs_program *program, int function)
 {
@@ -487,7 +478,7 @@ static void read_group(const rs_tree *tree, int function, rs_unit *unit)
     size_t begin = tree->nodes[function].begin;
     while (begin > 0 && strchr(";}", tree->text[begin - 1]) == NULL)
         begin--;
-    int body = body_of(tree, function);
+    int body = rs_node_body(tree, function);
     size_t end = body >= 0 ? tree->nodes[body].begin : tree->nodes[function].end;
     for (size_t i = begin; i + sizeof word < end; i++) {
         if (strncmp(tree->text + i, word, sizeof word - 1) != 0)
@@ -547,7 +538,7 @@ static restride_status walk_once(const rs_program *program, rs_model_set *set,
     read_group(walk.tree, routine->node, walk.unit);
     walk.calls[walk.depth++] = routine->node;
     rs_walk_bind_references(&walk, routine->node);
-    rs_walk_statement(&walk, body_of(walk.tree, routine->node));
+    rs_walk_statement(&walk, rs_node_body(walk.tree, routine->node));
     rs_walk_note_lambdas(&walk);
     rs_unit_settle_pointers(walk.unit);
     if (walk.exhausted && !walk.no_memory)
@@ -580,7 +571,7 @@ static bool is_function(const rs_tree *tree, int node)
     return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate ||
             kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction ||
             kind == CXCursor_LambdaExpr) &&
-           body_of(tree, node) >= 0;
+           rs_node_body(tree, node) >= 0;
 }
 
 static restride_status find_routines(const rs_program *program, rs_routine **routines, int *count)

@@ -4,6 +4,7 @@
 #include "analyze/dependence.h"
 #include "apply/describe.h"
 #include "apply/values.h"
+#include "source/query.h"
 #ifdef RESTRIDE_HAVE_SIM
 #include "apply/predict.h"
 #endif
@@ -148,15 +149,13 @@ static restride_status apply_nest(application *a, const rs_accesses *accesses, i
 static restride_status apply_unit(application *a, rs_unit *unit)
 {
     const rs_tree *tree = &a->program.tree;
-    int function = find_function(tree, unit), body = -1, nests = 0, number = 0;
+    const int function = find_function(tree, unit);
+    const int body = function < 0 ? -1 : rs_node_body(tree, function);
+    int nests = 0, number = 0;
     bool *threads = calloc((size_t)unit->loop_count + 1, sizeof *threads);
     rs_accesses accesses = {unit, NULL, NULL};
     restride_status status = threads == NULL ? rs_fail_memory("the analysis")
                                              : rs_accesses_make(&accesses, unit, threads);
-    for (int child = function < 0 ? -1 : tree->nodes[function].first; child >= 0;
-         child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
-            body = child;
     for (int child = body < 0 ? -1 : tree->nodes[body].first; child >= 0;
          child = tree->nodes[child].next)
         nests += tree->nodes[child].kind == CXCursor_ForStmt;

@@ -73,16 +73,6 @@ bool rs_function_is_callable(CXCursor function)
     return is_callable(function, 0, &left);
 }
 
-static int body_of(const rs_nest *nest)
-{
-    const rs_tree *tree = &nest->program->tree;
-    int body = -1;
-    for (int child = tree->nodes[nest->function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
-            body = child;
-    return body;
-}
-
 /* The node of what an expression assigns, or hands on the address of; -1 for neither. */
 static int changed_by(const rs_tree *tree, int node)
 {
@@ -279,7 +269,7 @@ restride_status rs_kernels_prepare(rs_kernels *kernels)
     rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
     CXCursor function = tree->nodes[nest->function].cursor;
-    int body = body_of(nest), count = clang_Cursor_getNumArguments(function);
+    int body = rs_node_body(tree, nest->function), count = clang_Cursor_getNumArguments(function);
     bool ok = check_names(nest, nest->node);
     for (int i = 0; i < count && ok; i++)
         ok = check_parameter(nest, body, clang_Cursor_getArgument(function, (unsigned)i));
@@ -484,7 +474,7 @@ void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text)
 {
     const rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    for (int child = tree->nodes[body_of(nest)].first; child >= 0;
+    for (int child = tree->nodes[rs_node_body(tree, nest->function)].first; child >= 0;
          child = tree->nodes[child].next) {
         bool used = false;
         for (int v = tree->nodes[child].first; v >= 0; v = tree->nodes[v].next)

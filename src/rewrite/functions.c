@@ -244,17 +244,9 @@ static restride_status add_variables(rs_model *model, int function)
     return status;
 }
 
-static int find_body(const rs_tree *tree, int function)
-{
-    for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next)
-        if (tree->nodes[n].kind == CXCursor_CompoundStmt)
-            return n;
-    return -1;
-}
-
 static restride_status add_function(rs_model *model, int node)
 {
-    int body = find_body(model->tree, node);
+    int body = rs_node_body(model->tree, node);
     if (body < 0)
         return RESTRIDE_OK;
     rs_function *grown = rs_model_room(model->functions, model->function_count, sizeof *grown);

@@ -40,6 +40,15 @@ int rs_node_child_count(const rs_tree *tree, int node)
     return count;
 }
 
+int rs_node_body(const rs_tree *tree, int function)
+{
+    int body = -1;
+    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
+            body = child;
+    return body;
+}
+
 int rs_node_last(const rs_tree *tree, int node)
 {
     int last = -1;

@@ -14,6 +14,9 @@ bool rs_text_has(const rs_tree *tree, size_t begin, size_t end, const char *word
 int rs_node_child(const rs_tree *tree, int node, int which);
 int rs_node_child_count(const rs_tree *tree, int node);
 
+/* The body of a function, or -1: it is declared here, and defined elsewhere. */
+int rs_node_body(const rs_tree *tree, int function);
+
 /* The last child of a node, and the one that initializes a variable; -1 when there is none. */
 int rs_node_last(const rs_tree *tree, int node);
 int rs_node_initializer(const rs_tree *tree, int node);
