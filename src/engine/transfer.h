@@ -25,6 +25,13 @@ typedef struct {
     bool *has_begun; /* NULL, or set when the copy was enqueued, whatever fails after that */
 } rs_transfer_block;
 
+/* Whether its bytes follow each other, so that one copy moves it. */
+static inline bool rs_transfer_is_dense(const rs_transfer_block *block)
+{
+    return block->rows == 1 ||
+           (block->row_bytes == block->host_pitch && block->row_bytes == block->device_pitch);
+}
+
 /* Memory of the host that the device reads and writes at full speed. */
 typedef struct {
     void *pointer;

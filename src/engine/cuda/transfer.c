@@ -129,12 +129,6 @@ static void release_part(rs_transfer *base, void *part)
     (void)part;
 }
 
-static bool is_dense(const rs_transfer_block *block)
-{
-    return block->rows == 1 ||
-           (block->row_bytes == block->host_pitch && block->row_bytes == block->device_pitch);
-}
-
 static rs_cuda_result record(const rs_cuda_driver *api, rs_cuda_stream stream, rs_ticket *ticket)
 {
     rs_cuda_event event = NULL;
@@ -177,7 +171,7 @@ static restride_status upload(rs_transfer *base, const rs_transfer_block *block,
         block->row_bytes,
         block->rows};
     rs_cuda_result code =
-        is_dense(block)
+        rs_transfer_is_dense(block)
             ? api->cuMemcpyHtoDAsync(device, block->host, block->rows * block->row_bytes, stream)
             : api->cuMemcpy2DAsync(&rows, stream);
     code = submitted(api, stream, code, block, ticket);
@@ -202,7 +196,7 @@ static restride_status download(rs_transfer *base, const rs_transfer_block *bloc
     if (block->has_begun != NULL)
         *block->has_begun = true;
     rs_cuda_result code =
-        is_dense(block)
+        rs_transfer_is_dense(block)
             ? api->cuMemcpyDtoHAsync(block->host, device, block->rows * block->row_bytes, stream)
             : api->cuMemcpy2DAsync(&rows, stream);
     code = submitted(api, stream, code, block, ticket);

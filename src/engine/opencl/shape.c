@@ -6,6 +6,7 @@
 #include "engine/opencl/shape.h"
 
 #include "base/arithmetic.h"
+#include "engine/device/device.h"
 
 #include <stdint.h>
 
@@ -168,20 +169,10 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     return RESTRIDE_OK;
 }
 
-/* The OpenCL type of `bytes` bytes, moved as a whole: as few components as there are. */
-static const char *granule_type(size_t bytes)
-{
-    static const char *const types[] = {"uchar", "ushort", "uint", "ulong", "uint4"};
-    int index = 0;
-    while (bytes >>= 1)
-        index++;
-    return types[index];
-}
-
 /* The type of `count` values of `bytes` bytes as one. */
 static void write_vector_type(rs_text *text, const char *prefix, size_t bytes, size_t count)
 {
-    rs_text_format(text, "%s%s", prefix, granule_type(bytes));
+    rs_text_format(text, "%s%s", prefix, rs_device_word_type(bytes));
     if (count > 1)
         rs_text_format(text, "%zu", count);
 }
@@ -189,8 +180,8 @@ static void write_vector_type(rs_text *text, const char *prefix, size_t bytes, s
 static void write_types(rs_text *text, const rs_marshal_shape *shape)
 {
     size_t units = shape->components * shape->granule / shape->unit;
-    rs_text_format(text, "#define GRANULE %s\n", granule_type(shape->granule));
-    rs_text_format(text, "#define UNIT %s\n", granule_type(shape->unit));
+    rs_text_format(text, "#define GRANULE %s\n", rs_device_word_type(shape->granule));
+    rs_text_format(text, "#define UNIT %s\n", rs_device_word_type(shape->unit));
     write_vector_type(text, "#define VECTOR ", shape->granule, shape->components);
     write_vector_type(text, "\n#define AS_VECTOR as_", shape->granule, shape->components);
     write_vector_type(text, "\n#define UNIT_VECTOR ", shape->unit, units);

@@ -125,12 +125,6 @@ static restride_status part_of(rs_transfer *base, void *buffer, size_t offset, s
     return code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(code, "taking a part of a buffer");
 }
 
-static bool is_dense(const rs_transfer_block *block)
-{
-    return block->rows == 1 ||
-           (block->row_bytes == block->host_pitch && block->row_bytes == block->device_pitch);
-}
-
 /* Sets the ticket of a command that was enqueued with `code` and starts the queue, which the driver
  * may put off otherwise. Without a ticket nobody could wait for the command. */
 static restride_status submitted(const lanes *l, cl_command_queue queue, cl_int code,
@@ -157,7 +151,7 @@ static restride_status upload(rs_transfer *base, const rs_transfer_block *block,
     cl_event *wanted = ticket != NULL ? &event : NULL;
     cl_mem buffer = (cl_mem)block->device;
     cl_int code;
-    if (is_dense(block)) {
+    if (rs_transfer_is_dense(block)) {
         code = l->api->clEnqueueWriteBuffer(l->up, buffer, CL_FALSE, block->device_offset,
                                             block->rows * block->row_bytes, block->host, 0, NULL,
                                             wanted);
@@ -180,7 +174,7 @@ static restride_status download(rs_transfer *base, const rs_transfer_block *bloc
     cl_event *wanted = ticket != NULL ? &event : NULL;
     cl_mem buffer = (cl_mem)block->device;
     cl_int code;
-    if (is_dense(block)) {
+    if (rs_transfer_is_dense(block)) {
         code = l->api->clEnqueueReadBuffer(l->down, buffer, CL_FALSE, block->device_offset,
                                            block->rows * block->row_bytes, block->host, 0, NULL,
                                            wanted);
