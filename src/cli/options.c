@@ -59,10 +59,10 @@ int rs_cli_next_option(const char *verb, int argc, char **argv, const char *lett
     if (code == '?') {
         const char letter[] = {'-', (char)optopt, '\0'};
         const char *word = argv[optind - 1];
-        const char *place = strchr(letters, optopt);
+        const char *place = optopt > 0 && optopt < 128 ? strchr(letters, optopt) : NULL;
         if (optind > before && strncmp(word, "--", 2) == 0)
             tell_option(verb, word, names);
-        else if (optopt != 0 && place != NULL && place[1] == ':')
+        else if (place != NULL && place[1] == ':')
             rs_cli_fail(0, verb, "%s needs a value; restride %s --help explains it.", letter, verb);
         else
             rs_cli_fail(0, verb, "%s is not an option; restride %s --help lists them.", letter,
