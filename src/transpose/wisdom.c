@@ -7,6 +7,7 @@
 #include "transpose/wisdom_file.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct {
     bool loaded;
     char *path;      /* NULL: switched off */
     json_t *records; /* NULL before it is loaded */
+    json_t *places;  /* of the records */
     restride_status problem;
     char sentence[512]; /* about the problem */
 } wisdom;
@@ -27,6 +29,7 @@ static void destroy(rs_attachment *base)
 {
     wisdom *w = (wisdom *)base;
     pthread_mutex_destroy(&w->lock);
+    json_decref(w->places);
     json_decref(w->records);
     free(w->path);
     free(w);
@@ -65,7 +68,9 @@ static restride_status load(wisdom *w)
     restride_status status = rs_wisdom_file_path(&w->path);
     if (status != RESTRIDE_OK)
         return status;
+    json_decref(w->places);
     json_decref(w->records);
+    w->places = NULL;
     w->records = NULL;
     if (w->path != NULL)
         status = rs_wisdom_file_read(w->path, false, &w->records);
@@ -74,7 +79,8 @@ static restride_status load(wisdom *w)
     note_problem(w, status);
     if (w->records == NULL)
         w->records = json_array();
-    if (w->records == NULL)
+    w->places = rs_wisdom_places(w->records);
+    if (w->records == NULL || w->places == NULL)
         return rs_fail_memory("the wisdom");
     w->loaded = true;
     return RESTRIDE_OK;
@@ -148,16 +154,6 @@ static json_t *describe_permutation(const restride_engine *engine, const rs_arra
                               (json_int_t)a->unit, "batch", (json_int_t)outer));
 }
 
-static const json_t *find(const wisdom *w, const json_t *problem)
-{
-    for (size_t i = 0; i < json_array_size(w->records); i++) {
-        const json_t *record = json_array_get(w->records, i);
-        if (json_equal(json_object_get(record, "problem"), problem))
-            return record;
-    }
-    return NULL;
-}
-
 static size_t count_of(const json_t *record, const char *name)
 {
     return (size_t)json_integer_value(json_object_get(record, name));
@@ -228,11 +224,11 @@ static restride_status look_up(const question *q)
         json_t *problem = q->matrices != NULL ? describe_problem(q->engine, q->matrices, q->traits)
                                               : describe_permutation(q->engine, q->arrangement,
                                                                      q->outer, q->traits);
-        const json_t *record = problem == NULL ? NULL : find(w, problem);
-        if (problem == NULL)
+        size_t place = SIZE_MAX;
+        if (problem == NULL || !rs_wisdom_find(w->places, problem, &place))
             status = rs_fail_memory("the wisdom");
-        if (record != NULL)
-            answer(q, record);
+        if (place != SIZE_MAX)
+            answer(q, json_array_get(w->records, place));
         json_decref(problem);
     }
     pthread_mutex_unlock(&w->lock);
@@ -277,7 +273,7 @@ static restride_status fail_off(void)
 /* Into the file, and into what the engine knows. */
 static restride_status add_records(wisdom *w, const json_t *records, bool replace)
 {
-    if (!rs_wisdom_merge(w->records, records, replace))
+    if (!rs_wisdom_merge(w->records, w->places, records, replace))
         return rs_fail_memory("the wisdom");
     return w->path == NULL ? fail_off() : rs_wisdom_file_merge(w->path, records, replace);
 }
@@ -353,7 +349,7 @@ restride_status restride_wisdom_import(restride_engine *engine, const char *path
     /* The file first: an engine must not know what could not be kept. */
     if (status == RESTRIDE_OK)
         status = rs_wisdom_file_merge(w->path, records, false);
-    if (status == RESTRIDE_OK && !rs_wisdom_merge(w->records, records, false))
+    if (status == RESTRIDE_OK && !rs_wisdom_merge(w->records, w->places, records, false))
         status = rs_fail_memory("the wisdom");
     json_decref(records);
     pthread_mutex_unlock(&w->lock);
@@ -385,6 +381,7 @@ restride_status restride_wisdom_forget(restride_engine *engine)
     status = w->path == NULL ? fail_off() : rs_wisdom_file_remove(w->path);
     if (status == RESTRIDE_OK) {
         json_array_clear(w->records);
+        json_object_clear(w->places);
         note_problem(w, RESTRIDE_OK);
     }
     pthread_mutex_unlock(&w->lock);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -154,6 +155,62 @@ restride_status rs_wisdom_file_read(const char *path, bool must_exist, json_t **
     return status;
 }
 
+/* ---- records by their problem ---- */
+
+static int append(const char *bytes, size_t size, void *text)
+{
+    rs_text_add(text, bytes, size);
+    return 0;
+}
+
+/* Equal problems have the same text, whatever the order of their members. NULL when memory is
+ * short. */
+static char *key_of(const json_t *problem)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    if (json_dump_callback(problem, append, &text, JSON_COMPACT | JSON_SORT_KEYS) != 0)
+        text.failed = true;
+    return rs_text_take(&text);
+}
+
+static const json_t *problem_of(const json_t *record)
+{
+    return json_object_get(record, "problem");
+}
+
+/* Of two records of one problem, which only a file that was written by hand has, the first counts.
+ */
+static bool add_place(json_t *places, const json_t *record, size_t place)
+{
+    char *key = key_of(problem_of(record));
+    bool is_there =
+        key != NULL && (json_object_get(places, key) != NULL ||
+                        json_object_set_new(places, key, json_integer((json_int_t)place)) == 0);
+    free(key);
+    return is_there;
+}
+
+json_t *rs_wisdom_places(const json_t *records)
+{
+    json_t *places = json_object();
+    for (size_t i = 0; places != NULL && i < json_array_size(records); i++)
+        if (!add_place(places, json_array_get(records, i), i)) {
+            json_decref(places);
+            places = NULL;
+        }
+    return places;
+}
+
+bool rs_wisdom_find(const json_t *places, const json_t *problem, size_t *place)
+{
+    char *key = key_of(problem);
+    const json_t *found = key == NULL ? NULL : json_object_get(places, key);
+    *place = found == NULL ? SIZE_MAX : (size_t)json_integer_value(found);
+    bool looked = key != NULL;
+    free(key);
+    return looked;
+}
+
 /* ---- merging and writing ---- */
 
 static double seconds(const json_t *record)
@@ -161,24 +218,29 @@ static double seconds(const json_t *record)
     return json_number_value(json_object_get(record, "seconds"));
 }
 
-bool rs_wisdom_merge(json_t *into, const json_t *records, bool replace)
+static bool merge_record(json_t *into, json_t *places, json_t *record, bool replace)
 {
-    for (size_t i = 0; i < json_array_size(records); i++) {
-        json_t *record = json_array_get(records, i);
-        const json_t *problem = json_object_get(record, "problem");
-        size_t known = 0;
-        while (known < json_array_size(into) &&
-               !json_equal(json_object_get(json_array_get(into, known), "problem"), problem))
-            known++;
-        int failed = 0;
-        if (known == json_array_size(into))
-            failed = json_array_append(into, record);
-        else if (replace || seconds(record) < seconds(json_array_get(into, known)))
-            failed = json_array_set(into, known, record);
-        if (failed != 0)
-            return false;
-    }
-    return true;
+    size_t place;
+    if (!rs_wisdom_find(places, problem_of(record), &place))
+        return false;
+    if (place != SIZE_MAX)
+        return (!replace && seconds(record) >= seconds(json_array_get(into, place))) ||
+               json_array_set(into, place, record) == 0;
+    place = json_array_size(into);
+    if (json_array_append(into, record) != 0)
+        return false;
+    if (add_place(places, record, place))
+        return true;
+    json_array_remove(into, place);
+    return false;
+}
+
+bool rs_wisdom_merge(json_t *into, json_t *places, const json_t *records, bool replace)
+{
+    bool merged = true;
+    for (size_t i = 0; i < json_array_size(records) && merged; i++)
+        merged = merge_record(into, places, json_array_get(records, i), replace);
+    return merged;
 }
 
 restride_status rs_wisdom_file_write(const char *path, const json_t *records)
@@ -230,11 +292,16 @@ restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bo
     if (status != RESTRIDE_OK)
         return status;
     json_t *merged;
+    json_t *places = NULL;
     status = rs_wisdom_file_read(path, false, &merged);
-    if (status == RESTRIDE_OK && !rs_wisdom_merge(merged, records, replace))
-        status = rs_fail_memory("the wisdom");
+    if (status == RESTRIDE_OK) {
+        places = rs_wisdom_places(merged);
+        if (places == NULL || !rs_wisdom_merge(merged, places, records, replace))
+            status = rs_fail_memory("the wisdom");
+    }
     if (status == RESTRIDE_OK)
         status = rs_wisdom_file_write(path, merged);
+    json_decref(places);
     json_decref(merged);
     flock(descriptor, LOCK_UN); /* a child that the program forked meanwhile would keep it */
     close(descriptor);

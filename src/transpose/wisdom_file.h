@@ -39,8 +39,19 @@ restride_status rs_wisdom_file_read(const char *path, bool must_exist, json_t **
  */
 restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bool replace);
 
-/* The same in memory. False when memory is short. */
-bool rs_wisdom_merge(json_t *into, const json_t *records, bool replace);
+/*
+ * Where the record of each problem is among records, which may be thousands: every tuned shape and
+ * every kernel that the layer timed has one. A JSON object that the caller releases; NULL when
+ * memory is short.
+ */
+json_t *rs_wisdom_places(const json_t *records);
+
+/* SIZE_MAX where there is no record. False when memory is short. */
+bool rs_wisdom_find(const json_t *places, const json_t *problem, size_t *place);
+
+/* Adds records in memory, as above; `places` are those of `into`, and stay so. False when memory is
+ * short. */
+bool rs_wisdom_merge(json_t *into, json_t *places, const json_t *records, bool replace);
 
 restride_status rs_wisdom_file_write(const char *path, const json_t *records);
 
