@@ -64,10 +64,11 @@ RESTRIDE_API restride_status restride_plan_convert_with(restride_plan **plan,
 
 /*
  * Runs a plan on a buffer that holds the array: a pointer for the host engine, a cl_mem for the
- * OpenCL engine, a CUdeviceptr cast to a pointer for the CUDA engine. Returns when the conversion
- * is done, or, with the CUDA engine, when it is enqueued (restride/cuda.h). After an error the
- * sentence ends with what is left of the buffer: it is unchanged, or, when a device failed after
- * something had begun that may have changed it, its content is undefined.
+ * OpenCL engine (a buffer, or a part of one, that kernels may read and write), a CUdeviceptr cast
+ * to a pointer for the CUDA engine. Returns when the conversion is done, or, with the CUDA engine,
+ * when it is enqueued (restride/cuda.h). After an error the sentence ends with what is left of the
+ * buffer: it is unchanged, or, when a device failed after something had begun that may have changed
+ * it, its content is undefined.
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 

@@ -183,6 +183,14 @@ typedef struct {
     restride_engine *engine;
 } rs_stage;
 
+/* What kernels do with a caller's buffer. Copies do not count. */
+typedef enum {
+    RS_BUFFER_COPIED = 0,
+    RS_BUFFER_READ = 1,
+    RS_BUFFER_WRITTEN = 2,
+    RS_BUFFER_CHANGED = RS_BUFFER_READ | RS_BUFFER_WRITTEN
+} rs_buffer_use;
+
 /* Memory and copies beside a device's stages: engine/transfer.h. */
 typedef struct rs_transfer_operations rs_transfer_operations;
 
@@ -203,9 +211,10 @@ typedef struct {
     restride_status (*acquire_scratch)(restride_engine *engine, size_t bytes, void **scratch);
     void (*release_scratch)(restride_engine *engine, size_t bytes, void *scratch);
 
-    /* Whether `buffer` is this engine's kind of buffer and has at least `bytes` bytes; asked before
-     * the first stage. */
-    restride_status (*check_buffer)(restride_engine *engine, void *buffer, size_t bytes);
+    /* Whether `buffer` is this engine's kind of buffer, has at least `bytes` bytes, and was made
+     * for that use by kernels; asked before the first stage. */
+    restride_status (*check_buffer)(restride_engine *engine, void *buffer, size_t bytes,
+                                    rs_buffer_use use);
 
     /*
      * Runs one stage in place. Thread-safe on different buffers. `progress` may be NULL; a stage

@@ -118,7 +118,8 @@ restride_status restride_irregular_device_plan(restride_irregular_device **plan,
         status = check_budget(launch, reference, options);
     if (status == RESTRIDE_OK)
         status = engine->operations->check_buffer(engine, (void *)reference->index,
-                                                  launch->threads * reference->index_bytes);
+                                                  launch->threads * reference->index_bytes,
+                                                  RS_BUFFER_READ);
     if (status != RESTRIDE_OK)
         return status;
     restride_irregular_device *made = calloc(1, sizeof *made);
@@ -183,21 +184,21 @@ static restride_status move(const restride_irregular_device *plan, int kernel, v
 }
 
 static restride_status check_buffers(const restride_irregular_device *plan, void *array,
-                                     void *slots)
+                                     rs_buffer_use array_use, void *slots, rs_buffer_use slots_use)
 {
     restride_engine *engine = &plan->engine->base;
     size_t bytes = plan->reads.object_bytes;
     restride_status status =
-        engine->operations->check_buffer(engine, array, plan->reads.objects * bytes);
+        engine->operations->check_buffer(engine, array, plan->reads.objects * bytes, array_use);
     if (status == RESTRIDE_OK)
-        status = engine->operations->check_buffer(engine, slots, plan->slots * bytes);
+        status = engine->operations->check_buffer(engine, slots, plan->slots * bytes, slots_use);
     return status;
 }
 
 restride_status restride_irregular_device_gather(const restride_irregular_device *plan, void *array,
                                                  void *slots)
 {
-    restride_status status = check_buffers(plan, array, slots);
+    restride_status status = check_buffers(plan, array, RS_BUFFER_READ, slots, RS_BUFFER_WRITTEN);
     return status == RESTRIDE_OK ? move(plan, GATHER, array, slots) : status;
 }
 
@@ -208,7 +209,7 @@ restride_status restride_irregular_device_scatter(const restride_irregular_devic
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "Which of an object's copies goes back is not defined; choose "
                        "approximation for kernels that write.");
-    restride_status status = check_buffers(plan, array, slots);
+    restride_status status = check_buffers(plan, array, RS_BUFFER_WRITTEN, slots, RS_BUFFER_READ);
     return status == RESTRIDE_OK ? move(plan, SCATTER, slots, array) : status;
 }
 

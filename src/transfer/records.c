@@ -427,7 +427,7 @@ static restride_status travel(const journey *j)
                        "device.");
     restride_engine *engine = j->transfer->lanes->engine;
     restride_status status =
-        engine->operations->check_buffer(engine, j->buffer, j->transfer->bytes);
+        engine->operations->check_buffer(engine, j->buffer, j->transfer->bytes, RS_BUFFER_COPIED);
     if (status == RESTRIDE_OK) {
         status = j->direction == UP ? bring_up(j) : bring_down(j);
         if (status != RESTRIDE_OK)

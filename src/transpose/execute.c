@@ -161,7 +161,8 @@ restride_status rs_plan_run(const restride_plan *plan, void *buffer,
 {
     rs_under_way under_way = {.has_begun = false};
     const rs_engine_operations *operations = plan->engine->operations;
-    restride_status status = operations->check_buffer(plan->engine, buffer, plan->bytes);
+    restride_status status =
+        operations->check_buffer(plan->engine, buffer, plan->bytes, RS_BUFFER_CHANGED);
     void *scratch = NULL;
     size_t scratch_bytes = 0;
     if (status == RESTRIDE_OK)

@@ -8,6 +8,7 @@
 #include "restride/opencl.h"
 #include "restride/restride.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,15 +337,110 @@ static void test_wrong_buffers(void **state)
     test_device_close(&other);
 }
 
+static cl_mem make_buffer_for(cl_mem_flags flags)
+{
+    cl_int code;
+    cl_mem buffer = device.api->clCreateBuffer(device.context, flags | CL_MEM_COPY_HOST_PTR, BYTES,
+                                               content, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    return buffer;
+}
+
+/* Kernels may not do everything with every buffer. What a plan reads and writes must be made for
+ * both; what is only read, or only written, or copied, need not. */
+static void test_buffers_of_one_way(void **state)
+{
+    (void)state;
+    static const cl_mem_flags flags[] = {CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY};
+    static const char *const names[] = {"CL_MEM_READ_ONLY", "CL_MEM_WRITE_ONLY"};
+    device.api->clReleaseMemObject(make_buffer()); /* sets the content */
+    for (int i = 0; i < 2; i++) {
+        cl_mem buffer = make_buffer_for(flags[i]);
+        assert_int_equal(convert(&conversions[0], buffer), RESTRIDE_INVALID_ARGUMENT);
+        assert_true(says(names[i]));
+        assert_true(says("The buffer is unchanged."));
+        assert_true(is_untouched(buffer));
+        device.api->clReleaseMemObject(buffer);
+    }
+    cl_uint index[THREADS] = {0};
+    cl_mem indices = test_device_buffer(&device, (const unsigned char *)index, sizeof index);
+    cl_mem array = make_buffer_for(CL_MEM_READ_ONLY);
+    cl_mem slots = make_buffer_for(CL_MEM_WRITE_ONLY);
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_opencl(&engine, device.queue), RESTRIDE_OK);
+    build_programs(engine, RESTRIDE_IRREGULAR_DUPLICATION, indices);
+    assert_int_equal(reorder(engine, RESTRIDE_IRREGULAR_DUPLICATION, indices, array, slots),
+                     RESTRIDE_OK);
+    assert_int_equal(reorder(engine, RESTRIDE_IRREGULAR_DUPLICATION, indices, slots, array),
+                     RESTRIDE_INVALID_ARGUMENT);
+    restride_engine_destroy(engine);
+    device.api->clReleaseMemObject(slots);
+    device.api->clReleaseMemObject(array);
+    device.api->clReleaseMemObject(indices);
+}
+
+/* An image has a size, too, but kernels find something else behind it than its elements. */
+static void test_images(void **state)
+{
+    (void)state;
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    __typeof__(clCreateImage) *create;
+    assert_non_null(library);
+    memcpy(&create, &(void *){dlsym(library, "clCreateImage")}, sizeof create);
+    assert_non_null(create);
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc what = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 128, .image_height = 128};
+    cl_int code;
+    cl_mem image = create(device.context, CL_MEM_READ_WRITE, &format, &what, NULL, &code);
+    if (code == CL_SUCCESS) {
+        assert_int_equal(convert(&conversions[0], image), RESTRIDE_INVALID_ARGUMENT);
+        assert_true(says("an image or a pipe"));
+        device.api->clReleaseMemObject(image);
+    }
+    dlclose(library);
+}
+
+/* Codes of OpenCL have their names, which "an error of the driver's own" would hide. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        cl_int code;
+        const char *name;
+    } rows[] = {
+        {CL_MISALIGNED_SUB_BUFFER_OFFSET, "CL_MISALIGNED_SUB_BUFFER_OFFSET (-13)"},
+        {CL_INVALID_ARG_VALUE, "CL_INVALID_ARG_VALUE (-50)"},
+        {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS (-52)"},
+        {CL_INVALID_PROGRAM_EXECUTABLE, "CL_INVALID_PROGRAM_EXECUTABLE (-45)"},
+        {-9999, "an error of the driver's own (-9999)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cl_mem buffer = make_buffer();
+        fail_at(1, "clEnqueueNDRangeKernel", rows[i].code);
+        assert_int_equal(convert(&conversions[0], buffer), RESTRIDE_DEVICE_ERROR);
+        assert_true(says(rows[i].name));
+        fail_at(0, NULL, 0);
+        device.api->clReleaseMemObject(buffer);
+    }
+}
+
 int main(void)
 {
     if (!opencl_calls_open() || !test_device_open(&device))
         return 77;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call),    cmocka_unit_test(test_untouched),
-        cmocka_unit_test(test_build),         cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost_device),   cmocka_unit_test(test_scratch_is_kept),
-        cmocka_unit_test(test_wrong_buffers), cmocka_unit_test(test_every_call_of_reordering),
+        cmocka_unit_test(test_every_call),
+        cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_build),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost_device),
+        cmocka_unit_test(test_scratch_is_kept),
+        cmocka_unit_test(test_wrong_buffers),
+        cmocka_unit_test(test_every_call_of_reordering),
+        cmocka_unit_test(test_buffers_of_one_way),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_names),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     test_device_close(&device);

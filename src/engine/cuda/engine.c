@@ -328,8 +328,10 @@ static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
 
 /* ---- running them ---- */
 
-static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes)
+static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes,
+                                    rs_buffer_use use)
 {
+    (void)use;
     rs_cuda_engine *engine = (rs_cuda_engine *)base;
     rs_cuda_pointer pointer = (rs_cuda_pointer)buffer;
     rs_cuda_pointer start = 0;

@@ -216,9 +216,11 @@ static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
     free(scratch);
 }
 
-static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes)
+static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes,
+                                    rs_buffer_use use)
 {
     (void)base;
+    (void)use;
     if ((uintptr_t)buffer > UINTPTR_MAX - bytes)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "A buffer of %zu bytes at %p goes beyond the end of memory; check the "

@@ -175,27 +175,58 @@ static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
         engine->api->clReleaseMemObject(rest);
 }
 
-static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes)
+static restride_status ask_buffer(const rs_opencl_engine *engine, cl_mem buffer, cl_mem_info what,
+                                  size_t size, void *value)
 {
-    rs_opencl_engine *engine = (rs_opencl_engine *)base;
-    size_t size = 0;
-    cl_int code =
-        engine->api->clGetMemObjectInfo((cl_mem)buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
-    if (code != CL_SUCCESS)
-        return rs_opencl_fail(
-            code, "asking for the buffer's size (is it a cl_mem of the engine's context?)");
+    cl_int code = engine->api->clGetMemObjectInfo(buffer, what, size, value, NULL);
+    return code == CL_SUCCESS
+               ? RESTRIDE_OK
+               : rs_opencl_fail(
+                     code, "asking about the buffer (is it a cl_mem of the engine's context?)");
+}
+
+/* What kernels do with a buffer that was not made for it is undefined, and most drivers say
+ * nothing. */
+static restride_status check_use(cl_mem_flags flags, rs_buffer_use use)
+{
+    const bool is_refused = ((flags & CL_MEM_READ_ONLY) != 0 && (use & RS_BUFFER_WRITTEN) != 0) ||
+                            ((flags & CL_MEM_WRITE_ONLY) != 0 && (use & RS_BUFFER_READ) != 0);
+    if (!is_refused)
+        return RESTRIDE_OK;
+    return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                   "Kernels may only %s the buffer, which was created with CL_MEM_%s_ONLY; create "
+                   "it with CL_MEM_READ_WRITE.",
+                   (flags & CL_MEM_READ_ONLY) != 0 ? "read" : "write",
+                   (flags & CL_MEM_READ_ONLY) != 0 ? "READ" : "WRITE");
+}
+
+static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes,
+                                    rs_buffer_use use)
+{
+    const rs_opencl_engine *engine = (const rs_opencl_engine *)base;
+    cl_mem_object_type type = 0;
     cl_context context = NULL;
-    code = engine->api->clGetMemObjectInfo((cl_mem)buffer, CL_MEM_CONTEXT, sizeof context, &context,
-                                           NULL);
-    if (code != CL_SUCCESS)
-        return rs_opencl_fail(code, "asking for the buffer's context");
+    cl_mem_flags flags = 0;
+    size_t size = 0;
+    restride_status status = ask_buffer(engine, buffer, CL_MEM_TYPE, sizeof type, &type);
+    if (status == RESTRIDE_OK)
+        status = ask_buffer(engine, buffer, CL_MEM_CONTEXT, sizeof context, &context);
+    if (status == RESTRIDE_OK)
+        status = ask_buffer(engine, buffer, CL_MEM_SIZE, sizeof size, &size);
+    if (status == RESTRIDE_OK)
+        status = ask_buffer(engine, buffer, CL_MEM_FLAGS, sizeof flags, &flags);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (type != CL_MEM_OBJECT_BUFFER)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The memory object is an image or a pipe; give a buffer.");
     if (context != engine->context)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The buffer belongs to another context than the engine's command queue.");
     if (size < bytes)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The buffer has %zu bytes, but the array takes %zu.", size, bytes);
-    return RESTRIDE_OK;
+    return check_use(flags, use);
 }
 
 static const char converting[] = "converting the buffer";
