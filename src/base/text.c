@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,58 +119,87 @@ static bool is_special(const char *path)
     return stat(path, &found) == 0 && !S_ISREG(found.st_mode);
 }
 
-static bool write_directly(const char *path, const char *bytes, size_t count)
+/* A failure here is one of `file`, and its errno stays. */
+static bool write_and_close(FILE *file, const char *bytes, size_t count)
 {
-    FILE *file = fopen(path, "we");
     if (file == NULL)
         return false;
     size_t written = fwrite(bytes, 1, count, file);
     return fclose(file) == 0 && written == count;
 }
 
-static bool write_and_rename(const char *path, const char *temporary, const char *bytes,
-                             size_t count)
+/* A new file beside `path`, whose name no other thread or process has, also where processes of
+ * several containers have one number. *name is the caller's. NULL with errno. */
+static FILE *create_beside(const char *path, char **name)
 {
-    if (write_directly(temporary, bytes, count) && rename(temporary, path) == 0)
-        return true;
+    enum { ATTEMPTS = 1000 };
+    static atomic_uint next;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        rs_text text = RS_TEXT_EMPTY;
+        rs_text_format(&text, "%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&next, 1));
+        *name = rs_text_take(&text);
+        FILE *file = *name == NULL ? NULL : fopen(*name, "wxe");
+        if (file != NULL)
+            return file;
+        int reason = *name == NULL ? ENOMEM : errno;
+        free(*name);
+        *name = NULL;
+        errno = reason;
+        if (reason != EEXIST)
+            break;
+    }
+    return NULL;
+}
+
+static bool write_and_rename(const char *path, const char *bytes, size_t count)
+{
+    char *temporary;
+    FILE *file = create_beside(path, &temporary);
+    if (file == NULL)
+        return false;
+    bool written = write_and_close(file, bytes, count) && rename(temporary, path) == 0;
     int reason = errno;
-    unlink(temporary);
+    if (!written)
+        unlink(temporary);
+    free(temporary);
     errno = reason;
-    return false;
+    return written;
+}
+
+static bool can_create_beside(const char *path)
+{
+    char *temporary;
+    FILE *file = create_beside(path, &temporary);
+    if (file == NULL)
+        return false;
+    fclose(file);
+    bool removed = unlink(temporary) == 0;
+    free(temporary);
+    return removed;
+}
+
+static restride_status fail_writing(const char *path)
+{
+    return errno == ENOMEM
+               ? rs_fail_memory("a file name")
+               : rs_fail(RESTRIDE_IO, "%s could not be written: %s.", path, strerror(errno));
 }
 
 restride_status rs_text_try_file(const char *path)
 {
     struct stat found;
     bool exists = stat(path, &found) == 0;
-    rs_text name = RS_TEXT_EMPTY;
-    rs_text_format(&name, "%s.%ld.tmp", path, (long)getpid());
-    if (name.failed)
-        return rs_fail_memory("a file name");
     bool good = exists && !S_ISREG(found.st_mode)
                     ? !S_ISDIR(found.st_mode) && access(path, W_OK) == 0
-                    : write_directly(name.data, "", 0) && unlink(name.data) == 0;
+                    : can_create_beside(path);
     if (exists && S_ISDIR(found.st_mode))
         errno = EISDIR;
-    restride_status status =
-        good ? RESTRIDE_OK
-             : rs_fail(RESTRIDE_IO, "%s could not be written: %s.", path, strerror(errno));
-    rs_text_free(&name);
-    return status;
+    return good ? RESTRIDE_OK : fail_writing(path);
 }
 
 restride_status rs_text_write_file(const char *path, const char *bytes, size_t count)
 {
-    rs_text name = RS_TEXT_EMPTY;
-    rs_text_format(&name, "%s.%ld.tmp", path, (long)getpid());
-    char *temporary = rs_text_take(&name);
-    if (temporary == NULL)
-        return rs_fail_memory("a file name");
-    bool written = is_special(path) ? write_directly(path, bytes, count)
-                                    : write_and_rename(path, temporary, bytes, count);
-    restride_status status = RESTRIDE_OK;
-    if (!written)
-        status = rs_fail(RESTRIDE_IO, "%s could not be written: %s.", path, strerror(errno));
-    free(temporary);
-    return status;
+    bool written = is_special(path) ? write_and_close(fopen(path, "we"), bytes, count)
+                                    : write_and_rename(path, bytes, count);
+    return written ? RESTRIDE_OK : fail_writing(path);
 }

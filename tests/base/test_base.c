@@ -132,6 +132,54 @@ static void test_a_pipe_is_written_to_and_stays(void **state)
     rmdir(folder);
 }
 
+enum { WRITES = 400, LENGTHS = 2 };
+static const size_t lengths[LENGTHS] = {10, 300000};
+
+typedef struct {
+    const char *path;
+    size_t length;
+    int failures;
+} writing;
+
+static void *write_again_and_again(void *context)
+{
+    writing *w = context;
+    char *bytes = malloc(w->length);
+    memset(bytes, 'x', w->length);
+    for (int i = 0; i < WRITES; i++)
+        w->failures += rs_text_write_file(w->path, bytes, w->length) != RESTRIDE_OK;
+    free(bytes);
+    return NULL;
+}
+
+/* Who reads sees one of the texts, whole. */
+static void test_threads_write_one_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/restride-base-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char path[sizeof folder + 8];
+    snprintf(path, sizeof path, "%s/file", folder);
+    writing writings[LENGTHS];
+    pthread_t threads[LENGTHS];
+    for (int i = 0; i < LENGTHS; i++) {
+        writings[i] = (writing){path, lengths[i], 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, write_again_and_again, &writings[i]), 0);
+    }
+    for (int i = 0; i < WRITES; i++) {
+        rs_text text = RS_TEXT_EMPTY;
+        if (rs_text_read_file(&text, path) == RESTRIDE_OK)
+            assert_true(text.size == lengths[0] || text.size == lengths[1]);
+        rs_text_free(&text);
+    }
+    for (int i = 0; i < LENGTHS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(writings[i].failures, 0);
+    }
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* nothing else is left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_each_thread_has_its_own_sentence),
         cmocka_unit_test(test_reading_a_missing_file_says_which),
         cmocka_unit_test(test_a_pipe_is_written_to_and_stays),
+        cmocka_unit_test(test_threads_write_one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
