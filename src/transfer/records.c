@@ -73,7 +73,9 @@ static restride_status read_form(array_form *a, const restride_layout *layout, s
     int field = layout->record >= 0 ? layout->record : 1;
     a->count = layout->dimensions[1 - field].extent;
     a->members = layout->dimensions[field].extent;
-    a->bytes = a->members * elem_size;
+    if (!rs_size_multiply(a->members, elem_size, &a->bytes))
+        return rs_fail(RESTRIDE_OVERFLOW, "%zu elements of %zu bytes are more than memory.",
+                       a->members, elem_size);
     if (layout->record >= 0) {
         a->record = &layout->dimensions[field].record;
         a->bytes = a->record->size;
@@ -204,9 +206,13 @@ restride_status restride_transfer_create(restride_transfer **transfer, restride_
     if (!same_array(&from, &to))
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The layouts of host and device are not those of the same array.");
-    if (from.bytes == 0 || !rs_size_multiply(from.count, from.bytes, &bytes) || bytes == 0)
-        return rs_fail(RESTRIDE_OVERFLOW, "%zu records of %zu bytes are no array.", from.count,
-                       from.bytes);
+    if (!rs_size_multiply(from.count, from.bytes, &bytes))
+        return rs_fail(RESTRIDE_OVERFLOW, "%zu records of %zu bytes are more than memory.",
+                       from.count, from.bytes);
+    if (bytes == 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "%zu records of %zu bytes hold nothing; an array has at least one byte.",
+                       from.count, from.bytes);
     restride_transfer *created = calloc(1, sizeof *created);
     if (created == NULL)
         return rs_fail_memory("a transfer");

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +249,30 @@ static void arrays_of_elements_change_too(void **state)
 
 /* ---- bad input ---- */
 
+/* Records that there are none of, and rows of more bytes than a size can hold, which would begin
+ * at 0 again. */
+static void refuse_arrays_of_no_size(void)
+{
+    static const array_case of_records = {"i:%zu f{ float x[4]; }", 0, "i f", "i/32 f i%32", 16};
+    static const array_case of_elements = {"i:%zu f:3", 0, "i f", "i/32 f i%32", 0};
+    restride_layout *from = parse(&of_records, 0, "i f");
+    restride_layout *to = parse(&of_records, 0, "i/32 f i%32");
+    restride_transfer *transfer = NULL;
+    assert_int_equal(restride_transfer_create(&transfer, engine, from, to, 0, NULL),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_non_null(strstr(restride_last_error(), "0 records of 16 bytes hold nothing"));
+    assert_null(transfer);
+    restride_layout_destroy(from);
+    restride_layout_destroy(to);
+    from = parse(&of_elements, 64, "i f");
+    to = parse(&of_elements, 64, "i/32 f i%32");
+    assert_int_equal(restride_transfer_create(&transfer, engine, from, to, SIZE_MAX / 3 + 1, NULL),
+                     RESTRIDE_OVERFLOW);
+    assert_non_null(strstr(restride_last_error(), "3 elements of 6148914691236517206 bytes"));
+    restride_layout_destroy(from);
+    restride_layout_destroy(to);
+}
+
 static void errors_have_sentences(void **state)
 {
     (void)state;
@@ -265,6 +290,7 @@ static void errors_have_sentences(void **state)
     assert_int_equal(restride_transfer_create(&transfer, engine, aos, asta, 4, NULL),
                      RESTRIDE_INVALID_ARGUMENT);
     assert_null(transfer);
+    refuse_arrays_of_no_size();
 
     restride_engine *host;
     restride_offload *offload;
