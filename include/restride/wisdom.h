@@ -16,9 +16,9 @@
  *
  * The file is $RESTRIDE_WISDOM; if that is not set, $XDG_CACHE_HOME/restride/wisdom.json, or
  * ~/.cache/restride/wisdom.json. An empty RESTRIDE_WISDOM switches wisdom off. An engine reads it
- * once, when the first plan needs it. A file that cannot be read, is damaged or of another version
- * is ignored by planning; restride_wisdom_check() says why. Several processes and threads may tune,
- * import and plan at the same time.
+ * once, when the first plan needs it. A file that cannot be read, is damaged, longer than 16 MiB or
+ * of another version is ignored by planning; restride_wisdom_check() says why. Several processes
+ * and threads may tune, import and plan at the same time.
  */
 #ifndef RESTRIDE_WISDOM_H
 #define RESTRIDE_WISDOM_H
@@ -37,8 +37,9 @@ extern "C" {
 RESTRIDE_API restride_status restride_wisdom_check(restride_engine *engine);
 
 /* Adds the records of a file, made by restride_wisdom_export(), to the user's wisdom; of two for
- * the same problem the faster one stays. RESTRIDE_IO: one of the two files cannot be used, and
- * nothing was changed; RESTRIDE_UNSUPPORTED: wisdom is switched off. Thread-safe. */
+ * the same problem the faster one stays. RESTRIDE_IO: one of the two files cannot be used, or
+ * together they are longer than 16 MiB, and nothing was changed; RESTRIDE_UNSUPPORTED: wisdom is
+ * switched off. Thread-safe. */
 RESTRIDE_API restride_status restride_wisdom_import(restride_engine *engine, const char *path);
 
 /* Writes all that this engine has read or learned, for any engine, to a file. Thread-safe. */

@@ -251,7 +251,15 @@ restride_status rs_wisdom_file_write(const char *path, const json_t *records)
     json_decref(root);
     if (text == NULL)
         return rs_fail_memory("the wisdom");
-    restride_status status = rs_text_write_file(path, text, strlen(text));
+    size_t size = strlen(text);
+    restride_status status =
+        size > MOST_BYTES
+            ? rs_fail(
+                  RESTRIDE_IO,
+                  "The wisdom for %s would be longer than %d bytes, and nobody reads more; begin "
+                  "anew with restride tune --forget.",
+                  path, MOST_BYTES)
+            : rs_text_write_file(path, text, size);
     free(text);
     return status;
 }

@@ -35,7 +35,8 @@ restride_status rs_wisdom_file_read(const char *path, bool must_exist, json_t **
 /*
  * Adds records to a file, which is made when it does not exist; safe while other processes do the
  * same. A record replaces that of the same problem if it is faster, or in any case with `replace`.
- * A file that is not wisdom of this version is left alone: RESTRIDE_IO.
+ * A file that is not wisdom of this version is left alone, and so is one that would become longer
+ * than 16 MiB: RESTRIDE_IO.
  */
 restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bool replace);
 
@@ -53,6 +54,7 @@ bool rs_wisdom_find(const json_t *places, const json_t *problem, size_t *place);
  * short. */
 bool rs_wisdom_merge(json_t *into, json_t *places, const json_t *records, bool replace);
 
+/* RESTRIDE_IO where the file would become longer than what is read; it stays as it is then. */
 restride_status rs_wisdom_file_write(const char *path, const json_t *records);
 
 /* Removes a file, if it exists and is wisdom of any version. */

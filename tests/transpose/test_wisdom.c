@@ -472,64 +472,6 @@ static void test_threads(void **state)
     assert_int_equal(records_in(wisdom_path), 1 + THREADS * 6);
 }
 
-/* The file with `count` records more, of other matrices, before the one that it has. */
-static void add_records_before(size_t count)
-{
-    json_t *records;
-    json_t *many = json_array();
-    assert_int_equal(rs_wisdom_file_read(wisdom_path, true, &records), RESTRIDE_OK);
-    const json_t *one = json_array_get(records, 0);
-    for (size_t i = 0; i < count; i++) {
-        json_t *other = json_deep_copy(one);
-        json_object_set_new(json_object_get(other, "problem"), "rows",
-                            json_integer(ROWS + 1 + (json_int_t)i));
-        assert_int_equal(json_array_append_new(many, other), 0);
-    }
-    assert_int_equal(json_array_extend(many, records), 0);
-    assert_int_equal(rs_wisdom_file_write(wisdom_path, many), RESTRIDE_OK);
-    json_decref(many);
-    json_decref(records);
-}
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* Every tuned shape and every kernel that the layer timed leaves a record; a plan takes less than a
- * millisecond among any number of them. Walking through these took some 20. */
-static void test_many_records(void **state)
-{
-    (void)state;
-    enum { RECORDS = 10000, PLANS = 9 };
-    use_fresh_wisdom();
-    learn_one(0.001);
-    add_records_before(RECORDS);
-    assert_int_equal(records_in(wisdom_path), RECORDS + 1);
-    restride_engine *engine = make_engine(2);
-    assert_true(plan_is_learned(engine, &matrices)); /* this reads the file */
-    double least = 1;
-    for (int i = 0; i < PLANS; i++) {
-        restride_plan *plan;
-        double before = processor_seconds();
-        assert_int_equal(restride_plan_transpose(&plan, engine, ROWS, COLS, UNIT, 1), RESTRIDE_OK);
-        double taken = processor_seconds() - before;
-        least = taken < least ? taken : least;
-        restride_plan_destroy(plan);
-    }
-    if (least > 0.001)
-        fail_msg("a plan took %.3f ms among %d records", 1e3 * least, RECORDS);
-    /* A record that is replaced keeps its place, and one that is new is found. */
-    const rs_matrices new_one = {ROWS, COLS, UNIT, 3, 0};
-    assert_int_equal(learn(engine, &matrices, learned_method, learned_tiles, 0.002), RESTRIDE_OK);
-    assert_int_equal(learn(engine, &new_one, learned_method, learned_tiles, 0.001), RESTRIDE_OK);
-    assert_true(plan_is_learned(engine, &matrices) && plan_is_learned(engine, &new_one));
-    assert_int_equal(records_in(wisdom_path), RECORDS + 2);
-    restride_engine_destroy(engine);
-}
-
 /* ---- allocations that fail ---- */
 
 typedef restride_status (*deed)(restride_engine *engine, const char *file);
@@ -665,7 +607,6 @@ int main(void)
         cmocka_unit_test(test_processes),
         cmocka_unit_test(test_forked_children),
         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_many_records),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_tune),
     };
