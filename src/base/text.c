@@ -1,6 +1,7 @@
 /* A string that grows, and whole files in and out of it. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -63,6 +64,20 @@ void rs_text_format(rs_text *text, const char *format, ...)
     vsnprintf(text->data + text->size, (size_t)length + 1, format, arguments);
     va_end(arguments);
     text->size += (size_t)length;
+}
+
+rs_decimal_text rs_decimal(double value, int digits)
+{
+    char local[sizeof(rs_decimal_text)];
+    rs_decimal_text decimal = {""};
+    size_t size = 0;
+    snprintf(local, sizeof local, "%.*f", digits, value);
+    for (const char *c = local; *c != '\0'; c++)
+        if (isalnum((unsigned char)*c) || *c == '-')
+            decimal.text[size++] = *c;
+        else if (size > 0 && decimal.text[size - 1] != '.') /* it may have several bytes */
+            decimal.text[size++] = '.';
+    return decimal;
 }
 
 char *rs_text_take(rs_text *text)

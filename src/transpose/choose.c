@@ -5,6 +5,7 @@
  */
 #include "transpose/choose.h"
 #include "base/arithmetic.h"
+#include "base/text.h"
 #include "transpose/cost.h"
 #include "transpose/methods.h"
 
@@ -314,8 +315,8 @@ static void explain_gain(rs_choice *choice, const rs_problem *problem,
     if (s.count == 0)
         snprintf(end, room, " Without the scratch memory granted there is no plan.");
     else if (s.best[0].cost - choice->cost >= 0.005)
-        snprintf(end, room, " %.2f passes saved by the scratch memory granted.",
-                 s.best[0].cost - choice->cost);
+        snprintf(end, room, " %s passes saved by the scratch memory granted.",
+                 rs_decimal(s.best[0].cost - choice->cost, 2).text);
 }
 
 static restride_status find_method(const restride_plan_options *options, const rs_method **named)

@@ -1,5 +1,6 @@
 /* Lists of steps and the stages for them; see sequence.h. */
 #include "transpose/sequence.h"
+#include "base/text.h"
 #include "transpose/cost.h"
 #include "transpose/fit.h"
 #include "transpose/wisdom.h"
@@ -261,15 +262,17 @@ static void explain(const rs_sequence *steps, restride_plan *plan)
     else if (guidance != NULL && guidance->orders_followed + guidance->stages_followed > 0)
         snprintf(plan->why, sizeof plan->why,
                  "%zu step%s, %zu stages. Wisdom of measurements says which stages make %zu of the "
-                 "steps%s; estimated cost: %.1f copies of the array.",
+                 "steps%s; estimated cost: %s copies of the array.",
                  steps->count, steps->count == 1 ? "" : "s", plan->stage_count,
                  guidance->stages_followed,
-                 guidance->orders_followed > 0 ? ", and which steps to take" : "", plan->passes);
+                 guidance->orders_followed > 0 ? ", and which steps to take" : "",
+                 rs_decimal(plan->passes, 1).text);
     else
         snprintf(plan->why, sizeof plan->why,
                  "%zu step%s, %zu stages: of the sequences of transpositions compared this costs "
-                 "least, as much as %.1f copies of the array.",
-                 steps->count, steps->count == 1 ? "" : "s", plan->stage_count, plan->passes);
+                 "least, as much as %s copies of the array.",
+                 steps->count, steps->count == 1 ? "" : "s", plan->stage_count,
+                 rs_decimal(plan->passes, 1).text);
 }
 
 static restride_status plan_within(restride_plan *plan, rs_sequence *steps, rs_sequence_fill *fill,

@@ -4,6 +4,7 @@
  * or the groups of axes that a permutation moves.
  */
 #include "transpose/wisdom.h"
+#include "base/text.h"
 #include "transpose/wisdom_file.h"
 
 #include <pthread.h>
@@ -176,8 +177,9 @@ static void follow(rs_choice *choice, const json_t *record, const rs_matrices *m
         return;
     }
     snprintf(choice->why, sizeof choice->why,
-             "Wisdom of a measurement: %.3f ms, against %.3f ms of the planner's own choice.",
-             1e3 * seconds_of(record, "seconds"), 1e3 * seconds_of(record, "planner_seconds"));
+             "Wisdom of a measurement: %s ms, against %s ms of the planner's own choice.",
+             rs_decimal(1e3 * seconds_of(record, "seconds"), 3).text,
+             rs_decimal(1e3 * seconds_of(record, "planner_seconds"), 3).text);
 }
 
 /* The exchanges of a path are numbers three by three; a path that is damaged has none. */

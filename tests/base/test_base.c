@@ -5,6 +5,7 @@
 #include "cmocka_all.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,39 @@ static void test_a_pipe_is_written_to_and_stays(void **state)
     rmdir(folder);
 }
 
+/* A locale with a decimal comma, made with the system's tools; false where there are none. */
+static bool use_a_comma(const char *folder)
+{
+    char command[200];
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1",
+             folder);
+    setenv("LOCPATH", folder, 1);
+    return system(command) == 0 && setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+}
+
+static void test_decimals_have_a_point(void **state)
+{
+    (void)state;
+    assert_string_equal(rs_decimal(1.26, 1).text, "1.3");
+    assert_string_equal(rs_decimal(-0.5, 3).text, "-0.500");
+    assert_string_equal(rs_decimal(7, 0).text, "7");
+    char folder[] = "/tmp/restride-base-XXXXXX";
+    char command[sizeof folder + 8];
+    assert_non_null(mkdtemp(folder));
+    const bool has_comma = use_a_comma(folder);
+    if (has_comma) {
+        snprintf(command, sizeof command, "%.1f", 1.5);
+        assert_string_equal(command, "1,5");
+        assert_string_equal(rs_decimal(1.26, 1).text, "1.3");
+    }
+    setlocale(LC_NUMERIC, "C");
+    unsetenv("LOCPATH");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    if (!has_comma)
+        skip();
+}
+
 enum { WRITES = 400, LENGTHS = 2 };
 static const size_t lengths[LENGTHS] = {10, 300000};
 
@@ -190,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_reading_a_missing_file_says_which),
         cmocka_unit_test(test_a_pipe_is_written_to_and_stays),
         cmocka_unit_test(test_threads_write_one_file),
+        cmocka_unit_test(test_decimals_have_a_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
