@@ -3,7 +3,7 @@
  *
  * Every call that can fail returns a restride_status. When it is not RESTRIDE_OK,
  * restride_last_error() gives one sentence about this very failure: what went wrong, where, and
- * what to do.
+ * what to do. A call that makes something sets the place for it to NULL then.
  */
 #ifndef RESTRIDE_STATUS_H
 #define RESTRIDE_STATUS_H

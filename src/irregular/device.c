@@ -108,9 +108,10 @@ restride_status restride_irregular_device_plan(restride_irregular_device **plan,
                                                const restride_irregular_options *options)
 {
     static const restride_irregular_options defaults = {0};
+    if (plan != NULL)
+        *plan = NULL;
     if (plan == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "A plan needs a place to be stored.");
-    *plan = NULL;
     if (options == NULL)
         options = &defaults;
     restride_status status = check(engine, launch, reference, options);

@@ -346,10 +346,11 @@ restride_status restride_irregular_plan(restride_irregular **plan, const restrid
                                         const restride_reference references[], size_t count,
                                         const restride_irregular_options *options)
 {
+    if (plan != NULL)
+        *plan = NULL;
     if (plan == NULL || references == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "A plan needs references and a place to be stored.");
-    *plan = NULL;
     restride_status status = rs_check_launch(launch, count);
     if (status != RESTRIDE_OK)
         return status;

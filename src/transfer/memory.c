@@ -12,11 +12,12 @@ struct restride_host_memory {
 restride_status restride_host_memory_create(restride_host_memory **memory, restride_engine *engine,
                                             size_t bytes)
 {
+    if (memory != NULL)
+        *memory = NULL;
     if (memory == NULL || engine == NULL || bytes == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_host_memory_create needs an engine, at least one byte and a "
                        "place for the memory.");
-    *memory = NULL;
     restride_host_memory *created = calloc(1, sizeof *created);
     if (created == NULL)
         return rs_fail_memory("pinned memory");

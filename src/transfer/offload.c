@@ -164,12 +164,13 @@ restride_status restride_offload_transpose(restride_offload **offload, restride_
 {
     static const restride_offload_options none = {0};
     options = options != NULL ? options : &none;
+    if (offload != NULL)
+        *offload = NULL;
     if (offload == NULL || engine == NULL || rows == 0 || cols == 0 || elem_size == 0 ||
         options->overlap > RESTRIDE_OVERLAP_BOTH)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_offload_transpose needs an engine, a matrix with elements, an "
                        "overlap that exists and a place for the result.");
-    *offload = NULL;
     restride_offload model = {.overlap = options->overlap,
                               .panels = {.rows = rows, .cols = cols, .unit = elem_size}};
     size_t elements;

@@ -189,12 +189,13 @@ restride_status restride_transfer_create(restride_transfer **transfer, restride_
 {
     static const restride_transfer_options none = {0};
     options = options != NULL ? options : &none;
+    if (transfer != NULL)
+        *transfer = NULL;
     if (transfer == NULL || engine == NULL || host == NULL || device == NULL ||
         (elem_size == 0) != (host->record >= 0))
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_transfer_create needs an engine, two layouts, the size of an "
                        "element where they have no record, and a place for the result.");
-    *transfer = NULL;
     array_form from;
     array_form to;
     restride_status status = read_form(&from, host, elem_size);

@@ -518,11 +518,12 @@ restride_status restride_plan_convert_with(restride_plan **plan, restride_engine
                                            const restride_layout *from, const restride_layout *to,
                                            size_t elem_size, const restride_plan_options *options)
 {
+    if (plan != NULL)
+        *plan = NULL;
     if (plan == NULL || engine == NULL || from == NULL || to == NULL)
         return rs_fail(
             RESTRIDE_INVALID_ARGUMENT,
             "restride_plan_convert needs an engine, two layouts and a place for the plan.");
-    *plan = NULL;
     size_t bytes;
     restride_status status = check_layouts(from, to, elem_size, &bytes);
     if (status != RESTRIDE_OK)

@@ -110,11 +110,12 @@ restride_status restride_plan_permute_with(restride_plan **plan, restride_engine
                                            const size_t dims[], const int permutation[],
                                            size_t elem_size, const restride_plan_options *options)
 {
+    if (plan != NULL)
+        *plan = NULL;
     if (plan == NULL || engine == NULL || dims == NULL || permutation == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_plan_permute needs an engine, the axes, their permutation and a "
                        "place for the plan.");
-    *plan = NULL;
     size_t bytes;
     restride_status status = check(engine, rank, dims, permutation, elem_size, &bytes);
     if (status != RESTRIDE_OK)

@@ -91,10 +91,11 @@ restride_status restride_plan_transpose_with(restride_plan **plan, restride_engi
                                              size_t rows, size_t cols, size_t elem_size,
                                              size_t batch, const restride_plan_options *options)
 {
+    if (plan != NULL)
+        *plan = NULL;
     if (plan == NULL || engine == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_plan_transpose needs an engine and a place for the plan.");
-    *plan = NULL;
     const rs_matrices matrices = {rows, cols, elem_size, batch, 0};
     size_t bytes;
     restride_status status = rs_matrices_check(&matrices, &bytes);

@@ -4,6 +4,7 @@
  */
 #include "../engine/lab.h"
 #include "restride/layout.h"
+#include "restride/restride.h"
 #include "restride/transfer.h"
 
 #include <setjmp.h>
@@ -328,6 +329,34 @@ static void errors_have_sentences(void **state)
     restride_layout_destroy(longer);
 }
 
+/* A place that holds anything else than NULL after a failure would be destroyed by many a program.
+ */
+static void failures_leave_null(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {2, 3};
+    static const int axes[] = {1, 0};
+    char anything;
+    void *places[9];
+    for (int i = 0; i < 9; i++)
+        places[i] = &anything;
+    const restride_status statuses[] = {
+        restride_engine_create_host((restride_engine **)&places[0], -1),
+        restride_plan_transpose((restride_plan **)&places[1], NULL, 2, 3, 4, 1),
+        restride_plan_permute((restride_plan **)&places[2], NULL, 2, sizes, axes, 4),
+        restride_plan_convert((restride_plan **)&places[3], engine, NULL, NULL),
+        restride_host_memory_create((restride_host_memory **)&places[4], engine, 0),
+        restride_offload_transpose((restride_offload **)&places[5], engine, 0, 3, 4, NULL),
+        restride_transfer_create((restride_transfer **)&places[6], engine, NULL, NULL, 4, NULL),
+        restride_irregular_plan((restride_irregular **)&places[7], NULL, NULL, 1, NULL),
+        restride_layout_parse((restride_layout **)&places[8], NULL, NULL),
+    };
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(statuses[i], RESTRIDE_INVALID_ARGUMENT);
+        assert_null(places[i]);
+    }
+}
+
 /* The emulated driver fails where it is told to. */
 static void a_failing_driver_is_reported(void **state)
 {
@@ -367,6 +396,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_change_on_their_way),
         cmocka_unit_test(arrays_of_elements_change_too),
         cmocka_unit_test(errors_have_sentences),
+        cmocka_unit_test(failures_leave_null),
     };
     const struct CMUnitTest emulated_tests[] = {cmocka_unit_test(a_failing_driver_is_reported)};
     int failures = cmocka_run_group_tests(tests, NULL, NULL);

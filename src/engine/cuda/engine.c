@@ -596,11 +596,12 @@ static restride_status read_device(rs_cuda_engine *engine)
 
 restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_stream)
 {
+    if (engine != NULL)
+        *engine = NULL;
     if (engine == NULL || (uintptr_t)cu_stream == STREAM_PER_THREAD)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_engine_create_cuda needs a place for the engine and a stream that "
                        "is the same for all threads.");
-    *engine = NULL;
     const rs_cuda_driver *api = rs_cuda_driver_api();
     if (api == NULL)
         return RESTRIDE_UNSUPPORTED;

@@ -333,12 +333,13 @@ static size_t measure_chip(void)
 
 restride_status rs_host_engine_create(restride_engine **engine, int threads, size_t serial_bytes)
 {
+    if (engine != NULL)
+        *engine = NULL;
     if (engine == NULL || threads < 0 || threads > MOST_THREADS)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_engine_create_host needs a place for the engine and 0 (all) to %d "
                        "threads.",
                        MOST_THREADS);
-    *engine = NULL;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = threads > 0 ? (size_t)threads : online > 0 ? (size_t)online : 1;
     host_engine *created = malloc(sizeof *created);

@@ -431,11 +431,12 @@ restride_status rs_opencl_engine_create(restride_engine **engine, const cl_icd_d
 
 restride_status restride_engine_create_opencl(restride_engine **engine, cl_command_queue queue)
 {
+    if (engine != NULL)
+        *engine = NULL;
     if (engine == NULL || queue == NULL)
         return rs_fail(
             RESTRIDE_INVALID_ARGUMENT,
             "restride_engine_create_opencl needs a command queue and a place for the engine.");
-    *engine = NULL;
     const cl_icd_dispatch *api = rs_opencl_api();
     return api == NULL ? RESTRIDE_UNSUPPORTED : rs_opencl_engine_create(engine, api, queue);
 }
