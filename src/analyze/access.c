@@ -512,9 +512,9 @@ static rs_polynomial thread_step(const rs_access *access, const rs_unit *unit, i
     return affine ? step : rs_polynomial_unknown();
 }
 
-static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
+/* Bytes from a thread to its neighbour along a column. */
+static rs_polynomial stride_along(const rs_access *access, const rs_unit *unit, int column)
 {
-    int column = rs_access_neighbour_column(access, unit);
     rs_polynomial total = rs_polynomial_constant(0);
     if (rs_access_is_random(access) || column < 0)
         return rs_access_is_random(access) ? rs_polynomial_unknown() : total;
@@ -533,6 +533,17 @@ static rs_polynomial thread_stride(const rs_access *access, const rs_unit *unit)
         total = rs_polynomial_add(&total, &stride);
     }
     return total;
+}
+
+rs_polynomial rs_access_stride_along(const rs_access *access, const rs_unit *unit, int dimension)
+{
+    int column = -1;
+    for (int i = 0; i < access->columns && column < 0; i++) {
+        const rs_symbol *s = &unit->symbols.symbols[access->symbols[i]];
+        if (is_thread(s) && s->dimension == dimension)
+            column = i;
+    }
+    return stride_along(access, unit, column);
 }
 
 /* What its rows vary with; a loop that starts at a loaded value, say, is no affine one. */
@@ -601,7 +612,8 @@ restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const boo
         fill_matrix(access, unit);
         classify(access, unit);
         find_variation(access, unit);
-        access->thread_stride = thread_stride(access, unit);
+        access->thread_stride =
+            stride_along(access, unit, rs_access_neighbour_column(access, unit));
         mark_used(access, &unit->symbols);
     }
     return RESTRIDE_OK;

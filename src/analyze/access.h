@@ -64,6 +64,9 @@ bool rs_access_is_random(const rs_access *access);
 /* A column of neighbouring threads, -1 for none: x before y before z; of loops, the innermost. */
 int rs_access_neighbour_column(const rs_access *access, const rs_unit *unit);
 
+/* Bytes from one thread of a kernel to the next along x, y or z; unknown when it is not affine. */
+rs_polynomial rs_access_stride_along(const rs_access *access, const rs_unit *unit, int dimension);
+
 /* Whether threads touch different addresses at one time. */
 bool rs_access_moves_between(const rs_access *access, const rs_unit *unit);
 

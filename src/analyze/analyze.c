@@ -318,7 +318,9 @@ static restride_status read_device(const json_t *request, rs_device_model *devic
         status = read_integer(request, "burst", 1, &burst);
     if (status == RESTRIDE_OK)
         status = read_integer(request, "constant", 0, &constant);
-    *device = (rs_device_model){(int)warp, (int)burst, constant};
+    device->warp = (int)warp;
+    device->burst = (int)burst;
+    device->constant_size = constant;
     return status;
 }
 
@@ -386,6 +388,8 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
                        : read_device(request, &a.device);
     if (status == RESTRIDE_OK)
         status = rs_analyze_read_launch(request, &a.launch);
+    if (json_object_get(request, "group") != NULL)
+        memcpy(a.device.group, a.launch.group, sizeof a.device.group);
     rs_program_request wanted = {.source = source,
                                  .file = file != NULL ? file : "source.c",
                                  .options = options != NULL ? options : ""};

@@ -9,7 +9,7 @@
  *                      one or two loops of a nest that carry nothing
  *   warp, burst, constant  integers  threads together, bytes a transaction, bytes of constant
  * memory
- *   group     array    threads of a work-group along x, y, z (128)
+ *   group     array    threads of a work-group along x, y, z (128; for transactions any)
  *   active, steering  integers  work-groups that run at once (32), steering bits of the address (8)
  *
  * Reply

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALF_WARP = 16, TILE = 32, MOST_ROWS = 1 << 20 };
+enum { HALF_WARP = 16, TILE = 32, MOST_ROWS = 1 << 20, MOST_BYTES = 1 << 30 };
 
 const char *rs_memory_text(rs_memory memory)
 {
@@ -15,21 +15,89 @@ const char *rs_memory_text(rs_memory memory)
 
 /* ---- transactions ---- */
 
-static int bursts(int64_t stride, int64_t width, int64_t start, const rs_device_model *device)
+/*
+ * The threads of a warp: their work-group's extents, and the bytes from one thread to the next
+ * along each of its dimensions. They count through x, then y, then z.
+ */
+typedef struct {
+    int64_t extent[3];
+    bool known[3];
+    int64_t stride[3];
+} warp_shape;
+
+static int compare_addresses(const void *a, const void *b)
 {
-    int count = 0;
-    int64_t last = INT64_MIN;
-    for (int lane = 0; lane < device->warp; lane++) {
-        /* In the order of addresses, so that a burst is counted once. */
-        int64_t address = start + lane * (stride < 0 ? -stride : stride);
-        for (int64_t burst = address / device->burst;
-             burst <= (address + width - 1) / device->burst; burst++)
-            if (burst > last) {
-                count++;
-                last = burst;
-            }
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t burst_of(int64_t address, int64_t burst)
+{
+    return address >= 0 ? address / burst : -((burst - 1 - address) / burst);
+}
+
+/* Where a stride is not known, nobody shares a burst with threads that it leads to. */
+static int64_t address_of(const warp_shape *shape, int64_t lane, int64_t width, int64_t burst)
+{
+    if (!shape->known[0] && shape->extent[0] > 1)
+        return lane * (burst + width);
+    const int64_t *n = shape->extent;
+    int64_t place[3] = {lane % n[0], lane / n[0] % n[1], lane / n[0] / n[1]}, address = 0;
+    for (int d = 0; d < 3; d++)
+        address += place[d] * (shape->known[d] ? shape->stride[d] : (MOST_BYTES << d) * burst);
+    return address;
+}
+
+/* How many different bursts a warp touches, whose first thread begins at `start`. */
+static int bursts(const warp_shape *shape, int64_t width, int64_t start,
+                  const rs_device_model *device)
+{
+    int64_t lanes = 1;
+    for (int d = 0; d < 3; d++)
+        lanes = shape->extent[d] < device->warp ? lanes * shape->extent[d] : device->warp;
+    lanes = lanes < device->warp ? lanes : device->warp;
+    int64_t *addresses = calloc((size_t)lanes, sizeof *addresses);
+    if (addresses == NULL)
+        return (int)lanes;
+    for (int64_t lane = 0; lane < lanes; lane++)
+        addresses[lane] = start + address_of(shape, lane, width, device->burst);
+    qsort(addresses, (size_t)lanes, sizeof *addresses, compare_addresses);
+    int64_t count = 0, next = INT64_MIN; /* the first burst that was not counted */
+    for (int64_t lane = 0; lane < lanes; lane++) {
+        int64_t first = burst_of(addresses[lane], device->burst);
+        int64_t end = burst_of(addresses[lane] + width - 1, device->burst) + 1;
+        first = first > next ? first : next;
+        count += end > first ? end - first : 0;
+        next = end > next ? end : next;
     }
-    return count;
+    free(addresses);
+    return (int)count;
+}
+
+/* A number of bytes that may be multiplied by lanes: from a point on all are as far apart, but for
+ * where in a burst they lie. */
+static int64_t within_reach(int64_t stride, int64_t burst)
+{
+    int64_t most = MOST_BYTES / burst * burst;
+    return stride > most ? most + stride % burst : stride < -most ? stride % burst - most : stride;
+}
+
+static warp_shape shape_of(const rs_accesses *accesses, const rs_access *access,
+                           const rs_device_model *device)
+{
+    const rs_unit *unit = accesses->unit;
+    const int64_t *group = unit->group[0] > 0 ? unit->group : device->group;
+    bool alone = !unit->kernel || group[0] <= 0; /* neighbours in one dimension */
+    warp_shape shape = {{device->warp, 1, 1}, {false, false, false}, {0, 0, 0}};
+    for (int d = 0; d < 3; d++) {
+        rs_polynomial stride =
+            alone ? access->thread_stride : rs_access_stride_along(access, unit, d);
+        shape.known[d] = rs_polynomial_is_constant(&stride, &shape.stride[d]);
+        shape.stride[d] = within_reach(shape.stride[d], device->burst);
+        if (!alone)
+            shape.extent[d] = group[d] > 0 ? group[d] : 1;
+    }
+    return shape;
 }
 
 /* The bytes from a burst's border to what thread 0 touches, as far as that is known: parameters
@@ -39,12 +107,11 @@ static int64_t start_of(const rs_accesses *accesses, const rs_access *access, in
     const rs_array *array = &accesses->unit->arrays[access->reference->array];
     int64_t start = access->reference->member_offset % burst;
     for (int row = 0; row < access->rows; row++) {
-        int64_t shift, stride;
+        int64_t stride, shift = rs_polynomial_constant_term(&access->offset[row]);
         rs_polynomial bytes = access->divided && row + 1 == access->rows
                                   ? rs_polynomial_constant(array->element)
                                   : rs_access_row_stride(array, access->reference, row);
         if ((!access->divided || row + 1 == access->rows) &&
-            rs_polynomial_is_constant(&access->offset[row], &shift) &&
             rs_polynomial_is_constant(&bytes, &stride))
             start += shift % burst * (stride % burst);
     }
@@ -55,11 +122,11 @@ int rs_access_transactions(const rs_accesses *accesses, const rs_access *access,
                            const rs_device_model *device, bool *exact)
 {
     int64_t width = access->reference->width > 0 ? access->reference->width : 4;
-    int64_t stride = 0;
-    *exact = rs_polynomial_is_constant(&access->thread_stride, &stride);
-    if (!*exact || stride > 1 << 20 || stride < -(1 << 20))
-        stride = device->burst + width; /* every thread has its own */
-    return bursts(stride, width, start_of(accesses, access, device->burst), device);
+    warp_shape shape = shape_of(accesses, access, device);
+    *exact = true;
+    for (int d = 0; d < 3; d++)
+        *exact = *exact && (shape.known[d] || shape.extent[d] == 1);
+    return bursts(&shape, width, start_of(accesses, access, device->burst), device);
 }
 
 /* ---- algorithm 3 ---- */
@@ -187,11 +254,21 @@ static int64_t common_stride(const rs_accesses *accesses, int array)
     return common;
 }
 
-/* Transactions when neighbouring threads are so many values apart. */
-static int side_by_side(const rs_access *access, int64_t apart, const rs_device_model *device)
+/* Transactions when neighbouring threads are so many values apart, and threads of other rows of the
+ * work-group as many as they were records of so many bytes (0: not known). */
+static int side_by_side(const rs_accesses *accesses, const rs_access *access, int64_t apart,
+                        int64_t record, const rs_device_model *device)
 {
     int64_t width = access->reference->width > 0 ? access->reference->width : 4;
-    return bursts(apart * width, width, 0, device);
+    warp_shape shape = shape_of(accesses, access, device);
+    shape.known[0] = true;
+    shape.stride[0] = apart * width;
+    for (int d = 1; d < 3; d++) {
+        bool whole = record > 0 && shape.stride[d] % record == 0;
+        shape.known[d] = shape.known[d] && (whole || shape.stride[d] == 0);
+        shape.stride[d] = whole ? shape.stride[d] / record * width : 0;
+    }
+    return bursts(&shape, width, 0, device);
 }
 
 /* By how many rows neighbouring threads are apart, as far as that is known. */
@@ -262,14 +339,15 @@ bool rs_array_advise(const rs_accesses *accesses, int array, const rs_device_mod
     } else {
         return false;
     }
+    int64_t record = turned ? 0 : stride * a->element;
     for (int i = 0; i < accesses->unit->reference_count; i++) {
         bool exact;
         if (accesses->accesses[i].reference->array != array)
             continue;
         advice->now += rs_access_transactions(accesses, &accesses->accesses[i], device, &exact);
         advice->then +=
-            side_by_side(&accesses->accesses[i],
-                         turned ? rows_apart(accesses, &accesses->accesses[i]) : 1, device);
+            side_by_side(accesses, &accesses->accesses[i],
+                         turned ? rows_apart(accesses, &accesses->accesses[i]) : 1, record, device);
     }
     return advice->then < advice->now;
 }

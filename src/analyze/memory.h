@@ -11,9 +11,10 @@ typedef struct {
     int warp;              /* threads that access memory together */
     int burst;             /* bytes of one transaction */
     int64_t constant_size; /* bytes of constant memory */
+    int64_t group[3]; /* threads of a work-group, where the source says nothing; 0: not known */
 } rs_device_model;
 
-#define RS_DEVICE_USUAL ((rs_device_model){32, 32, 65536})
+#define RS_DEVICE_USUAL ((rs_device_model){32, 32, 65536, {0, 0, 0}})
 
 typedef enum {
     RS_MEMORY_GLOBAL,
@@ -33,7 +34,10 @@ const char *rs_memory_text(rs_memory memory);
 
 rs_placement rs_array_place(const rs_accesses *accesses, int array, const rs_device_model *device);
 
-/* Transactions of one warp for one access; *exact is false when a stride is not a number. */
+/*
+ * Transactions of one warp for one access; *exact is false when a stride is not a number. The warp
+ * is the first of a work-group, which has several rows where they are shorter than a warp.
+ */
 int rs_access_transactions(const rs_accesses *accesses, const rs_access *access,
                            const rs_device_model *device, bool *exact);
 

@@ -163,6 +163,14 @@ bool rs_polynomial_is_zero(const rs_polynomial *a)
     return a->known && a->count == 0;
 }
 
+int64_t rs_polynomial_constant_term(const rs_polynomial *a)
+{
+    for (int t = 0; t < a->count; t++)
+        if (a->terms[t].symbols[0] < 0)
+            return a->terms[t].coefficient;
+    return 0;
+}
+
 /* How often a term has a symbol. */
 static int power_of(const rs_term *term, int symbol)
 {

@@ -39,6 +39,7 @@ rs_polynomial rs_polynomial_divide(const rs_polynomial *a, int64_t divisor);
 bool rs_polynomial_equal(const rs_polynomial *a, const rs_polynomial *b);
 bool rs_polynomial_is_constant(const rs_polynomial *a, int64_t *value);
 bool rs_polynomial_is_zero(const rs_polynomial *a);
+int64_t rs_polynomial_constant_term(const rs_polynomial *a);
 
 /* Whether no coefficient reaches 2^31 or more: then nothing starts over in 32 bits by its own size.
  */

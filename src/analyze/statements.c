@@ -3,6 +3,7 @@
 #include "source/query.h"
 #include "source/words.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -471,26 +472,15 @@ static bool is_kernel(const rs_program *program, int function)
     return false;
 }
 
-/* reqd_work_group_size(x, y, z) fixes the extents of a work-group. */
+/* What the source says of the work-groups of a kernel. */
 static void read_group(const rs_tree *tree, int function, rs_unit *unit)
 {
-    static const char word[] = "reqd_work_group_size";
     size_t begin = tree->nodes[function].begin;
     while (begin > 0 && strchr(";}", tree->text[begin - 1]) == NULL)
         begin--;
     int body = rs_node_body(tree, function);
     size_t end = body >= 0 ? tree->nodes[body].begin : tree->nodes[function].end;
-    for (size_t i = begin; i + sizeof word < end; i++) {
-        if (strncmp(tree->text + i, word, sizeof word - 1) != 0)
-            continue;
-        const char *c = strchr(tree->text + i, '(');
-        for (int dimension = 0; dimension < 3 && c != NULL; dimension++) {
-            char *after;
-            unit->group[dimension] = strtol(c + 1, &after, 10);
-            c = strpbrk(after, ",)");
-        }
-        return;
-    }
+    rs_unit_read_group(unit, tree->text + begin, end - begin);
 }
 
 /* What all functions of a program are walked with. */

@@ -3,6 +3,7 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +96,8 @@ static bool has_dimensions(const rs_walk *walk, int node)
 static int launch_dimensions(const rs_walk *walk)
 {
     const int64_t *group = walk->unit->group;
-    if (group[0] > 0 && group[1] <= 1 && group[2] <= 1)
-        return 1;
+    if (group[0] > 0)
+        return group[1] > 1 || group[2] > 1 ? 3 : 1;
     return has_dimensions(walk, walk->calls[0]) ? 3 : 1;
 }
 
@@ -175,4 +176,43 @@ bool rs_walk_thread_member(rs_walk *walk, const char *object, const char *member
             return true;
         }
     return false;
+}
+
+/* ---- work-groups whose extents the source fixes ---- */
+
+/* A number in decimal, octal or sixteens, in parentheses or not, up to the comma or the parenthesis
+ * that ends its argument; `*at` is what stands before it, and then after it. Nothing else is read:
+ * then the extents are not known. */
+static bool read_extent(const char **at, int64_t *extent)
+{
+    const char *c = *at + 1;
+    int open = 0;
+    for (; isspace((unsigned char)*c) || *c == '('; c++)
+        open += *c == '(';
+    char *after;
+    *extent = strtoll(c, &after, 0);
+    if (after == c || *extent < 1)
+        return false;
+    c = after + strspn(after, "uUlL");
+    for (; isspace((unsigned char)*c) || (*c == ')' && open > 0); c++)
+        open -= *c == ')';
+    *at = c;
+    return open == 0 && (*c == ',' || *c == ')');
+}
+
+void rs_unit_read_group(rs_unit *unit, const char *text, size_t size)
+{
+    static const char word[] = "reqd_work_group_size";
+    for (size_t i = 0; i + sizeof word < size; i++) {
+        if (strncmp(text + i, word, sizeof word - 1) != 0)
+            continue;
+        const char *at = strchr(text + i, '(');
+        int64_t extents[3];
+        bool read = at != NULL;
+        for (int dimension = 0; dimension < 3 && read; dimension++)
+            read = read_extent(&at, &extents[dimension]);
+        if (read)
+            memcpy(unit->group, extents, sizeof extents);
+        return;
+    }
 }

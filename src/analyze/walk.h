@@ -429,6 +429,10 @@ bool rs_name_is_thread_call(const char *name);
 /* The member of a copy of threadIdx and the like; `key` is that of the variable. */
 bool rs_walk_thread_copy(rs_walk *walk, uint64_t key, const char *member, rs_value *value);
 
+/* The extents that reqd_work_group_size gives the groups of a kernel, in the text before its body.
+ */
+void rs_unit_read_group(rs_unit *unit, const char *text, size_t size);
+
 /*
  * In kernels the column of a work-item in its group: what nobody knows may be another number in
  * each of them. And together with the loops around: all that such a number may vary with.

@@ -77,6 +77,25 @@ TURNED = "int c = %s, r = get_global_id(1); x[r * n + c] = o[c * n + r];"
 kernel("rows side by side", TURNED % "get_global_id(0)", {"o[c * n + r]": {"exact": False}}, {"o": {"advice": "c r", "then": 4}})
 kernel("every second row", TURNED % "get_global_id(0) * 2", {"o[c * n + r]": {"exact": False}}, {"o": {"advice": "c r", "then": 8}})
 
+
+# ---- how many bursts a warp touches ----
+
+kernel("backwards", "int i = get_global_id(0); x[1023 - i] = 1; x[n - 1 - i] = 2; x[n + 1 - i] = 3; o[-i] = 4; o[1024 - 2 * i] = 5;",
+       {"x[1023 - i]": BESIDE, "x[n - 1 - i]": BESIDE, "x[n + 1 - i]": {"transactions": 5, "exact": True},
+        "o[-i]": {"transactions": 5, "exact": True}, "o[1024 - 2 * i]": {"transactions": 9, "exact": True}})
+kernel("beside a parameter", "int i = get_global_id(0); x[i + n] = 1; x[i + 3 * n + 1] = 2;",
+       {"x[i + n]": BESIDE, "x[i + 3 * n + 1]": {"transactions": 5, "exact": True}})
+PLANE = "int i = get_global_id(0), j = get_global_id(1); x[j * 64 + i] = 1; x[i * 64 + j] = 2; x[3 * i] = 3; o[j] = 4; o[n] = 5; x[j * n + i] = 6; o[j / 3] = 7;"
+GROUPS = {"8, 8, 1": (4, 8, 3, 1, 1, 4, 4), "(8), ((0x8)), (1u)": (4, 8, 3, 1, 1, 4, 4), "16, 2, 1": (4, 16, 6, 1, 1, 4, 2), "4, 2, 1": (2, 4, 2, 1, 1, 2, 2),
+          "64, 2, 1": (4, 32, 12, 1, 1, 4, 1), "4, 1, 16": (1, 4, 2, 1, 1, 1, 1), "2 * 4, 8, 1": (4, 32, 12, 1, 1, 4, 1)}
+for group, counts in GROUPS.items():
+    texts = ("x[j * 64 + i]", "x[i * 64 + j]", "x[3 * i]", "o[j]", "o[n]", "x[j * n + i]", "o[j / 3]")
+    kernel("groups of " + group, PLANE, {text: {"transactions": count} for text, count in zip(texts, counts)},
+           before="__attribute__((reqd_work_group_size(%s)))" % group)
+kernel("records in groups of 8 x 4", "int i = get_global_id(0) + 256 * get_global_id(1); a[i].x = a[i].y;",
+       {"a[i].x": {"transactions": 16, "exact": True}}, {"a": {"advice": "i/32 f i%32", "then": 8}},
+       before="typedef struct { float x, y, z, m; } part; __attribute__((reqd_work_group_size(8, 4, 1)))", parameters="global part *a")
+
 # ---- a condition behind the body ----
 
 DOWN = "int i = get_global_id(0), c = n; "
@@ -122,6 +141,8 @@ KERNEL = "__attribute__((reqd_work_group_size(64, 4, 1)))"
 kernel("linear indices", "o[get_global_linear_id()] = x[get_local_linear_id() + n];",
        {"o[get_global_linear_id()]": {**BESIDE, "matrix": [["1", "0"]]}, "x[get_local_linear_id() + n]": {**BESIDE, "matrix": [["0", "1"]]}})
 kernel("linear indices of two dimensions", "o[get_local_linear_id()] = get_local_id(1);",
+       {"o[get_local_linear_id()]": {**BESIDE, "matrix": [["256", "64", "1"]]}}, before=KERNEL)
+kernel("linear indices of two dimensions that nothing else asks for", "o[get_local_linear_id()] = n;",
        {"o[get_local_linear_id()]": {**BESIDE, "matrix": [["256", "64", "1"]]}}, before=KERNEL)
 kernel("place in a sub-group", "o[get_sub_group_local_id()] = x[get_sub_group_id()];",
        {"o[get_sub_group_local_id()]": UNKNOWN, "x[get_sub_group_id()]": UNKNOWN})
