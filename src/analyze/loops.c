@@ -241,11 +241,11 @@ static void forget(rs_walk *walk, const entry *e, int loop)
         if (v.carried_loop < 0 && !follows)
             continue;
         int outer = v.carried_loop == loop ? v.carried_from : v.carried_loop >= 0 ? value : -1;
-        rs_value after = rs_value_unknown((rs_value_depends(walk, &v) & ~column) | turns,
-                                          rs_value_has_data(walk, &v));
+        uint64_t depends = (rs_value_depends(walk, &v) & ~column) | turns;
+        rs_value after = rs_value_unknown(depends, rs_value_has_data(walk, &v));
         if (v.kind == RS_VALUE_ADDRESS) {
             after = v;
-            misplace(walk, &after, all, key, after.depends);
+            misplace(walk, &after, all, key, depends);
         } else if (v.kind == RS_VALUE_NUMBER) {
             char *name = rs_walk_text(walk, all->list[i].target);
             after = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",

@@ -431,6 +431,10 @@ for name, text, source in (
         ("a cursor in a structure", "w->p[0]", "void f(struct W *w, float *x, int n) { for (int i = 0; i < n; i++) { w->p[0] = x[i]; w->p += 4; } }"),
         ("a cursor behind a pointer", "q[0]", "void f(float **pp, int n) { for (int i = 0; i < n; i++) { float *q = *pp; q[0] = 1; *pp = q + 1; } }")):
     case(name, "c", CURSOR + source, {text: LOST})
+case("a cursor behind a loop", "c", "void f(int n, int g, int *x) { int *w = x; for (int i = 0; i < n; i++) { int l = i; do { w--; } while (l++ < g); w[0] = 1; } }",
+     {"w[0]": {"approximated": True}})
+kernel("a cursor that moves as often as the index says", "int l = get_local_id(0); global float *w = x; do { w++; } while (l-- > 0); w[0] = o[n];",
+       {"w[0]": UNKNOWN, "o[n]": SAME}, {"x": {"same_address": False}})
 case("rows that a loop makes", "c", "void *malloc(unsigned long); void f(float **m, int n) { for (int i = 0; i < n; i++) { m[i] = malloc(4 * n); "
      "for (int j = 0; j < n; j++) m[i][j] = 0; } }", {"m[i][j]": {"matrix": [["1", "0"], ["0", "1"]]}})
 case("rows and members that stay", "c", CURSOR + "void f(float **m, struct W *w, int n) { for (int i = 0; i < n; i++) { w->n += 1; m[0][i] = 0; w->p[i] = 1; } }",
