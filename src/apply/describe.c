@@ -37,23 +37,34 @@ static bool size_for(const rs_nest *nest, int reference, rs_polynomial *size)
     rs_polynomial least, most;
     *size = rs_polynomial_constant(1);
     for (int row = 0; row < r->count; row++) {
-        if (!rs_range_supposed(nest, &r->subscripts[row], r->loop, &least, &most))
+        rs_polynomial bytes = rs_access_row_stride(array, r, row);
+        int64_t stride;
+        if (array->element <= 0 || !rs_polynomial_is_constant(&bytes, &stride))
             return false;
-        int64_t stride = 1;
-        for (int inner = row + 1; inner < array->dimensions; inner++)
-            stride *= array->extents[inner];
-        most = rs_polynomial_scale(&most, stride);
+        if (stride < array->element) /* of an array that is a member: it stays in its element */
+            continue;
+        if (stride % array->element != 0 ||
+            !rs_range_supposed(nest, &r->subscripts[row], r->loop, &least, &most))
+            return false;
+        most = rs_polynomial_scale(&most, stride / array->element);
         *size = rs_polynomial_add(size, &most);
     }
     return size->known;
 }
 
+/* The declared extents' product; 0: not known. Behind them may be those of members. */
+static int64_t declared_size(const rs_array *array)
+{
+    int64_t size = array->extents[0];
+    for (int d = 1; d < array->dimensions && array->extents[d] > 0; d++)
+        size *= array->extents[d];
+    return size;
+}
+
 static json_t *describe_sizes(const rs_nest *nest, int array)
 {
     json_t *sizes = json_array();
-    int64_t whole = array >= 0 ? 1 : 0;
-    for (int d = 0; array >= 0 && d < nest->unit->arrays[array].dimensions; d++)
-        whole *= nest->unit->arrays[array].extents[d];
+    int64_t whole = array >= 0 ? declared_size(&nest->unit->arrays[array]) : 0;
     if (array < 0 || whole > 0)
         json_array_append_new(sizes, json_pack("{s:[[I]], s:i}", "terms",
                                                (json_int_t)(array < 0 ? 1 : whole), "divisor", 1));

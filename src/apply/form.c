@@ -157,9 +157,12 @@ static int depth_of(const rs_form *form, int loop)
 
 /* ---- places ---- */
 
-static int64_t pitch_of(const rs_array *array, int row)
+/* Bytes from one subscript of an array, or of a reference to it, to the next. */
+static int64_t pitch_of(const rs_array *array, const rs_reference *r, int row)
 {
     int64_t bytes = array->element;
+    if (r != NULL && r->strides[row] > 0)
+        return r->strides[row];
     for (int inner = row + 1; inner < array->dimensions; inner++)
         bytes = times(bytes, array->extents[inner] > 0 ? array->extents[inner] : UNKNOWN_EXTENT);
     return bytes;
@@ -170,7 +173,7 @@ static int64_t place_of(const maker *m, const rs_reference *r)
     int64_t sum = r->member_offset;
     for (int row = 0; row < r->count; row++)
         sum = plus(sum, times(number_of(m, &r->subscripts[row]),
-                              pitch_of(&m->form->nest->unit->arrays[r->array], row)));
+                              pitch_of(&m->form->nest->unit->arrays[r->array], r, row)));
     return sum;
 }
 
@@ -308,7 +311,7 @@ static void add_fill(maker *m, const rs_move *use)
     memset(fill.stride, 0, sizeof fill.stride);
     for (int row = 0; row < p->rows; row++) {
         fill.extent[row] = p->extent[row];
-        fill.pitch[row] = pitch_of(array, row);
+        fill.pitch[row] = pitch_of(array, NULL, row);
         fill.base = plus(fill.base, times(number_of(m, &p->offset[row]), fill.pitch[row]));
         for (int i = 0; i < m->form->loop_count; i++) {
             int loop = m->form->loops[i].loop;

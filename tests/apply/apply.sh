@@ -85,6 +85,30 @@ spread = {n["function"]: len(n["threads"]) for n in json.load(open(sys.argv[1]))
 assert spread == {"from_outer": 0, "to_outer": 0, "deeper": 1, "both_spread": 2}, spread
 END
 
+# Arrays in members: what the records' own subscripts reach is what an array has to have.
+cat >members.c <<'END'
+struct part { float u; int v; float w[3]; };
+void members(int n, float y[], struct part r[], struct part s[500], struct part t[500][7])
+{
+    for (int i = 1; i < n; i++) {
+        r[2 * i].w[1] -= y[i];
+        s[i].w[2] = s[i].u;
+        t[i][3].w[1] = t[i][2].w[0];
+    }
+}
+END
+for what in vector memory; do
+    expect 0 "$restride" analyze members.c --apply $what --check --repeat 0 --size 41
+    says out '^members, line .*the same bit for bit'
+    expect 0 "$restride" analyze members.c --apply $what --json
+    python3 - out <<'END' || complain "the sizes of members.c are not what it reaches"
+import json, sys
+sizes = {p["name"]: p.get("sizes") for p in json.load(open(sys.argv[1]))["nests"][0]["parameters"]}
+assert sizes["r"] == [{"terms": [[2, "n"], [-1]], "divisor": 1}], sizes
+assert sizes["s"] == [{"terms": [[500]], "divisor": 1}] and sizes["t"] == [{"terms": [[3500]], "divisor": 1}], sizes
+END
+done
+
 # Narrow numbers as conditions.
 cat >narrow.c <<'END'
 void byte_and(float x[300], unsigned char y[300]) { for (int i = 0; i < 200; i++) x[i] = (y[i] && x[i] > 3); }
