@@ -44,7 +44,8 @@ static int64_t address_of(const warp_shape *shape, int64_t lane, int64_t width, 
     const int64_t *n = shape->extent;
     int64_t place[3] = {lane % n[0], lane / n[0] % n[1], lane / n[0] / n[1]}, address = 0;
     for (int d = 0; d < 3; d++)
-        address += place[d] * (shape->known[d] ? shape->stride[d] : (MOST_BYTES << d) * burst);
+        address +=
+            place[d] * (shape->known[d] ? shape->stride[d] : ((int64_t)MOST_BYTES << d) * burst);
     return address;
 }
 

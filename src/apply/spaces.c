@@ -180,6 +180,14 @@ static bool add_to_tile(const rs_nest *nest, const rs_spaces *spaces, rs_placing
     return true;
 }
 
+/* Whether the last subscript of a reference moves inside an element of its array. */
+static bool is_within_element(const rs_nest *nest, int reference)
+{
+    const rs_reference *r = &nest->unit->references[reference];
+    return r->count > 0 && r->strides[r->count - 1] > 0 &&
+           r->strides[r->count - 1] < nest->unit->arrays[r->array].element;
+}
+
 static const char *describe_tile(const rs_nest *nest, const rs_spaces *spaces, rs_placing *tile,
                                  int array)
 {
@@ -189,6 +197,8 @@ static const char *describe_tile(const rs_nest *nest, const rs_spaces *spaces, r
             continue;
         if (nest->unit->references[i].written)
             return "it is written";
+        if (is_within_element(nest, i))
+            return "it is read in an array that is a member";
         if (spaces->inner >= 0 && !rs_nest_loop_has(nest, &nest->loops[spaces->inner], i))
             return "it is read outside the loop that tiles are loaded for";
         if (!add_to_tile(nest, spaces, tile, i, first))
