@@ -55,6 +55,10 @@ void rs_class_print(rs_text *text, unsigned classes);
 int rs_reference_rows(rs_unit *unit, const rs_reference *reference,
                       rs_polynomial rows[RS_SUBSCRIPT_LIMIT], bool *divided);
 
+/* Whether the loops around lead a row of a divided subscript beyond its end or before its
+ * beginning, whatever its length is from some number on. */
+bool rs_reference_leaves_rows(const rs_unit *unit, const rs_reference *reference);
+
 /* Whether two flat subscripts have the same strides, so that their rows can be compared. */
 bool rs_references_divide_alike(const rs_unit *unit, const rs_reference *a, const rs_reference *b);
 

@@ -194,7 +194,8 @@ static bool divide_rest(const system_of *s, const rs_reference *a, const rs_refe
     rs_polynomial of_x[RS_SUBSCRIPT_LIMIT], of_y[RS_SUBSCRIPT_LIMIT];
     int count = rs_reference_rows(s->unit, &x, of_x, &divided_x);
     if (count != 2 || rs_reference_rows(s->unit, &y, of_y, &divided_y) != 2 || !divided_x ||
-        !divided_y || !rs_references_divide_alike(s->unit, &x, &y))
+        !divided_y || !rs_references_divide_alike(s->unit, &x, &y) ||
+        rs_reference_leaves_rows(s->unit, &x) || rs_reference_leaves_rows(s->unit, &y))
         return false;
     memcpy(rows_a, of_x, 2 * sizeof *of_x);
     memcpy(rows_b, of_y, 2 * sizeof *of_y);
@@ -208,7 +209,9 @@ static bool add_equations(system_of *s, const rs_reference *a, const rs_referenc
     bool divided_a, divided_b, exact = !a->approximated && !b->approximated;
     int count_a = rs_reference_rows(s->unit, a, rows_a, &divided_a);
     int count_b = rs_reference_rows(s->unit, b, rows_b, &divided_b);
-    bool alike = count_a == count_b && (!divided_a || rs_references_divide_alike(s->unit, a, b));
+    bool stays = !rs_reference_leaves_rows(s->unit, a) && !rs_reference_leaves_rows(s->unit, b);
+    bool alike =
+        count_a == count_b && (!divided_a || (stays && rs_references_divide_alike(s->unit, a, b)));
     if (a->count == 1 && b->count == 1 && !(alike && divided_a) &&
         divide_rest(s, a, b, rows_a, rows_b)) {
         count_a = 2;

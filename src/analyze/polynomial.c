@@ -163,6 +163,13 @@ bool rs_polynomial_is_zero(const rs_polynomial *a)
     return a->known && a->count == 0;
 }
 
+rs_polynomial rs_polynomial_of_term(const rs_term *term)
+{
+    rs_polynomial p = rs_polynomial_constant(1);
+    p.terms[0] = *term;
+    return p;
+}
+
 int64_t rs_polynomial_constant_term(const rs_polynomial *a)
 {
     for (int t = 0; t < a->count; t++)

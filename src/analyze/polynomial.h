@@ -28,6 +28,7 @@ typedef struct {
 rs_polynomial rs_polynomial_constant(int64_t value);
 rs_polynomial rs_polynomial_symbol(int symbol);
 rs_polynomial rs_polynomial_unknown(void);
+rs_polynomial rs_polynomial_of_term(const rs_term *term); /* that is not 0 */
 rs_polynomial rs_polynomial_add(const rs_polynomial *a, const rs_polynomial *b);
 rs_polynomial rs_polynomial_subtract(const rs_polynomial *a, const rs_polynomial *b);
 rs_polynomial rs_polynomial_multiply(const rs_polynomial *a, const rs_polynomial *b);

@@ -34,6 +34,35 @@ says out 'loop i \(its iterations are threads\): carries nothing'
 analyze near 'for (int i = 0; i < N; i++) x[i + 255] = x[i];'
 says out 'loop i: carries a value through x \(lines 1 and 1\)'
 
+# A flat subscript has rows that its loops are not seen to leave.
+flat() { # flat BODY CARRIED-BY-I CARRIED-BY-J
+    echo "void f(int n, int m, unsigned k, float *x) { $1 }" >flat.c
+    expect 0 "$restride" analyze flat.c
+    says out "loop i[^:]*: carries $2\$"
+    says out "loop j[^:]*: carries $3\$"
+}
+over='a value through x, perhaps .*'
+ij='for (int i = 0; i < n; i++) for (int j = 0; j'
+flat "$ij < n; j++) x[n * i + j] = 1;" nothing nothing
+flat "$ij < m; j++) x[n * i + j] = 1;" nothing nothing
+flat "$ij < 8; j++) x[n * i + j] = 1;" nothing nothing
+flat "$ij < n - 1; j++) x[n * i + j] = x[n * i + j + 1];" nothing 'a value through x .*'
+flat "$ij < n; j++) if (j + 1 < n) x[n * i + j] = x[n * i + j + 1];" nothing 'a value through x.*'
+flat "$ij < n; j += 2) x[n * i + j] = 1;" nothing nothing
+flat "$ij < n; j++) x[n * j + i] = 1;" nothing nothing
+flat "for (int i = 1; i < n; i++) for (int j = i; j < n; j++) x[n * i + j - i] = 1;" nothing nothing
+flat "$ij <= n; j++) x[n * i + j] = 1;" "$over" nothing
+flat "$ij < 2 * n; j++) x[n * i + j] = 1;" "$over" nothing
+flat "$ij < n; j++) x[n * i + 2 * j] = 1;" "$over" nothing
+flat "$ij < n; j++) x[n * i + j] = x[n * i + j + 1];" "$over" 'a value through x .*'
+flat "$ij < n; j++) x[n * i + j] = x[n * i + j - 1];" "$over" 'a value through x .*'
+flat "$ij < 2 * n; j++) x[n * j + i] = 1;" nothing nothing
+flat "for (int i = 0; i < 2 * n; i++) for (int j = 0; j < n; j++) x[n * j + i] = 1;" "$over" nothing
+flat "for (int i = 0; i < n; i++) for (int j = n; j >= 0; j--) x[n * i + j] = 1;" "$over" nothing
+flat "for (int l = 0; l < k; l++) for (int i = 0; i < m; i++) for (int j = 0; j <= n; j++) x[l * n * m + i * n + j] = 1;" "$over" nothing
+flat "for (int l = 0; l < k; l++) for (int i = 0; i <= m; i++) for (int j = 0; j < n; j++) x[l * n * m + i * n + j] = 1;" nothing nothing
+says out "loop l.*: carries $over"
+
 # What the walk does not follow exactly may carry anything: each nest touches only its own elements, but nobody says so.
 cat >strange.h <<'END'
 int plain_next(int n) { return n + 1; }
