@@ -296,18 +296,48 @@ static int component_number(const char *name)
     return -1;
 }
 
-/* Components of a vector: one has its place, several are taken for the whole vector. */
+/* The components of a vector of `count` that a name like lo, even, zw or s23 stands for, a bit for
+ * each; all when it says nothing. */
+static unsigned components_called(const char *name, int count)
+{
+    const unsigned all = (1U << count) - 1, half = (1U << (count + 1) / 2) - 1;
+    const bool digits = name[0] == 's' || name[0] == 'S';
+    unsigned found = 0;
+    if (strcmp(name, "lo") == 0 || strcmp(name, "hi") == 0)
+        return name[0] == 'l' ? half : all & ~half;
+    if (strcmp(name, "even") == 0 || strcmp(name, "odd") == 0)
+        return all & (name[0] == 'e' ? 0x5555U : 0xaaaaU);
+    for (const char *c = digits ? name + 1 : name; *c != '\0'; c++) {
+        const char one[] = {digits ? 's' : *c, digits ? *c : '\0', '\0'};
+        int number = component_number(one);
+        found |= number >= 0 ? 1U << number : all;
+    }
+    return found != 0 && (found & ~all) == 0 ? found : all;
+}
+
+/* Components of a vector: several are taken for all from the first to the last of them. */
 static void locate_component(rs_walk *walk, rs_location *place, const char *name, int base,
                              int node)
 {
-    int number = component_number(name);
-    if (place->address.width > 0)
-        return; /* one of several */
-    if (number >= 0)
-        place->address.member_offset +=
-            number * clang_Type_getSizeOf(rs_node_type(walk->tree, node));
-    else
-        place->address.width = clang_Type_getSizeOf(rs_node_type(walk->tree, base));
+    CXType vector = clang_getCanonicalType(rs_node_type(walk->tree, base));
+    int first = component_number(name), last = first, count = (int)clang_getNumElements(vector);
+    int64_t size = clang_Type_getSizeOf(rs_node_type(walk->tree, node));
+    if (place->address.width > 0) { /* some of several */
+        place->address.approximated = true;
+        return;
+    }
+    if (first < 0) {
+        const bool known = count > 0 && count <= 16;
+        unsigned found = known ? components_called(name, count) : 1;
+        first = __builtin_ctz(found);
+        last = known ? 31 - __builtin_clz(found) : 0;
+        size = clang_Type_getSizeOf(vector) / (known ? count : 1);
+        size = known && count == 3 ? clang_Type_getSizeOf(vector) / 4 : size;
+        place->address.width = (last + 1 - first) * size;
+        for (int i = first; i <= last; i++)
+            place->address.approximated = place->address.approximated || (found >> i & 1U) == 0;
+    }
+    place->address.member_offset += first * size;
 }
 
 /* A member of a variable; what shares its bytes with others is some part of the whole variable. */
