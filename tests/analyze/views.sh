@@ -68,9 +68,9 @@ nothing | __kernel void f(__global float *x) { for (int i = 0; i < 9; i++) vstor
 a value through x .* | __kernel void f(__global float *x) { for (int i = 0; i < 9; i++) { vstore4((float4)(0), i, x); x[4 * i + 7] = 3; } }
 a value through x .* | __kernel void f(__global float *x) { for (int i = 0; i < 9; i++) x[i] = vload4(0, x + i).y; }
 a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].hi = x[i + 1].zw; }
-a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].wzyx.x; }
-a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].wx = x[i + 1].xy; }
-a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].hi.y; }
+a value through x, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].wzyx.x; }
+a value through x, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].wx = x[i + 1].xy; }
+a value through x, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].hi.y; }
 a value through x .* | __kernel void f(__global rec *x) { for (int i = 0; i < 9; i++) { x[i].v.x = x[i + 1].v.y; x[i].v.yz = 1; } }
 nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].x; }
 nothing | __kernel void f(__global float16 *x) { for (int i = 0; i < 9; i++) x[i].sA = x[i + 1].sb; }
