@@ -124,9 +124,12 @@ int rs_access_transactions(const rs_accesses *accesses, const rs_access *access,
 {
     int64_t width = access->reference->width > 0 ? access->reference->width : 4;
     warp_shape shape = shape_of(accesses, access, device);
+    int64_t lanes = 1;
     *exact = true;
-    for (int d = 0; d < 3; d++)
+    for (int d = 0; d < 3 && lanes < device->warp; d++) { /* the others only move whole warps */
         *exact = *exact && (shape.known[d] || shape.extent[d] == 1);
+        lanes = shape.extent[d] < device->warp ? lanes * shape.extent[d] : device->warp;
+    }
     return bursts(&shape, width, start_of(accesses, access, device->burst), device);
 }
 

@@ -320,7 +320,7 @@ static void locate_component(rs_walk *walk, rs_location *place, const char *name
                              int node)
 {
     CXType vector = clang_getCanonicalType(rs_node_type(walk->tree, base));
-    int first = component_number(name), last = first, count = (int)clang_getNumElements(vector);
+    int first = component_number(name), count = (int)clang_getNumElements(vector);
     int64_t size = clang_Type_getSizeOf(rs_node_type(walk->tree, node));
     if (place->address.width > 0) { /* some of several */
         place->address.approximated = true;
@@ -330,7 +330,7 @@ static void locate_component(rs_walk *walk, rs_location *place, const char *name
         const bool known = count > 0 && count <= 16;
         unsigned found = known ? components_called(name, count) : 1;
         first = __builtin_ctz(found);
-        last = known ? 31 - __builtin_clz(found) : 0;
+        const int last = known ? 31 - __builtin_clz(found) : 0;
         size = clang_Type_getSizeOf(vector) / (known ? count : 1);
         size = known && count == 3 ? clang_Type_getSizeOf(vector) / 4 : size;
         place->address.width = (last + 1 - first) * size;

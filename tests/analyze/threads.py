@@ -92,6 +92,9 @@ for group, counts in GROUPS.items():
     texts = ("x[j * 64 + i]", "x[i * 64 + j]", "x[3 * i]", "o[j]", "o[n]", "x[j * n + i]", "o[j / 3]")
     kernel("groups of " + group, PLANE, {text: {"transactions": count} for text, count in zip(texts, counts)},
            before="__attribute__((reqd_work_group_size(%s)))" % group)
+for group, exact in {"32, 4, 1": True, "31, 4, 1": False}.items():
+    kernel("rows of an unknown length in groups of " + group, "x[get_global_id(1) * n + get_global_id(0)] = 1;",
+           {"x[get_global_id(1) * n + get_global_id(0)]": {"exact": exact}}, before="__attribute__((reqd_work_group_size(%s)))" % group)
 kernel("a term of the third dimension", "x[get_global_id(2) % 2] = 1;", {"x[get_global_id(2) % 2]": {"transactions": 2, "exact": False}},
        before="__attribute__((reqd_work_group_size(4, 4, 4)))")
 kernel("records in groups of 8 x 4", "int i = get_global_id(0) + 256 * get_global_id(1); a[i].x = a[i].y;",
