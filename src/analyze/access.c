@@ -465,7 +465,8 @@ restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const boo
     for (int i = 0; i < unit->reference_count; i++) {
         rs_access *access = &accesses->accesses[i];
         access->reference = &unit->references[i];
-        access->approximated = access->reference->approximated;
+        access->approximated =
+            access->reference->approximated || rs_reference_has_gaps(access->reference);
         add_thread_columns(access, unit);
         add_loop_columns(access, unit, threads, access->reference->loop);
         fill_matrix(access, unit);

@@ -255,7 +255,9 @@ static bool add_bytes(system_of *s, const rs_reference *a, const rs_reference *b
     if (a->approximated || b->approximated)
         return false; /* what an offset is that was not found may be no whole number of elements */
     rs_polynomial from_a = bytes_of(a), from_b = bytes_of(b);
-    return add_overlap(s, &from_a, a->width, &from_b, b->width) && !a->loose && !b->loose;
+    bool usable = add_overlap(s, &from_a, a->width, &from_b, b->width);
+    return usable && !a->loose && !b->loose && !rs_reference_has_gaps(a) &&
+           !rs_reference_has_gaps(b);
 }
 
 /* Whether the first subscripts are the same number in all iterations that are compared. */
@@ -394,12 +396,43 @@ static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b,
     return empty != isl_bool_true;
 }
 
+/* The parts of one size that a reference's bytes have: components, or all of them as one. */
+static int count_pieces(const rs_reference *r)
+{
+    int count = 1;
+    while (r->components >> count != 0)
+        count++;
+    return count;
+}
+
+static bool has_piece(const rs_reference *r, int i)
+{
+    return i == 0 || (r->components >> i & 1U) != 0;
+}
+
+/* Whether it has one of `size` bytes of an element. */
+static bool touches(const rs_reference *r, int64_t offset, int64_t size)
+{
+    const int pieces = count_pieces(r);
+    const int64_t piece = r->width / pieces;
+    for (int i = 0; i < pieces; i++) {
+        const int64_t begin = r->member_offset + i * piece;
+        if (has_piece(r, i) && begin < offset + size && offset < begin + piece)
+            return true;
+    }
+    return false;
+}
+
 static bool overlap(const rs_reference *a, const rs_reference *b)
 {
     if (a->member == NULL || b->member == NULL || a->width == 0 || b->width == 0)
         return true;
-    return a->member_offset < b->member_offset + b->width &&
-           b->member_offset < a->member_offset + a->width;
+    int pieces = count_pieces(a);
+    for (int i = 0; i < pieces; i++)
+        if (has_piece(a, i) &&
+            touches(b, a->member_offset + i * (a->width / pieces), a->width / pieces))
+            return true;
+    return false;
 }
 
 /* "x[e] op= ..." gathers into the same element: an order that may be changed. */

@@ -310,7 +310,7 @@ static bool same_object(const rs_value *a, const rs_value *b)
 {
     if (a->array != b->array || a->count != b->count || strcmp(a->member, b->member) != 0 ||
         memcmp(a->strides, b->strides, sizeof a->strides) != 0 || a->path != b->path ||
-        a->pointers != b->pointers || a->width != b->width)
+        a->pointers != b->pointers || a->width != b->width || a->components != b->components)
         return false;
     for (int i = 0; i + 1 < a->count; i++)
         if (!rs_polynomial_equal(&a->subscripts[i], &b->subscripts[i]))

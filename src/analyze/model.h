@@ -66,6 +66,7 @@ typedef struct {
     bool loads_pointer;                  /* what is read is a pointer, which is followed */
     char *member;                 /* "x" or "pos.x" of an element that is a record, or NULL */
     int64_t member_offset, width; /* bytes in the element that are touched */
+    unsigned components;          /* of a vector: those of the bytes, a bit each; 0: all */
     int loop;                     /* the innermost loop around it; -1 */
     int order;                    /* of execution in one iteration */
     int partner;                  /* 1 + the other reference of "x[e] = x[e] + ..."; 0 for none */
@@ -78,6 +79,12 @@ typedef struct {
     bool anywhere;                /* it may lie in another array than this one */
     char *text;
 } rs_reference;
+
+/* Whether it leaves some of its bytes alone: those of components that lie between others. */
+static inline bool rs_reference_has_gaps(const rs_reference *r)
+{
+    return (r->components & (r->components + 1)) != 0;
+}
 
 typedef struct {
     char *name; /* of the kernel or function */

@@ -1,9 +1,9 @@
 /* Where expressions are stored: variables, and elements of arrays. */
+#include "analyze/components.h"
 #include "analyze/walk.h"
 #include "source/query.h"
 #include "source/words.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,61 +283,34 @@ static rs_location locate_member_of(rs_walk *walk, const rs_value *record, CXCur
     return place;
 }
 
-/* The number of a single component of a vector, x, y, z, w or s0 to sf; -1 for several. */
-static int component_number(const char *name)
+static int first_component(const rs_components *components)
 {
-    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
-    const char *found = NULL;
-    if (strlen(name) == 1 && (found = strchr(letters, name[0])) != NULL)
-        return (int)(found - letters);
-    if (strlen(name) == 2 && (name[0] == 's' || name[0] == 'S') &&
-        (found = strchr(digits, tolower((unsigned char)name[1]))) != NULL)
-        return (int)(found - digits);
-    return -1;
+    int first = components->numbers[0];
+    for (int i = 1; i < components->count; i++)
+        first = components->numbers[i] < first ? components->numbers[i] : first;
+    return first;
 }
 
-/* The components of a vector of `count` that a name like lo, even, zw or s23 stands for, a bit for
- * each; all when it says nothing. */
-static unsigned components_called(const char *name, int count)
+/* Some components of a vector of which `place` is all, or those that the node below names. */
+static void locate_components(rs_walk *walk, rs_location *place, int node)
 {
-    const unsigned all = (1U << count) - 1, half = (1U << (count + 1) / 2) - 1;
-    const bool digits = name[0] == 's' || name[0] == 'S';
-    unsigned found = 0;
-    if (strcmp(name, "lo") == 0 || strcmp(name, "hi") == 0)
-        return name[0] == 'l' ? half : all & ~half;
-    if (strcmp(name, "even") == 0 || strcmp(name, "odd") == 0)
-        return all & (name[0] == 'e' ? 0x5555U : 0xaaaaU);
-    for (const char *c = digits ? name + 1 : name; *c != '\0'; c++) {
-        const char one[] = {digits ? 's' : *c, digits ? *c : '\0', '\0'};
-        int number = component_number(one);
-        found |= number >= 0 ? 1U << number : all;
-    }
-    return found != 0 && (found & ~all) == 0 ? found : all;
-}
-
-/* Components of a vector: several are taken for all from the first to the last of them. */
-static void locate_component(rs_walk *walk, rs_location *place, const char *name, int base,
-                             int node)
-{
-    CXType vector = clang_getCanonicalType(rs_node_type(walk->tree, base));
-    int first = component_number(name), count = (int)clang_getNumElements(vector);
-    int64_t size = clang_Type_getSizeOf(rs_node_type(walk->tree, node));
-    if (place->address.width > 0) { /* some of several */
-        place->address.approximated = true;
+    rs_value *address = &place->address;
+    rs_components named, before;
+    int below = rs_node_inner(walk->tree, rs_node_child(walk->tree, node, 0));
+    if (!rs_components_read(walk->tree, node, &named)) {
+        address->approximated = true;
         return;
     }
-    if (first < 0) {
-        const bool known = count > 0 && count <= 16;
-        unsigned found = known ? components_called(name, count) : 1;
-        first = __builtin_ctz(found);
-        const int last = known ? 31 - __builtin_clz(found) : 0;
-        size = clang_Type_getSizeOf(vector) / (known ? count : 1);
-        size = known && count == 3 ? clang_Type_getSizeOf(vector) / 4 : size;
-        place->address.width = (last + 1 - first) * size;
-        for (int i = first; i <= last; i++)
-            place->address.approximated = place->address.approximated || (found >> i & 1U) == 0;
+    if (address->width > 0 && rs_components_read(walk->tree, below, &before))
+        address->member_offset -= first_component(&before) * before.size;
+    int first = first_component(&named), last = first;
+    address->components = 0;
+    for (int i = 0; i < named.count; i++) {
+        last = named.numbers[i] > last ? named.numbers[i] : last;
+        address->components |= 1U << (named.numbers[i] - first);
     }
-    place->address.member_offset += first * size;
+    address->member_offset += first * named.size;
+    address->width = (last + 1 - first) * named.size;
 }
 
 /* A member of a variable; what shares its bytes with others is some part of the whole variable. */
@@ -347,7 +320,7 @@ static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const 
     int64_t offset = 0;
     rs_location place = rs_place_variable(key);
     if (clang_getCursorKind(field) != CXCursor_FieldDecl) {
-        int number = component_number(name);
+        int number = rs_component_number(name);
         place.part = number < 0;
         snprintf(component, sizeof component, "s%d", number);
         name = component;
@@ -391,13 +364,8 @@ static rs_location locate_any_member(rs_walk *walk, int node)
         return locate_own_member(walk, field, name);
     if (base < 0)
         return rs_place_none(walk);
-    if (!copy_name(name, tree->nodes[node].cursor)) {
-        /* A component of a vector: the name is what stands at the end. */
-        size_t end = tree->nodes[node].end, begin = end;
-        while (begin > tree->nodes[base].end && isalnum((unsigned char)tree->text[begin - 1]))
-            begin--;
-        snprintf(name, sizeof name, "%.*s", (int)(end - begin), tree->text + begin);
-    }
+    if (!copy_name(name, tree->nodes[node].cursor))
+        rs_components_name(tree, node, base, name, sizeof name);
     int inner = rs_node_inner(tree, base);
     rs_value value = rs_value_unknown(0, false);
     if (inner >= 0 && tree->nodes[inner].kind == CXCursor_DeclRefExpr) {
@@ -409,21 +377,22 @@ static rs_location locate_any_member(rs_walk *walk, int node)
             return place;
         }
     }
+    rs_location record;
     if (rs_node_is_pointer(tree, base)) {
         rs_value address = rs_walk_evaluate(walk, base);
         if (address.kind != RS_VALUE_ADDRESS && address.kind != RS_VALUE_POINTER &&
             rs_walk_is_pointer(walk, base))
             address = rs_place_lost(walk, base).address;
-        return member_behind(walk, &address, field, name);
+        record = member_behind(walk, &address, field, name);
+    } else {
+        record = rs_walk_locate(walk, base);
+        if (record.kind == RS_PLACE_VARIABLE && !record.part)
+            return at_member(walk, record.key, field, name);
+        if (record.kind == RS_PLACE_MEMORY)
+            record = locate_member_of(walk, &record.address, field, name);
     }
-    rs_location record = rs_walk_locate(walk, base);
-    if (record.kind == RS_PLACE_VARIABLE && !record.part)
-        return at_member(walk, record.key, field, name);
-    if (record.kind == RS_PLACE_MEMORY) {
-        record = locate_member_of(walk, &record.address, field, name);
-        if (clang_getCursorKind(field) != CXCursor_FieldDecl)
-            locate_component(walk, &record, name, inner, node);
-    }
+    if (record.kind == RS_PLACE_MEMORY && clang_getCursorKind(field) != CXCursor_FieldDecl)
+        locate_components(walk, &record, node);
     return record;
 }
 
@@ -541,7 +510,8 @@ bool rs_walk_is_component(const rs_walk *walk, int node)
     size_t at = tree->nodes[child].end;
     while (at < tree->nodes[node].end && (tree->text[at] == ' ' || tree->text[at] == '\n'))
         at++;
-    return at < tree->nodes[node].end && tree->text[at] == '.';
+    return at < tree->nodes[node].end &&
+           (tree->text[at] == '.' || strncmp(tree->text + at, "->", 2) == 0);
 }
 
 rs_location rs_walk_locate(rs_walk *walk, int node)

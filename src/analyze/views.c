@@ -41,6 +41,7 @@ void rs_value_follow(rs_value *address, CXType type)
     address->member[0] = '\0';
     address->member_offset = 0;
     address->width = 0;
+    address->components = 0;
     address->loose = false;
     rs_value_decay(address, type);
 }
@@ -129,6 +130,7 @@ static rs_value convert(rs_walk *walk, const rs_value *address, CXType type)
     result.member[0] = '\0';
     result.member_offset = 0;
     result.width = 0;
+    result.components = 0;
     result.loose = false;
     rs_value_decay(&result, type);
     result.subscripts[result.count - 1] = moved;

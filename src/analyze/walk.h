@@ -38,6 +38,7 @@ typedef struct {
     int64_t strides[RS_SUBSCRIPT_LIMIT]; /* bytes that each of them moves by; 0: not known */
     char member[RS_MEMBER_ROOM];
     int64_t member_offset, width; /* of a vector of which components are named; else width 0 */
+    unsigned components;          /* those of `width` bytes that are named, a bit each; 0: all */
     CXType seen;                  /* the pointer's type as it stands in the source */
     int path;     /* leading subscripts that say which pointer was loaded; the others start there */
     int pointers; /* that were loaded on the way */

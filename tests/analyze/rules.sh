@@ -63,7 +63,7 @@ flat "for (int l = 0; l < k; l++) for (int i = 0; i < m; i++) for (int j = 0; j 
 flat "for (int l = 0; l < k; l++) for (int i = 0; i <= m; i++) for (int j = 0; j < n; j++) x[l * n * m + i * n + j] = 1;" nothing nothing
 says out "loop l.*: carries $over"
 
-# Components of vectors: those that lie together are compared as they are, others perhaps.
+# Components of vectors are compared one by one.
 components() { # components BODY CARRIED
     echo "kernel void k(global float4 *x) { for (int i = 0; i < 10; i++) { $1 } }" >components.cl
     expect 0 "$restride" analyze components.cl
@@ -72,8 +72,9 @@ components() { # components BODY CARRIED
 components 'x[i + 1].xy = 1; x[i].zw = 2;' nothing
 components 'x[i + 1].hi = x[i].lo;' nothing
 components 'x[i + 1].xy = x[i].yz;' 'a value through x \(.*'
-components 'x[i + 1].wx = x[i].yz;' "$over"
-components 'x[i + 1].even = x[i].odd;' "$over"
+components 'x[i + 1].wx = x[i].yz;' nothing
+components 'x[i + 1].even = x[i].odd;' nothing
+components 'x[i + 1].even = x[i].xy;' 'a value through x \(.*'
 
 # What the walk does not follow exactly may carry anything: each nest touches only its own elements, but nobody says so.
 cat >strange.h <<'END'

@@ -230,7 +230,7 @@ kernel("components", "int2 p = (int2)(get_global_id(0), get_global_id(1)), q = p
 kernel("several components", "int i = get_global_id(0); x[i].s01 = 1; x[i].lo = 0; x[i].S9A = 1; x[i].hi = 0; x[i].even = 0; x[i].s70 = 1; d[i].zw = 0; t[i].yz = 1; x[i].lo.x = 1;",
        {"x[i].s01": {"transactions": 32, "width": 8}, "x[i].lo": {"transactions": 32, "width": 32}, "x[i].S9A": {"transactions": 32, "width": 8},
         "x[i].hi": {"transactions": 32, "width": 32}, "x[i].even": {"transactions": 64, "width": 60}, "x[i].s70": {"transactions": 32, "width": 32},
-        "d[i].zw": {"transactions": 32, "width": 16}, "t[i].yz": {"transactions": 16, "width": 8}, "x[i].lo.x": {"width": 32}},
+        "d[i].zw": {"transactions": 32, "width": 16}, "t[i].yz": {"transactions": 16, "width": 8}, "x[i].lo.x": {"width": 4, "approximated": False}},
        parameters="global float16 *x, global double4 *d, global float3 *t")
 kernel("products of 24 bits", "o[mul24((int)get_global_id(0), 2)] = x[mad24((int)get_global_id(0), 4, 1)];",
        {"o[mul24((int)get_global_id(0), 2)]": {"transactions": 8, "exact": True},

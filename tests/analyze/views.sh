@@ -68,11 +68,20 @@ nothing | __kernel void f(__global float *x) { for (int i = 0; i < 9; i++) vstor
 a value through x .* | __kernel void f(__global float *x) { for (int i = 0; i < 9; i++) { vstore4((float4)(0), i, x); x[4 * i + 7] = 3; } }
 a value through x .* | __kernel void f(__global float *x) { for (int i = 0; i < 9; i++) x[i] = vload4(0, x + i).y; }
 a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].hi = x[i + 1].zw; }
-a value through x, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].wzyx.x; }
-a value through x, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].wx = x[i + 1].xy; }
-a value through x, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].hi.y; }
+a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].wzyx.x; }
+a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].wx = x[i + 1].xy; }
+a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].hi.y; }
 a value through x .* | __kernel void f(__global rec *x) { for (int i = 0; i < 9; i++) { x[i].v.x = x[i + 1].v.y; x[i].v.yz = 1; } }
 nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].x; }
+nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].hi.x; }
+nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].hi.yx = x[i + 1].lo.yx; }
+nothing | __kernel void f(__global float8 *x) { for (int i = 0; i < 9; i++) x[i].odd.even = x[i + 1].s02; }
+a value through x .* | __kernel void f(__global float8 *x) { for (int i = 0; i < 9; i++) x[i].odd.even = x[i + 1].s05; }
+a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = (x + i + 1)->w; }
+nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = (x + i + 1)->xyz.y; }
+nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = ((__global float2 *)x)[2 * i + 2].x; }
+a value through .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = ((__global float2 *)x)[2 * i + 3].y; }
+a value through .*, perhaps .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].xz = ((__global float2 *)x)[2 * i + 2].y; }
 nothing | __kernel void f(__global float16 *x) { for (int i = 0; i < 9; i++) x[i].sA = x[i + 1].sb; }
 a value through x .* | __kernel void f(__global float16 *x) { for (int i = 0; i < 9; i++) x[i].sa = x[i + 1].sA; }
 a value through .* | __kernel void f(__global float *x) { __global float4 *v = (__global float4 *)x; for (int i = 0; i < 9; i++) x[4 * i + 7] = v[i].w; }
