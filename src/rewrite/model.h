@@ -216,8 +216,9 @@ typedef struct {
     const rs_flat *flat;
     const rs_annotations *annotations;
     int address_bits;
-    bool soa;  /* arrays in SoA may be transformed */
-    bool full; /* kernels may get a copy for arrays whose tiles are all full */
+    bool soa;          /* arrays in SoA may be transformed */
+    bool full;         /* kernels may get a copy for arrays whose tiles are all full */
+    bool lacks_static; /* OpenCL C before 1.2 has no functions that are static */
     rs_structure *structures;
     int structure_count;
     rs_argument *arguments;

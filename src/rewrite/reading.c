@@ -279,6 +279,7 @@ static bool forgive_cuda(const rs_tree *tree, size_t offset)
 static restride_status parse(rs_rewriting *r)
 {
     const json_t *bits = json_object_get(r->request, "address_bits");
+    r->model.lacks_static = !is_cuda(r) && rs_options_are_before_static(&r->options);
     restride_status status =
         is_cuda(r) ? rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size)
                    : rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,

@@ -201,7 +201,7 @@ static void write_copy(const rs_writer *source, int number, bool whole)
     size_t name = rs_cursor_offset(function->cursor), start = rs_declaration_start(model, name);
     size_t end = rs_parameters_end(tree, function->node), body = tree->nodes[function->body].begin;
     rs_numbered_start_line(out, start);
-    if (!is_static(tree, start, body))
+    if (!model->lacks_static && !is_static(tree, start, body))
         rs_text_add_string(&out->text, "static ");
     rs_numbered_add(out, start, name, false);
     rs_write_instance_name(model, &out->text, number);
@@ -218,6 +218,25 @@ static void write_copy(const rs_writer *source, int number, bool whole)
         rs_text_add_string(&out->text, ";");
 }
 
+/* Takes "static inline" from the generated functions behind `begin`. They are all of one program,
+ * and "inline" alone would leave it to another one to define them. */
+static void make_functions_plain(rs_text *text, size_t begin)
+{
+    static const char words[] = "static inline ";
+    if (text->failed)
+        return;
+    char *to = text->data + begin;
+    for (const char *from = to; *from != '\0';) {
+        const char *found = strstr(from, words);
+        const size_t length = found != NULL ? (size_t)(found - from) : strlen(from);
+        memmove(to, from, length);
+        to += length;
+        from += length + (found != NULL ? sizeof words - 1 : 0);
+    }
+    *to = '\0';
+    text->size = (size_t)(to - text->data);
+}
+
 static restride_status write_insertion(const rs_writer *w, const insertion *i)
 {
     const rs_model *model = w->model;
@@ -229,6 +248,7 @@ static restride_status write_insertion(const rs_writer *w, const insertion *i)
     }
     if (out->text.size > 0 && out->text.data[out->text.size - 1] != '\n')
         rs_text_add_string(&out->text, "\n");
+    const size_t begin = out->text.size;
     if (i->kind == ACCESSOR)
         status = rs_render_accessor(model, i->number, &out->text);
     else if (i->kind == COPIER)
@@ -237,6 +257,8 @@ static restride_status write_insertion(const rs_writer *w, const insertion *i)
         write_kernel_copy(w, i->number);
     else
         write_copy(w, i->number, i->kind == COPY);
+    if (model->lacks_static && (i->kind == ACCESSOR || i->kind == COPIER))
+        make_functions_plain(&out->text, begin);
     rs_numbered_start_line(out, i->position);
     return status;
 }

@@ -56,6 +56,15 @@ static bool is_known_standard(const char *name)
     return false;
 }
 
+bool rs_options_are_before_static(const rs_options *options)
+{
+    static const char *const old[] = {"CL", "CL1.0", "CL1.1"};
+    for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
+        if (strcasecmp(options->standard, old[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool is_refused(const char *word)
 {
     if (starts_with(word, standard_option))

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct {
@@ -21,6 +22,9 @@ typedef struct {
 /* Splits at white space; "..." and '...' group, a backslash keeps the next character. */
 restride_status rs_options_parse(rs_options *options, const char *text);
 void rs_options_free(rs_options *options);
+
+/* Whether they ask for an OpenCL C that has no word "static" for functions: 1.0 and 1.1. */
+bool rs_options_are_before_static(const rs_options *options);
 
 /* Writes `count` words of a command line as one text that rs_options_parse() splits into the same
  * words again, and behind them, as compilers do, the folder of `file` for what it includes. */
