@@ -308,9 +308,10 @@ static void explain_squares(const rs_choice *choice, const rs_problem *problem, 
     bool by_rows = m->rows >= m->cols;
     const cut c = make_cut(problem, by_rows, by_rows ? m->cols : m->rows);
     snprintf(why, size,
-             "%zu squares of %zu x %zu are transposed in place, so super-elements have %zu bytes "
+             "%zu square%s of %zu x %zu %s transposed in place, so super-elements have %zu bytes "
              "and the blocks no bound; %zu %s stay over.",
-             c.blocks, c.part, c.part, c.part * m->unit, c.rest, by_rows ? "rows" : "columns");
+             c.blocks, c.blocks == 1 ? "" : "s", c.part, c.part, c.blocks == 1 ? "is" : "are",
+             c.part * m->unit, c.rest, by_rows ? "rows" : "columns");
 }
 
 /* ---- both sides cut: 3-stage and 4-stage methods ---- */
