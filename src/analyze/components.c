@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_ROOM = 64, PADDED_COUNT = 3 };
+enum { NAME_ROOM = 64, PADDED_COUNT = 3, LETTERS = 4 };
 
 int rs_component_number(const char *name)
 {
-    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
+    static const char letters[] = "xyzwrgba", digits[] = "0123456789abcdef";
     const char *found = NULL;
     if (strlen(name) == 1 && (found = strchr(letters, name[0])) != NULL)
-        return (int)(found - letters);
+        return (int)(found - letters) % LETTERS;
     if (strlen(name) == 2 && (name[0] == 's' || name[0] == 'S') &&
         (found = strchr(digits, tolower((unsigned char)name[1]))) != NULL)
         return (int)(found - digits);
@@ -101,8 +101,13 @@ bool rs_components_read(const rs_tree *tree, int node, rs_components *named)
     named->size = clang_Type_getSizeOf(vector) / (count == PADDED_COUNT ? count + 1 : count);
     for (int i = 0; i < count; i++)
         named->numbers[i] = i;
-    if (is_named(tree, inner, node) && !rs_components_read(tree, inner, named))
-        return false;
+    const rs_components all = *named;
+    if (is_named(tree, inner, node))
+        rs_components_read(tree, inner, named);
     rs_components_name(tree, node, base, name, sizeof name);
-    return pick(named, name);
+    if (named->guessed || !pick(named, name)) {
+        *named = all;
+        named->guessed = true;
+    }
+    return true;
 }

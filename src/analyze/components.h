@@ -17,9 +17,10 @@ typedef struct {
     int count;
     int numbers[RS_COMPONENT_LIMIT];
     int64_t size; /* bytes of one */
+    bool guessed; /* the name says nothing here, so these are all */
 } rs_components;
 
-/* The number of a single component, x, y, z, w or s0 to sf; -1 for several. */
+/* The number of a single component, x, y, z, w, r, g, b, a or s0 to sf; -1 for several. */
 int rs_component_number(const char *name);
 
 /* What stands behind the last point or arrow of a member access, whose base is at `base`. */

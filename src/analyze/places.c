@@ -291,20 +291,24 @@ static int first_component(const rs_components *components)
     return first;
 }
 
-/* Some components of a vector of which `place` is all, or those that the node below names. */
-static void locate_components(rs_walk *walk, rs_location *place, int node)
+/* Some components of a vector of which `place` is all, or those that the node below names. What is
+ * no vector's has a type that is not known here: as if all had members of one size. */
+static void locate_components(rs_walk *walk, rs_location *place, const char *name, int node)
 {
     rs_value *address = &place->address;
     rs_components named, before;
     int below = rs_node_inner(walk->tree, rs_node_child(walk->tree, node, 0));
     if (!rs_components_read(walk->tree, node, &named)) {
-        address->approximated = true;
+        int64_t size = clang_Type_getSizeOf(rs_node_type(walk->tree, node));
+        int number = rs_component_number(name);
+        address->member_offset += number > 0 && size > 0 ? number * size : 0;
         return;
     }
     if (address->width > 0 && rs_components_read(walk->tree, below, &before))
         address->member_offset -= first_component(&before) * before.size;
     int first = first_component(&named), last = first;
     address->components = 0;
+    address->approximated = address->approximated || named.guessed;
     for (int i = 0; i < named.count; i++) {
         last = named.numbers[i] > last ? named.numbers[i] : last;
         address->components |= 1U << (named.numbers[i] - first);
@@ -392,7 +396,7 @@ static rs_location locate_any_member(rs_walk *walk, int node)
             record = locate_member_of(walk, &record.address, field, name);
     }
     if (record.kind == RS_PLACE_MEMORY && clang_getCursorKind(field) != CXCursor_FieldDecl)
-        locate_components(walk, &record, node);
+        locate_components(walk, &record, name, node);
     return record;
 }
 

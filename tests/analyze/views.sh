@@ -74,6 +74,8 @@ a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i <
 a value through x .* | __kernel void f(__global rec *x) { for (int i = 0; i < 9; i++) { x[i].v.x = x[i + 1].v.y; x[i].v.yz = 1; } }
 nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].x; }
 nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].w = x[i + 1].hi.x; }
+nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].a = x[i + 1].rgb.z; }
+a value through x .* | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].g = x[i + 1].y; }
 nothing | __kernel void f(__global float4 *x) { for (int i = 0; i < 9; i++) x[i].hi.yx = x[i + 1].lo.yx; }
 nothing | __kernel void f(__global float8 *x) { for (int i = 0; i < 9; i++) x[i].odd.even = x[i + 1].s02; }
 a value through x .* | __kernel void f(__global float8 *x) { for (int i = 0; i < 9; i++) x[i].odd.even = x[i + 1].s05; }
