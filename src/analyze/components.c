@@ -101,9 +101,9 @@ bool rs_components_read(const rs_tree *tree, int node, rs_components *named)
     named->size = clang_Type_getSizeOf(vector) / (count == PADDED_COUNT ? count + 1 : count);
     for (int i = 0; i < count; i++)
         named->numbers[i] = i;
-    const rs_components all = *named;
     if (is_named(tree, inner, node))
         rs_components_read(tree, inner, named);
+    const rs_components all = *named; /* of what is picked from */
     rs_components_name(tree, node, base, name, sizeof name);
     if (named->guessed || !pick(named, name)) {
         *named = all;

@@ -27,7 +27,7 @@ int rs_component_number(const char *name);
 void rs_components_name(const rs_tree *tree, int node, int base, char *name, size_t room);
 
 /* Those that the member access at `node` names of the vector at its bottom; false when it is none
- * of a vector's, or they are not known. */
+ * of a vector's. */
 bool rs_components_read(const rs_tree *tree, int node, rs_components *named);
 
 #endif

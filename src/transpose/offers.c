@@ -76,8 +76,7 @@ static void offer_remainders(const rs_method *method, const rs_problem *problem,
 {
     size_t step = 1;
     for (size_t part = 2; part <= most; part += step) {
-        if (stages_of(c, part, true) < offers->beaten)
-            offer_part(method, offers, c, part, true);
+        offer_part(method, offers, c, part, true);
         if (part == most) /* the next step may go round */
             break;
         if (part >= DENSE_PARTS)
