@@ -17,7 +17,7 @@ check-long: packages
 # The hardware of the data layout transformer, all shapes; installs Verilator and Yosys.
 check-hw: packages
 	tools/install-packages.sh --hardware
-	hw/check.sh all
+	lab/hw/check.sh all
 
 build: packages
 	cmake -S . -B $(BUILD) -DRESTRIDE_WERROR=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)

@@ -1,6 +1,6 @@
 /*
  * restride bench patterns: the tables of Jang 2011 (section 5) beside what the analysis says of the
- * same programs in bench/kernels, which are built into this program.
+ * same programs in lab/kernels, which are built into this program.
  */
 #include "analyze/analyze.h"
 #include "base/json.h"

@@ -32,7 +32,7 @@ int rs_bench_figures(int argc, char **argv);
 /* Layouts of structured grids over their sizes, on a device. */
 int rs_bench_grids(int argc, char **argv);
 
-/* The applications of bench/apps under each layout; only built with OpenCL. */
+/* The applications of lab/apps under each layout; only built with OpenCL. */
 int rs_bench_apps(int argc, char **argv);
 
 /* The speed of the model behind restride sim; only built with configuration files. */

@@ -1,5 +1,5 @@
 /*
- * restride bench apps: the applications of bench/apps in arrays of structures, in layouts written
+ * restride bench apps: the applications of lab/apps in arrays of structures, in layouts written
  * by hand, and as they are under `restride run`, with the conversions counted (Sung thesis, section
  * 5.6, figures 5.2 to 5.6 and tables 5.1 and 5.3).
  */

@@ -1,7 +1,7 @@
 /*
  * restride bench grids: figures 6.6 to 6.14 of Sung's thesis, layouts of structured grids over
  * their sizes. The kernels are in engine/kernels/grids.cl. The discovered layouts are those
- * that restride analyze finds in bench/kernels/grids.cl with --burst 128 --steering 0, for a device
+ * that restride analyze finds in lab/kernels/grids.cl with --burst 128 --steering 0, for a device
  * whose addresses are hashed; those for eight steering bits with --steering 8 --active 2112.
  */
 #include "base/arithmetic.h"

@@ -20,7 +20,7 @@ static const char usage[] =
     "each\n"
     "structure go to C in each cycle, and D gives C's tiles to the memory. This prints the cycles "
     "of\n"
-    "each stage and of a whole array, from a model that the hardware in hw/ is compared with.\n"
+    "each stage and of a whole array, from a model that the hardware in lab/hw/ is compared with.\n"
     "\n"
     "  --tile W         structures of a chunk, elements of a tile (default: 32)\n"
     "  --fields K       elements of a structure (default: 20)\n"

@@ -10,8 +10,8 @@
  *     D   gives the tile to the memory, a bus word a cycle
  *
  * and backwards through the same in the other order. All four work at once, on different chunks and
- * tiles. This model has the same registers as hw/transformer_forward.v and _backward.v but counts
- * instead of bits; the test bench in hw/ compares them word by word and cycle by cycle.
+ * tiles. This model has the same registers as lab/hw/transformer_forward.v and _backward.v but
+ * counts instead of bits; the test bench in lab/hw/ compares them word by word and cycle by cycle.
  */
 #ifndef RS_SIM_TRANSFORMER_H
 #define RS_SIM_TRANSFORMER_H

@@ -137,7 +137,7 @@ static bool access_rows(size_t warp, size_t n, step *made)
     return true;
 }
 
-/* Instructions are those of the PTX that nvcc 13.0 makes of bench/kernels/tseng.cu. */
+/* Instructions are those of the PTX that nvcc 13.0 makes of lab/kernels/tseng.cu. */
 static const kernel_shape kernels[RS_TSENG_KERNELS] = {
     [RS_TSENG_BLACK_SCHOLES] = {.name = "Black-Scholes",
                                 .warps = OPTION_WARPS,

@@ -3,7 +3,7 @@
 # the layout of a grid (Sung 2013, listing 6.1 and section 6.3.2).
 restride=$1
 source "$(dirname "$0")/../cli/expect.sh"
-kernels=$(cd "$(dirname "$0")/../../bench/kernels" && pwd)
+kernels=$(cd "$(dirname "$0")/../../lab/kernels" && pwd)
 cd "$work"
 
 # analyze NAME BODY: the loop nest BODY over arrays X and Y.

@@ -1,5 +1,5 @@
 /*
- * The hand-derived table of access matrices (table.txt) against the analysis of bench/kernels:
+ * The hand-derived table of access matrices (table.txt) against the analysis of lab/kernels:
  * every line must be found, and every reference must be in the table.
  */
 #include "analyze/analyze.h"

@@ -3,7 +3,7 @@
 restride=$1
 emulated=$2
 source "$(dirname "$0")/expect.sh"
-round=$(realpath "$(dirname "$0")/../../tools/gpu_round.sh")
+round=$(realpath "$(dirname "$0")/../../lab/tools/gpu_round.sh")
 cd "$work" || exit 1
 
 # a_device ENGINE: whether this build and this machine have one.

@@ -66,7 +66,7 @@ def check_links(document, text):
 
 
 def check_files(document, text):
-    for path in re.findall(r"`((?:src|tests|tools|docs|bench|examples|fuzz|hw|include|cmake)/[\w./-]+\.\w+)`", text):
+    for path in re.findall(r"`((?:src|tests|tools|docs|lab|examples|fuzz|include|cmake)/[\w./-]+\.\w+)`", text):
         check("NAME" in path or os.path.exists(os.path.join(source, path)), document, f"there is no {path}")
 
 

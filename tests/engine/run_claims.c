@@ -1,6 +1,6 @@
 /*
  * 010! by PTTWAC with its flags in every layout of the thesis (equations 4.4 to 4.6), every element
- * verified on the host: what a profiler counts (tools/gpu_counters.sh), and how fast it is.
+ * verified on the host: what a profiler counts (lab/tools/gpu_counters.sh), and how fast it is.
  *
  *     run_claims opencl|cuda [--runs N] COUNTxROWSxCOLS...       tiles of 4-byte elements
  *

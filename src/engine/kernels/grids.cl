@@ -1,7 +1,7 @@
 /*
  * The structured-grid programs of Sung's thesis (2013, section 6.4) for `restride bench grids`: LBM
  * (D3Q19, collide and push), Heat (3D Jacobi) and CFD (red-black Gauss-Seidel on four fields).
- * bench/kernels/grids.cl has the same kernels as their grids would be declared in C99.
+ * lab/kernels/grids.cl has the same kernels as their grids would be declared in C99.
  *
  * A group is a row of the grid, a work-item a cell: x is its number in the group, y and z are the
  * group's. The host defines FIELDS and the layout: FIELDS_FIRST for SoA, else the tiles TILE_Z,

@@ -5,7 +5,7 @@
 set -euo pipefail
 out=${1:?a folder for the results}
 shift
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 restride=${BUILD:-build}/bin/restride
 mkdir -p "$out"
 for engine in "${@:-cuda}"; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# hw/check.sh [all]: builds the hardware with Verilator, compares it with the cycle model in src/sim, and synthesises it with
+# lab/hw/check.sh [all]: builds the hardware with Verilator, compares it with the cycle model in src/sim, and synthesises it with
 # Yosys, which must find no latch and warn of nothing. Without `all`, only the smaller shapes. Ends with status 77 where
 # one of the tools is missing.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 for tool in verilator yosys; do
     if ! command -v $tool >/dev/null; then
         echo "skipped: $tool is not installed (make check-hw installs it)"
@@ -20,7 +20,7 @@ objects=("$work"/transformer.o "$work"/status.o "$work"/arithmetic.o)
 
 # build NAME MODULE BENCH DEFINITIONS... -- PARAMETERS...: a test bench, which is then run.
 build() {
-    local name=$1 module=$2 bench=$3 flags="-I$PWD/src -I$PWD/include -I$PWD/hw" parameters=()
+    local name=$1 module=$2 bench=$3 flags="-I$PWD/src -I$PWD/include -I$PWD/lab/hw" parameters=()
     shift 3
     while [ "$1" != -- ]; do
         flags="$flags -D$1"
@@ -31,8 +31,8 @@ build() {
         parameters+=("-G$parameter")
         flags="$flags -D$parameter"
     done
-    verilator --cc --exe --build -Wall -Ihw --Mdir "$work/$name" "${parameters[@]}" --top-module "$module" \
-        -CFLAGS "$flags" "hw/$module.v" "$PWD/hw/$bench.cpp" "${objects[@]}" >"$work/$name.log" 2>&1 ||
+    verilator --cc --exe --build -Wall -Ilab/hw --Mdir "$work/$name" "${parameters[@]}" --top-module "$module" \
+        -CFLAGS "$flags" "lab/hw/$module.v" "$PWD/lab/hw/$bench.cpp" "${objects[@]}" >"$work/$name.log" 2>&1 ||
         { cat "$work/$name.log"; exit 1; }
     "$work/$name/V$module"
 }
@@ -71,7 +71,7 @@ synthesise() {
     for parameter; do
         parameters="$parameters -set ${parameter/=/ }"
     done
-    yosys -p "read_verilog hw/$module.v hw/pipeline.v; chparam $parameters $module; synth -flatten -top $module; check -assert;
+    yosys -p "read_verilog lab/hw/$module.v lab/hw/pipeline.v; chparam $parameters $module; synth -flatten -top $module; check -assert;
         select -assert-none t:\$*latch* t:\$_DLATCH*; tee -o $work/$module.stat stat" >"$work/$module.yosys" 2>&1 ||
         { tail -n 5 "$work/$module.yosys"; exit 1; }
     if grep -E '^Warning|^Latch inferred' "$work/$module.yosys"; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gpu_analyze.sh BUILD [OUT]: what restride analyze --apply makes of the programs of bench/kernels, on this machine's GPU:
+# gpu_analyze.sh BUILD [OUT]: what restride analyze --apply makes of the programs of lab/kernels, on this machine's GPU:
 # small nests beside the originals, then large ones for the times. Writes a JSON for each run to OUT and prints a table of
 # measured and predicted speedups. LARGE=yes leaves the small ones out, and ONLY=WORD all whose name does not begin so
 # ("large-nas-e"): the whole takes some minutes, and OUT gathers what several runs bring.
@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 restride=$(realpath "${1:-build}")/bin/restride
 out=$(realpath -m "${2:-gpu-analyze}")
-kernels=$(realpath "$here/../bench/kernels")
+kernels=$(realpath "$here/../kernels")
 mkdir -p "$out"
 cd "$out"
 

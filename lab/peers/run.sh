@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# run.sh BUILD [OUT] measures every peer that BUILD/bench/peers/peers was built with, peer after peer on each shape, and
+# run.sh BUILD [OUT] measures every peer that BUILD/lab/peers/peers was built with, peer after peer on each shape, and
 # writes OUT.json and a table for documents, OUT.md (default: peers.json, peers.md). Each measurement may be put under a
 # command of its own with WRAP (for example WRAP="taskset -c 0,1").
 # CASES="RxC:type ..." replaces the shapes, REPEAT the number of runs (default 3).
 set -euo pipefail
 build=${1:?run.sh BUILD [OUT]}
 out=${2:-peers}
-peers=$build/bench/peers/peers
+peers=$build/lab/peers/peers
 [ -x "$peers" ] || { echo "$peers is missing; configure with -DRESTRIDE_PEERS=ON." >&2; exit 1; }
 
 papers="7200x1800 5100x2500 4000x3200 3300x3900 2500x5100 1800x7200"

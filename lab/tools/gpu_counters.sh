@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_counters.sh [--build FOLDER]
+# usage: lab/tools/gpu_counters.sh [--build FOLDER]
 # What the papers read from a profiler about 010! by PTTWAC (thesis, figures 4.11 and 4.13): how evenly branches go, and
 # conflicts of shared memory, for each way in which the flags may lie. On an NVIDIA GPU, with Nsight Compute (ncu), from a
 # built tree; through CUDA, since ncu does not see the kernels of OpenCL. One line a layout: branches that did not diverge
 # in percent; atomics on shared memory, in millions of warps' instructions; conflicts of banks, in millions; microseconds.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=build
 [ "${1:-}" != --build ] || build=${2:?}
 metrics=(smsp__sass_average_branch_targets_threads_uniform.pct smsp__sass_inst_executed_op_shared_atom.sum

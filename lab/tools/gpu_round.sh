@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_round.sh [--build FOLDER] [--data FOLDER] [--out FOLDER] [--small] [STEP]...
+# usage: lab/tools/gpu_round.sh [--build FOLDER] [--data FOLDER] [--out FOLDER] [--small] [STEP]...
 # One round on a GPU over what a change of the layer, the planner or a kernel can have broken, the quickest steps first,
 # each with a log in OUT (gpu-round in the build), and a short table at the end. STEP is any of
 #   calls    random sequences of calls under `restride run`, with user events, in four sizes: all bytes as expected
@@ -12,7 +12,7 @@
 # and all of them in this order when none is named. --small tries the round out on a CPU. The exit status is 0 when
 # everything held.
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit
+cd "$(dirname "$0")/../.." || exit
 
 build=build
 data=()
