@@ -6,9 +6,9 @@
 
 #include "base/child.h"
 #include "cli/check_run.h"
-#include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/parts.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/parts.h"
 
 #include <math.h>
 #include <stdio.h>

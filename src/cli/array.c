@@ -2,11 +2,11 @@
 #include "cli/array.h"
 #include "base/arithmetic.h"
 #include "base/json.h"
-#include "cli/cli.h"
-#include "cli/json.h"
 #include "cli/memory.h"
-#include "cli/numbers.h"
-#include "cli/progress.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/numbers.h"
+#include "console/progress.h"
 #include "file/journaled.h"
 
 #include <jansson.h>

@@ -8,13 +8,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/bench.h"
-#include "cli/cli.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
-#include "cli/parts.h"
-#include "cli/plot.h"
-#include "cli/progress.h"
 #include "cli/run_report.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
+#include "console/parts.h"
+#include "console/plot.h"
+#include "console/progress.h"
 
 #include <errno.h>
 #include <jansson.h>

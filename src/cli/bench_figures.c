@@ -1,12 +1,12 @@
 /* restride bench figures: the papers' figures and tables, measured on this machine. */
 #include "cli/bench.h"
-#include "cli/bench_device.h"
-#include "cli/cli.h"
-#include "cli/engines.h"
 #include "cli/figure_lab.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/progress.h"
+#include "console/bench_device.h"
+#include "console/engines.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/options.h"
+#include "console/progress.h"
 
 #include <getopt.h>
 #include <jansson.h>

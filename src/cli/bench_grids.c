@@ -6,13 +6,13 @@
  */
 #include "base/arithmetic.h"
 #include "cli/bench.h"
-#include "cli/bench_device.h"
-#include "cli/cli.h"
-#include "cli/engines.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/plot.h"
-#include "cli/progress.h"
+#include "console/bench_device.h"
+#include "console/engines.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/options.h"
+#include "console/plot.h"
+#include "console/progress.h"
 #include "engine/device/device.h"
 
 #include <math.h>

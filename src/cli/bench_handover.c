@@ -1,6 +1,6 @@
 /* Two threads hand a cache line over in turns; see bench_host.h. */
 #include "cli/bench_host.h"
-#include "cli/progress.h"
+#include "console/progress.h"
 
 #include <pthread.h>
 #include <stdalign.h>

@@ -2,7 +2,7 @@
 #include "cli/bench_host.h"
 
 #include "base/arithmetic.h"
-#include "cli/progress.h"
+#include "console/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>

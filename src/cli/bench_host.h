@@ -3,7 +3,7 @@
 #ifndef RS_CLI_BENCH_HOST_H
 #define RS_CLI_BENCH_HOST_H
 
-#include "cli/bench_device.h"
+#include "console/bench_device.h"
 
 enum { RS_BENCH_MOST_THREADS = 256 };
 

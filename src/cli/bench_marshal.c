@@ -1,9 +1,9 @@
 /* restride bench marshal: the speed of AoS to ASTA and back on a device, beside that of a copy. */
 #include "base/arithmetic.h"
 #include "cli/bench.h"
-#include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/options.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/options.h"
 #include "engine/opencl/measure.h"
 #include "layout/layout.h"
 

@@ -1,13 +1,13 @@
 /* restride bench offload: matrices in host memory, transposed in place through a device. */
 #include "base/arithmetic.h"
 #include "cli/bench.h"
-#include "cli/bench_device.h"
-#include "cli/cli.h"
-#include "cli/engines.h"
-#include "cli/json.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
-#include "cli/progress.h"
+#include "console/bench_device.h"
+#include "console/engines.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/numbers.h"
+#include "console/options.h"
+#include "console/progress.h"
 #include "restride/transfer.h"
 
 #include <jansson.h>

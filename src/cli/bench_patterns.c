@@ -1,7 +1,7 @@
 /* restride bench patterns: the analyzer makes these tables; this hands over to it. */
 #include "cli/bench.h"
-#include "cli/cli.h"
-#include "cli/parts.h"
+#include "console/fail.h"
+#include "console/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

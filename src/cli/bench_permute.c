@@ -2,11 +2,11 @@
 #include "base/arithmetic.h"
 #include "cli/bench.h"
 #include "cli/bench_host.h"
-#include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
-#include "cli/progress.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/numbers.h"
+#include "console/options.h"
+#include "console/progress.h"
 #include "restride/restride.h"
 
 #include <jansson.h>

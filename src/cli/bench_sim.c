@@ -1,11 +1,11 @@
 /* restride bench sim: how many accesses of warps a second the model of a memory takes. */
 #include "base/json.h"
 #include "cli/bench.h"
-#include "cli/cli.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
-#include "cli/progress.h"
 #include "cli/sim_report.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
+#include "console/progress.h"
 #include "restride/layout.h"
 #include "sim/kernel.h"
 

@@ -3,12 +3,12 @@
 #include "base/text.h"
 #include "cli/bench.h"
 #include "cli/bench_host.h"
-#include "cli/cli.h"
-#include "cli/engines.h"
-#include "cli/json.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
-#include "cli/progress.h"
+#include "console/engines.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/numbers.h"
+#include "console/options.h"
+#include "console/progress.h"
 #include "restride/restride.h"
 
 #include <jansson.h>

@@ -5,11 +5,6 @@
 #ifndef RS_CLI_CLI_H
 #define RS_CLI_CLI_H
 
-#include "base/status.h"
-
-/* Exit statuses: done, the work failed, bad usage. */
-enum { RS_EXIT_DONE = 0, RS_EXIT_FAILED = 1, RS_EXIT_USAGE = 2 };
-
 int rs_verb_analyze(int argc, char **argv);
 int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
@@ -22,11 +17,5 @@ int rs_verb_show(int argc, char **argv);
 int rs_verb_sim(int argc, char **argv);
 int rs_verb_tune(int argc, char **argv);
 int rs_verb_transpose(int argc, char **argv);
-
-/* Prints "restride VERB: SENTENCE" on standard error and returns `exit_status`. */
-int rs_cli_fail(int exit_status, const char *verb, const char *format, ...) RS_PRINTF(3, 4);
-
-/* The same with the sentence of restride_last_error(). */
-int rs_cli_fail_last(int exit_status, const char *verb);
 
 #endif

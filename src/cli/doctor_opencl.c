@@ -1,7 +1,7 @@
 /* restride doctor, OpenCL: the loader, whether it loads our layer, and a small conversion on every
  * device. */
 #include "cli/doctor.h"
-#include "cli/parts.h"
+#include "console/parts.h"
 #include "engine/opencl/marshal.h"
 
 #include <dlfcn.h>

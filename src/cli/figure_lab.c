@@ -1,9 +1,9 @@
 /* See figure_lab.h. */
 #include "cli/figure_lab.h"
 
-#include "cli/bench_device.h"
-#include "cli/engines.h"
-#include "cli/progress.h"
+#include "console/bench_device.h"
+#include "console/engines.h"
+#include "console/progress.h"
 #include "restride/restride.h"
 #include "transpose/plan.h"
 

@@ -6,7 +6,7 @@
 #ifndef RS_CLI_FIGURES_H
 #define RS_CLI_FIGURES_H
 
-#include "cli/plot.h"
+#include "console/plot.h"
 #include "engine/opencl/baselines.h"
 #include "restride/transfer.h"
 

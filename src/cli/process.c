@@ -1,6 +1,6 @@
 /* Running the user's program: see process.h. */
 #include "cli/process.h"
-#include "cli/progress.h"
+#include "console/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Plans on the host and on devices under one roof; see reorder.h. */
-#include "cli/engines.h"
-#include "cli/progress.h"
 #include "cli/reorder.h"
+#include "console/engines.h"
+#include "console/progress.h"
 #include "engine/device/device.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* What `restride reorder` prints; see reorder.h. */
 #include "cli/reorder.h"
 
-#include "cli/cli.h"
-#include "cli/json.h"
+#include "console/fail.h"
+#include "console/json.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* The figures of the report: what ran when, each kernel before and after, and when the conversions
  * are paid back. */
-#include "cli/page.h"
-#include "cli/plot.h"
 #include "cli/run_report.h"
+#include "console/page.h"
+#include "console/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * what was left alone and why, and how the structures lie in memory before and after.
  */
 #include "base/text.h"
-#include "cli/page.h"
 #include "cli/run_report.h"
+#include "console/page.h"
 #include "layout/layout.h"
 #include "layout/picture.h"
 #include "layout/record_json.h"
@@ -12,8 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const char rs_report_style[];
 
 enum { CHART_WIDTH = 900, LABEL_WIDTH = 220, BAR_WIDTH = 540, BAR_HEIGHT = 18, BAR_STEP = 24 };
 
@@ -31,7 +29,7 @@ static void add_head(rs_text *page, const json_t *report)
     rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                              "<meta name=\"viewport\" content=\"width=device-width\">\n"
                              "<title>Restride report</title>\n<style>\n");
-    rs_text_add_string(page, rs_report_style);
+    rs_text_add_string(page, rs_page_style);
     rs_text_add_string(page, "</style></head><body>\n<h1>Restride report</h1>\n<p><code>");
     json_array_foreach(json_object_get(report, "program"), i, word)
     {

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/running.h"
 #include "base/text.h"
-#include "cli/page.h"
+#include "console/page.h"
 
 #include <dirent.h>
 #include <restride_version.h>

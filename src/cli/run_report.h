@@ -85,4 +85,16 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream);
 /* One self-contained page; the caller frees it. NULL when memory is short. */
 char *rs_run_report_html(const json_t *report);
 
+/* ---- figures (report_figures.c); each adds nothing to the page when the report has no facts for
+ * it ---- */
+
+/* When each kernel and the conversions ran. */
+void rs_page_add_time_line(rs_text *page, const json_t *report);
+
+/* A launch of each kernel in both layouts, and why policy auto chose the one. */
+void rs_page_add_before_and_after(rs_text *page, const json_t *report);
+
+/* After how many launches the conversions are paid back. */
+void rs_page_add_break_even(rs_text *page, const json_t *report);
+
 #endif

@@ -1,9 +1,9 @@
 /* restride sim dlt: the data layout transformer's cycles (Tseng 2014, table 1). */
 #include "cli/sim_dlt.h"
 #include "base/json.h"
-#include "cli/cli.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
 #include "sim/transformer.h"
 
 #include <stdio.h>

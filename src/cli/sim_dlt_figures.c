@@ -1,8 +1,8 @@
 /* restride sim dlt --figures: figures 6, 7 and 9 of Tseng 2014, on the model of sim/tseng.h. */
 #include "base/json.h"
-#include "cli/cli.h"
-#include "cli/plot.h"
 #include "cli/sim_dlt.h"
+#include "console/fail.h"
+#include "console/plot.h"
 #include "sim/tseng.h"
 
 #include <errno.h>

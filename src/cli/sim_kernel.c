@@ -3,11 +3,11 @@
  * once, in Oclgrind; every access goes to the model of each layout as it is recorded.
  */
 #include "cli/sim_kernel.h"
-#include "cli/cli.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
 #include "cli/sim_launch.h"
 #include "cli/sim_report.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
 #include "layout/layout.h"
 #include "sim/replay.h"
 

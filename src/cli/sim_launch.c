@@ -5,7 +5,7 @@
  */
 #include "cli/sim_launch.h"
 #include "base/folder.h"
-#include "cli/parts.h"
+#include "console/parts.h"
 #include "sim/trace_format.h"
 
 #include <errno.h>

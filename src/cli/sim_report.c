@@ -2,16 +2,14 @@
 #include "cli/sim_report.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/cli.h"
-#include "cli/page.h"
-#include "cli/plot.h"
+#include "console/fail.h"
+#include "console/page.h"
+#include "console/plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-extern const char rs_report_style[];
 
 restride_status rs_sim_read_device(rs_sim_device *device, const char *name)
 {
@@ -200,7 +198,7 @@ static void make_page(rs_text *page, const rs_sim_report *report)
 {
     rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                              "<title>restride sim</title><style>\n");
-    rs_text_add_string(page, rs_report_style);
+    rs_text_add_string(page, rs_page_style);
     rs_text_add_string(page, "</style></head><body>\n<h1>");
     rs_page_escaped(page, report->subject);
     rs_text_add_string(page, "</h1>\n<p class=\"soft\">modelled on ");

@@ -2,7 +2,7 @@
 #include "cli/sim_signature.h"
 #include "base/arithmetic.h"
 #include "base/child.h"
-#include "cli/parts.h"
+#include "console/parts.h"
 #include "file/npy.h"
 #include "layout/record_json.h"
 

@@ -1,7 +1,7 @@
 /* See tune_problem.h. */
 #include "cli/tune_problem.h"
-#include "cli/cli.h"
-#include "cli/numbers.h"
+#include "console/fail.h"
+#include "console/numbers.h"
 #include "layout/layout.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef RS_CLI_TUNE_PROBLEM_H
 #define RS_CLI_TUNE_PROBLEM_H
 
-#include "cli/numbers.h"
+#include "console/numbers.h"
 #include "restride/restride.h"
 
 #include <jansson.h>

@@ -2,7 +2,8 @@
  * rewriter is one. */
 #include "cli/analyze_check.h"
 #include "cli/cli.h"
-#include "cli/parts.h"
+#include "console/fail.h"
+#include "console/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* restride bench: the measurements, each in a file of its own. */
 #include "cli/bench.h"
 #include "cli/cli.h"
-#include "cli/options.h"
+#include "console/fail.h"
+#include "console/options.h"
 
 #include <stdio.h>
 #include <string.h>

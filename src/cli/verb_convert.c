@@ -2,7 +2,8 @@
 #include "base/text.h"
 #include "cli/array.h"
 #include "cli/cli.h"
-#include "cli/options.h"
+#include "console/fail.h"
+#include "console/options.h"
 #include "layout/layout.h"
 
 #include <stdio.h>

@@ -8,10 +8,11 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/parts.h"
 #include "config/config.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/options.h"
+#include "console/parts.h"
 #include "restride/transpose.h"
 
 #include <getopt.h>

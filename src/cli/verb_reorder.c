@@ -1,10 +1,11 @@
 /* restride reorder INDEX: an order of data and threads for A[P[t]]. */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/engines.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
 #include "cli/reorder.h"
+#include "console/engines.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
 #include "file/npy.h"
 
 #include <stdint.h>

@@ -4,7 +4,8 @@
  * verb would wait for it to load.
  */
 #include "cli/cli.h"
-#include "cli/parts.h"
+#include "console/fail.h"
+#include "console/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

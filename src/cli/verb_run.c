@@ -6,11 +6,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/options.h"
-#include "cli/parts.h"
 #include "cli/process.h"
 #include "cli/run_report.h"
 #include "config/config.h"
+#include "console/fail.h"
+#include "console/options.h"
+#include "console/parts.h"
 
 #include <dlfcn.h>
 #include <errno.h>

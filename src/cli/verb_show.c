@@ -1,7 +1,8 @@
 /* restride show EXPRESSION: draws a layout as text or SVG, or describes it as JSON. */
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/options.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/options.h"
 #include "layout/picture.h"
 
 #include <getopt.h>

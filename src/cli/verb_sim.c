@@ -1,10 +1,11 @@
 /* restride sim: what layouts would do on a device that need not be here. */
 #include "cli/cli.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
 #include "cli/sim_dlt.h"
 #include "cli/sim_kernel.h"
 #include "cli/sim_report.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
 #include "layout/layout.h"
 #include "sim/kernel.h"
 

@@ -2,8 +2,9 @@
 #include "base/text.h"
 #include "cli/array.h"
 #include "cli/cli.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
+#include "console/fail.h"
+#include "console/numbers.h"
+#include "console/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,13 @@
 /* restride tune: measures which plan of a matrix, a tensor or a conversion is fastest here, and
  * keeps it as wisdom. */
 #include "cli/cli.h"
-#include "cli/engines.h"
-#include "cli/json.h"
-#include "cli/numbers.h"
-#include "cli/options.h"
-#include "cli/progress.h"
 #include "cli/tune_problem.h"
+#include "console/engines.h"
+#include "console/fail.h"
+#include "console/json.h"
+#include "console/numbers.h"
+#include "console/options.h"
+#include "console/progress.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Plots: what is drawn where, and that any name and value gives a document. */
-#include "cli/plot.h"
+#include "console/plot.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,80 @@
+/* Reading a verb's options. */
+#ifndef RS_CONSOLE_OPTIONS_H
+#define RS_CONSOLE_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Prints `usage` and is true when --help or -h is among the arguments. */
+bool rs_cli_helps(int argc, char **argv, const char *usage);
+
+/* getopt_long(), which says in a sentence what is wrong with an option before it returns '?'. */
+int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
+                       const struct option *names, int *which);
+
+/* An option of a verb, and the field of a structure that it sets. */
+typedef struct {
+    const char *name;
+    enum { RS_CLI_IS_FLAG, RS_CLI_IS_TEXT, RS_CLI_IS_COUNT, RS_CLI_IS_BYTES, RS_CLI_IS_OWN } kind;
+    size_t field; /* where it begins in the structure */
+    size_t least;
+    size_t most;
+    bool (*take)(const char *value, void *field);
+} rs_cli_option;
+
+/* Rows of a table: a bool, of an option without a value; a const char *; a size_t from `least` to
+ * `most`, as a number or with K, M or G; and what take(value, field) makes of a field, or of the
+ * whole structure: it is false for a value that the option cannot have. A member of another type
+ * does not compile. */
+#define RS_CLI_ROW(option, is, structure, member, type)                                            \
+    .name = (option), .kind = (is),                                                                \
+    .field = _Generic(((structure *)NULL)->member, type /* NOLINT(bugprone-macro-parentheses) */   \
+                      : offsetof(structure, member))
+#define RS_CLI_FLAG(option, structure, member)                                                     \
+    {                                                                                              \
+        RS_CLI_ROW(option, RS_CLI_IS_FLAG, structure, member, bool)                                \
+    }
+#define RS_CLI_TEXT(option, structure, member)                                                     \
+    {                                                                                              \
+        RS_CLI_ROW(option, RS_CLI_IS_TEXT, structure, member, const char *)                        \
+    }
+#define RS_CLI_COUNT(option, structure, member, from, to)                                          \
+    {                                                                                              \
+        RS_CLI_ROW(option, RS_CLI_IS_COUNT, structure, member, size_t), .least = (from),           \
+                                                                        .most = (to)               \
+    }
+#define RS_CLI_BYTES(option, structure, member, from, to)                                          \
+    {                                                                                              \
+        RS_CLI_ROW(option, RS_CLI_IS_BYTES, structure, member, size_t), .least = (from),           \
+                                                                        .most = (to)               \
+    }
+#define RS_CLI_OWN(option, structure, member, function)                                            \
+    {                                                                                              \
+        .name = (option), .kind = RS_CLI_IS_OWN, .field = offsetof(structure, member),             \
+        .take = (function)                                                                         \
+    }
+#define RS_CLI_WHOLE(option, function)                                                             \
+    {                                                                                              \
+        .name = (option), .kind = RS_CLI_IS_OWN, .take = (function)                                \
+    }
+
+/*
+ * Sets the fields of `into` as the table says, which ends with a row without a name. For a value
+ * that an option cannot have, and for an unknown option, a sentence is printed and the status is
+ * RS_EXIT_USAGE, else RS_EXIT_DONE. Afterwards argv[optind] is the first argument that is no
+ * option.
+ */
+int rs_cli_read_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                        void *into);
+
+/* The same, for verbs that take options alone. */
+int rs_cli_read_only_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                             void *into);
+
+/* Makes the folder that an option names, unless it is there; whatever is wrong with it is told
+ * before the work begins. RS_EXIT_DONE or RS_EXIT_FAILED. */
+int rs_cli_make_folder(const char *verb, const char *path);
+
+#endif

@@ -1,0 +1,54 @@
+/* See program.h. */
+#include "console/program.h"
+
+#include "console/fail.h"
+
+#include <errno.h>
+#include <restride_version.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_usage(FILE *stream, const char *program, const rs_cli_verb *verbs, size_t count)
+{
+    fprintf(stream, "usage: %s VERB [OPTIONS]...\n\n", program);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(stream, "\n%s VERB --help explains a verb; %s --version prints the version.\n", program,
+            program);
+}
+
+/* A disk may be full, or a reader gone, when what was printed is written at last. */
+static int finish(int exit_status, const char *name)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_status;
+    return exit_status != RS_EXIT_DONE
+               ? exit_status
+               : rs_cli_fail(RS_EXIT_FAILED, name, "Its output could not be written: %s.",
+                             strerror(errno));
+}
+
+int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t count, int argc,
+                       char **argv)
+{
+    rs_cli_name_program(program);
+    if (argc < 2) {
+        print_usage(stderr, program, verbs, count);
+        return RS_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout, program, verbs, count);
+        return RS_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        if (argc > 2)
+            return rs_cli_fail(RS_EXIT_USAGE, argv[1], "\"%s\" is one argument too many.", argv[2]);
+        printf("%s %s\n", program, RS_VERSION);
+        return RS_EXIT_DONE;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return finish(verbs[i].run(argc - 1, argv + 1), argv[1]);
+    fprintf(stderr, "%s: \"%s\" is not a verb; %s --help lists them.\n", program, argv[1], program);
+    return RS_EXIT_USAGE;
+}

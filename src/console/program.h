@@ -1,0 +1,19 @@
+/* A program of verbs: "PROGRAM VERB ...", --help and --version. */
+#ifndef RS_CONSOLE_PROGRAM_H
+#define RS_CONSOLE_PROGRAM_H
+
+#include <stddef.h>
+
+/* Gets the arguments from its own name on: argv[0] is the verb. Returns the exit status. */
+typedef struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} rs_cli_verb;
+
+/* Finds the verb that argv[1] names and runs it; the exit status, which is RS_EXIT_FAILED where
+ * what the verb printed could not be written. */
+int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t count, int argc,
+                       char **argv);
+
+#endif

@@ -1,0 +1,477 @@
+/*
+ * restride-analyze, the program behind `restride analyze`: the access patterns of the kernels and
+ * loops of a file, and what follows from them. libclang and isl live here alone.
+ */
+#include "analyze/analyze.h"
+#include "analyze/apply_layout.h"
+#include "apply/apply.h"
+#include "base/json.h"
+#include "console/fail.h"
+#include "console/options.h"
+#include "programs/analyze/report.h"
+#include "source/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What --apply can do, and how it is told. */
+typedef struct {
+    const char *name;
+    restride_status (*apply)(const json_t *request, json_t **reply);
+    void (*report)(rs_text *text, const json_t *reply);
+} application;
+
+static const application *find_application(const char *name)
+{
+    static const application applications[] = {{"vector", rs_apply, rs_application_text},
+                                               {"memory", rs_apply, rs_application_text},
+                                               {"layout", rs_apply_layout, rs_grids_text}};
+    for (size_t i = 0; i < sizeof applications / sizeof applications[0]; i++)
+        if (strcmp(applications[i].name, name) == 0)
+            return &applications[i];
+    return NULL;
+}
+
+typedef struct {
+    const char *file, *output;
+    json_t *request;
+    const application *apply; /* NULL: nothing */
+    bool json, html;
+} settings;
+
+static void print_usage(FILE *stream)
+{
+    fprintf(
+        stream,
+        "usage: restride analyze FILE.c|.cl|.cu [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
+        "For each array reference of the kernels and loops: its access matrix and offset, its "
+        "class, and how\n"
+        "many memory transactions a warp needs; for each loop what it carries and how it can "
+        "be made short\n"
+        "vectors; for each array the memory space and the layout that suit it.\n\n"
+        "  --threads I,J    the loops whose iterations become threads, or none (C; default: the\n"
+        "                   outermost one or two that carry nothing)\n"
+        "  --warp N         threads that access memory together (32)\n"
+        "  --burst BYTES    one memory transaction (32)\n"
+        "  --constant BYTES constant memory (65536)\n"
+        "  --group X,Y,Z    threads of a work-group, where the source does not fix them: for the "
+        "layout of\n"
+        "                   grids (128), and for transactions where rows are shorter than a warp\n"
+        "  --active N       work-groups that run at the same time (32)\n"
+        "  --steering BITS  of the address that spread accesses over the memory (8)\n"
+        "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
+        "vectors\n"
+        "  --apply memory   the same with their arrays in constant, texture and shared memory\n"
+        "  --apply layout   writes the source again with the layouts of its grids changed, "
+        "which are "
+        "arrays\n"
+        "                   declared as A[n][m], or told by // restride: grid A[n][m]\n"
+        "  --layout 'A: L'  the layout L for grid A, over its dimensions i, j, k, ...\n"
+        "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
+        "  --along LOOP     the loop whose iterations make up a vector (default: the one that "
+        "moves most\n"
+        "                   references)\n"
+        "  --set NAME=N     a parameter of the nests, for predictions (default: large ones are "
+        "looked for)\n"
+        "  --elements A=N   of an array that is read at random\n"
+        "  --size N, --memory MIB  the largest parameter to look for (1048576), and all arrays of "
+        "a\n"
+        "                   nest together (8192)\n"
+        "  --check          runs the kernels on a device beside the nests as they were, and "
+        "compares;\n"
+        "                   restride analyze --check --help explains\n"
+        "  --json           everything as JSON\n"
+        "  --html           a page with matrices and pictures\n"
+        "  -o, --output F   writes there instead of standard output\n"
+        "  -h, --help       this page\n\n"
+        "Examples:\n"
+        "  restride analyze kernel.cl\n"
+        "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n"
+        "  restride analyze loops.c --apply vector -o loops.cl\n"
+        "  restride analyze solver.cu --apply layout -o new.cu\n");
+}
+
+static bool add_names(json_t *request, const char *names)
+{
+    json_t *list = json_array();
+    for (const char *c = names; *c != '\0';) {
+        size_t length = strcspn(c, ",");
+        char *name = strndup(c, length);
+        json_array_append_new(list, rs_json_string(name));
+        free(name);
+        c += length + (c[length] == ',');
+    }
+    return json_object_set_new(request, "threads", list) == 0;
+}
+
+static int read_number(const char *verb, json_t *request, const char *key, const char *text)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    long least = strcmp(key, "steering") == 0 ? 0 : 1;
+    if (*text == '\0' || *end != '\0' || value < least || value > 1 << 20)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
+    json_object_set_new(request, key, json_integer(value));
+    return RS_EXIT_DONE;
+}
+
+static int read_width(const char *verb, json_t *request, const char *text)
+{
+    static const char *const widths[] = {"2", "4", "8", "16"};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        if (strcmp(text, widths[i]) == 0)
+            return read_number(verb, request, "width", text);
+    return rs_cli_fail(RS_EXIT_USAGE, verb, "--width takes 2, 4, 8 or 16, not \"%s\".", text);
+}
+
+/* "X", "X,Y" or "X,Y,Z" */
+static int read_group(const char *verb, json_t *request, const char *text)
+{
+    json_t *group = json_array();
+    const char *c = text;
+    for (bool more = true; more; c++) {
+        char *end;
+        long value = strtol(c, &end, 10);
+        more = *end == ',';
+        if (end == c || value < 1 || value > 1 << 16 || (*end != '\0' && !more) ||
+            json_array_size(group) == 3) {
+            json_decref(group);
+            return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no work-group for --group.", text);
+        }
+        json_array_append_new(group, json_integer(value));
+        c = end;
+    }
+    json_object_set_new(request, "group", group);
+    return RS_EXIT_DONE;
+}
+
+static int read_size(const char *verb, json_t *request, const char *key, const char *text)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value < 1 || value > INT32_MAX)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
+    json_object_set_new(request, key, json_integer(value));
+    return RS_EXIT_DONE;
+}
+
+/* "NAME=NUMBER" */
+static int read_assignment(const char *verb, json_t *request, const char *key, const char *text)
+{
+    char *end = NULL;
+    const char *sign = strchr(text, '=');
+    long long value = sign == NULL ? 0 : strtoll(sign + 1, &end, 10);
+    if (sign == NULL || sign == text || end == sign + 1 || *end != '\0')
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no NAME=NUMBER for --%s.", text, key);
+    if (json_object_get(request, key) == NULL)
+        json_object_set_new(request, key, json_object());
+    char *name = strndup(text, (size_t)(sign - text));
+    int failed = name == NULL ||
+                 json_object_set_new(json_object_get(request, key), name, json_integer(value)) != 0;
+    free(name);
+    return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
+}
+
+/* "NAME: LAYOUT" */
+static int read_layout(const char *verb, json_t *request, const char *text)
+{
+    size_t length = strcspn(text, ":");
+    if (length == 0 || text[length] != ':')
+        return rs_cli_fail(RS_EXIT_USAGE, verb,
+                           "\"%s\" is no layout; give a grid's name, a colon and the layout.",
+                           text);
+    json_t *layouts = json_object_get(request, "layouts");
+    if (layouts == NULL) {
+        layouts = json_object();
+        json_object_set_new(request, "layouts", layouts);
+    }
+    const char *layout = text + length + 1 + strspn(text + length + 1, " ");
+    char *name = strndup(text, length);
+    int failed = name == NULL || json_object_set_new(layouts, name, json_string(layout)) != 0;
+    free(name);
+    return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
+}
+
+static int read_arguments(int argc, char **argv, settings *s, bool *help)
+{
+    static const struct option options[] = {
+        {"threads", required_argument, NULL, 't'},  {"warp", required_argument, NULL, 'w'},
+        {"burst", required_argument, NULL, 'b'},    {"active", required_argument, NULL, 'b'},
+        {"steering", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
+        {"constant", required_argument, NULL, 'c'}, {"json", no_argument, NULL, 'j'},
+        {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
+        {"apply", required_argument, NULL, 'a'},    {"width", required_argument, NULL, 'W'},
+        {"along", required_argument, NULL, 'l'},    {"layout", required_argument, NULL, 'L'},
+        {"set", required_argument, NULL, 's'},      {"elements", required_argument, NULL, 's'},
+        {"size", required_argument, NULL, 'S'},     {"memory", required_argument, NULL, 'S'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    int option, exit_status = RS_EXIT_DONE, which = 0;
+    while (exit_status == RS_EXIT_DONE &&
+           (option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, &which)) != -1) {
+        switch (option) {
+        case 't':
+            add_names(s->request, optarg);
+            break;
+        case 'W':
+            exit_status = read_width(argv[0], s->request, optarg);
+            break;
+        case 'w':
+        case 'b':
+        case 'c':
+            exit_status = read_number(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 's':
+            exit_status = read_assignment(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 'S':
+            exit_status = read_size(argv[0], s->request, options[which].name, optarg);
+            break;
+        case 'a':
+            s->apply = find_application(optarg);
+            json_object_set_new(s->request, "apply", json_string(optarg));
+            if (s->apply == NULL)
+                exit_status =
+                    rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                "--apply takes vector, memory or layout, not \"%s\".", optarg);
+            break;
+        case 'l':
+            json_object_set_new(s->request, "along", rs_json_string(optarg));
+            break;
+        case 'L':
+            exit_status = read_layout(argv[0], s->request, optarg);
+            break;
+        case 'g':
+            exit_status = read_group(argv[0], s->request, optarg);
+            break;
+        case 'j':
+            s->json = true;
+            break;
+        case 'H':
+            s->html = true;
+            break;
+        case 'o':
+            s->output = optarg;
+            break;
+        case 'h':
+            *help = true;
+            return RS_EXIT_DONE;
+        default:
+            return RS_EXIT_USAGE;
+        }
+    }
+    return exit_status;
+}
+
+static bool has_loop(const json_t *reply, const char *name)
+{
+    size_t u, l;
+    json_t *unit, *loop;
+    json_array_foreach(json_object_get(reply, "units"), u, unit)
+    {
+        json_array_foreach(json_object_get(unit, "loops"), l, loop)
+        {
+            if (strcmp(json_string_value(json_object_get(loop, "name")), name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether each loop that --threads names is there, once the source has been read. */
+static int check_threads(const char *verb, const settings *s, const json_t *reply)
+{
+    size_t i;
+    json_t *name;
+    if (s->apply != NULL || !json_is_true(json_object_get(reply, "readable")))
+        return RS_EXIT_DONE;
+    json_array_foreach(json_object_get(s->request, "threads"), i, name)
+    {
+        const char *text = json_string_value(name);
+        if (text == NULL || (strcmp(text, "none") != 0 && !has_loop(reply, text)))
+            return rs_cli_fail(RS_EXIT_USAGE, verb,
+                               "--threads names the loops of C that become threads, and %s has no "
+                               "loop \"%s\".",
+                               s->file, text != NULL ? text : "");
+    }
+    return RS_EXIT_DONE;
+}
+
+static void print_notes(const json_t *reply)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(reply, "notes"), i, note)
+        fprintf(stderr, "%s:%lld: %s\n", json_string_value(json_object_get(note, "file")),
+                (long long)json_integer_value(json_object_get(note, "line")),
+                json_string_value(json_object_get(note, "sentence")));
+}
+
+static int write_text(const char *verb, const char *output, const rs_text *text)
+{
+    if (text->failed)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
+    if (output != NULL && rs_text_write_file(output, text->data, text->size) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    if (output == NULL && (fputs(text->data, stdout) < 0 || fflush(stdout) != 0))
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
+    return RS_EXIT_DONE;
+}
+
+static int write_json(const char *verb, const char *output, const json_t *reply)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    char *json = rs_json_text(reply);
+    rs_text_add_string(&text, json != NULL ? json : "");
+    rs_text_add_string(&text, "\n");
+    text.failed = text.failed || json == NULL;
+    free(json);
+    int exit_status = write_text(verb, output, &text);
+    rs_text_free(&text);
+    return exit_status;
+}
+
+/* The kernels, and what was done: on standard output, or on standard error where that has the
+ * kernels. With --json, one of both. */
+static int write_application(const char *verb, const settings *s, const json_t *reply)
+{
+    rs_text source = RS_TEXT_EMPTY, report = RS_TEXT_EMPTY;
+    int exit_status = RS_EXIT_DONE;
+    rs_text_add_string(&source, json_string_value(json_object_get(reply, "source")));
+    s->apply->report(&report, reply);
+    if (s->output != NULL || !s->json)
+        exit_status = write_text(verb, s->output, &source);
+    if (exit_status == RS_EXIT_DONE && s->json)
+        exit_status = write_json(verb, NULL, reply);
+    else if (exit_status == RS_EXIT_DONE && s->output != NULL)
+        exit_status = write_text(verb, NULL, &report);
+    else if (exit_status == RS_EXIT_DONE && !report.failed)
+        fputs(report.data, stderr);
+    rs_text_free(&source);
+    rs_text_free(&report);
+    return exit_status;
+}
+
+static int write_reply(const char *verb, const settings *s, const json_t *reply)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    if (s->apply != NULL)
+        return write_application(verb, s, reply);
+    if (s->json)
+        return write_json(verb, s->output, reply);
+    if (s->html)
+        rs_analysis_html(&text, reply);
+    else
+        rs_analysis_text(&text, reply);
+    int exit_status = write_text(verb, s->output, &text);
+    rs_text_free(&text);
+    return exit_status;
+}
+
+/* The source as JSON. Letters of older encodings, as in comments, become question marks. */
+static json_t *text_of(const rs_text *source)
+{
+    if (source->size == 0)
+        return json_string("");
+    json_t *text = memchr(source->data, '\0', source->size) != NULL
+                       ? NULL
+                       : json_stringn(source->data, source->size);
+    for (size_t i = 0; text == NULL && i < source->size; i++) {
+        if (source->data[i] == '\0')
+            return NULL;
+        if ((unsigned char)source->data[i] >= 0x80)
+            source->data[i] = '?';
+    }
+    return text != NULL ? text : json_stringn(source->data, source->size);
+}
+
+static int analyze_file(const char *verb, settings *s, char *const options[], int option_count)
+{
+    rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
+    rs_options_join(&joined, options, option_count, s->file);
+    if (rs_text_read_file(&source, s->file) != RESTRIDE_OK) {
+        rs_text_free(&joined);
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    }
+    json_t *text = text_of(&source);
+    int exit_status = RS_EXIT_DONE;
+    json_t *reply = NULL;
+    if (text == NULL)
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text.", s->file);
+    json_object_set_new(s->request, "source", text);
+    json_object_set_new(s->request, "file", rs_json_string(s->file));
+    json_object_set_new(s->request, "options", rs_json_string(joined.data));
+    rs_text_free(&source);
+    rs_text_free(&joined);
+    if (exit_status == RS_EXIT_DONE) {
+        restride_status status =
+            s->apply != NULL ? s->apply->apply(s->request, &reply) : rs_analyze(s->request, &reply);
+        if (status == RESTRIDE_OK && s->apply == NULL)
+            status = rs_advice_check(s->request, reply);
+        if (status != RESTRIDE_OK)
+            exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    }
+    if (exit_status == RS_EXIT_DONE) {
+        exit_status = check_threads(verb, s, reply);
+    }
+    if (exit_status == RS_EXIT_DONE) {
+        print_notes(reply);
+        exit_status = write_reply(verb, s, reply);
+        if (exit_status == RS_EXIT_DONE && !json_is_true(json_object_get(reply, "readable")))
+            exit_status = RS_EXIT_FAILED;
+    }
+    json_decref(reply);
+    return exit_status;
+}
+
+/* restride bench patterns: the arguments behind "--patterns". */
+static int print_patterns(int argc, char **argv)
+{
+    bool json = false;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            puts("usage: restride bench patterns [--json]\n\n"
+                 "Tables 2, 3 and 4 of Jang et al., \"Exploiting Memory Access Patterns to Improve "
+                 "Memory\nPerformance in Data-Parallel Architectures\" (2011), beside what "
+                 "restride analyze says of the\nsame programs.\n\n"
+                 "  --json       the tables as JSON\n"
+                 "  -h, --help   this page");
+            return RS_EXIT_DONE;
+        }
+        json = strcmp(argv[i], "--json") == 0;
+        if (!json)
+            return rs_cli_fail(RS_EXIT_USAGE, "bench patterns",
+                               "%s is not an option; restride bench patterns --help lists them.",
+                               argv[i]);
+    }
+    return rs_analysis_patterns("bench patterns", json);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--patterns") == 0)
+        return print_patterns(argc, argv);
+    static char verb[] = "analyze";
+    argv[0] = verb; /* the name in messages, however this program was started */
+    settings s = {.request = json_object()};
+    bool help = false;
+    int own = 0;
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    int exit_status = read_arguments(own, argv, &s, &help);
+    if (exit_status == RS_EXIT_DONE && help) {
+        print_usage(stdout);
+    } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, verb,
+                                  "Give one source file; restride analyze --help explains.");
+    } else if (exit_status == RS_EXIT_DONE && s.json && s.html) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, verb, "Give one of --json and --html.");
+    } else if (exit_status == RS_EXIT_DONE) {
+        s.file = argv[optind];
+        int first = own < argc ? own + 1 : argc;
+        exit_status = analyze_file(verb, &s, argv + first, argc - first);
+    }
+    json_decref(s.request);
+    return exit_status;
+}

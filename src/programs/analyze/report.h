@@ -1,0 +1,27 @@
+/* What restride-analyze makes of the reply of the analysis (analyze/analyze.h). */
+#ifndef RS_PROGRAMS_ANALYZE_REPORT_H
+#define RS_PROGRAMS_ANALYZE_REPORT_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <jansson.h>
+
+/* A table for the terminal; a page of its own with matrices and pictures. */
+void rs_analysis_text(rs_text *text, const json_t *reply);
+void rs_analysis_html(rs_text *text, const json_t *reply);
+
+/* Asks the rewriter what it would do of the layouts that an analysis of this request advises. What
+ * it would keep becomes the array's `kept_advice`: the advice with reason, file and line. */
+restride_status rs_advice_check(const json_t *request, json_t *analysis);
+
+/* What was applied to each loop nest (apply/apply.h), or why nothing was. */
+void rs_application_text(rs_text *text, const json_t *reply);
+
+/* What became of each grid (analyze/apply_layout.h). */
+void rs_grids_text(rs_text *text, const json_t *reply);
+
+/* Prints the published tables beside ours; the exit status. */
+int rs_analysis_patterns(const char *verb, bool json);
+
+#endif

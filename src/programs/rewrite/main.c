@@ -1,0 +1,429 @@
+/*
+ * restride-rewrite, the program behind `restride rewrite`: shows a kernel's source rewritten for
+ * other layouts, and says argument by argument what was transformed and what was refused, and why.
+ * With --request it answers one request of the OpenCL layer; with --libclang it names the libclang
+ * that it works with.
+ */
+#include "console/fail.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "console/options.h"
+#include "rewrite/rewrite.h"
+#include "source/options.h"
+
+#include <clang-c/Index.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { DEFAULT_TILE = 32, MOST_TILE = 1 << 20 };
+
+static int print_libclang(void)
+{
+    CXString version = clang_getClangVersion();
+    puts(clang_getCString(version));
+    clang_disposeString(version);
+    return RS_EXIT_DONE;
+}
+
+typedef struct {
+    const char *file, *output, *header;
+    json_t *layouts, *records, *references, *config;
+    long tile; /* 0: not given */
+    bool json;
+} settings;
+
+static void print_usage(FILE *stream)
+{
+    fprintf(
+        stream,
+        "usage: restride rewrite KERNEL.cl|KERNEL.cu [OPTIONS]... [-- COMPILER OPTIONS]\n"
+        "\n"
+        "Writes the kernels with their arrays of structures in another layout. Standard error gets "
+        "one\n"
+        "line per argument: what it became, or the line that is the reason why it stays as it is.\n"
+        "\n"
+        "  --layout 'ARG: EXPRESSION'  the layout of an argument (or KERNEL.ARG): \"i f\", \"f i\" "
+        "or\n"
+        "                              \"i/T f i%%T\"; may be repeated\n"
+        "  --record 'ARG: LENGTH'      the members of each record of a flat array, such as 20, or "
+        "a\n"
+        "                              macro; \"SoA: [20][n]\" for one that holds each member of "
+        "all n\n"
+        "                              records together\n"
+        "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no layout "
+        "is given\n"
+        "  --config FILE               layouts from a file, with a section for each kernel\n"
+        "  --header FILE               a C header for the host program: where members lie, and the "
+        "calls\n"
+        "                              that convert buffers\n"
+        "  --reorder 'ARG: INDEX'      reads of ARG[INDEX[i]], i the work-item, take what a plan "
+        "of\n"
+        "                              restride/irregular.h makes of the two, as added arguments;\n"
+        "                              instead of layouts\n"
+        "  --json                      the whole reply as JSON on standard output\n"
+        "  -o, --output FILE           writes there instead of standard output\n"
+        "  -h, --help                  this page\n"
+        "\n"
+        "COMPILER OPTIONS are the build options of the program, such as -DN=8 and -I.\n"
+        "\n"
+        "Examples:\n"
+        "  restride rewrite kernel.cl -o new.cl\n"
+        "  restride rewrite kernel.cl --layout 'cells: f i' -- -DSIZE=64\n"
+        "  restride rewrite kernel.cu --header kernel.h -o new.cu\n",
+        DEFAULT_TILE);
+}
+
+/* Answers a request on standard input with a reply on standard output. The layer waits for a
+ * minute, and ends this process then; the limit is for the preprocessor, too, which would go on for
+ * ever with macros that double and double again. */
+static int answer_request(const char *verb)
+{
+    const struct rlimit seconds = {60, 60};
+    setrlimit(RLIMIT_CPU, &seconds);
+    json_error_t error;
+    json_t *request = json_loadf(stdin, 0, &error);
+    if (request == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "The request is not JSON: %s.", error.text);
+    json_t *reply = NULL;
+    restride_status status = rs_rewrite(request, &reply);
+    json_decref(request);
+    if (status != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    int written = json_dumpf(reply, stdout, JSON_COMPACT);
+    json_decref(reply);
+    if (written != 0 || fflush(stdout) != 0)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "The reply could not be written.");
+    return RS_EXIT_DONE;
+}
+
+/* Reads "ARG: EXPRESSION". */
+static bool add_named(json_t *object, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (colon == NULL || colon == text)
+        return false;
+    size_t length = (size_t)(colon - text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    char *name = strndup(text, length);
+    if (name == NULL)
+        return false;
+    const char *expression = colon + 1;
+    while (*expression == ' ')
+        expression++;
+    bool ok =
+        *expression != '\0' && json_object_set_new(object, name, json_string(expression)) == 0;
+    free(name);
+    return ok;
+}
+
+/* Returns the exit status of a wrong command line, or RS_EXIT_DONE; *asked_for_help ends the run.
+ */
+static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
+{
+    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
+                                            {"record", required_argument, NULL, 'R'},
+                                            {"config", required_argument, NULL, 'c'},
+                                            {"header", required_argument, NULL, 'H'},
+                                            {"reorder", required_argument, NULL, 'I'},
+                                            {"tile", required_argument, NULL, 't'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"request", no_argument, NULL, 'r'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, NULL)) != -1) {
+        char *end = NULL;
+        switch (option) {
+        case 'l':
+        case 'R':
+        case 'I':
+            if (!add_named(option == 'l'   ? s->layouts
+                           : option == 'R' ? s->records
+                                           : s->references,
+                           optarg))
+                return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                   "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
+            break;
+        case 'H':
+            s->header = optarg;
+            break;
+        case 'c':
+            json_decref(s->config);
+            if (rs_config_read(optarg, &s->config) != RESTRIDE_OK)
+                return rs_cli_fail_last(RS_EXIT_USAGE, argv[0]);
+            break;
+        case 't':
+            s->tile = strtol(optarg, &end, 10);
+            if (*end != '\0' || s->tile < 1 || s->tile > MOST_TILE)
+                return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                   "\"%s\" is not a tile size; give a number such as 32.", optarg);
+            break;
+        case 'j':
+            s->json = true;
+            break;
+        case 'o':
+            s->output = optarg;
+            break;
+        case 'r':
+            *request = true;
+            break;
+        case 'h':
+            *asked_for_help = true;
+            return RS_EXIT_DONE;
+        default:
+            return RS_EXIT_USAGE;
+        }
+    }
+    return RS_EXIT_DONE;
+}
+
+static void print_arguments(const char *file, const json_t *reply)
+{
+    size_t k, i, count = 0;
+    json_t *kernel, *argument, *unused;
+    json_array_foreach(json_object_get(reply, "unused"), i, unused)
+    {
+        fprintf(stderr, "%s: in the configuration, but no kernel here has this argument\n",
+                json_string_value(unused));
+    }
+    json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
+    {
+        const char *kernel_name = json_string_value(json_object_get(kernel, "name"));
+        const char *whole = json_string_value(json_object_get(kernel, "reason"));
+        if (whole != NULL)
+            fprintf(stderr, "%s: kept: %s:%lld: %s\n", kernel_name,
+                    json_string_value(json_object_get(kernel, "file")),
+                    (long long)json_integer_value(json_object_get(kernel, "line")), whole);
+        json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
+        {
+            count++;
+            const char *name = json_string_value(json_object_get(argument, "name"));
+            const char *reason = json_string_value(json_object_get(argument, "reason"));
+            if (reason == NULL)
+                fprintf(stderr, "%s.%s: transformed to \"%s\"\n", kernel_name, name,
+                        json_string_value(json_object_get(argument, "layout")));
+            else
+                fprintf(stderr, "%s.%s: kept: %s:%lld: %s\n", kernel_name, name,
+                        json_string_value(json_object_get(argument, "file")),
+                        (long long)json_integer_value(json_object_get(argument, "line")), reason);
+        }
+    }
+    if (count == 0)
+        fprintf(stderr, "%s: kept: no kernel here has an array of structures\n", file);
+}
+
+/* What --reorder made of each kernel. */
+static void print_references(const json_t *reply)
+{
+    size_t k, i;
+    json_t *kernel, *reference;
+    json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        const json_t *order = json_object_get(kernel, "order_argument");
+        const json_t *stays = json_object_get(kernel, "threads_stay");
+        json_array_foreach(json_object_get(kernel, "references"), i, reference)
+        {
+            const char *array = json_string_value(json_object_get(reference, "array"));
+            const char *reason = json_string_value(json_object_get(reference, "reason"));
+            if (reason == NULL)
+                fprintf(stderr, "%s.%s: reordered: slots are argument %lld, their index %lld\n",
+                        name, array,
+                        json_integer_value(json_object_get(reference, "slots_argument")),
+                        json_integer_value(json_object_get(reference, "index_argument")));
+            else
+                fprintf(stderr, "%s.%s: kept: %s:%lld: %s\n", name, array,
+                        json_string_value(json_object_get(reference, "file")),
+                        json_integer_value(json_object_get(reference, "line")), reason);
+        }
+        if (stays != NULL)
+            fprintf(stderr, "%s: the threads stay: %s:%lld: %s\n", name,
+                    json_string_value(json_object_get(stays, "file")),
+                    json_integer_value(json_object_get(stays, "line")),
+                    json_string_value(json_object_get(stays, "reason")));
+        else if (order != NULL)
+            fprintf(stderr,
+                    "%s: the threads move: their order is argument %lld, their number %lld\n", name,
+                    json_integer_value(order),
+                    json_integer_value(json_object_get(kernel, "threads_argument")));
+    }
+}
+
+/* Writes what the user asked for; the exit status. */
+static int write_reply(const char *verb, const settings *s, const json_t *reply,
+                       const rs_text *original)
+{
+    const char *text = json_string_value(json_object_get(reply, "source"));
+    const char *header = json_string_value(json_object_get(reply, "header"));
+    char *dump = NULL;
+    if (header == NULL)
+        header = "/* Restride transformed nothing. */\n";
+    if (s->json) {
+        dump = rs_json_text(reply);
+        if (dump == NULL)
+            return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory for the reply.");
+        text = dump;
+    } else if (text == NULL) {
+        text = original->data; /* nothing was transformed */
+    }
+    int exit_status = RS_EXIT_DONE;
+    if (s->header != NULL && rs_text_write_file(s->header, header, strlen(header)) != RESTRIDE_OK) {
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    } else if (s->output != NULL) {
+        if (rs_text_write_file(s->output, text, strlen(text)) != RESTRIDE_OK)
+            exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    } else if (fputs(text, stdout) < 0 || (s->json && putchar('\n') == EOF) ||
+               fflush(stdout) != 0) {
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "Standard output could not be written.");
+    }
+    free(dump);
+    return exit_status;
+}
+
+/* What compilers of OpenCL C 1.2 define; `restride run` asks the device's own compiler instead. */
+static json_t *usual_macros(void)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "__OPENCL_VERSION__", "120",
+                     "__OPENCL_C_VERSION__", "120", "CL_VERSION_1_0", "100", "CL_VERSION_1_1",
+                     "110", "CL_VERSION_1_2", "120", "__ENDIAN_LITTLE__", "1", "__IMAGE_SUPPORT__",
+                     "1", "cl_khr_fp64", "1");
+}
+
+/* What nvcc and NVRTC define for the device's side. */
+static json_t *usual_cuda_macros(void)
+{
+    return json_pack("{s:s, s:s, s:s}", "__CUDACC__", "1", "__CUDA_ARCH__", "700", "__cplusplus",
+                     "201703L");
+}
+
+static bool is_cuda(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    return dot != NULL && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
+}
+
+/* What helps where a source is read without the program around it. */
+static const char *advice_for(const char *file, const char *reason)
+{
+    if (is_cuda(file))
+        return " (kernels of CUDA C++ are read without the host's code)";
+    if (strstr(reason, "undeclared identifier") != NULL)
+        return " (what the program's build options define goes behind --, as in -- -DN=8)";
+    return "";
+}
+
+static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
+                        const char *options)
+{
+    bool has_zero = memchr(source->data, '\0', source->size) != NULL;
+    json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
+    if (text == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
+    json_t *request = json_pack(
+        "{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b, s:b}", "source", text, "file",
+        rs_json_string(s->file), "options", rs_json_string(options), "layouts", s->layouts,
+        "records", s->records, "macros", is_cuda(s->file) ? usual_cuda_macros() : usual_macros(),
+        "assume_undefined", 1, "comments", 1, "soa", 1, "beside", 1);
+    if (request != NULL && is_cuda(s->file))
+        json_object_set_new(request, "language", json_string("cuda"));
+    if (request != NULL && json_object_size(s->references) > 0)
+        json_object_set(request, "references", s->references);
+    if (request != NULL && s->header != NULL)
+        json_object_set_new(request, "header", json_true());
+    if (request != NULL && s->config != NULL)
+        json_object_set(request, "config", s->config);
+    long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
+    if (request != NULL && tile > 0)
+        json_object_set_new(request, "tile", json_integer(tile));
+    json_t *reply = NULL;
+    restride_status status =
+        request == NULL ? rs_fail_memory("the request") : rs_rewrite(request, &reply);
+    json_decref(request);
+    if (status != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    const char *error = json_string_value(json_object_get(reply, "error"));
+    const char *reason = json_string_value(json_object_get(reply, "reason"));
+    int exit_status;
+    if (error != NULL) {
+        bool usage = json_is_true(json_object_get(reply, "bad_request"));
+        exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
+    } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s:%lld: %s%s",
+                                  json_string_value(json_object_get(reply, "file")),
+                                  (long long)json_integer_value(json_object_get(reply, "line")),
+                                  reason, advice_for(s->file, reason));
+    } else {
+        if (json_object_size(s->references) > 0)
+            print_references(reply);
+        else
+            print_arguments(s->file, reply);
+        exit_status = write_reply(verb, s, reply, source);
+    }
+    json_decref(reply);
+    return exit_status;
+}
+
+static int rewrite_file(const char *verb, const settings *s, char *const options[],
+                        int option_count)
+{
+    rs_text source = RS_TEXT_EMPTY, joined = RS_TEXT_EMPTY;
+    rs_text_add(&source, "", 0);
+    rs_options_join(&joined, options, option_count, s->file);
+    int exit_status;
+    if (rs_text_read_file(&source, s->file) != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    else if (joined.failed)
+        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
+    else
+        exit_status = rewrite_text(verb, s, &source, joined.data);
+    rs_text_free(&source);
+    rs_text_free(&joined);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    static char verb[] = "rewrite";
+    argv[0] = verb; /* the name in messages, however this program was started */
+    if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
+        return print_libclang();
+    settings s = {.layouts = json_object(), .records = json_object(), .references = json_object()};
+    bool request = false, help = false;
+    if (s.layouts == NULL || s.records == NULL || s.references == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");
+    /* What follows "--" is for the compiler. */
+    int own = 0;
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    int exit_status = read_arguments(own, argv, &s, &request, &help);
+    if (exit_status == RS_EXIT_DONE && help) {
+        print_usage(stdout);
+    } else if (exit_status == RS_EXIT_DONE && request) {
+        exit_status = answer_request(argv[0]);
+    } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                  "Give one kernel file; restride rewrite --help explains.");
+    } else if (exit_status == RS_EXIT_DONE && json_object_size(s.references) > 0 &&
+               (json_object_size(s.layouts) > 0 || json_object_size(s.records) > 0 || s.tile > 0 ||
+                s.config != NULL || s.header != NULL)) {
+        exit_status = rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                                  "--reorder goes alone: rewrite for layouts in another run.");
+    } else if (exit_status == RS_EXIT_DONE) {
+        s.file = argv[optind];
+        int first = own < argc ? own + 1 : argc;
+        exit_status = rewrite_file(argv[0], &s, argv + first, argc - first);
+    }
+    json_decref(s.layouts);
+    json_decref(s.records);
+    json_decref(s.references);
+    json_decref(s.config);
+    return exit_status;
+}
