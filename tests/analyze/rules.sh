@@ -3,13 +3,15 @@
 # the layout of a grid (Sung 2013, listing 6.1 and section 6.3.2).
 restride=$1
 source "$(dirname "$0")/../cli/expect.sh"
+facts_of=$(cd "$(dirname "$0")" && pwd)/facts.py
+facts() { python3 "$facts_of" "$restride" "$@"; }
 kernels=$(cd "$(dirname "$0")/../../lab/kernels" && pwd)
 cd "$work"
 
 # analyze NAME BODY: the loop nest BODY over arrays X and Y.
 analyze() {
     echo "enum { N = 256, M = 256 }; void $1(float X[N][M], float Y[N][2 * M], float x[N], float y[N + 16], int shift) { $2 }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c" "${@:3}"
+    expect 0 facts "$1.c" "${@:3}"
 }
 
 nest='for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)'
@@ -37,7 +39,7 @@ says out 'loop i: carries a value through x \(lines 1 and 1\)'
 # A flat subscript has rows that its loops are not seen to leave.
 flat() { # flat BODY CARRIED-BY-I CARRIED-BY-J
     echo "void f(int n, int m, unsigned k, float *x) { $1 }" >flat.c
-    expect 0 "$restride" analyze flat.c
+    expect 0 facts flat.c
     says out "loop i[^:]*: carries $2\$"
     says out "loop j[^:]*: carries $3\$"
 }
@@ -66,7 +68,7 @@ says out "loop l.*: carries $over"
 # Components of vectors are compared one by one.
 components() { # components BODY CARRIED
     echo "kernel void k(global float4 *x) { for (int i = 0; i < 10; i++) { $1 } }" >components.cl
-    expect 0 "$restride" analyze components.cl
+    expect 0 facts components.cl
     says out "loop i: carries $2\$"
 }
 components 'x[i + 1].xy = 1; x[i].zw = 2;' nothing
@@ -86,7 +88,7 @@ END
 strange() { # strange NAME BODY CONSTRUCT
     echo "#include \"strange.h\"
         void $1(float x[100], int c[100], float X[10][10], float **rows, both u[100], counter s[100], int n) { $2 }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
     says out "loop i.*: carries a value through $3.*, perhaps"
 }
 strange jumping 'for (int i = 0; i < 10; i++) { again: x[i] = 1; if (c[i]) goto again; }' ''
@@ -98,7 +100,7 @@ plain() {
     echo "#include \"strange.h\"
         #include <math.h>
         void $1(float x[100], int c[100], float X[10][10], float **rows, both u[100], counter s[100], int n) { $2 }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
     says out "loop i.*: carries nothing"
 }
 plain jumps_not 'for (int i = 0; i < 10; i++) { if (c[i]) continue; x[i] = 1; }'
@@ -108,14 +110,14 @@ plain casts 'float *p = (float *)x; for (int i = 0; i < 10; i++) p[i] = (float)(
 plain rows 'for (int i = 0; i < 10; i++) X[i][0] = rows[i][0];'
 plain members 'for (int i = 0; i < 10; i++) s[i].n = 1;'
 echo '__kernel void one(__global float4 *x) { for (int i = 0; i < 10; i++) x[i].y = sqrt(x[i].s0) + dot(x[i], x[i]); }' >plain.cl
-expect 0 "$restride" analyze plain.cl
+expect 0 facts plain.cl
 says out 'loop i: carries nothing'
 
 # A function object in a loop is what its body does, and its return is its own; one that nobody is seen to call is not.
 object() { # NAME BODY ANSWER
     echo "template <class F> void apply(F f, int n) { for (int j = 0; j < n; j++) f(j); } void ext(void *p);
         void $1(float *x, int *c, int n) { for (int i = 0; i < 10; i++) { $2 } }" >"$1.cu"
-    expect 0 "$restride" analyze "$1.cu"
+    expect 0 facts "$1.cu"
     says out "loop i.*: $3\$"
 }
 object called 'auto f = [=]() { x[i * 32] = 1; }; f();' 'carries nothing'
@@ -140,7 +142,7 @@ void launched(const float *in, float *out, float *d, int n, options o)
     step<<<g, b>>>(d, d);
 }
 END
-expect 0 "$restride" analyze numbers.cu
+expect 0 facts numbers.cu
 says out 'loop i \(its iterations are threads\): carries nothing'
 says out ' in: .*read-only'
 ! grep -qE '^  [gbo]: ' out || complain "a structure of numbers is an array"
@@ -152,7 +154,7 @@ void ping(float *a, float *b, float *c, int n)
     for (int t = 0; t < n; t++) { step<<<g, 256>>>(a, b); c[t] = 1; }
 }
 END
-expect 0 "$restride" analyze launches.cu
+expect 0 facts launches.cu
 says out 'loop t: carries a value through step.*, perhaps'
 
 # What a group has in common stays in a loop in which no work-item meets others and this function stores nothing there.
@@ -163,7 +165,7 @@ group() { # group NAME LANGUAGE BODY ANSWER of "loop i"
     else
         echo "__global__ void $1(int *x, int *c, int n) { __shared__ int s[8], v, w; int l = threadIdx.x; $3 }"
     fi >>"$1.$2"
-    expect 0 "$restride" analyze "$1.$2"
+    expect 0 facts "$1.$2"
     says out "loop i: $4\$"
 }
 stays='carries nothing'
@@ -239,7 +241,7 @@ done
 # Bounds that are loaded leave out which elements each iteration has; what they do not decide is as it was.
 bounded() { # NAME BODY ANSWER of "loop i"
     echo "struct two { int a, b; }; int next(int i); void $1(struct two *v, int *row, float *x, int n, int l) { for (int i = 0; i < n; i++) $2 }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
     says out "loop i: carries $3 \(lines 1 and 1\)(; can be left early)?\$"
 }
 bounded members 'for (int j = v[i].a; j < v[i].b; j++) x[j * 32 + l] = 1;' 'a value through x, perhaps'
@@ -257,7 +259,7 @@ methods() { # NAME BODY ANSWER of "loop i"
     echo "struct W { float *p; int k; __device__ float get(int i) { return p[i]; } __device__ void set(int i, float v) { p[i] = v; }
             __device__ int now() const { return k; } __device__ int next() { return k++; } __device__ float &operator[](int i) { return p[i]; } };
         __device__ void ext(W *w); __global__ void $1(W a, W b, float *x, int n) { for (int i = 0; i < n; i++) { $2 } }" >"$1.cu"
-    expect 0 "$restride" analyze "$1.cu"
+    expect 0 facts "$1.cu"
     says out "loop i: carries $3\$"
 }
 methods two_objects 'b.set(i + 1, a.get(i));' 'a value through p, perhaps'
@@ -309,7 +311,7 @@ bounded inner_ended 'for (int j = 0; j < 20; j++) { if (row[j]) break; x[i + 1] 
 bounded behind_a_condition 'for (int j = 0; j < 20; j++) { if (row[j]) l = 2; x[i * 10 + j] = 1; }' 'a value through x'
 called() { # NAME STATEMENT ANSWER of "loop i"
     echo "static void some(int j, float *x) { if (j > 9) return; x[j] = 1; } void $1(float *x, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < 20; j++) { $2 } }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
     says out "loop i: carries $3 \(lines 1 and 1\)"
 }
 called function_left 'some(j, x + i * 10);' 'a value through x, perhaps'
@@ -326,7 +328,7 @@ given() { # LANGUAGE NAME BODY ANSWER of "loop i"
     else
         echo "void $2(int *a, int *c, int n) { $3 }"
     fi >>"$2.$1"
-    expect 0 "$restride" analyze "$2.$1"
+    expect 0 facts "$2.$1"
     says out "loop i.*: carries $4\$"
 }
 loop='for (int i = 0; i < n; i++)'
@@ -429,7 +431,7 @@ says out "$carries"
 held() { # NAME BODY
     echo "struct g { float *p; int n; }; struct t { int n; }; void ext(struct g *v); void ext_copy(struct g v); void ext_pointer(float **p);
           void ext_plain(struct t *t); void $1(float *x, float *y) { struct g v; struct t t; v.p = x; float *p = x; for (int i = 0; i < 9; i++) { $2 } }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
 }
 for call in 'ext(&v);' 'ext_copy(v);' 'ext_pointer(&p);'; do
     held holder "x[i] = 1; $call"
@@ -445,7 +447,7 @@ handed() { # NAME BODY
     echo "int rand(void); void ext(float *p); void *memcpy(void *, const void *, unsigned long);
           int fread(void *, unsigned long, unsigned long, void *); int puts(const char *);
           void $1(float *x, float *y, char *text) { for (int i = 0; i < 9; i++) { $2 } }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
 }
 handed elsewhere 'ext(x + 2 * i);'
 says out "$through x, perhaps"
@@ -461,7 +463,7 @@ handed two_places_sum 'x[rand()] = x[rand()] + 1;'
 says out "$through x, perhaps"
 for header in '' '#include <stdio.h>'; do
     printf '%s\nvoid told(float *y) { for (int i = 0; i < 10; i++) { fprintf(stderr, "%%d", i); y[i] = 1; } }\n' "$header" >told.c
-    expect 0 "$restride" analyze told.c
+    expect 0 facts told.c
     says out 'loop i .*: carries nothing'
     ! grep -qE '(read|write) +stderr' out || complain "a file is an array"
 done
@@ -471,7 +473,7 @@ says out 'loop i: carries a value through y, perhaps'
 # A reference that is a parameter is what a pointer would be.
 referred() { # NAME PARAMETERS BODY ANSWER
     echo "struct two { int a, b; }; void $1($2) { $3 }" >"$1.cu"
-    expect 0 "$restride" analyze "$1.cu"
+    expect 0 facts "$1.cu"
     says out "loop i.*: $4"
 }
 sum='for (int i = 0; i < 9; i++) o[i + k] = o[i + m];'
@@ -485,7 +487,7 @@ referred same 'const two &t, float *o' "int k = t.a, m = t.a; $sum" 'carries not
 # A loaded number is the same one until something is stored.
 loaded() { # NAME PARAMETERS BODY
     echo "struct s { int n; }; int idx[4]; static int look(int k) { return idx[k]; } void change(int *p); void $1($2) { $3 }" >"$1.c"
-    expect 0 "$restride" analyze "$1.c"
+    expect 0 facts "$1.c"
 }
 shifted='for (int i = 0; i < 1000; i++) x[i + a] = x[i + b] + 1;'
 loaded stored 'int *p, float *x' "int a = p[0]; p[0] = 5; int b = p[0]; $shifted"
@@ -520,7 +522,7 @@ analyze columns 'for (int i = 1; i < N; i++) for (int j = 0; j < M; j++) X[i][j]
 says out 'M \[0 1; 1 0\]  o \[-1 0\]  \(j \| i\)$'
 kernel_columns='int x = get_global_id(0); for (int j = 0; j < n; j++) a[b[x] + 2 * j] = 1;'
 echo "__kernel void k(__global int *a, __global int *b, int n) { $kernel_columns }" >columns.cl
-expect 0 "$restride" analyze columns.cl
+expect 0 facts columns.cl
 says out 'M \[0 1 2\]  o \[0\]  \(global.x ~b\[global.x\] \| j\)$'
 
 # Figures 7 and 8: constant and texture memory.
@@ -577,7 +579,7 @@ kept = {u: [(k["line"], k["reason"]) for k in (a.get("kept_advice") for a in arr
 assert kept == {"plain": [], "behind": [(3, "it is not an argument of the kernel")], "away": [(6, "the pointer is cast")],
                 "flat": [], "odd": [(10, "the pointer is cast")]}, kept
 END
-expect 0 "$restride" analyze kept.cl
+expect 0 facts kept.cl
 says out "--layout 'p: i/32 f i%32'"
 says out 'keeps it: kept.cl:3: it is not an argument of the kernel'
 says out '"i/32 f i%32" would need 4 transactions instead of 20, but the rewriter keeps it: kept.cl:6: the pointer is cast'
@@ -635,7 +637,7 @@ void shadowed(float x[4096], float y[4096], int m)
     }
 }
 END
-expect 0 "$restride" analyze names.c
+expect 0 facts names.c
 says out 'loop a_rather_long_name_of_a_loop: carries a value through x \(lines 6 and 7\)'
 says out 'loop i: carries a value through x \(lines 12 and 2\)'
 says out 'x\[a_rather_long_name_of_a_loop \+ a_rather_long_name_of_a_\.\.\.$'
@@ -661,15 +663,15 @@ __global__ void example(int ny, int nx, float A0[ny][nx][4], float Anext[ny][nx]
     Anext[j + 1][i][S] = -y_velocity;
 }
 END
-expect 0 "$restride" analyze grid.cu --group 128 --active 32 --burst 64 --steering 8
+expect 0 facts grid.cu --group 128 --active 32 --burst 64 --steering 8
 says out "'A0: i/32 j/128 k i%32 j%128' \(over \"i j k\"\)"
 says out "'Anext: i/32 j/128 k i%32 j%128' \(over \"i j k\"\)"
 [ "$(grep -c 'M \[1 0; 0 1; 0 0\]' out)" -eq 8 ] || complain "the grids do not share one access pattern"
 # The thesis' programs as restride bench grids runs them: where addresses are hashed, and with 8 steering bits.
-expect 0 "$restride" analyze "$kernels/grids.cl" --burst 128 --steering 0
+expect 0 facts "$kernels/grids.cl" --burst 128 --steering 0
 [ "$(grep -c ": i j k/32 l k%32'" out)" -eq 3 ] || complain "LBM and CFD are not in tiles of 32"
 [ "$(grep -c ": i j k'" out)" -eq 2 ] || complain "Heat is not in rows"
-expect 0 "$restride" analyze "$kernels/grids.cl" --burst 128 --steering 8 --active 2112
+expect 0 facts "$kernels/grids.cl" --burst 128 --steering 8 --active 2112
 [ "$(grep -c ": i j/64 k/128 l j%64 k%128'" out)" -eq 3 ] || complain "LBM and CFD are not in tiles of 64 x 128"
 expect 2 "$restride" analyze grid.cu --group 0
 expect 2 "$restride" analyze grid.cu --group 1,2,3,4
