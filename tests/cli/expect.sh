@@ -17,6 +17,12 @@ says() {
     grep -qE -- "$2" "$work/$1" || complain "no \"$2\" in std$1"
 }
 
+# holds FILE EXPRESSION expects that a Python expression over the report `r`, the JSON of a file, is true.
+holds() {
+    python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$1" "$2" ||
+        complain "not so in $1: $2"
+}
+
 complain() {
     failures=$((failures + 1))
     echo "FAILED: $*"
