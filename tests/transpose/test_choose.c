@@ -10,6 +10,7 @@
 #include "transpose/methods.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -134,16 +135,16 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Shapes that no memory holds are planned as fast as others. */
-static void test_bounded_search(void **state)
+/* The longest of 400 searches in seconds of the processor, each the best of three, for shapes of up
+ * to so many rows and columns. Bounds how many proposals each compares. */
+static double longest_search(size_t most_rows, size_t most_cols)
 {
-    (void)state;
-    enum { MOST_CONSIDERED = 2500 };
+    enum { MOST_CONSIDERED = 2000 };
     uint64_t seed = 1000;
     double longest = 0;
     for (int i = 0; i < 400; i++) {
-        rs_matrices m = {1 + test_random(&seed, (size_t)1 << test_random(&seed, 40)),
-                         1 + test_random(&seed, (size_t)1 << test_random(&seed, 20)),
+        rs_matrices m = {1 + test_random(&seed, 1 + test_random(&seed, most_rows)),
+                         1 + test_random(&seed, 1 + test_random(&seed, most_cols)),
                          units[test_random(&seed, UNIT_COUNT)], 1, 0};
         if (i % 3 == 0)
             m.rows = m.rows / 5040 * 5040 + 5040;
@@ -153,16 +154,30 @@ static void test_bounded_search(void **state)
             .scratch_bytes = i % 4 == 0 ? (size_t)1 << 40 : 0,
             .run_bytes = i % 5 == 0 ? (size_t)65536 : 0,
         };
-        rs_choice choice;
-        double start = now();
-        restride_status status = rs_choose_transpose(&choice, &m, &traits, &options);
-        double seconds = now() - start;
-        longest = seconds > longest ? seconds : longest;
-        if (status == RESTRIDE_OK && choice.considered > MOST_CONSIDERED)
-            fail_msg("%zu x %zu: %zu proposals", m.rows, m.cols, choice.considered);
-        assert_true(status == RESTRIDE_OK || status == RESTRIDE_UNSUPPORTED);
+        double best = HUGE_VAL;
+        for (int again = 0; again < 3; again++) {
+            rs_choice choice;
+            double start = now();
+            assert_int_equal(rs_choose_transpose(&choice, &m, &traits, &options), RESTRIDE_OK);
+            best = fmin(best, now() - start);
+            if (choice.considered == 0 || choice.considered > MOST_CONSIDERED)
+                fail_msg("%zu x %zu: %zu proposals", m.rows, m.cols, choice.considered);
+        }
+        longest = fmax(longest, best);
     }
-    print_message("the longest search took %.3f ms\n", 1e3 * longest);
+    return longest;
+}
+
+/* Shapes that no memory holds are planned nearly as fast as others: their sides have more factors.
+ */
+static void test_bounded_search(void **state)
+{
+    (void)state;
+    double ordinary = longest_search(20000, 20000);
+    double huge = longest_search((size_t)1 << 40, (size_t)1 << 20);
+    print_message("the longest search took %.3f ms, of huge shapes %.3f ms\n", 1e3 * ordinary,
+                  1e3 * huge);
+    assert_true(huge <= 4 * ordinary);
 }
 
 /* Proposals as long as a size can say. */
