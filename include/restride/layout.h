@@ -20,6 +20,11 @@
  *
  * Members lie as a C compiler would place them (8-byte aligned double, trailing padding). Padding
  * bytes travel with the record as members of their own, so every conversion is exactly invertible.
+ * Behind "packed", as in "f packed{ char kind; double m; }", each member lies right behind the one
+ * before it. An array that moves as a whole has its bound behind the type: "char[12] name;".
+ *
+ * An array without a record may say the type of its elements, or their size, behind all
+ * dimensions: "y:64 x:64 float", "i:1000 f:5 char[12]".
  */
 #ifndef RESTRIDE_LAYOUT_H
 #define RESTRIDE_LAYOUT_H
@@ -61,6 +66,9 @@ RESTRIDE_API size_t restride_layout_offset(const restride_layout *layout, const 
 /* The size of the whole array with its padding, in the units of restride_layout_offset().
  * Thread-safe. */
 RESTRIDE_API size_t restride_layout_size(const restride_layout *layout);
+
+/* The same in bytes, or 0 where the dimensions do not say how large an element is. Thread-safe. */
+RESTRIDE_API size_t restride_layout_bytes(const restride_layout *layout);
 
 typedef enum {
     RESTRIDE_DIALECT_C = 0,

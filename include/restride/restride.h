@@ -3,6 +3,7 @@
 #ifndef RESTRIDE_RESTRIDE_H
 #define RESTRIDE_RESTRIDE_H
 
+#include "restride/convert.h"
 #include "restride/engine.h"
 #include "restride/irregular.h"
 #include "restride/irregular_device.h"

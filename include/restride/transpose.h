@@ -29,6 +29,29 @@ RESTRIDE_API restride_status restride_transpose(void *data, size_t rows, size_t 
                                                 size_t elem_size);
 
 /*
+ * Transposes `batch` matrices that lie one after the other, with the engine's threads or on its
+ * device: `data` is what restride_execute() takes. The engine keeps the last eight plans of such
+ * calls (restride_engine_forget_plans()); NULL: an engine of the host for this call alone. `bytes`
+ * is the size of `data`, checked before anything moves: RESTRIDE_INVALID_ARGUMENT unless it is rows
+ * x cols x elem_size x batch; SIZE_MAX: not checked. After an error the sentence ends with what is
+ * left of the matrix; with the engine of the host it is unchanged. Thread-safe on different
+ * matrices. Since 0.1.
+ */
+RESTRIDE_API restride_status restride_transpose_with(restride_engine *engine, void *data,
+                                                     size_t bytes, size_t rows, size_t cols,
+                                                     size_t elem_size, size_t batch);
+
+/*
+ * Permutes the axes of a tensor in one call, on all processors, and with an engine as above; the
+ * arguments are those of restride_plan_permute(). Since 0.1.
+ */
+RESTRIDE_API restride_status restride_permute(void *data, int rank, const size_t dims[],
+                                              const int permutation[], size_t elem_size);
+RESTRIDE_API restride_status restride_permute_with(restride_engine *engine, void *data,
+                                                   size_t bytes, int rank, const size_t dims[],
+                                                   const int permutation[], size_t elem_size);
+
+/*
  * Plans the transposition of `batch` matrices that lie one after the other. The sizes are at least
  * 1 and their product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The engine
  * must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose. The bound on scratch memory

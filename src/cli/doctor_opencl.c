@@ -99,8 +99,8 @@ static restride_status convert(const cl_icd_dispatch *api, cl_context context, c
         words[2 * k] = k;
         words[2 * k + 1] = 1000 + k;
     }
-    rs_leaf leaves[] = {{"a", 0, sizeof(cl_uint), false},
-                        {"b", sizeof(cl_uint), sizeof(cl_uint), false}};
+    rs_leaf leaves[] = {{.name = "a", .size = sizeof(cl_uint)},
+                        {.name = "b", .offset = sizeof(cl_uint), .size = sizeof(cl_uint)}};
     const rs_record record = {2 * sizeof(cl_uint), sizeof(cl_uint), 2, leaves};
     rs_opencl_marshal *marshal = NULL;
     restride_status status =

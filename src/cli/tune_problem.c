@@ -78,6 +78,12 @@ static int read_list(const rs_tune_words *words, const problem_list *list,
     return RS_EXIT_DONE;
 }
 
+/* Whether the dimension list says how large the elements or members are. */
+static bool dims_say_type(const rs_tune_problem *p)
+{
+    return p->from->record >= 0 || p->from->unit != 0;
+}
+
 static int read_conversion(const rs_tune_words *words, rs_tune_problem problems[], size_t *count)
 {
     rs_tune_problem *p = &problems[(*count)++];
@@ -86,9 +92,9 @@ static int read_conversion(const rs_tune_words *words, rs_tune_problem problems[
     if (restride_layout_parse(&p->from, words->dims, words->from) != RESTRIDE_OK ||
         restride_layout_parse(&p->to, words->dims, words->to) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_USAGE, "tune");
-    if (p->from->record >= 0 && words->type.name != NULL)
+    if (dims_say_type(p) && words->type.name != NULL)
         return rs_cli_fail(RS_EXIT_USAGE, "tune",
-                           "The dimensions say how large the members of a structure are; leave out "
+                           "The dimensions say how large the elements or members are; leave out "
                            "--type.");
     return RS_EXIT_DONE;
 }
@@ -146,7 +152,7 @@ restride_status rs_tune_problem_measure(const rs_tune_problem *problem, restride
     const rs_tune_words *words = problem->words;
     if (problem->from != NULL)
         return restride_tune_convert(engine, problem->from, problem->to,
-                                     problem->from->record >= 0 ? 0 : words->type.bytes, options,
+                                     dims_say_type(problem) ? 0 : words->type.bytes, options,
                                      tuning);
     if (problem->permuted)
         return restride_tune_permute(engine, problem->rank, problem->sides, problem->axes,
@@ -170,7 +176,7 @@ json_t *rs_tune_problem_describe(const rs_tune_problem *problem)
     const char *type = words->type.name != NULL ? words->type.name : "f32";
     if (problem->from != NULL)
         return json_pack("{s:s, s:s, s:s, s:s*}", "dims", words->dims, "from", words->from, "to",
-                         words->to, "type", problem->from->record >= 0 ? NULL : type);
+                         words->to, "type", dims_say_type(problem) ? NULL : type);
     if (problem->permuted)
         return json_pack("{s:o, s:o, s:s}", "dims", numbers_json(problem, false), "axes",
                          numbers_json(problem, true), "type", type);

@@ -24,9 +24,10 @@ static const char usage[] =
     "                     elements in the order of the file, and f, their members\n"
     "  --from EXPRESSION  the layout now: 'i f' (array of structures)\n"
     "  --to EXPRESSION    the layout wanted: 'f i', 'i/32 f i%32'; restride show draws it\n"
-    "  --dtype TYPE       the elements, where no dimension is a structure: u8, i16, f32, f64, "
-    "c128\n"
-    "                     and so on, or a number of bytes\n"
+    "  --dtype TYPE       the elements, where --dims says nothing of them: u8, i16, f32, f64, c128 "
+    "and\n"
+    "                     so on, or a number of bytes; or a C type behind the dimensions: 'y:9 x:9 "
+    "float'\n"
     "  --offset BYTES     where the array begins (default: 0, and the file has nothing else in "
     "it)\n"
     "  --threads N        (default: all processors)\n"
@@ -144,20 +145,28 @@ static restride_status layouts_of_npy(const rs_array *array, const convert_optio
 
 /* ---- the verb ---- */
 
+/* After check_sizes(). */
 static size_t bytes_of(const rs_array *array, const restride_layout *layout)
 {
-    return layout->record >= 0 ? layout->size : layout->size * array->unit;
+    size_t bytes;
+    return rs_layout_count_bytes(layout, array->unit, &bytes) ? bytes : 0;
 }
 
 /* Whether the file is as large as both layouts: it does not grow for the sake of padding. */
 static restride_status check_sizes(const rs_array *array, const layouts *l)
 {
-    if (l->from->record < 0 && array->unit == 0)
+    if (l->from->record < 0 && l->from->unit == 0 && array->unit == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "No dimension is a structure, so --dtype must say how large the elements "
-                       "are.");
-    size_t from = bytes_of(array, l->from);
-    size_t to = bytes_of(array, l->to);
+                       "are, or a type behind the dimensions.");
+    size_t from;
+    size_t to;
+    if (!rs_layout_count_bytes(l->from, array->unit, &from) ||
+        !rs_layout_count_bytes(l->to, array->unit, &to))
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "The array \"%s\" is more bytes than 64 bits can count; its extents are too "
+                       "large.",
+                       l->from->dims_text);
     if (from == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The array \"%s\" is empty; there is nothing to convert.",

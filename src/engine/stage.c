@@ -9,9 +9,10 @@ void restride_engine_destroy(restride_engine *engine)
 {
     if (engine == NULL)
         return;
-    rs_attachment *wisdom = atomic_load(&engine->wisdom);
-    if (wisdom != NULL)
-        wisdom->destroy(wisdom);
+    rs_attachment *attachments[] = {atomic_load(&engine->kept), atomic_load(&engine->wisdom)};
+    for (size_t i = 0; i < sizeof attachments / sizeof attachments[0]; i++)
+        if (attachments[i] != NULL)
+            attachments[i]->destroy(attachments[i]);
     engine->operations->destroy(engine);
 }
 

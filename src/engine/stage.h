@@ -262,6 +262,7 @@ typedef struct rs_attachment {
 struct restride_engine {
     const rs_engine_operations *operations;
     _Atomic(rs_attachment *) wisdom; /* the planner's; NULL until it is asked for */
+    _Atomic(rs_attachment *) kept;   /* plans of the calls that make none; likewise */
 };
 
 #endif

@@ -233,38 +233,10 @@ restride_status rs_npy_type_read(rs_literal *text, size_t *bytes, bool *structur
     return read_type(&w, "", 0, bytes);
 }
 
-/* The largest power of two that a leaf's size is a multiple of, over all leaves. */
-static size_t alignment_of(const rs_record *record)
-{
-    size_t alignment = 1;
-    for (size_t i = 0; i < record->leaf_count; i++)
-        while (record->leaves[i].size % (2 * alignment) == 0)
-            alignment *= 2;
-    return alignment;
-}
-
-/* Whether some member lies where a C compiler would not put it. */
-static bool is_packed(const rs_record *record, size_t bytes, size_t alignment)
-{
-    if (bytes % alignment != 0)
-        return true;
-    for (size_t i = 0; i < record->leaf_count; i++) {
-        const rs_leaf *leaf = &record->leaves[i];
-        size_t natural = leaf->size & (~leaf->size + 1);
-        if (leaf->offset % natural != 0)
-            return true;
-    }
-    return false;
-}
-
 restride_status rs_npy_type_leaves(rs_literal *text, size_t bytes, rs_record *record)
 {
     size_t size;
     walk w = {text, record, 0};
     restride_status status = read_type(&w, "", 0, &size);
-    if (status != RESTRIDE_OK)
-        return status;
-    size_t alignment = alignment_of(record);
-    return is_packed(record, bytes, alignment) ? rs_record_complete_packed(record, bytes)
-                                               : rs_record_complete(record, bytes, alignment);
+    return status == RESTRIDE_OK ? rs_record_complete_packed(record, bytes) : status;
 }

@@ -300,8 +300,23 @@ static void write_offset(writer *w, rs_text *out)
     rs_text_format(out, "    return %s;\n}\n\n", w->sum.data);
 }
 
+/* Whether each member lies at a multiple of its size, in every layout. */
+static bool is_indexable(const restride_layout *layout)
+{
+    if (layout->record < 0)
+        return true;
+    const rs_record *record = &layout->dimensions[layout->record].record;
+    for (size_t i = 0; i < record->leaf_count; i++)
+        if (record->leaves[i].offset % record->leaves[i].size != 0 ||
+            record->size % record->leaves[i].size != 0)
+            return false;
+    return true;
+}
+
 static void write_macro(const writer *w, rs_text *out)
 {
+    if (!is_indexable(w->layout))
+        return;
     const char *separator = ", ";
     bool record = w->layout->record >= 0;
     rs_text_add_string(out, "/* The element itself, to be read or assigned; TYPE carries "

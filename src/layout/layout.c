@@ -10,6 +10,7 @@
  * they are exactly those from `start` on.
  */
 #include "layout/layout.h"
+#include "base/arithmetic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,39 @@ size_t rs_layout_index(const restride_layout *layout, size_t offset, size_t inde
 size_t restride_layout_size(const restride_layout *layout)
 {
     return layout == NULL ? 0 : layout->size;
+}
+
+bool rs_layout_count_bytes(const restride_layout *layout, size_t elem_size, size_t *bytes)
+{
+    *bytes = layout->size;
+    return layout->record >= 0 ||
+           rs_size_multiply(layout->size, layout->unit != 0 ? layout->unit : elem_size, bytes);
+}
+
+restride_status rs_layout_check_element(const restride_layout *layout, size_t *elem_size)
+{
+    if (layout->record < 0 && layout->unit == 0 && *elem_size == 0)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The array %s does not say how large its elements are; write their type "
+                       "behind the dimensions, for example \"%s float\", or give their size.",
+                       layout->dims_text, layout->dims_text);
+    if (layout->record >= 0 && *elem_size != 0)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The record in %s says how large its members are; give an element size of "
+                       "0, not %zu.",
+                       layout->dims_text, *elem_size);
+    if (layout->unit != 0 && *elem_size != 0 && *elem_size != layout->unit)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "The elements of %s have %zu bytes, not %zu; give one size.",
+                       layout->dims_text, layout->unit, *elem_size);
+    *elem_size = layout->unit != 0 ? layout->unit : *elem_size;
+    return RESTRIDE_OK;
+}
+
+size_t restride_layout_bytes(const restride_layout *layout)
+{
+    size_t bytes; /* fits: the parser has looked */
+    return layout != NULL && rs_layout_count_bytes(layout, 0, &bytes) ? bytes : 0;
 }
 
 int restride_layout_rank(const restride_layout *layout)

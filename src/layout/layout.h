@@ -34,9 +34,18 @@ struct restride_layout {
     rs_term *terms; /* slowest first */
     int record;     /* the dimension that is a record, or -1 */
     size_t size;    /* of the whole array with its padding: elements, or bytes with a record */
+    size_t unit;    /* bytes of an element; 0: not known, or a record says it of each leaf */
     char *dims_text;
     char *expression_text; /* as given */
 };
+
+/* Bytes of the array: from the record, from the dimension list, or for elements of `elem_size`
+ * bytes. False when they do not fit in size_t; 0 when nothing says how large an element is. */
+bool rs_layout_count_bytes(const restride_layout *layout, size_t elem_size, size_t *bytes);
+
+/* The size of an element: what the dimension list or else the caller says, and 0 with a record.
+ * Fails where nobody says it, and where they differ. */
+restride_status rs_layout_check_element(const restride_layout *layout, size_t *elem_size);
 
 /* Where a text was at fault, for a caret below it. */
 typedef struct {

@@ -56,6 +56,20 @@ static restride_status add_dimension(restride_layout *layout, rs_name name)
     return RESTRIDE_OK;
 }
 
+/* Steps over "{", or "packed {". */
+static bool accept_members(rs_cursor *cursor, bool *packed)
+{
+    size_t before = cursor->position;
+    rs_name word;
+    bool named = rs_cursor_name(cursor, &word);
+    *packed = named && rs_name_equal(word, "packed");
+    rs_cursor_skip_blanks(cursor);
+    if (named == *packed && rs_cursor_accept(cursor, '{'))
+        return true;
+    cursor->position = before;
+    return false;
+}
+
 /* Reads what follows a dimension's name: an extent or members. */
 static restride_status parse_extent(rs_cursor *cursor, restride_layout *layout,
                                     rs_dimension *dimension, size_t begin)
@@ -63,7 +77,8 @@ static restride_status parse_extent(rs_cursor *cursor, restride_layout *layout,
     if (rs_cursor_accept(cursor, ':'))
         return rs_cursor_number(cursor, "the extent of the dimension", &dimension->extent);
     rs_cursor_skip_blanks(cursor);
-    if (!rs_cursor_accept(cursor, '{'))
+    bool packed;
+    if (!accept_members(cursor, &packed))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, cursor->position,
                               "the dimension %s needs an extent, as in %s:64, or members, as in "
                               "%s{ float x; }.",
@@ -75,9 +90,40 @@ static restride_status parse_extent(rs_cursor *cursor, restride_layout *layout,
                               dimension->name, layout->dimensions[layout->record].name);
     layout->record = layout->rank - 1;
     dimension->is_record = true;
-    restride_status status = rs_members_parse(cursor, &dimension->record);
+    restride_status status = rs_members_parse(cursor, packed, &dimension->record);
     dimension->extent = dimension->record.leaf_count;
     return status;
+}
+
+/* Whether the word that was read is no dimension but the type of the elements: "y:64 x:64 float".
+ */
+static bool is_element(const rs_cursor *cursor, rs_name word)
+{
+    rs_cursor ahead = *cursor;
+    bool packed;
+    if (ahead.text[ahead.position] == ':' || !rs_members_is_type(word))
+        return false;
+    rs_cursor_skip_blanks(&ahead);
+    return !accept_members(&ahead, &packed);
+}
+
+/* Reads the type, which is the last word of the list. */
+static restride_status parse_element(rs_cursor *cursor, restride_layout *layout, size_t begin,
+                                     rs_name first)
+{
+    restride_status status = rs_members_parse_element(cursor, begin, first, &layout->unit);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (layout->record >= 0)
+        return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
+                              "the record %s says what the elements are; leave out the type.",
+                              layout->dimensions[layout->record].name);
+    rs_cursor_skip_blanks(cursor);
+    if (layout->rank == 0 || cursor->text[cursor->position] != '\0')
+        return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
+                              "the type of the elements comes last, behind all dimensions, as in "
+                              "y:64 x:64 float.");
+    return RESTRIDE_OK;
 }
 
 static restride_status parse_dimension(rs_cursor *cursor, restride_layout *layout)
@@ -87,6 +133,8 @@ static restride_status parse_dimension(rs_cursor *cursor, restride_layout *layou
     if (!rs_cursor_name(cursor, &name))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               "a dimension such as i:64 is expected.");
+    if (is_element(cursor, name))
+        return parse_element(cursor, layout, begin, name);
     if (find_dimension(layout, name) >= 0)
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               "there are two dimensions named \"%.*s\".", RS_NAME_ARGUMENTS(name));
@@ -361,6 +409,12 @@ static restride_status check_size(restride_layout *layout)
                            "The size of the array \"%.200s\" does not fit into 64 bits; its "
                            "extents are too large.",
                            layout->dims_text);
+    size_t bytes;
+    if (!rs_layout_count_bytes(layout, 0, &bytes))
+        return rs_fail(RESTRIDE_OVERFLOW,
+                       "The array \"%.200s\" is more bytes than 64 bits can count; its extents are "
+                       "too large.",
+                       layout->dims_text);
     return RESTRIDE_OK;
 }
 

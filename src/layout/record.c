@@ -104,9 +104,14 @@ static restride_status check_place(const rs_leaf *leaf, size_t end, size_t size)
     return RESTRIDE_OK;
 }
 
+static size_t natural_alignment(const rs_leaf *leaf)
+{
+    return leaf->alignment != 0 ? leaf->alignment : power_of_two_factor(leaf->size);
+}
+
 static restride_status check_alignment(const rs_leaf *leaf, size_t alignment)
 {
-    size_t natural = power_of_two_factor(leaf->size);
+    size_t natural = natural_alignment(leaf);
     if (leaf->offset % natural != 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "Member \"%s\" of %zu bytes lies at byte %zu, which is not a multiple of "
@@ -175,9 +180,22 @@ restride_status rs_record_complete(rs_record *record, size_t size, size_t alignm
     return complete_record(record, size, alignment, false);
 }
 
+/* What the members want, where each lies at a multiple of what it wants; else 1. */
+static size_t alignment_as_it_lies(const rs_record *record, size_t size)
+{
+    size_t alignment = 1;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        size_t natural = natural_alignment(&record->leaves[i]);
+        if (record->leaves[i].offset % natural != 0)
+            return 1;
+        alignment = natural > alignment ? natural : alignment;
+    }
+    return size % alignment == 0 ? alignment : 1;
+}
+
 restride_status rs_record_complete_packed(rs_record *record, size_t size)
 {
-    return complete_record(record, size, 1, true);
+    return complete_record(record, size, alignment_as_it_lies(record, size), true);
 }
 
 bool rs_record_equal(const rs_record *a, const rs_record *b)

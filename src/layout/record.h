@@ -13,10 +13,13 @@
 
 typedef struct {
     char *name;    /* "v[2]", "inner.x"; NULL for padding */
-    size_t offset; /* bytes from the start of the structure; a multiple of size (a 3-vector has the
-                      size of 4), unless the structure is packed */
-    size_t size;   /* bytes: 1, 2, 4, 8 or more */
+    size_t offset; /* bytes from the start of the structure; a multiple of its alignment, unless
+                      the structure is packed */
+    size_t size;   /* bytes: 1, 2, 4, 8 or more (a 3-vector has the size of 4) */
     bool padding;
+    size_t alignment; /* of one entry; 0: the largest power of two that divides the size */
+    const char *type; /* C's name of a scalar in it, static: "float", "int32_t"; NULL: not known */
+    size_t lanes;     /* of a vector of such scalars, else 1; `size` may be several vectors */
 } rs_leaf;
 
 typedef struct {
@@ -36,8 +39,8 @@ restride_status rs_record_add_leaf(rs_record *record, const char *name, size_t o
  */
 restride_status rs_record_complete(rs_record *record, size_t size, size_t alignment);
 
-/* The same for a structure whose members lie at any bytes, as NumPy's do: its alignment is 1.
- * Engines of devices read leaves as words, so only the host converts it. */
+/* The same for a structure whose members may lie at any bytes, as NumPy's do. Its alignment is what
+ * its members have where each lies aligned, and else 1. */
 restride_status rs_record_complete_packed(rs_record *record, size_t size);
 
 /* Whether two records have the same leaves at the same places (names do not count). */

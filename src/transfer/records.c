@@ -191,14 +191,15 @@ restride_status restride_transfer_create(restride_transfer **transfer, restride_
     options = options != NULL ? options : &none;
     if (transfer != NULL)
         *transfer = NULL;
-    if (transfer == NULL || engine == NULL || host == NULL || device == NULL ||
-        (elem_size == 0) != (host->record >= 0))
+    if (transfer == NULL || engine == NULL || host == NULL || device == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "restride_transfer_create needs an engine, two layouts, the size of an "
-                       "element where they have no record, and a place for the result.");
+                       "restride_transfer_create needs an engine, two layouts and a place for the "
+                       "result.");
     array_form from;
     array_form to;
-    restride_status status = read_form(&from, host, elem_size);
+    restride_status status = rs_layout_check_element(host, &elem_size);
+    if (status == RESTRIDE_OK)
+        status = read_form(&from, host, elem_size);
     if (status == RESTRIDE_OK)
         status = read_form(&to, device, elem_size);
     if (status != RESTRIDE_OK)

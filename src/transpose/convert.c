@@ -391,8 +391,8 @@ static bool same_layout(const restride_layout *a, const restride_layout *b)
 static restride_status count_bytes(const restride_layout *from, const restride_layout *to,
                                    size_t elem_size, size_t *bytes)
 {
-    *bytes = from->size > to->size ? from->size : to->size;
-    if (from->record < 0 && !rs_size_multiply(*bytes, elem_size, bytes))
+    const restride_layout *larger = from->size > to->size ? from : to;
+    if (!rs_layout_count_bytes(larger, elem_size, bytes))
         return rs_fail(RESTRIDE_OVERFLOW,
                        "The array %s of elements of %zu bytes is more bytes than a size can hold.",
                        from->dims_text, elem_size);
@@ -400,25 +400,15 @@ static restride_status count_bytes(const restride_layout *from, const restride_l
 }
 
 static restride_status check_layouts(const restride_layout *from, const restride_layout *to,
-                                     size_t elem_size, size_t *bytes)
+                                     size_t *elem_size, size_t *bytes)
 {
-    if (!same_dimensions(from, to))
+    if (!same_dimensions(from, to) || from->unit != to->unit)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "The layouts are of different arrays (%s and %s); write both with "
                        "the same dimensions.",
                        from->dims_text, to->dims_text);
-    if (from->record < 0 && elem_size == 0)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The array %s does not say how large its elements are; write them as a "
-                       "record, for example f{ float x[5]; } instead of f:5, or give their size "
-                       "to restride_plan_convert_with().",
-                       from->dims_text);
-    if (from->record >= 0 && elem_size != 0)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The record in %s says how large its members are; give an element size of "
-                       "0, not %zu.",
-                       from->dims_text, elem_size);
-    return count_bytes(from, to, elem_size, bytes);
+    restride_status status = rs_layout_check_element(from, elem_size);
+    return status == RESTRIDE_OK ? count_bytes(from, to, *elem_size, bytes) : status;
 }
 
 static restride_status add_tiles(restride_plan *plan, const restride_layout *layout, size_t tile,
@@ -525,7 +515,7 @@ restride_status restride_plan_convert_with(restride_plan **plan, restride_engine
             RESTRIDE_INVALID_ARGUMENT,
             "restride_plan_convert needs an engine, two layouts and a place for the plan.");
     size_t bytes;
-    restride_status status = check_layouts(from, to, elem_size, &bytes);
+    restride_status status = check_layouts(from, to, &elem_size, &bytes);
     if (status != RESTRIDE_OK)
         return status;
     restride_plan *created;
@@ -564,7 +554,7 @@ restride_status restride_tune_convert(restride_engine *engine, const restride_la
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_tune_convert needs an engine and two layouts.");
     size_t bytes;
-    restride_status status = check_layouts(from, to, elem_size, &bytes);
+    restride_status status = check_layouts(from, to, &elem_size, &bytes);
     if (status == RESTRIDE_OK)
         status = rs_tune_check_bytes(bytes);
     if (status == RESTRIDE_OK)

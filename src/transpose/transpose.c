@@ -1,4 +1,4 @@
-/* Plans that transpose matrices, and the one call that needs no plan. */
+/* Plans that transpose matrices. */
 #include "restride/transpose.h"
 #include "base/arithmetic.h"
 #include "transpose/fit.h"
@@ -117,21 +117,4 @@ restride_status restride_plan_transpose_with(restride_plan **plan, restride_engi
     }
     *plan = created;
     return RESTRIDE_OK;
-}
-
-restride_status restride_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
-{
-    if (data == NULL)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_transpose needs the matrix.");
-    restride_engine *engine;
-    restride_plan *plan = NULL;
-    restride_status status = restride_engine_create_host(&engine, 0);
-    if (status != RESTRIDE_OK)
-        return status;
-    status = restride_plan_transpose(&plan, engine, rows, cols, elem_size, 1);
-    if (status == RESTRIDE_OK)
-        status = restride_execute(plan, data);
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
-    return status;
 }

@@ -262,7 +262,7 @@ restride_status rs_wisdom_find_path(rs_path *path, restride_engine *engine,
     return look_up(&q);
 }
 
-/* ---- changes ---- */
+/* ---- changes: plans that the engine keeps follow what it knew before, and are forgotten ---- */
 
 static restride_status fail_off(void)
 {
@@ -290,6 +290,7 @@ static restride_status learn(restride_engine *engine, json_t *record)
         status = records == NULL ? rs_fail_memory("the wisdom") : add_records(w, records, true);
         pthread_mutex_unlock(&w->lock);
     }
+    restride_engine_forget_plans(engine);
     json_decref(records);
     return status;
 }
@@ -355,6 +356,7 @@ restride_status restride_wisdom_import(restride_engine *engine, const char *path
         status = rs_fail_memory("the wisdom");
     json_decref(records);
     pthread_mutex_unlock(&w->lock);
+    restride_engine_forget_plans(engine);
     return status;
 }
 
@@ -387,5 +389,6 @@ restride_status restride_wisdom_forget(restride_engine *engine)
         note_problem(w, RESTRIDE_OK);
     }
     pthread_mutex_unlock(&w->lock);
+    restride_engine_forget_plans(engine);
     return status;
 }

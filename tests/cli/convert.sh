@@ -45,6 +45,9 @@ expect 0 "$restride" convert c --dims "i:3 $mixed" --from 'i f' --to 'f i'
 bytes_are c "0 1 4 5 8 9 2 6 10 3 7 11"
 expect 0 "$restride" convert c --dims "y:2 x:3" --dtype 2 --from 'y x' --to 'x y'
 bytes_are c "0 1 2 6 4 5 10 3 8 9 7 11"
+expect 0 "$restride" convert c --dims "y:2 x:3 short" --from 'x y' --to 'y x'
+bytes_are c "0 1 4 5 8 9 2 6 10 3 7 11"
+expect 0 "$restride" convert c --dims "y:2 x:3 char[2]" --from 'y x' --to 'x y'
 head -c 1200000 /dev/urandom >large
 cp large wanted
 dims='i:60000 f{ float x[3]; short k; short l; float m; }'
@@ -88,11 +91,12 @@ refuses 1 "has 10 bytes, and the array would take 12" a --dims "i:6 $record" --f
 refuses 1 "would take only 8" a --dims "i:4 $record" --from 'i f' --to 'i/2 f i%2'
 refuses 1 "would take 10 from byte 1" a --dims "i:5 $record" --from 'i f' --to 'i/2 f i%2' --offset 1
 refuses 1 "dtype must say" a --dims "y:2 x:5" --from 'y x' --to 'x y'
+refuses 1 "have 2 bytes, not 8" a --dims "y:5 x:1 short" --dtype f64 --from 'y x' --to 'x y'
 refuses 2 "dtype takes" a --dims "y:2 x:5" --dtype 0 --from 'y x' --to 'x y'
 refuses 1 "is empty; there is nothing to convert" a --dims "i:0 $record" --from 'i f' --to 'f i'
 refuses 1 "is empty; there is nothing to convert" a --dims "y:0 x:5" --dtype 2 --from 'y x' --to 'x y'
 refuses 1 "does not fit into 64 bits" a --dims "y:4294967296 x:4294967296" --dtype 4 --from 'y x' --to 'x y'
-refuses 1 "would take 18446744056529682432" a --dims "y:4294967296 x:4294967295" --dtype 4 --from 'y x' --to 'x y'
+refuses 1 "more bytes than 64 bits can count" a --dims "y:4294967296 x:4294967295" --dtype 4 --from 'y x' --to 'x y'
 refuses 1 "because of padding" a --dims "i:5 $record" --from 'i f' --to 'i/2:pad f i%2'
 refuses 1 "" a --dims "i:5 $record" --from 'i f' --to 'i k'
 refuses 1 "" a --dims "i:5 f{ char" --from 'i f' --to 'f i'

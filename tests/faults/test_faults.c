@@ -253,6 +253,25 @@ static restride_status run_convert(const void *parameters, unsigned char *data)
     return status;
 }
 
+/* The same in one call. */
+static restride_status run_convert_once(const void *parameters, unsigned char *data)
+{
+    const conversion *c = parameters;
+    return restride_convert(data, c->dims, c->from, c->to);
+}
+
+/* The same with a plan that the engine keeps. */
+static restride_status run_convert_kept(const void *parameters, unsigned char *data)
+{
+    const conversion *c = parameters;
+    restride_engine *engine = NULL;
+    restride_status status = test_host_engine(&engine, THREADS);
+    if (status == RESTRIDE_OK)
+        status = restride_convert_with(engine, data, SIZE_MAX, c->dims, c->from, c->to);
+    restride_engine_destroy(engine);
+    return status;
+}
+
 static restride_status run_accessor(const void *parameters, unsigned char *data)
 {
     const conversion *c = parameters;
@@ -280,6 +299,8 @@ static void test_layouts(void **state)
     static const scenario scenarios[] = {
         {"tiles", run_convert, &tiles, 8},
         {"other tiles", run_convert, &other_tiles, 8},
+        {"tiles in one call", run_convert_once, &tiles, 8},
+        {"tiles with a kept plan", run_convert_kept, &tiles, 8},
         {"accessor of a record", run_accessor, &nested, 8},
         {"accessor of a grid", run_accessor, &grid, 8},
     };

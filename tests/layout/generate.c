@@ -9,6 +9,7 @@
 #include <string.h>
 
 typedef struct {
+    const char *head;
     const char *members;
     size_t size;
     size_t leaf_count;
@@ -17,11 +18,14 @@ typedef struct {
 
 /* Written down by hand, not taken from the code under test. */
 static const known_record known_records[] = {
-    {"float x; float y;", 8, 2, {4, 4}},
-    {"float x; char c; double m; int id;", 24, 7, {4, 1, 1, 2, 8, 4, 4}},
-    {"uchar kind;", 1, 1, {1}},
-    {"double m; float v[3]; short s;", 24, 6, {8, 4, 4, 4, 2, 2}},
-    {"struct { char a; short b; } in[2]; float4 p;", 32, 8, {1, 1, 2, 1, 1, 2, 8, 16}},
+    {"", "float x; float y;", 8, 2, {4, 4}},
+    {"", "float x; char c; double m; int id;", 24, 7, {4, 1, 1, 2, 8, 4, 4}},
+    {"", "uchar kind;", 1, 1, {1}},
+    {"", "double m; float v[3]; short s;", 24, 6, {8, 4, 4, 4, 2, 2}},
+    {"", "struct { char a; short b; } in[2]; float4 p;", 32, 8, {1, 1, 2, 1, 1, 2, 8, 16}},
+    {"", "char[7] name; float[3] v; short s;", 24, 5, {7, 1, 12, 2, 2}},
+    {" packed ", "char kind; double m; short s;", 11, 3, {1, 8, 2}},
+    {" packed", "char[3] id; float[3] v; uchar k;", 16, 3, {3, 12, 1}},
 };
 
 size_t made_random(uint64_t *state, size_t bound)
@@ -57,7 +61,7 @@ static void make_record(made_layout *made, int d, uint64_t *state)
         offset += known->leaf_sizes[l];
     }
     assert_int_equal(offset, known->size);
-    append(made->dims, sizeof made->dims, "%c{ %s } ", 'a' + d, known->members);
+    append(made->dims, sizeof made->dims, "%c%s{ %s } ", 'a' + d, known->head, known->members);
     made->terms[made->term_count++] = (made_term){.dimension = d, .divisor = 1};
 }
 

@@ -102,6 +102,69 @@ static void test_vectors_are_single_leaves(void **state)
     restride_layout_destroy(layout);
 }
 
+/* What lies where, "name:offset+size" of each leaf but padding, and size and alignment. */
+static void check_record(const char *dims, const char *expected)
+{
+    restride_layout *layout = parse(dims, dims[0] == 'f' ? "f" : "packed");
+    const rs_record *record = &layout->dimensions[0].record;
+    rs_text text = RS_TEXT_EMPTY;
+    for (size_t l = 0; l < record->leaf_count; l++)
+        if (!record->leaves[l].padding)
+            rs_text_format(&text, "%s:%zu+%zu ", record->leaves[l].name, record->leaves[l].offset,
+                           record->leaves[l].size);
+    rs_text_format(&text, "%zu/%zu", record->size, record->alignment);
+    assert_false(text.failed);
+    assert_string_equal(text.data, expected);
+    rs_text_free(&text);
+    restride_layout_destroy(layout);
+}
+
+static void test_packed_members_have_no_padding(void **state)
+{
+    (void)state;
+    check_record("f packed{ char c; double m; short s; }", "c:0+1 m:1+8 s:9+2 11/1");
+    check_record("f packed { float x; float y; }", "x:0+4 y:4+4 8/4");
+    check_record("f packed{ char c; struct { char a; int b; } in; }",
+                 "c:0+1 in.a:1+1 in.b:5+4 9/1");
+    check_record("packed{ char c; int b; }", "c:0+1 b:4+4 8/4"); /* a dimension of that name */
+}
+
+static void test_arrays_that_move_as_a_whole(void **state)
+{
+    (void)state;
+    check_record("f{ char[7] name; float[3] v; }", "name:0+7 v:8+12 20/4");
+    check_record("f{ float4 [2] q, p[2]; char [ 3 ] c; }",
+                 "q:0+32 p[0]:32+32 p[1]:64+32 c:96+3 112/16");
+    check_record("f packed{ unsigned char[5] a; double[2] z; }", "a:0+5 z:5+16 21/1");
+}
+
+static void test_types_behind_the_dimensions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims;
+        const char *expression;
+        size_t size;
+        size_t bytes;
+    } cases[] = {
+        {"y:3 x:5", "x y", 15, 0},
+        {"y:3 x:5 float", "x y", 15, 60},
+        {"y:3 x:5 unsigned long long", "x y", 15, 120},
+        {"y:3 x:5 float3 ", "x y", 15, 240},
+        {"y:3 x:5 char[12]", "x y", 15, 180},
+        {"float:3 int:5 double[2]", "int float", 15, 240},
+        {"y:3 float{ int a; }", "float y", 12, 12},
+        {"y:3 x:5 short", "y/2:pad x y%2", 20, 40},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        restride_layout *layout = parse(cases[i].dims, cases[i].expression);
+        assert_int_equal(restride_layout_size(layout), cases[i].size);
+        assert_int_equal(restride_layout_bytes(layout), cases[i].bytes);
+        restride_layout_destroy(layout);
+    }
+    assert_int_equal(restride_layout_bytes(NULL), 0);
+}
+
 static void test_blanks_are_free(void **state)
 {
     (void)state;
@@ -196,6 +259,20 @@ static const mistake mistakes[] = {
     {"f{ float x; int x; }", "f", SYNTAX, 17, "two members named \"x\""},
     {"f{ float v[2]; int v; }", "f", SYNTAX, 20, "two members named \"v\""},
     {"f{ 3 x; }", "f", SYNTAX, 4, "a member such as"},
+    {"f packed", "f", SYNTAX, 3, "the dimension f needs an extent"},
+    {"f packt{ float x; }", "f", SYNTAX, 3, "the dimension f needs an extent"},
+    {"f{ float[0] x; }", "f", SYNTAX, 10, "at least one entry"},
+    {"f{ float[3 x; }", "f", SYNTAX, 12, "\"]\" is expected"},
+    {"f{ char[2000000] x; }", "f", RESTRIDE_UNSUPPORTED, 4, "more than 1048576 bytes"},
+    {"f{ float[2][2] x; }", "f", SYNTAX, 12, "the member's name is expected"},
+
+    /* types of elements */
+    {"i:4 float j:3", "i j", SYNTAX, 5, "comes last, behind all dimensions"},
+    {"float", "float", SYNTAX, 1, "comes last, behind all dimensions"},
+    {"i:4 f{ int a; } float", "i f", SYNTAX, 17, "the record f says what the elements are"},
+    {"i:4 quad", "i", SYNTAX, 9, "the dimension quad needs an extent"},
+    {"i:4 float[0]", "i", SYNTAX, 11, "at least one entry"},
+    {"i:4611686018427387904 int", "i", RESTRIDE_OVERFLOW, 0, "more bytes than 64 bits"},
 };
 
 static void test_each_mistake_has_its_sentence(void **state)
@@ -310,6 +387,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members_lie_as_the_compiler_places_them),
         cmocka_unit_test(test_vectors_are_single_leaves),
+        cmocka_unit_test(test_packed_members_have_no_padding),
+        cmocka_unit_test(test_arrays_that_move_as_a_whole),
+        cmocka_unit_test(test_types_behind_the_dimensions),
         cmocka_unit_test(test_blanks_are_free),
         cmocka_unit_test(test_each_mistake_has_its_sentence),
         cmocka_unit_test(test_characters_not_bytes_are_counted),
