@@ -1,4 +1,4 @@
-# Completion of restride's verbs and options for bash, from what --help says.
+# Completion of the verbs of restride and restride-lab and options for bash, from what --help says.
 _restride() {
     local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} i
     COMPREPLY=()
@@ -27,4 +27,4 @@ _restride() {
         ;;
     esac
 }
-complete -o default -F _restride restride
+complete -o default -F _restride restride restride-lab

@@ -22,6 +22,15 @@ for file in include/restride/restride.h share/man/man1/{restride,restride-run,re
     [ -f "$prefix/$file" ] || { echo "$file was not installed." >&2; exit 1; }
 done
 
+# The laboratory is a component of its own.
+laboratory=$(find "$prefix" -name 'restride-lab*' -o -name apps -type d)
+[ -z "$laboratory" ] || { echo "Installed without being asked for: $laboratory" >&2; exit 1; }
+if [ -x "$build/bin/restride-lab" ]; then
+    cmake --install "$build" --prefix "$prefix" --component laboratory >>"$work/install.log"
+    "$prefix/bin/restride-lab" --version
+    "$prefix/bin/restride-lab" patterns >"$work/patterns.txt"
+fi
+
 library=$(find "$prefix" -name librestride.so)
 libdir=$(dirname "$library")
 foreign=$(nm --dynamic --defined-only "$library" | awk '$3 !~ /^restride_/ && $3 !~ /^RESTRIDE_/ {print $3}')

@@ -12,7 +12,7 @@ fi
 build=${1:-build}
 clang-format --dry-run -Werror "${sources[@]}"
 # Only what was compiled can be checked by clang-tidy; a build without an optional part leaves that part out.
-mapfile -t compiled < <(git ls-files 'src/*.c' 'examples/*.c' 'tests/*.c' | while read -r file; do
+mapfile -t compiled < <(git ls-files 'src/*.c' 'examples/*.c' 'tests/*.c' 'lab/*.c' | while read -r file; do
     ! grep -qF "\"file\": \"$PWD/$file\"" "$build/compile_commands.json" || echo "$file"
 done)
 printf '%s\n' "${compiled[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p "$build" --warnings-as-errors='*' 2>&1 |

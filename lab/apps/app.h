@@ -1,5 +1,5 @@
 /*
- * What the applications of `restride bench apps` share (Sung thesis, section 5.6): options, the
+ * What the applications of `restride-lab apps` share (Sung thesis, section 5.6): options, the
  * three layouts of records of 4-byte members on the host, launching and timing, and the result as
  * one line of JSON. Each application is an ordinary OpenCL program whose kernels are written for
  * arrays of structures; with --layout soa or asta it uses versions written by hand for comparison.

@@ -5,7 +5,7 @@
 #include "bench.h"
 
 extern "C" {
-#include "sim/transformer.h"
+#include "lab/sim/transformer.h"
 }
 
 struct trial {

@@ -4,7 +4,7 @@
 #include "Vtranslator.h"
 
 extern "C" {
-#include "sim/transformer.h"
+#include "lab/sim/transformer.h"
 }
 
 int main()

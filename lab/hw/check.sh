@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lab/hw/check.sh [all]: builds the hardware with Verilator, compares it with the cycle model in src/sim, and synthesises it with
+# lab/hw/check.sh [all]: builds the hardware with Verilator, compares it with the cycle model in lab/sim, and synthesises it with
 # Yosys, which must find no latch and warn of nothing. Without `all`, only the smaller shapes. Ends with status 77 where
 # one of the tools is missing.
 set -euo pipefail
@@ -12,15 +12,15 @@ for tool in verilator yosys; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sources=("$PWD/src/sim/transformer.c" "$PWD/src/base/status.c" "$PWD/src/base/arithmetic.c")
+sources=("$PWD/lab/sim/transformer.c" "$PWD/src/base/status.c" "$PWD/src/base/arithmetic.c")
 for source in "${sources[@]}"; do
-    cc -std=c11 -O2 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -c "$source" -o "$work/$(basename "$source" .c).o"
+    cc -std=c11 -O2 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -I. -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 objects=("$work"/transformer.o "$work"/status.o "$work"/arithmetic.o)
 
 # build NAME MODULE BENCH DEFINITIONS... -- PARAMETERS...: a test bench, which is then run.
 build() {
-    local name=$1 module=$2 bench=$3 flags="-I$PWD/src -I$PWD/include -I$PWD/lab/hw" parameters=()
+    local name=$1 module=$2 bench=$3 flags="-I$PWD -I$PWD/src -I$PWD/include -I$PWD/lab/hw" parameters=()
     shift 3
     while [ "$1" != -- ]; do
         flags="$flags -D$1"

@@ -1,7 +1,7 @@
 /*
  * The structured-grid programs of Sung's thesis (2013, section 6.4), as their grids would be
  * declared in C99: LBM (D3Q19, collide and push), Heat (3D Jacobi) and CFD (red-black Gauss-Seidel
- * of four fields). A work-group is a row of the grid, a work-item a cell. `restride bench grids`
+ * of four fields). A work-group is a row of the grid, a work-item a cell. `restride-lab grids`
  * runs the same kernels in several layouts.
  */
 __kernel void heat(int nz, int ny, int nx, __global const float from[nz][ny][nx],

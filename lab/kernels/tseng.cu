@@ -1,6 +1,6 @@
 /*
  * The kernels of Tseng 2014, in AoS and in ASTA as that paper writes it: a pointer for each field's
- * first tile. src/sim/tseng.c takes its numbers of instructions from here:
+ * first tile. lab/sim/tseng.c takes its numbers of instructions from here:
  *
  *     nvcc -arch=sm_75 -ptx tseng.cu -o - | awk '/\.entry/ { name = $3 }
  *         /^\t[a-z@%]/ { count[name]++ } END { for (name in count) print name, count[name] }'

@@ -5,7 +5,7 @@
 # ("large-nas-e"): the whole takes some minutes, and OUT gathers what several runs bring.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-restride=$(realpath "${1:-build}")/bin/restride
+lab=$(realpath "${1:-build}")/bin/restride-lab
 out=$(realpath -m "${2:-gpu-analyze}")
 kernels=$(realpath "$here/../kernels")
 mkdir -p "$out"
@@ -15,7 +15,7 @@ cd "$out"
 run() {
     [[ $1 == "${ONLY:-}"* ]] || return 0
     sed -e "$3" "$kernels/$2.c" >"$1.c"
-    "$restride" analyze "$1.c" --apply "$4" --check --json --memory 8192 "${@:5}" >"$1.json" 2>"$1.err" ||
+    "$lab" check "$1.c" --apply "$4" --json --memory 8192 "${@:5}" >"$1.json" 2>"$1.err" ||
         grep -h '^restride analyze: ' "$1.err" || true
 }
 

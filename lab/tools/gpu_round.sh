@@ -6,7 +6,7 @@
 #   cards    the same with the queues and buffers of two devices, where the platform has them
 #   run      tools/gpu_run.sh: the examples without and with Restride
 #   plans    tools/gpu_plans.sh, CUDA and OpenCL
-#   apps     restride bench apps: the applications of the goals beside the versions written by hand, five processes each;
+#   apps     restride-lab apps: the applications of the goals beside the versions written by hand, five processes each;
 #            bcsstk18.mtx is looked for in the folder of --data
 #   huge, search, repeat   tools/gpu_transpose.sh
 # and all of them in this order when none is named. --small tries the round out on a CPU. The exit status is 0 when
@@ -109,7 +109,7 @@ apps() {
     [ -z "$small" ] || { how=(--device cpu --small --iterations 3 --runs 1 --tile 32) && cases=(sums); }
     : >"$out/apps.all"
     for case in "${cases[@]}"; do
-        "$restride" bench apps "${how[@]}" --only "$case" "${data[@]}" >"$out/apps.one" 2>&1 || status=1
+        "$restride-lab" apps "${how[@]}" --only "$case" "${data[@]}" >"$out/apps.one" 2>&1 || status=1
         cat "$out/apps.one" >>"$out/apps.all"
     done
     cat "$out/apps.all"

@@ -8,9 +8,6 @@
 /* AoS and ASTA on an OpenCL device; only built with OpenCL. */
 int rs_bench_marshal(int argc, char **argv);
 
-/* Published tables of access patterns beside what the analyzer finds; only built with it. */
-int rs_bench_patterns(int argc, char **argv);
-
 /* In-place transposition on any engine beside a copy of the same bytes. */
 int rs_bench_transpose(int argc, char **argv);
 
@@ -25,17 +22,5 @@ int rs_bench_offload(int argc, char **argv);
 
 /* AoS in host memory that becomes ASTA on the way to a device, and back. */
 int rs_bench_transfer(int argc, char **argv);
-
-/* The papers' figures and tables on transposition. */
-int rs_bench_figures(int argc, char **argv);
-
-/* Layouts of structured grids over their sizes, on a device. */
-int rs_bench_grids(int argc, char **argv);
-
-/* The applications of lab/apps under each layout; only built with OpenCL. */
-int rs_bench_apps(int argc, char **argv);
-
-/* The speed of the model behind restride sim; only built with configuration files. */
-int rs_bench_sim(int argc, char **argv);
 
 #endif

@@ -9,7 +9,6 @@ int rs_verb_analyze(int argc, char **argv);
 int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
 int rs_verb_doctor(int argc, char **argv);
-int rs_verb_probe(int argc, char **argv);
 int rs_verb_reorder(int argc, char **argv);
 int rs_verb_rewrite(int argc, char **argv);
 int rs_verb_run(int argc, char **argv);

@@ -19,9 +19,6 @@ static const rs_cli_verb verbs[] = {
 #ifdef RESTRIDE_HAVE_CONFIG
     {"sim", rs_verb_sim, "compare layouts on the model of a device's memory"},
 #endif
-#if defined(RESTRIDE_HAVE_OPENCL) || defined(RESTRIDE_HAVE_CUDA)
-    {"probe", rs_verb_probe, "find the bits of addresses that steer a device's memory"},
-#endif
     {"bench", rs_verb_bench, "measure conversions on this machine"},
     {"tune", rs_verb_tune, "measure plans and keep the fastest"},
     {"doctor", rs_verb_doctor, "say what works on this machine, and what to install for the rest"},

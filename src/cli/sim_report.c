@@ -9,26 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-restride_status rs_sim_read_device(rs_sim_device *device, const char *name)
-{
-    const char *text = rs_sim_device_text(name);
-    if (text != NULL)
-        return rs_sim_device_parse(device, text, name);
-    if (strpbrk(name, "./") == NULL && access(name, F_OK) != 0)
-        return rs_fail(
-            RESTRIDE_INVALID_ARGUMENT,
-            "There is no device \"%s\", and no file of that name; restride sim --devices "
-            "lists the devices.",
-            name);
-    rs_text file = RS_TEXT_EMPTY;
-    restride_status status = rs_text_read_file(&file, name);
-    if (status == RESTRIDE_OK)
-        status = rs_sim_device_parse(device, file.size > 0 ? file.data : "", name);
-    rs_text_free(&file);
-    return status;
-}
 
 restride_status rs_sim_take_result(rs_sim_result *result, rs_sim_memory *memory)
 {

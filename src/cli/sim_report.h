@@ -36,9 +36,6 @@ typedef struct {
     RS_CLI_TEXT("device", structure, forms.device), RS_CLI_TEXT("svg", structure, forms.svg),      \
         RS_CLI_TEXT("html", structure, forms.html), RS_CLI_FLAG("json", structure, forms.json)
 
-/* A device that comes with Restride, or a file that describes one. */
-restride_status rs_sim_read_device(rs_sim_device *device, const char *name);
-
 /* Finishes the memory's run and takes its counts; the caller frees result->load. */
 restride_status rs_sim_take_result(rs_sim_result *result, rs_sim_memory *memory);
 

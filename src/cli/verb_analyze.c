@@ -1,6 +1,5 @@
 /* restride analyze: hands over to the analyzer, a program of its own for the reason that the
  * rewriter is one. */
-#include "cli/analyze_check.h"
 #include "cli/cli.h"
 #include "console/fail.h"
 #include "console/parts.h"
@@ -13,12 +12,7 @@
 int rs_verb_analyze(int argc, char **argv)
 {
     char *analyzer = NULL;
-#ifdef RESTRIDE_HAVE_OPENCL
-    if (rs_analyze_is_check(argc, argv))
-        return rs_analyze_check(argc, argv);
-#else
     (void)argc;
-#endif
     if (rs_cli_part_path(RS_PART_ANALYZER, &analyzer) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, argv[0]);
     execv(analyzer, argv);

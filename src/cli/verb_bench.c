@@ -10,16 +10,11 @@
 static const char usage[] =
     "usage: restride bench MEASUREMENT [OPTIONS]...\n"
     "\n"
-    "  apps        applications in each layout, and under restride run\n"
-    "  figures     the papers' figures and tables on transposition, as JSON and SVG\n"
-    "  grids       structured grids in several layouts over their sizes, on a device\n"
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
     "  offload     matrices in host memory, transposed in place through a device\n"
     "  permute     permutations of a tensor's axes in place on the host, beside a copy\n"
     "  plans       the time of making a plan beside that of a run, on the host or a device\n"
     "  transfer    AoS that becomes ASTA on the way to a device, and back, beside plain copies\n"
-    "  patterns    published tables of access patterns, beside what restride analyze finds\n"
-    "  sim         the speed of the model of a memory behind restride sim\n"
     "  transpose   in-place transposition on the host or a device, beside a copy there\n"
     "\n"
     "Each has options of its own: restride bench MEASUREMENT --help. All print JSON with --json.\n"
@@ -33,19 +28,9 @@ static const struct {
     int (*run)(int argc, char **argv);
 } measurements[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
-    {"apps", rs_bench_apps},         {"marshal", rs_bench_marshal},
+    {"marshal", rs_bench_marshal},
 #endif
-#if defined(RESTRIDE_HAVE_OPENCL) || defined(RESTRIDE_HAVE_CUDA)
-    {"grids", rs_bench_grids},
-#endif
-#ifdef RESTRIDE_HAVE_ANALYZE
-    {"patterns", rs_bench_patterns},
-#endif
-#ifdef RESTRIDE_HAVE_CONFIG
-    {"sim", rs_bench_sim},
-#endif
-    {"permute", rs_bench_permute},   {"figures", rs_bench_figures},
-    {"offload", rs_bench_offload},   {"plans", rs_bench_plans},
+    {"offload", rs_bench_offload},   {"permute", rs_bench_permute},     {"plans", rs_bench_plans},
     {"transfer", rs_bench_transfer}, {"transpose", rs_bench_transpose},
 };
 

@@ -1,6 +1,5 @@
 /* restride sim: what layouts would do on a device that need not be here. */
 #include "cli/cli.h"
-#include "cli/sim_dlt.h"
 #include "cli/sim_kernel.h"
 #include "cli/sim_report.h"
 #include "console/fail.h"
@@ -18,7 +17,6 @@ static const char usage[] =
     "[OPTIONS]...\n"
     "       restride sim KERNEL.cl [OPTIONS]...  a kernel of yours; sim KERNEL.cl --help\n"
     "       restride sim --devices | --show-device NAME\n"
-    "       restride sim dlt [OPTIONS]...        the data layout transformer; sim dlt --help\n"
     "\n"
     "Runs a kernel over an array of records through a model of a GPU's memory system, once for "
     "each\n"
@@ -182,8 +180,6 @@ static int compare_layouts(const sim_options *options)
 
 int rs_verb_sim(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "dlt") == 0)
-        return rs_sim_dlt(argc - 1, argv + 1);
     if (argc > 1 && argv[1][0] != '-')
         return rs_sim_kernel_verb(argc, argv);
     if (rs_cli_helps(argc, argv, usage))

@@ -29,7 +29,7 @@ static restride_status executable_path(char **path)
 
 restride_status rs_cli_part_path(const char *part, char **path)
 {
-    static const char *const folders[] = {"lib/restride", "lib"};
+    static const char *const folders[] = {"lib/restride", "lib", "bin"};
     char *prefix = NULL;
     const restride_status status = executable_path(&prefix);
     if (status != RESTRIDE_OK)

@@ -1,9 +1,10 @@
-/* The parts that belong to the running restride program and lie beside it. */
+/* The parts of an installation, found from the running program. */
 #ifndef RS_CONSOLE_PARTS_H
 #define RS_CONSOLE_PARTS_H
 
 #include "base/status.h"
 
+#define RS_PART_PROGRAM "restride"
 #define RS_PART_LAYER "librestride_layer.so"
 #define RS_PART_REWRITER "restride-rewrite"
 #define RS_PART_ANALYZER "restride-analyze"
@@ -11,8 +12,8 @@
 
 /*
  * The absolute path of a part: in ../lib/restride/ beside the executable's folder when installed,
- * in ../lib/ of a build folder. On success the caller frees *path; RESTRIDE_IO when it is not
- * there.
+ * in ../lib/ of a build folder; the program itself in ../bin/. On success the caller frees *path;
+ * RESTRIDE_IO when it is not there.
  */
 restride_status rs_cli_part_path(const char *part, char **path);
 

@@ -179,8 +179,8 @@ static restride_status begin(making *m)
              m->plan->index_bytes == 8 ? "ulong" : "uint");
     restride_status status = rs_sorter_check(m->engine);
     if (status == RESTRIDE_OK)
-        status = rs_device_create_kernels(m->engine, RS_KERNELS_IRREGULAR, options, kernel_names,
-                                          KERNELS, m->kernels);
+        status = rs_device_create_kernels(m->engine, rs_device_irregular_kernels, options,
+                                          kernel_names, KERNELS, m->kernels);
     if (status != RESTRIDE_OK)
         return status;
     const rs_reads *reads = &m->plan->reads;

@@ -81,8 +81,9 @@ static restride_status make(restride_irregular_device *plan, void *index)
 {
     char options[64];
     snprintf(options, sizeof options, "-D WORD=%s -D INDEX=uint", rs_device_word_type(plan->word));
-    restride_status status = rs_device_create_kernels(
-        plan->engine, RS_KERNELS_IRREGULAR, options, kernel_names, RS_APPLY_KERNELS, plan->kernels);
+    restride_status status =
+        rs_device_create_kernels(plan->engine, rs_device_irregular_kernels, options, kernel_names,
+                                 RS_APPLY_KERNELS, plan->kernels);
     if (status == RESTRIDE_OK)
         status = rs_arrange_on_device(plan, index);
     if (status == RESTRIDE_OK)

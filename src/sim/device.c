@@ -1,11 +1,14 @@
 /* Reads and checks descriptions of devices; a table says what there is to know. */
 #include "sim/device.h"
 
+#include "base/text.h"
+
 #include <ini.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const char rs_sim_device_gtx480[], rs_sim_device_t10[], rs_sim_device_k20[],
     rs_sim_device_h100[], rs_sim_device_h100_probe[];
@@ -240,4 +243,23 @@ restride_status rs_sim_device_parse(rs_sim_device *device, const char *text, con
     if (contradiction != NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "%s: %s.", name, contradiction);
     return RESTRIDE_OK;
+}
+
+restride_status rs_sim_read_device(rs_sim_device *device, const char *name)
+{
+    const char *text = rs_sim_device_text(name);
+    if (text != NULL)
+        return rs_sim_device_parse(device, text, name);
+    if (strpbrk(name, "./") == NULL && access(name, F_OK) != 0)
+        return rs_fail(
+            RESTRIDE_INVALID_ARGUMENT,
+            "There is no device \"%s\", and no file of that name; restride sim --devices "
+            "lists the devices.",
+            name);
+    rs_text file = RS_TEXT_EMPTY;
+    restride_status status = rs_text_read_file(&file, name);
+    if (status == RESTRIDE_OK)
+        status = rs_sim_device_parse(device, file.size > 0 ? file.data : "", name);
+    rs_text_free(&file);
+    return status;
 }

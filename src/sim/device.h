@@ -67,6 +67,9 @@ typedef struct {
  * RESTRIDE_INVALID_ARGUMENT: numbers that contradict each other. */
 restride_status rs_sim_device_parse(rs_sim_device *device, const char *text, const char *name);
 
+/* A device that comes with Restride, or a file that describes one. */
+restride_status rs_sim_read_device(rs_sim_device *device, const char *name);
+
 /* The text of a description that comes with Restride, or NULL. */
 const char *rs_sim_device_text(const char *name);
 

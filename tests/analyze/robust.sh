@@ -101,10 +101,4 @@ says out 'No kernel'
 expect 1 "$restride" analyze missing.c
 expect 2 "$restride" analyze
 expect 2 "$restride" analyze good.c --burst 0
-expect 0 "$restride" bench patterns
-says out 'restride bench grids --out FOLDER'
-says out '^Livermore    paper +24 +3 +8 +7 +5 +1$'
-says out '^             here +24 +2 +10 +7 +2 +3$'
-says out '^NAS kernels  paper +32 +13 +12 +2 +0 +5$'
-says out '^             here +42 +13 +22 +2 +0 +5$'
 finish

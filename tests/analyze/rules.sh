@@ -667,7 +667,7 @@ expect 0 facts grid.cu --group 128 --active 32 --burst 64 --steering 8
 says out "'A0: i/32 j/128 k i%32 j%128' \(over \"i j k\"\)"
 says out "'Anext: i/32 j/128 k i%32 j%128' \(over \"i j k\"\)"
 [ "$(grep -c 'M \[1 0; 0 1; 0 0\]' out)" -eq 8 ] || complain "the grids do not share one access pattern"
-# The thesis' programs as restride bench grids runs them: where addresses are hashed, and with 8 steering bits.
+# The thesis' programs as restride-lab grids runs them: where addresses are hashed, and with 8 steering bits.
 expect 0 facts "$kernels/grids.cl" --burst 128 --steering 0
 [ "$(grep -c ": i j k/32 l k%32'" out)" -eq 3 ] || complain "LBM and CFD are not in tiles of 32"
 [ "$(grep -c ": i j k'" out)" -eq 2 ] || complain "Heat is not in rows"

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# apply.sh RESTRIDE KERNELS WIDTH...: what --apply makes of loop nests, run on a device beside the nests as they are written.
+# apply.sh RESTRIDE LAB KERNELS WIDTH...: what --apply makes of loop nests, run on a device beside the nests as they are written.
 restride=$1
-kernels=$2
-widths="${*:3}"
+lab=$2
+kernels=$3
+widths="${*:4}"
 here=$(dirname "$0")
 source "$here/../cli/expect.sh"
 cd "$work"
 
 # Every nest of a file must give what it gave: check FILE [OPTIONS]...
 check() {
-    expect 0 "$restride" analyze "$1" --apply vector --check --repeat 0 "${@:2}"
+    expect 0 "$lab" check "$1" --apply vector --repeat 0 "${@:2}"
     if grep -q WRONG out; then complain "$1 ${*:2}: a nest gives something else"; fi
 }
 
@@ -41,7 +42,7 @@ done
 
 # Sizes around a vector: no whole one, one, and one more.
 for size in 2 3 4 5; do
-    expect 0 "$restride" analyze "$here/nests.c" --apply vector --check --repeat 0 --size $size --set n=$size \
+    expect 0 "$lab" check "$here/nests.c" --apply vector --repeat 0 --size $size --set n=$size \
         --set degree=2 --set steps=2 --set m=1 --set kb5i=0
 done
 
@@ -56,7 +57,7 @@ void below_size(float x[300]) { for (int i = 200; i >= sizeof(int); i -= 4) x[i]
 void from_below(float x[300], unsigned n) { for (int i = -3; i < n; i++) x[i + 3] = 1; }
 END
 for what in vector memory; do
-    expect 0 "$restride" analyze counts.c --apply $what --check --repeat 0 --set m=2147483645 --set n=100 --set k=5
+    expect 0 "$lab" check counts.c --apply $what --repeat 0 --set m=2147483645 --set n=100 --set k=5
     for name in far last natural swapped; do
         says out "^$name, line .*the same bit for bit"
     done
@@ -74,7 +75,7 @@ void deeper(float x[400][20]) { for (int i = 0; i < 16; i++) for (int j = i; j <
 void both_spread(float x[40][400]) { for (int i = 0; i < 40; i++) for (int j = i; j < 400; j++) x[i][j] = x[i][j] * 2 + i; }
 END
 for what in vector memory; do
-    expect 0 "$restride" analyze triangles.c --apply $what --check --repeat 0
+    expect 0 "$lab" check triangles.c --apply $what --repeat 0
     if grep -q WRONG out; then complain "a triangle is spread wrongly for $what"; fi
 done
 says out '^both_spread, line .*the same bit for bit'
@@ -99,7 +100,7 @@ void members(int n, float y[], struct part r[], struct part s[500], struct part 
 void members_read(int n, float y[], struct part r[]) { for (int i = 1; i < n; i++) y[i] = r[i].w[1] + r[i + 1].w[2] + r[i].u; }
 END
 for what in vector memory; do
-    expect 0 "$restride" analyze members.c --apply $what --check --repeat 0 --size 41
+    expect 0 "$lab" check members.c --apply $what --repeat 0 --size 41
     [ "$(grep -c '^members.*, line .*the same bit for bit' out)" = 2 ] || complain "members.c is changed wrongly for $what"
     expect 0 "$restride" analyze members.c --apply $what --json
     python3 - out <<'END' || complain "the sizes of members.c are not what it reaches"
@@ -159,7 +160,7 @@ done
 [ "$(tr '\n' ' ' <changed)" = "11 37 4 4 1 3 " ] || complain "as many nests as before are changed: $(tr '\n' ' ' <changed)"
 
 # ---- times: short kernels as trains ----
-expect 0 "$restride" analyze livermore.c --apply vector --check --repeat 3 --size 203 --json
+expect 0 "$lab" check livermore.c --apply vector --repeat 3 --size 203 --json
 python3 - out <<'END' || complain "the times of livermore.c are not what they should be"
 import json, sys
 reply = json.load(open(sys.argv[1]))
@@ -235,12 +236,12 @@ says err 'kernel.cl:2: twice is a kernel'
 
 # ---- usage ----
 expect 2 "$restride" analyze matmul.c --apply speed
-expect 2 "$restride" analyze matmul.c --check
+expect 2 "$lab" check matmul.c
 expect 2 "$restride" analyze matmul.c --apply vector --width 3
-expect 2 "$restride" analyze matmul.c --apply vector --check --size none
+expect 2 "$lab" check matmul.c --apply vector --size none
 expect 2 "$restride" analyze matmul.c --apply vector --set n
 expect 2 "$restride" analyze matmul.c --apply vector --size 0
-expect 1 "$restride" analyze matmul.c --apply vector --check --device "no such device"
-expect 0 "$restride" analyze --check --help
+expect 1 "$lab" check matmul.c --apply vector --device "no such device"
+expect 0 "$lab" check --help
 says out '--set NAME=VALUE'
 finish

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# memory.sh RESTRIDE KERNELS: nests with their arrays in constant, texture and shared memory, beside the originals.
+# memory.sh RESTRIDE LAB KERNELS: nests with their arrays in constant, texture and shared memory, beside the originals.
 restride=$1
-kernels=$2
+lab=$2
+kernels=$3
 source "$(dirname "$0")/../cli/expect.sh"
 cd "$work"
 
 check() {
-    expect 0 "$restride" analyze "$1" --apply memory --check --repeat 0 --size 203 "${@:2}"
+    expect 0 "$lab" check "$1" --apply memory --repeat 0 --size 203 "${@:2}"
     if grep -q 'WRONG\|another order' out; then complain "$1 ${*:2}: a nest gives something else"; fi
 }
 
@@ -39,7 +40,7 @@ cat >gather.c <<'END'
 void scaled(int n, double x[], double y[]) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }
 void gather(int n, double x[], int at[], double y[]) { for (int i = 0; i < n; i++) y[i] = x[at[i]]; }
 END
-expect 0 "$restride" analyze gather.c --apply memory --check --repeat 3 --size 203 --elements x=203 --json
+expect 0 "$lab" check gather.c --apply memory --repeat 3 --size 203 --elements x=203 --json
 python3 - out <<'END' || complain "the nests of gather.c are not timed as they should be"
 import json, sys
 scaled, gather = (nest["check"] for nest in json.load(open(sys.argv[1]))["nests"])

@@ -3,7 +3,6 @@
 restride=$1
 emulated=$2
 source "$(dirname "$0")/expect.sh"
-round=$(realpath "$(dirname "$0")/../../lab/tools/gpu_round.sh")
 cd "$work" || exit 1
 
 # a_device ENGINE: whether this build and this machine have one.
@@ -44,29 +43,16 @@ check_transfers() {
     expect 0 "$restride" bench transfer --engine "$1" --pageable --bytes 20K --chunk 4K --repeat 1
 }
 
-check_figures() {
-    expect 0 "$restride" bench figures thesis-table-5.2 thesis-4.4 sung-9 --engine "$1" --small --repeat 1 --out figures
-    for name in thesis-table-5.2 thesis-4.4 sung-9; do
-        grep -q '"figure": "'$name'"' figures/$name.json || complain "figures/$name.json is no figure"
-        grep -q '</svg>' figures/$name.svg || complain "figures/$name.svg is no picture"
-    done
-}
-
 check_transpose host
 check_plans host
 expect 1 "$restride" bench plans --shape 4294967296x4294967296
 expect 2 "$restride" bench transpose --engine steam --shape 2x3
 says err '^restride bench transpose: --engine cannot be "steam"'
-expect 0 "$restride" bench figures --list
-says out '^thesis-4.16 +thesis-4.13 sung-6 '
-expect 2 "$restride" bench grids --engine host
-expect 2 "$restride" bench figures no-such-figure
-says err 'There is no figure "no-such-figure"'
 expect 2 "$restride" bench offload --engine host --shape 2x3
 expect 2 "$restride" bench offload
 says err "Which shape"
 expect 2 "$restride" bench transfer --words 8,0
-for wrong in "transpose --repeat 0" "transpose --threads 257" "permute --repeat 10001" "plans --repeat 1001" "plans --shape 3x0" "figures --repeat 1001" "transfer --bytes 0"; do
+for wrong in "transpose --repeat 0" "transpose --threads 257" "permute --repeat 10001" "plans --repeat 1001" "plans --shape 3x0" "transfer --bytes 0"; do
     expect 2 "$restride" bench $wrong
     says err "cannot be \"${wrong##* }\"; restride bench ${wrong%% *} --help says what it takes"
 done
@@ -77,21 +63,7 @@ done
 if a_device opencl; then
     check_transpose opencl
     check_plans opencl
-    # The scripts for GPUs, as far as a CPU goes.
-    expect 0 "$round" --build "${restride%/bin/restride}" --out "$work/round" --small huge search repeat plans
-    says out '^repeat +held .* all held$'
-    says out '^plans +held .* 8 shapes, [0-9]+ with a plan longer than its run$'
     check_transfers opencl
-    check_figures opencl
-    expect 0 "$restride" bench grids --small --repeat 1 --out figures
-    says out '^figure 6.14: CFD, varying Z'
-    says out '^below 1 in [0-9]+, above 1.03 in [0-9]+[:.]$'
-    late=$(sed -n 's/^below 1 in .*, above 1.03 in \([0-9]*\)[:.]$/\1/p' out)
-    [ "$(grep -c '^    thesis-6.*, cells = ' out)" -eq "$late" ] || complain "$late sizes are not named"
-    grep -q '"layout": "i j k/32 l k%32"' figures/thesis-6.6.json || complain "figures/thesis-6.6.json is no figure"
-    grep -q '</svg>' figures/thesis-6.11.svg || complain "figures/thesis-6.11.svg is no picture"
-    # Three kernels of the papers on one matrix, all of them right and none of them free.
-    [ "$(grep -cE '^ +[0-9.e-]+$' figures/thesis-table-5.2.json)" -eq 3 ] || complain "a kernel has no rate"
 fi
 if [ -n "$emulated" ]; then
     export LD_LIBRARY_PATH=$emulated EMULATED_FOLDER=$emulated XDG_CACHE_HOME=$emulated/cache

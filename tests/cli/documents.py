@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""documents.py RESTRIDE SOURCE: what the documents name is there: options of the verbs, files, headings behind links."""
+"""documents.py RESTRIDE SOURCE [LAB]: what the documents name is there: options of the verbs, files, headings behind links."""
 import functools
 import glob
 import os
@@ -7,24 +7,25 @@ import re
 import subprocess
 import sys
 
-restride, source = sys.argv[1:]
+programs = {os.path.basename(path): path for path in sys.argv[1:2] + sys.argv[3:]}
+source = sys.argv[2]
 failures, checked = [], 0
 
 
 @functools.lru_cache(None)
-def usage(*words):
-    return subprocess.run([restride, *words, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+def usage(program, *words):
+    return subprocess.run([programs[program], *words, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 
 
-def usages(verb, words):
+def usages(program, verb, words):
     """All help that may speak of the options of a command."""
-    text = usage(verb)
+    text = usage(program, verb)
     if verb == "bench" and words and words[0].isalpha():
-        text = usage(verb, words[0])
-    if verb == "sim":
-        text += usage(verb, "kernel.cl") + usage(verb, "dlt")
-    if verb == "analyze":
-        text += usage(verb, "--check")
+        text = usage(program, verb, words[0])
+    if (program, verb) == ("restride", "sim"):
+        text += usage(program, verb, "kernel.cl")
+    if verb == "check":
+        text += usage("restride", "analyze")
     return text
 
 
@@ -36,15 +37,15 @@ def check(right, document, what):
 
 
 def check_options(document, text):
-    verbs = re.findall(r"^  ([a-z]+) ", usage(), re.MULTILINE)
-    for verb, rest in re.findall(r"restride ([a-z]+)((?:\\\n|[^`\n])*)", text):
+    for program, verb, rest in re.findall(r"(restride(?:-lab)?) ([a-z]+)((?:\\\n|[^`\n])*)", text):
+        verbs = re.findall(r"^  ([a-z]+) ", usage(program), re.MULTILINE) if program in programs else []
         rest = re.split(r"\s-- |\s#|  +", rest)[0]  # another program's options, and remarks
-        help_text = usages(verb, rest.split()) if verb in verbs else ""
+        help_text = usages(program, verb, rest.split()) if verb in verbs else ""
         if not help_text:
             continue  # a sentence, or a part that is not built
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest):
             check(option == "--help" or re.search(re.escape(option) + r"(?![a-z-])", help_text), document,
-                  f"restride {verb} has no {option}")
+                  f"{program} {verb} has no {option}")
 
 
 def anchors(text):
@@ -70,7 +71,7 @@ def check_files(document, text):
         check("NAME" in path or os.path.exists(os.path.join(source, path)), document, f"there is no {path}")
 
 
-documents = [path for pattern in ("*.md", "docs/*.md", "examples/*/*.md") for path in glob.glob(os.path.join(source, pattern))]
+documents = [path for pattern in ("*.md", "docs/*.md", "examples/*/*.md", "lab/*.md", "lab/*/*.md") for path in glob.glob(os.path.join(source, pattern))]
 for document in documents:
     text = open(document).read()
     check_options(document, text)

@@ -64,20 +64,13 @@ if "$restride" sim --devices >"$work/out" 2>&1; then
     printf 'x = 1\n' >"$work/unknown.ini"
     refuses 2 'unknown.ini: the option "x" is unknown' run --config "$work/unknown.ini" -- true
     refuses 1 'no device "nosuch", and no file' sim --dims 'i:9 f:2' --layout 'i f' --device nosuch
-    refuses 1 'no device "nosuch", and no file' bench sim --device nosuch
     refuses 1 'host.cu is CUDA C\+\+' sim host.cu --global 64
 fi
 refuses 2 'f32 or float32' transpose empty --shape 2x3 --dtype float
 refuses 1 'would take 24' transpose empty --shape 2x3 --dtype float32
 refuses 1 'save the array with numpy.save' reorder empty --objects 5 --type f32
-refuses 1 'Not a directory' bench figures --out empty
 printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }" >../index.npy
 printf '\376\377\377\377' >>../index.npy
 refuses 1 'a negative number' reorder ../index.npy --objects 3 --type f32
-if "$restride" bench apps --help >"$work/out" 2>&1; then
-    refuses 2 'No case has "nosuch"' bench apps --only nosuch
-    refuses 2 'tile cannot be "0"' bench apps --tile 0
-    refuses 1 'Not a directory' bench apps --svg empty
-fi
 ls -l --time-style=full-iso | cmp - "$work/before" || complain "something was written or changed"
 finish

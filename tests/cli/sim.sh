@@ -22,14 +22,6 @@ for device in gtx480 t10 k20 h100 h100-probe; do
     expect 0 "$restride" sim --dims 'i:20000 f:8' --layout 'i f' --device "$work/$device.ini"
 done
 
-# How fast the model is: on one of today's cores 10 million accesses a second, beside other work or sanitizers less.
-expect 0 "$restride" bench sim --device t10 --bytes 1M
-says out '^side by side, whole lines +[0-9.]+ M'
-expect 0 "$restride" bench sim --bytes 1M --json
-says out '"per_second": [0-9]{6}'
-expect 1 "$restride" bench sim --device no-such-file
-expect 2 "$restride" bench sim --fast
-
 echo 'warp = 3' >"$work/bad.ini"
 expect 1 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --device "$work/bad.ini"
 says err 'bad.ini:1: warp is unknown'
@@ -58,25 +50,4 @@ expect 2 "$restride" sim --dims 'i:9 f:8'
 expect 2 "$restride" sim --dims 'i:9 f:8' --layout 'i f' --bytes 0
 expect 2 "$restride" sim --show-device c64
 
-# The data layout transformer: with 4 bits a cycle both stages of a chunk take K * Size * 8 / 4 cycles.
-expect 0 "$restride" sim dlt --help
-expect 0 "$restride" sim dlt --tile 32 --fields 5 --bus 128
-says out 'bus to A +40 cycles'
-says out 'B to C +40 cycles'
-says out 'balanced with 4 bits'
-expect 0 "$restride" sim dlt --step 2 --json
-says out '"b_to_c": 320'
-expect 2 "$restride" sim dlt --tile 24
-says err 'give --step'
-expect 2 "$restride" sim dlt --tile 3 --element 8 --step 1
-says err 'whole bus words'
-expect 2 "$restride" sim dlt --fields 0
-expect 0 "$restride" sim dlt --figures --out "$work/figures"
-says out '^tseng-9: '
-says out '^AoS with transformer +1\.[0-9]+ +2\.[0-9]+ '
-for figure in 6 7 9; do
-    grep -q '</svg>' "$work/figures/tseng-$figure.svg" || complain "figure $figure was not drawn"
-    grep -q speed_over_aos "$work/figures/tseng-$figure.json" || complain "figure $figure has no numbers"
-done
-expect 1 "$restride" sim dlt --out /dev/null/figures
 finish

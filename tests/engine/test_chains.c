@@ -28,7 +28,7 @@ static const struct {
     {"join_marks", "=uint", planning_join_marks},
 };
 
-static restride_status create_kernels(rs_device_engine *engine, rs_device_source source,
+static restride_status create_kernels(rs_device_engine *engine, const char *source,
                                       const char *options, const char *const names[], size_t count,
                                       rs_device_kernel kernels[])
 {

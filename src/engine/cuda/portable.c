@@ -36,7 +36,7 @@ static size_t split_options(char *options, rs_cuda_define *defines)
     return count;
 }
 
-static restride_status load(rs_cuda_engine *engine, rs_device_source source, const char *options,
+static restride_status load(rs_cuda_engine *engine, const char *source, const char *options,
                             const char *name, rs_cuda_module *module)
 {
     char own_options[MOST_OPTION_BYTES];
@@ -45,11 +45,11 @@ static restride_status load(rs_cuda_engine *engine, rs_device_source source, con
     strcpy(own_options, options);
     rs_cuda_define defines[MOST_DEFINES];
     size_t count = split_options(own_options, defines);
-    const rs_cuda_source texts = {{rs_device_division_functions, rs_device_sources[source]}};
+    const rs_cuda_source texts = {{rs_device_division_functions, source}};
     return rs_cuda_load(engine, name, texts, defines, count, module);
 }
 
-static restride_status create_kernels(rs_device_engine *base, rs_device_source source,
+static restride_status create_kernels(rs_device_engine *base, const char *source,
                                       const char *options, const char *const names[], size_t count,
                                       rs_device_kernel kernels[])
 {

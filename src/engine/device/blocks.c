@@ -62,8 +62,8 @@ static restride_status create_kernel(rs_device_stage *stage, const char *name, s
     snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu -D PACK=%zu -D EDGE=%zu",
              rs_device_word_type(stage->word), unit > stage->word ? unit / stage->word : 1,
              unit < stage->word ? stage->word / unit : 1, edge);
-    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_BLOCKS, options, &name,
-                                    1, stage->kernels);
+    return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_blocks_kernels, options,
+                                    &name, 1, stage->kernels);
 }
 
 static size_t choose_items(const rs_device_stage *stage)

@@ -170,18 +170,19 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
         snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
                  plan->tile.element_words);
     restride_status status = rs_device_create_kernels(
-        engine, RS_KERNELS_CHAINS, options, tiles ? tile_kernels : run_kernels,
+        engine, rs_device_chains_kernels, options, tiles ? tile_kernels : run_kernels,
         tiles ? sizeof tile_kernels / sizeof tile_kernels[0]
               : sizeof run_kernels / sizeof run_kernels[0],
         &stage->kernels[SAVE_ENDS]);
     if (status == RESTRIDE_OK && walks)
-        return rs_device_create_kernels(engine, RS_KERNELS_CHAINS, options, walk_kernels,
+        return rs_device_create_kernels(engine, rs_device_chains_kernels, options, walk_kernels,
                                         sizeof walk_kernels / sizeof walk_kernels[0],
                                         &stage->kernels[RS_CHAINS_WALK_MARKS]);
     snprintf(options, sizeof options, "-D WORD=uint -D POSITION=%s", position);
     if (status == RESTRIDE_OK)
-        status = rs_device_create_kernels(engine, RS_KERNELS_FAMILIES, options, family_kernels, 1,
-                                          &stage->kernels[RS_CHAINS_CUT_FAMILIES]);
+        status =
+            rs_device_create_kernels(engine, rs_device_families_kernels, options, family_kernels, 1,
+                                     &stage->kernels[RS_CHAINS_CUT_FAMILIES]);
     return status;
 }
 

@@ -23,8 +23,8 @@ static restride_status create_kernels(rs_device_stage *stage, const char *const 
     char options[64];
     snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu",
              rs_device_word_type(stage->word), element_words);
-    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_CLAIMS, options, names,
-                                    count, stage->kernels);
+    return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_claims_kernels, options,
+                                    names, count, stage->kernels);
 }
 
 static void choose_word(rs_device_stage *stage)

@@ -46,27 +46,22 @@ typedef struct {
     const void *value; /* NULL: local memory of that size */
 } rs_device_argument;
 
-typedef enum {
-    RS_KERNELS_BLOCKS,
-    RS_KERNELS_CHAINS,
-    RS_KERNELS_FAMILIES,
-    RS_KERNELS_SHUFFLES,
-    RS_KERNELS_MOVES,
-    RS_KERNELS_SORT,
-    RS_KERNELS_IRREGULAR,
-    RS_KERNELS_CLAIMS,
-    RS_KERNELS_PROBE,
-    RS_KERNELS_GRIDS
-} rs_device_source;
-
-extern const char *const rs_device_sources[];
+/* Texts of kernels, which OpenCL and CUDA build. */
+extern const char rs_device_blocks_kernels[];
+extern const char rs_device_chains_kernels[];
+extern const char rs_device_claims_kernels[];
+extern const char rs_device_families_kernels[];
+extern const char rs_device_irregular_kernels[];
+extern const char rs_device_moves_kernels[];
+extern const char rs_device_shuffles_kernels[];
+extern const char rs_device_sort_kernels[];
 extern const char rs_device_division_functions[]; /* before each of them */
 
 struct rs_device_operations {
-    /* Finds kernels of a source built with `options`, "-D NAME=VALUE -D NAME". Programs are built
-     * and kernels created at their first use, and they live as long as the engine. The names are
-     * literals. */
-    restride_status (*create_kernels)(rs_device_engine *engine, rs_device_source source,
+    /* Finds kernels of a source, a text that outlives the engine, built with `options`, "-D
+     * NAME=VALUE -D NAME". Programs are built and kernels created at their first use, and they live
+     * as long as the engine. The names are literals. */
+    restride_status (*create_kernels)(rs_device_engine *engine, const char *source,
                                       const char *options, const char *const names[], size_t count,
                                       rs_device_kernel kernels[]);
 
@@ -190,8 +185,8 @@ static inline restride_status rs_device_finish_reading(rs_device_sequence *seque
     return sequence->engine->device->finish_reading(sequence, to, from, bytes, doing);
 }
 
-static inline restride_status rs_device_create_kernels(rs_device_engine *engine,
-                                                       rs_device_source source, const char *options,
+static inline restride_status rs_device_create_kernels(rs_device_engine *engine, const char *source,
+                                                       const char *options,
                                                        const char *const names[], size_t count,
                                                        rs_device_kernel kernels[])
 {

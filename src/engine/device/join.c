@@ -55,7 +55,7 @@ static restride_status prepare(rs_device_stage *stage, size_t scratch_limit)
     char options[96];
     snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu",
              rs_device_word_type(stage->word), words);
-    return rs_device_create_kernels(engine, RS_KERNELS_MOVES, options, kernel_names, KERNELS,
+    return rs_device_create_kernels(engine, rs_device_moves_kernels, options, kernel_names, KERNELS,
                                     stage->kernels);
 }
 

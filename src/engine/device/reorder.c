@@ -113,8 +113,8 @@ static restride_status prepare(rs_device_stage *stage, size_t scratch_limit)
     stage->scratch_bytes = stage->task.outer * plan->order.waiting;
     char options[64];
     snprintf(options, sizeof options, "-D WORD=%s", rs_device_word_type(stage->word));
-    status = rs_device_create_kernels(engine, RS_KERNELS_MOVES, options, kernel_names, KERNELS,
-                                      stage->kernels);
+    status = rs_device_create_kernels(engine, rs_device_moves_kernels, options, kernel_names,
+                                      KERNELS, stage->kernels);
     return status == RESTRIDE_OK ? keep_tables(stage, plan) : status;
 }
 

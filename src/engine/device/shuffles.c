@@ -74,8 +74,8 @@ static restride_status prepare_rows(rs_device_stage *stage, size_t scratch_limit
              rs_device_word_type(stage->word), shape.values, shape.items);
     static const char *const name = "shuffle_rows";
     stage->items = shape.items;
-    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_SHUFFLES, options, &name,
-                                    1, stage->kernels);
+    return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_shuffles_kernels, options,
+                                    &name, 1, stage->kernels);
 }
 
 static void enqueue_rows(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -189,8 +189,8 @@ static restride_status prepare_rotation(rs_device_stage *stage, size_t scratch_l
              rs_device_word_type(stage->word), task->tile, rotation_step(stage), ROTATE_ITEMS);
     static const char *const names[] = {"save_strips", "rotate_columns"};
     stage->items = ROTATE_ITEMS;
-    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_SHUFFLES, options, names,
-                                    2, stage->kernels);
+    return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_shuffles_kernels, options,
+                                    names, 2, stage->kernels);
 }
 
 static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *sequence,

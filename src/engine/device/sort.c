@@ -46,7 +46,7 @@ restride_status rs_sorter_create(rs_sorter *sorter, rs_device_engine *engine, si
     *sorter = (rs_sorter){.engine = engine};
     restride_status status = rs_sorter_check(engine);
     if (status == RESTRIDE_OK)
-        status = rs_device_create_kernels(engine, RS_KERNELS_SORT, "", kernel_names,
+        status = rs_device_create_kernels(engine, rs_device_sort_kernels, "", kernel_names,
                                           RS_SORTER_KERNELS, sorter->kernels);
     if (status == RESTRIDE_OK)
         status = allocate_tables(sorter, most);

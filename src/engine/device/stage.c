@@ -3,30 +3,6 @@
 
 #include <stdlib.h>
 
-extern const char rs_device_blocks_kernels[];
-extern const char rs_device_chains_kernels[];
-extern const char rs_device_families_kernels[];
-extern const char rs_device_shuffles_kernels[];
-extern const char rs_device_moves_kernels[];
-extern const char rs_device_sort_kernels[];
-extern const char rs_device_irregular_kernels[];
-extern const char rs_device_claims_kernels[];
-extern const char rs_device_probe_kernels[];
-extern const char rs_device_grids_kernels[];
-
-const char *const rs_device_sources[] = {
-    [RS_KERNELS_BLOCKS] = rs_device_blocks_kernels,
-    [RS_KERNELS_CHAINS] = rs_device_chains_kernels,
-    [RS_KERNELS_FAMILIES] = rs_device_families_kernels,
-    [RS_KERNELS_SHUFFLES] = rs_device_shuffles_kernels,
-    [RS_KERNELS_MOVES] = rs_device_moves_kernels,
-    [RS_KERNELS_SORT] = rs_device_sort_kernels,
-    [RS_KERNELS_IRREGULAR] = rs_device_irregular_kernels,
-    [RS_KERNELS_CLAIMS] = rs_device_claims_kernels,
-    [RS_KERNELS_PROBE] = rs_device_probe_kernels,
-    [RS_KERNELS_GRIDS] = rs_device_grids_kernels,
-};
-
 static const rs_device_method *const methods[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_PANELS] = &rs_device_panels,
     [RS_TRANSPOSE_CHAINS] = &rs_device_chains,

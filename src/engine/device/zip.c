@@ -71,8 +71,8 @@ static restride_status create_kernel(rs_device_stage *stage, const zip_plan *pla
              rs_device_word_type(stage->word), rs_device_word_type(plan->granule),
              stage->word / plan->granule, stage->task.method == RS_TRANSPOSE_ZIP ? " -D ZIP" : "");
     static const char *const name = "zip_rows";
-    return rs_device_create_kernels(rs_device_engine_of(stage), RS_KERNELS_MOVES, options, &name, 1,
-                                    stage->kernels);
+    return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_moves_kernels, options,
+                                    &name, 1, stage->kernels);
 }
 
 static restride_status refuse(const rs_transpose_task *task)

@@ -19,7 +19,7 @@ typedef struct made_kernel {
 /* Its kernels are made once: every launch sets all arguments anew. */
 struct rs_opencl_program {
     rs_opencl_program *next;
-    rs_device_source source;
+    const char *source; /* a text that outlives the engine */
     char *options;
     cl_program program;
     made_kernel *kernels;
@@ -42,8 +42,7 @@ static restride_status fail_build(const rs_opencl_engine *engine, cl_program pro
 static restride_status build(rs_opencl_engine *engine, rs_opencl_program *made)
 {
     const cl_icd_dispatch *api = engine->api;
-    const char *texts[] = {rs_opencl_prelude, rs_device_division_functions,
-                           rs_device_sources[made->source]};
+    const char *texts[] = {rs_opencl_prelude, rs_device_division_functions, made->source};
     cl_int code;
     made->program = api->clCreateProgramWithSource(engine->context, 3, texts, NULL, &code);
     if (code != CL_SUCCESS)
@@ -69,7 +68,7 @@ static void forget_program(const rs_opencl_engine *engine, rs_opencl_program *pr
 }
 
 /* The caller holds the mutex of builds. */
-static restride_status find_program(rs_opencl_engine *engine, rs_device_source source,
+static restride_status find_program(rs_opencl_engine *engine, const char *source,
                                     const char *options, rs_opencl_program **program)
 {
     for (rs_opencl_program *p = engine->programs; p != NULL; p = p->next)
@@ -119,7 +118,7 @@ static restride_status find_kernel(const rs_opencl_engine *engine, rs_opencl_pro
     return RESTRIDE_OK;
 }
 
-static restride_status create_kernels(rs_device_engine *base, rs_device_source source,
+static restride_status create_kernels(rs_device_engine *base, const char *source,
                                       const char *options, const char *const names[], size_t count,
                                       rs_device_kernel kernels[])
 {

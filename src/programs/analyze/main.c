@@ -79,9 +79,6 @@ static void print_usage(FILE *stream)
         "  --size N, --memory MIB  the largest parameter to look for (1048576), and all arrays of "
         "a\n"
         "                   nest together (8192)\n"
-        "  --check          runs the kernels on a device beside the nests as they were, and "
-        "compares;\n"
-        "                   restride analyze --check --help explains\n"
         "  --json           everything as JSON\n"
         "  --html           a page with matrices and pictures\n"
         "  -o, --output F   writes there instead of standard output\n"
@@ -425,33 +422,8 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     return exit_status;
 }
 
-/* restride bench patterns: the arguments behind "--patterns". */
-static int print_patterns(int argc, char **argv)
-{
-    bool json = false;
-    for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            puts("usage: restride bench patterns [--json]\n\n"
-                 "Tables 2, 3 and 4 of Jang et al., \"Exploiting Memory Access Patterns to Improve "
-                 "Memory\nPerformance in Data-Parallel Architectures\" (2011), beside what "
-                 "restride analyze says of the\nsame programs.\n\n"
-                 "  --json       the tables as JSON\n"
-                 "  -h, --help   this page");
-            return RS_EXIT_DONE;
-        }
-        json = strcmp(argv[i], "--json") == 0;
-        if (!json)
-            return rs_cli_fail(RS_EXIT_USAGE, "bench patterns",
-                               "%s is not an option; restride bench patterns --help lists them.",
-                               argv[i]);
-    }
-    return rs_analysis_patterns("bench patterns", json);
-}
-
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--patterns") == 0)
-        return print_patterns(argc, argv);
     static char verb[] = "analyze";
     argv[0] = verb; /* the name in messages, however this program was started */
     settings s = {.request = json_object()};

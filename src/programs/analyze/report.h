@@ -21,7 +21,4 @@ void rs_application_text(rs_text *text, const json_t *reply);
 /* What became of each grid (analyze/apply_layout.h). */
 void rs_grids_text(rs_text *text, const json_t *reply);
 
-/* Prints the published tables beside ours; the exit status. */
-int rs_analysis_patterns(const char *verb, bool json);
-
 #endif
