@@ -37,7 +37,7 @@ static const char help[] =
     "                      arrays; off: nothing\n"
     "  --tile T            neighbouring structures in a tile (default 32)\n"
     "  --device WORD       the program gets no device but cpu, gpu, or one with WORD in its name\n"
-    "  --config FILE       policies and layouts by kernel and argument; docs/rewriting.md has the "
+    "  --config FILE       policies and layouts by kernel and argument; docs/running.md has the "
     "form\n"
     "  --cache-only        take rewritten kernels from earlier runs alone; works without the "
     "rewriter\n"

@@ -1,6 +1,6 @@
 /*
  * The configuration file that `restride run --config` and `restride rewrite --config` read, so that
- * a program's sources can stay untouched (docs/rewriting.md describes the form):
+ * a program's sources can stay untouched (docs/running.md describes the form):
  *
  *   policy = auto              before the first section: options of `restride run`
  *   [move]                     a kernel; [*] stands for all of them
