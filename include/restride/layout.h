@@ -87,6 +87,16 @@ RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *lay
                                                       restride_dialect dialect, const char *prefix,
                                                       char **source);
 
+typedef enum { RESTRIDE_DRAWING_TEXT = 0, RESTRIDE_DRAWING_SVG = 1 } restride_drawing;
+
+/*
+ * A picture of where each element lies: of a large array its beginning. The text is UTF-8, without
+ * colours. *drawing is the caller's, to be freed with free(). RESTRIDE_INVALID_ARGUMENT without a
+ * layout or `drawing`. Thread-safe. Since 0.1.
+ */
+RESTRIDE_API restride_status restride_layout_draw(const restride_layout *layout,
+                                                  restride_drawing form, char **drawing);
+
 #ifdef __cplusplus
 }
 #endif

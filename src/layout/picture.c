@@ -271,3 +271,21 @@ void rs_picture_add_clipping(const rs_picture *picture, rs_text *text)
                        picture->layout->size, picture->layout->record >= 0 ? "bytes" : "elements");
     }
 }
+
+restride_status restride_layout_draw(const restride_layout *layout, restride_drawing form,
+                                     char **drawing)
+{
+    if (drawing != NULL)
+        *drawing = NULL;
+    if (layout == NULL || drawing == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "A drawing needs a layout and a place for its text.");
+    switch (form) {
+    case RESTRIDE_DRAWING_TEXT:
+        return rs_draw_text(layout, false, drawing);
+    case RESTRIDE_DRAWING_SVG:
+        return rs_draw_svg(layout, drawing);
+    }
+    return rs_fail(RESTRIDE_INVALID_ARGUMENT, "Drawing %d is unknown; use one of restride_drawing.",
+                   (int)form);
+}

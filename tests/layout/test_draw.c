@@ -203,6 +203,32 @@ static void test_colours_only_when_asked(void **state)
     free(coloured);
 }
 
+static void test_public_drawings_are_the_same(void **state)
+{
+    (void)state;
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, "i:8 f:3", "i/4 f i%4"), RESTRIDE_OK);
+    char *text, *svg, *drawing;
+    assert_int_equal(rs_draw_text(layout, false, &text), RESTRIDE_OK);
+    assert_int_equal(rs_draw_svg(layout, &svg), RESTRIDE_OK);
+    assert_int_equal(restride_layout_draw(layout, RESTRIDE_DRAWING_TEXT, &drawing), RESTRIDE_OK);
+    assert_string_equal(drawing, text);
+    free(drawing);
+    assert_int_equal(restride_layout_draw(layout, RESTRIDE_DRAWING_SVG, &drawing), RESTRIDE_OK);
+    assert_string_equal(drawing, svg);
+    free(drawing);
+    assert_int_equal(restride_layout_draw(layout, (restride_drawing)2, &drawing),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_null(drawing);
+    assert_int_equal(restride_layout_draw(NULL, RESTRIDE_DRAWING_SVG, &drawing),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_layout_draw(layout, RESTRIDE_DRAWING_SVG, NULL),
+                     RESTRIDE_INVALID_ARGUMENT);
+    free(text);
+    free(svg);
+    restride_layout_destroy(layout);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_random_layouts_can_be_drawn),
         cmocka_unit_test(test_arrays_without_elements),
         cmocka_unit_test(test_colours_only_when_asked),
+        cmocka_unit_test(test_public_drawings_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

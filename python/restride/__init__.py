@@ -1,0 +1,32 @@
+"""Restride: changes the stride of the data, not the program. Arrays are transposed and converted in their own memory.
+
+>>> import numpy as np, restride as rs
+>>> b = rs.transpose(np.arange(6).reshape(2, 3))   # the memory of the array, b.shape == (3, 2)
+>>> b.tolist()
+[[0, 3], [1, 4], [2, 5]]
+
+docs/python.md has a page about it.
+"""
+
+from ._arrays import ascontiguousarray, asfortranarray, convert, permute, transpose
+from ._layout import Layout, layout
+from ._library import Error, Interrupted
+from ._operands import DeviceArray
+from ._plan import Plan
+from ._records import Columns, columns
+
+__all__ = [
+    "Columns",
+    "DeviceArray",
+    "Error",
+    "Interrupted",
+    "Layout",
+    "Plan",
+    "ascontiguousarray",
+    "asfortranarray",
+    "columns",
+    "convert",
+    "layout",
+    "permute",
+    "transpose",
+]

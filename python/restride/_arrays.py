@@ -1,0 +1,152 @@
+"""Arrays permuted and converted in their own memory."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, TypeVar
+
+import numpy as np
+
+from ._library import Error
+from ._memory import check_axes
+from ._plan import (
+    changeable,
+    check_itemsize,
+    check_options,
+    conversion,
+    deliver,
+    element_layouts,
+    permute_operand,
+    run,
+)
+from ._records import split
+
+_Array = TypeVar("_Array")
+
+
+def transpose(a: _Array, *, out_of_place: bool = False, threads: int = 0, progress: Any = False) -> _Array:
+    """The transpose of an array, in the array's own memory.
+
+    a: an array of any rank and of elements of any fixed size, dense in any order of its axes: NumPy's, `memoryview`,
+        `mmap`, anything with the buffer protocol, `__array_interface__`, `__cuda_array_interface__` or DLPack; tensors
+        of PyTorch and arrays of CuPy and JAX in host or CUDA memory. It is not to be used any more.
+    out_of_place: works on a copy; `a` stays as it is and may be read-only or have any strides.
+    threads: that work at most, 1 to 256; 0: one for each processor. A CUDA array is worked on by its device.
+    progress: True shows a bar where tqdm is installed; a function is called with bytes done and bytes in all.
+
+    Returns an array of the same kind whose shape is `a.shape[::-1]`, in C order where `a` was, else with its axes as
+    slow and fast as those of `a` at the same places. Takes at most 0.5 % of the array and 4 MiB a thread besides.
+
+    Raises `restride.Error`, with the array unchanged, where that cannot be done in place: docs/python.md lists why.
+
+    >>> import numpy as np, restride as rs
+    >>> a = np.array([[1, 2, 3], [4, 5, 6]], dtype="f4")
+    >>> b = rs.transpose(a)
+    >>> b.tolist(), b.flags.c_contiguous, np.shares_memory(a, b)
+    ([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]], True, True)
+    """
+    return permute(a, None, out_of_place=out_of_place, threads=threads, progress=progress)
+
+
+def permute(
+    a: _Array,
+    axes: Optional[Sequence[int]],
+    *,
+    order: str = "K",
+    out_of_place: bool = False,
+    threads: int = 0,
+    progress: Any = False,
+) -> _Array:
+    """The array whose axis k is axis `axes[k]` of `a`, as `numpy.transpose(a, axes)`, in the memory of `a`.
+
+    axes: each axis once; negative ones count from the end; None reverses all. Axes that stay in front are a batch.
+    order: of the result in memory: "C", "F", or "K", which keeps C order and Fortran order as they were.
+    The rest is as in `transpose()`.
+
+    >>> import numpy as np, restride as rs
+    >>> a = np.arange(24).reshape(2, 3, 4)
+    >>> rs.permute(a, (0, 2, 1)).shape
+    (2, 4, 3)
+    """
+    options = check_options(threads)
+    on = changeable(a, out_of_place)
+    permuted: _Array = permute_operand(on, check_axes(axes, len(on.facts.shape)), order, options, progress)
+    return permuted
+
+
+def ascontiguousarray(a: _Array, *, out_of_place: bool = False, threads: int = 0, progress: Any = False) -> _Array:
+    """The same array in C order, in the memory of `a`, which is not to be used any more.
+
+    As `numpy.ascontiguousarray()` without a second array; the rest is as in `transpose()`.
+
+    >>> import numpy as np, restride as rs
+    >>> f = np.asfortranarray([[1, 2, 3], [4, 5, 6]])
+    >>> c = rs.ascontiguousarray(f)
+    >>> c.tolist(), c.flags.c_contiguous
+    ([[1, 2, 3], [4, 5, 6]], True)
+    """
+    return _reorder(a, "C", out_of_place, threads, progress)
+
+
+def asfortranarray(a: _Array, *, out_of_place: bool = False, threads: int = 0, progress: Any = False) -> _Array:
+    """The same array in Fortran order, in the memory of `a`, which is not to be used any more.
+
+    The rest is as in `transpose()`.
+
+    >>> import numpy as np, restride as rs
+    >>> rs.asfortranarray(np.zeros((2, 3))).flags.f_contiguous
+    True
+    """
+    return _reorder(a, "F", out_of_place, threads, progress)
+
+
+def _reorder(a: _Array, order: str, out_of_place: bool, threads: int, progress: Any) -> _Array:
+    options = check_options(threads)
+    on = changeable(a, out_of_place)
+    reordered: _Array = permute_operand(on, tuple(range(len(on.facts.shape))), order, options, progress)
+    return reordered
+
+
+def convert(
+    a: _Array,
+    dimensions: Optional[str],
+    source: str,
+    target: str,
+    *,
+    itemsize: Optional[int] = None,
+    out_of_place: bool = False,
+    threads: int = 0,
+    progress: Any = False,
+) -> _Array:
+    """Moves the elements of an array from one layout to another, in place (docs/layouts.md has the notation).
+
+    a: dense memory of exactly the layouts' size (of the larger one, where one is padded); as in `transpose()`.
+    dimensions: the array's dimensions, slowest first: "i:1003 f{float x; double m;}"; None: those of a structured NumPy
+        array, "i" for its records in the order of memory and "f" for its fields, packed ones too.
+    source, target: layouts of these dimensions, now and then: "i f", "i/32 f i%32".
+    itemsize: bytes of an element where `dimensions` do not say it; None: the item size of `a`.
+    out_of_place, threads, progress: as in `transpose()`.
+
+    Returns `a` itself (the copy, out of place), whose dtype and shape still describe it as it was.
+    Raises `restride.Error`: a layout cannot be read (the sentence names the character), the size differs, or `a` may
+    not be changed in place.
+
+    >>> import numpy as np, restride as rs
+    >>> rs.convert(np.arange(10, dtype="u1"), "i:5 f:2", "i f", "i/2 f i%2").tolist()
+    [0, 2, 1, 3, 4, 6, 5, 7, 8, 9]
+    """
+    options = check_options(threads)
+    on = changeable(a, out_of_place)
+    if dimensions is None:
+        dtype = getattr(a, "dtype", None)
+        if not isinstance(dtype, np.dtype) or dtype.names is None:
+            raise Error("Without dimensions the array must be a structured array of NumPy.")
+        if on.nbytes == 0:
+            return a
+        dimensions = split(dtype).dimensions(on.nbytes // dtype.itemsize)
+    unit = on.facts.itemsize if itemsize is None else check_itemsize(itemsize)
+    layouts, unit, needed = element_layouts(dimensions, source, target, unit)
+    if needed != on.nbytes:
+        raise Error(f"The layouts take {needed} bytes, and {on.facts.what} has {on.nbytes}.")
+    held = run(conversion(on.queue, layouts, unit, options), on, progress) if needed else False
+    converted: _Array = deliver(on.whole(), held, "The conversion")
+    return converted

@@ -1,0 +1,359 @@
+"""The package as a user meets it: what it takes, what it refuses, threads, forks, Ctrl-C, progress, memory."""
+
+import array as array_module
+import ctypes
+import doctest
+import importlib
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+from pathlib import Path
+
+import numpy as np
+import restride as rs
+
+
+def in_child(code, *arguments, **how):
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=120, **how
+    )
+
+
+class Taken(unittest.TestCase):
+    def check(self, memory, view):
+        """`memory`, 6 x 4 numbers of two bytes as `view` shows them, is transposed in its own memory."""
+        view[...] = np.arange(24).reshape(6, 4)
+        wanted = view.T.copy()
+        b = rs.transpose(memory)
+        self.assertEqual(b.shape, (4, 6))
+        self.assertTrue((b == wanted).all())
+        self.assertEqual(b.__array_interface__["data"][0], view.__array_interface__["data"][0])
+
+    def test_memoryview(self):
+        memory = memoryview(bytearray(48)).cast("H", (6, 4))
+        self.check(memory, np.asarray(memory))
+
+    def test_ctypes(self):
+        memory = ((ctypes.c_uint16 * 4) * 6)()
+        self.check(memory, np.asarray(memory))
+
+    def test_memmap_and_its_class(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a")
+            memory = np.memmap(path, np.uint16, "w+", shape=(6, 4))
+            self.check(memory, memory)
+            self.assertIsInstance(rs.transpose(memory), np.memmap)
+            del memory
+            only = np.memmap(path, np.uint16, "r", shape=(6, 4))
+            with self.assertRaisesRegex(rs.Error, "read-only"):
+                rs.transpose(only)
+
+    def test_mmap_and_flat_buffers(self):
+        with mmap.mmap(-1, 48) as memory:
+            memory[:] = bytes(range(48))
+            self.assertIs(rs.convert(memory, "i:6 f:4", "i f", "f i", itemsize=2), memory)
+            wanted = np.arange(48, dtype="u1").view("u2").reshape(6, 4).T.tobytes()
+            self.assertEqual(memory[:], wanted)
+        flat = array_module.array("H", range(24))
+        rs.convert(flat, "i:6 f:4", "i f", "f i")
+        self.assertEqual(flat.tolist(), np.arange(24).reshape(6, 4).T.ravel().tolist())
+        # A buffer has one axis; its transpose is itself.
+        self.assertEqual(rs.transpose(bytearray(b"abc")).tobytes(), b"abc")
+
+    def test_array_interface(self):
+        class Owner:
+            def __init__(self, array):
+                self.kept, self.__array_interface__ = array, array.__array_interface__
+
+        view = np.zeros((6, 4), np.uint16)
+        self.check(Owner(view), view)
+
+    def test_arrow_and_pandas(self):
+        try:
+            import pandas
+            import pyarrow
+        except ImportError as missing:
+            self.skipTest(f"{missing.name} is not installed")
+        buffer = pyarrow.allocate_buffer(48)
+        view = np.frombuffer(buffer, np.uint16)
+        view[...] = range(24)
+        rs.convert(buffer, "i:6 f:4", "i f", "f i", itemsize=2)
+        self.assertEqual(view.tolist(), np.arange(24).reshape(6, 4).T.ravel().tolist())
+        with self.assertRaisesRegex(rs.Error, "read-only"):
+            rs.convert(pyarrow.py_buffer(bytes(48)), "i:6 f:4", "i f", "f i", itemsize=2)
+        frame = pandas.DataFrame({"x": [1, 2], "y": [3, 4]})
+        with self.assertRaisesRegex(rs.Error, "DataFrame gives no access"):
+            rs.transpose(frame)
+        self.assertEqual(rs.transpose(frame, out_of_place=True).tolist(), [[1, 2], [3, 4]])
+
+    def test_torch_on_the_host(self):
+        try:
+            import torch
+        except ImportError as missing:
+            self.skipTest(f"{missing.name} is not installed")
+        for kind in (torch.float32, torch.bfloat16, torch.uint8, torch.complex64):
+            t = torch.arange(24).reshape(2, 3, 4).to(kind)
+            wanted, address = t.permute(2, 0, 1).clone(), t.data_ptr()
+            b = rs.permute(t, (2, 0, 1))
+            self.assertTrue(torch.equal(b, wanted) and b.is_contiguous() and b.data_ptr() == address)
+        with self.assertRaisesRegex(rs.Error, "autograd"):
+            rs.transpose(torch.zeros(2, 3, requires_grad=True))
+        with self.assertRaisesRegex(rs.Error, "conjugated"):
+            rs.transpose(torch.zeros(2, 3, dtype=torch.complex64).conj())
+
+    def test_subclasses(self):
+        records = np.rec.array([(1, 2.0), (3, 4.0)], dtype=[("a", "i4"), ("b", "f8")]).reshape(1, 2)
+        self.assertIsInstance(rs.transpose(records), np.recarray)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            self.assertEqual(rs.transpose(np.matrix([[1, 2, 3]])).shape, (3, 1))
+        with self.assertRaisesRegex(rs.Error, "mask"):
+            rs.transpose(np.ma.masked_equal([[1, 2], [3, 4]], 2))
+
+    def test_large_and_odd(self):
+        a = np.arange(1000 * 700, dtype=np.complex64).reshape(700, 1000)
+        wanted = a.T.copy()
+        self.assertTrue((rs.transpose(a) == wanted).all())
+        for shape in ((), (0, 3), (1, 1), (1,) * 20, (2, 1, 0)):
+            self.assertEqual(rs.transpose(np.zeros(shape)).shape, shape[::-1])
+        self.assertEqual(rs.transpose(np.zeros((2, 3), "S0")).shape, (3, 2))
+
+
+class Refused(unittest.TestCase):
+    """Every refusal is a restride.Error with one sentence, and comes from no deeper than the package's own checks."""
+
+    CALLS = [
+        (lambda: rs.transpose([[1, 2], [3, 4]]), "list gives no access"),
+        (lambda: rs.transpose(None), "NoneType gives no access"),
+        (lambda: rs.transpose(np.float64(3)), "float64 gives no access"),
+        (lambda: rs.transpose(np.array([[1, None]])), "references to Python objects"),
+        (lambda: rs.transpose(np.array([[1, None]]), out_of_place=True), "references to Python objects"),
+        (lambda: rs.transpose(np.zeros((4, 4))[:, ::2]), "gaps"),
+        (lambda: rs.transpose(np.zeros((4, 4))[::-1]), "negative strides"),
+        (lambda: rs.transpose(np.broadcast_to(np.zeros(3), (2, 3))), "read-only"),
+        (lambda: rs.transpose(np.frombuffer(bytes(12), "u1").reshape(3, 4)), "read-only"),
+        (lambda: rs.convert(bytes(12), "i:4 f:3", "i f", "f i"), "read-only"),
+        (lambda: rs.permute(np.zeros((2, 3)), (0, 0)), "each of the 2 axes once"),
+        (lambda: rs.permute(np.zeros((2, 3)), (0, 2)), "each of the 2 axes once"),
+        (lambda: rs.permute(np.zeros((2, 3)), 1), "whole numbers"),
+        (lambda: rs.permute(np.zeros((2, 3)), "ab"), "whole numbers"),
+        (lambda: rs.permute(np.zeros((2, 3)), (0, 1.5)), "whole numbers"),
+        (lambda: rs.permute(np.zeros((2, 3)), (0, 1), order="A"), "order is"),
+        (lambda: rs.transpose(np.zeros((2, 3)), threads=-1), "threads is a whole number"),
+        (lambda: rs.transpose(np.zeros((2, 3)), threads="2"), "threads is a whole number"),
+        (lambda: rs.transpose(np.zeros((2, 3)), threads=1000), "threads is a whole number"),
+        (lambda: rs.transpose(np.zeros((200, 300)), progress=3), "progress is"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:3", "i f", "f"), "dimension i"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:2", "i f", "f i"), "take 64 bytes"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:\0", "i f", "f i"), "zero bytes"),
+        (lambda: rs.convert(np.zeros(12), 5, "i f", "f i"), "texts"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:3", 3, "f i"), "texts"),
+        (lambda: rs.convert(np.zeros(12), None, "i f", "f i"), "structured array"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:3", "i f", "f i", itemsize=-1), "itemsize is"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:3", "i f", "f i", itemsize=1.5), "itemsize is"),
+        (lambda: rs.columns(np.zeros(3)), "structured array of NumPy, and this is an array of float64"),
+        (lambda: rs.columns([1]), "this is a list"),
+        (lambda: rs.columns(np.zeros(3, [("a", "i4"), ("b", "O")])), "Python objects"),
+        (lambda: rs.columns(np.zeros(6, [("a", "i4"), ("b", "f4")])[::2]), "gaps"),
+        (lambda: rs.Plan((2, 3)), "needs the dtype"),
+        (lambda: rs.Plan((2, -3), dtype="i4"), "no shape"),
+        (lambda: rs.Plan((2, 3), dtype="nonsense"), "no shape and dtype"),
+        (lambda: rs.Plan((2, 3), dtype="O"), "Python objects"),
+        (lambda: rs.Plan((20, 30), dtype="i4", method="magic"), "magic"),
+        (lambda: rs.Plan((2, 3, 4), (1, 2, 0), dtype="i4", order="Q"), "order is"),
+        (lambda: rs.Plan((20, 30, 40), (2, 1, 0), dtype="i4", method="3-stage"), "matrices"),
+        (lambda: rs.Plan((1 << 62, 8), dtype="f8"), ""),
+        (lambda: rs.Plan((2, 3), dtype="i4")(np.zeros((3, 2), "i4")), "plan is for"),
+        (lambda: rs.Plan((2, 3), dtype="i4")(np.zeros((2, 3), "i8")), "plan is for"),
+        (lambda: rs.Plan.convert("i:4 f:3", "i f", "f i", itemsize=4)(np.zeros(5)), "plan is for 48 bytes"),
+        (lambda: rs.layout("i:8", "j"), 'no dimension "j"'),
+        (lambda: rs.layout("i:8", 3), "texts"),
+        (lambda: rs.layout("i:8 f:2", "f i").offset(8, 0), "indices below"),
+        (lambda: rs.layout("i:8 f:2", "f i").offset(1), "indices below"),
+        (lambda: rs.layout("i:8 f:2", "f i").accessors("fortran"), "dialect is"),
+        (lambda: rs.layout("i:8 f:2", "f i").accessors("c", "1x"), "not a C identifier"),
+    ]
+
+    def test_sentences(self):
+        for number, (call, words) in enumerate(self.CALLS):
+            with self.subTest(number=number, words=words):
+                with self.assertRaises(rs.Error) as caught:
+                    call()
+                sentence = str(caught.exception)
+                self.assertIn(words, sentence)
+                self.assertIsInstance(caught.exception, ValueError)
+                self.assertRegex(sentence, r"(?s)^[A-Z0-9a-z(].*\.$")
+                self.assertTrue(caught.exception.__suppress_context__ or caught.exception.__context__ is None)
+
+
+class Runs(unittest.TestCase):
+    def test_threads_run_different_plans(self):
+        wrong = []
+
+        def work(seed):
+            random = np.random.default_rng(seed)
+            for _ in range(30):
+                a = random.integers(0, 1 << 30, tuple(random.integers(2, 90, 3)))
+                axes = random.permutation(3)
+                wanted = a.transpose(axes).copy()
+                if not (rs.permute(a, axes) == wanted).all():
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_the_interpreter_goes_on(self):
+        """While one thread is in the library, another one counts."""
+        a = np.ones((3000, 4001), np.float64)
+        counted, ended = [0], threading.Event()
+
+        def count():
+            while not ended.is_set():
+                counted[0] += 1
+                time.sleep(0.0005)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        most = 0
+        for _ in range(5):
+            before = counted[0]
+            a = rs.transpose(a, threads=1)
+            most = max(most, counted[0] - before)
+        ended.set()
+        thread.join()
+        self.assertGreater(most, 3)
+
+    def test_children_after_a_fork(self):
+        plan = rs.Plan((300, 500), dtype="f8")
+        a = np.arange(150000.0).reshape(300, 500)
+        rs.transpose(a.copy())
+        stop = threading.Event()
+
+        def keep_busy():
+            while not stop.is_set():
+                rs.transpose(np.zeros((400, 300)))
+
+        thread = threading.Thread(target=keep_busy)
+        thread.start()
+        try:
+            for _ in range(5):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)
+                    good = (plan(a.copy()) == a.T).all() and (rs.transpose(a.copy()) == a.T).all()
+                    os._exit(0 if good else 1)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+        finally:
+            stop.set()
+            thread.join()
+
+    def test_ctrl_c_leaves_the_array_whole(self):
+        code = """
+import os, signal, threading, time, numpy as np, restride as rs
+a = np.arange(40000000, dtype='u4').reshape(5000, 8000)
+threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+pressed = 0
+while not pressed:
+    was = a.shape
+    before = int(a[1, 2])
+    try:
+        a = rs.transpose(a, threads=1)
+    except rs.Interrupted as stop:
+        pressed, sentence = 1, str(stop)
+        a = stop.result
+    except KeyboardInterrupt:
+        pressed, sentence = 2, ''
+    if pressed < 2:
+        assert a.shape == was[::-1] and int(a[2, 1]) == before
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+b = a if a.shape == (5000, 8000) else a.T
+assert (b == np.arange(40000000, dtype='u4').reshape(5000, 8000)).all()
+print(pressed, sentence)
+"""
+        told = in_child(code)
+        self.assertEqual((told.returncode, told.stderr), (0, ""), told.stderr)
+        self.assertRegex(told.stdout, r"^(1 The transposition was interrupted and has been brought to its end|2)")
+
+    def test_progress(self):
+        told = []
+        a = rs.transpose(np.zeros((3000, 2000)), progress=lambda done, total: told.append((done, total)))
+        self.assertEqual(told, sorted(told))
+        self.assertEqual(told[-1][0], told[-1][1])
+        self.assertEqual(a.shape, (2000, 3000))
+
+        def fail(done, total):
+            raise RuntimeError("enough")
+
+        with self.assertRaisesRegex(RuntimeError, "enough"):
+            rs.transpose(a, progress=fail)
+        shown = in_child("import numpy as np, restride as rs; rs.transpose(np.zeros((999, 777)), progress=True)")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        try:
+            importlib.import_module("tqdm")
+        except ImportError:
+            self.assertEqual(shown.stderr, "")
+        else:
+            self.assertIn("restride: 100%", shown.stderr)
+
+    def test_peak_memory(self):
+        """At most 1 % and 8 MiB above the array, for a transposition and for records."""
+        code = """
+import resource, sys, numpy as np, restride as rs
+n = 4_000_000
+kind = np.dtype([(name, 'f4') for name in 'abcde'])
+rs.transpose(np.zeros((300, 200), 'f4')); rs.columns(np.zeros(99, kind)).records()
+if sys.argv[1] == 'matrix':
+    a = np.ones((5000, 4000), 'f4')
+    call = lambda: rs.transpose(a)
+else:
+    a = np.ones(n, kind)
+    call = lambda: rs.columns(a).records()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+call()
+extra = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+assert extra * 1024 <= a.nbytes // 100 + (8 << 20), extra
+"""
+        for task in ("matrix", "records"):
+            told = in_child(code, task)
+            self.assertEqual((told.returncode, told.stderr), (0, ""), task)
+
+
+class Pictures(unittest.TestCase):
+    def test_layout(self):
+        made = rs.layout("i:8 f{float x; double m;}", "i/4 f i%4")
+        self.assertTrue(made._repr_svg_().lstrip().startswith("<svg") or "<svg" in made.svg())
+        self.assertIn("i=0", str(made))
+        self.assertEqual(made.size, 128)
+        self.assertEqual(made.extents, (8, 3))
+        self.assertIn("BODY_x_OFFSET", made.accessors("opencl", "BODY"))
+        self.assertEqual(eval(repr(made), {"restride": rs}).size, 128)
+
+
+class Documented(unittest.TestCase):
+    def test_doctests(self):
+        tried = 0
+        for path in sorted(Path(rs.__file__).parent.glob("*.py")):
+            name = "restride" if path.stem == "__init__" else f"restride.{path.stem}"
+            result = doctest.testmod(importlib.import_module(name))
+            self.assertEqual(result.failed, 0, name)
+            tried += result.attempted
+        self.assertGreater(tried, 30)
+
+    def test_everything_public_has_a_docstring(self):
+        for name in rs.__all__:
+            self.assertTrue(getattr(rs, name).__doc__, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
