@@ -2,6 +2,7 @@
 #   bin/restride                          the command line
 #   LIBDIR/librestride.so.X.Y.Z           the library, with include/restride/, pkg-config and CMake files
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
+#   lib/restride/librestride_loader.so    what puts it upon loaders that know no layers, likewise
 #   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
 #   lib/restride/librestride_recorder.so  what Oclgrind loads for restride sim
 #   share/man/man1/, share/bash-completion/
@@ -21,7 +22,7 @@ if(TARGET restride_recorder)
   install(TARGETS restride_recorder LIBRARY DESTINATION lib/restride)
 endif()
 if(RESTRIDE_OPENCL)
-  install(TARGETS restride_layer LIBRARY DESTINATION lib/restride)
+  install(TARGETS restride_layer restride_loader LIBRARY DESTINATION lib/restride)
 else()
   set(HEADER_FILTER PATTERN opencl.h EXCLUDE)
 endif()

@@ -6,6 +6,7 @@
 #include "base/status.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 typedef enum {
     RS_DOCTOR_WORKS,   /* found, and it works */
@@ -22,8 +23,13 @@ typedef enum {
 json_t *rs_doctor_add(json_t *findings, const char *subject, rs_doctor_status status,
                       const char *advice, const char *detail, ...) RS_PRINTF(5, 6);
 
-/* OpenCL: the loader, whether it loads our layer, and a small conversion on every device. */
+/* OpenCL: the loader, whether programs get our layer, the drivers, and a small conversion on every
+ * device. */
 void rs_doctor_check_opencl(json_t *findings);
+
+/* Whether this process, which the doctor has started with the environment of `restride run`, was
+ * asked for the layer; if so, *loaded says whether it has come. */
+bool rs_doctor_is_asked_for_layer(bool *loaded);
 
 /* The CUDA driver, its devices and the run-time compiler. */
 void rs_doctor_check_cuda(json_t *findings);

@@ -1,7 +1,9 @@
-/* restride doctor, OpenCL: the loader, whether it loads our layer, and a small conversion on every
- * device. */
+/* restride doctor, OpenCL: the loader, whether programs get our layer, the drivers, and a small
+ * conversion on every device. */
 #include "cli/doctor.h"
+#include "cli/process.h"
 #include "console/parts.h"
+#include "engine/opencl/drivers.h"
 #include "engine/opencl/marshal.h"
 
 #include <dlfcn.h>
@@ -17,33 +19,45 @@ enum { MOST_PLATFORMS = 32, MOST_DEVICES = 64, TEXT_ROOM = 256, TILE = 32 };
 
 /* --- The loader and the layer --- */
 
-/* In a child process: start the loader with our layer named in the environment, and look whether it
- * is mapped. */
-static bool layer_gets_loaded(const char *layer)
+/* The layer's path, for the program that looks whether it comes. */
+static const char question[] = "RESTRIDE_DOCTOR_LAYER";
+
+bool rs_doctor_is_asked_for_layer(bool *loaded)
 {
-    if (setenv("OPENCL_LAYERS", layer, 1) != 0)
-        return false;
-    void *loader = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
-    if (!loader)
-        return false;
+    const char *layer = getenv(question);
+    void *loader = layer ? dlopen(loader_name, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *address = loader ? dlsym(loader, "clGetPlatformIDs") : NULL;
     cl_int(CL_API_CALL * get_platforms)(cl_uint, cl_platform_id *, cl_uint *) = NULL;
-    void *address = dlsym(loader, "clGetPlatformIDs");
     memcpy(&get_platforms, &address, sizeof address);
     cl_uint count = 0;
     if (get_platforms)
         get_platforms(0, NULL, &count);
-    return dlopen(layer, RTLD_NOW | RTLD_NOLOAD) != NULL;
+    *loaded = get_platforms && dlopen(layer, RTLD_NOW | RTLD_NOLOAD) != NULL;
+    return layer != NULL;
 }
 
-/* The loader reads its environment once, so this must come before its first use in a process of its
- * own. */
-static bool loader_supports_layers(const char *layer)
+/* In a child process: asks this program again, as `restride run` starts programs, or with what
+ * loaders know alone. */
+static void ask(const char *layer, bool with_audit)
+{
+    static char name[] = "restride";
+    static char verb[] = "doctor";
+    char *const arguments[] = {name, verb, NULL};
+    if (setenv(question, layer, 1) != 0 || rs_process_add_layer() != RESTRIDE_OK)
+        _exit(1);
+    if (!with_audit)
+        unsetenv("LD_AUDIT");
+    execv("/proc/self/exe", arguments);
+    _exit(1);
+}
+
+static bool gets_layer(const char *layer, bool with_audit)
 {
     const pid_t child = fork();
     if (child < 0)
         return false;
     if (child == 0)
-        _exit(layer_gets_loaded(layer) ? 0 : 1);
+        ask(layer, with_audit);
     int status = 0;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -65,19 +79,25 @@ static const char *loader_file(void)
     return path;
 }
 
-static void report_layer(json_t *findings, const char *layer, bool loaded)
+static void report_layer(json_t *findings)
 {
-    if (!layer)
+    char *layer = NULL;
+    if (rs_cli_part_path(RS_PART_LAYER, &layer) != RESTRIDE_OK)
         rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_MISSING, NULL, "%s",
                       restride_last_error());
-    else if (loaded)
+    else if (gets_layer(layer, false))
         rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_WORKS, NULL, "%s is loaded by %s", layer,
                       loader_file());
+    else if (gets_layer(layer, true))
+        rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_WORKS, NULL,
+                      "%s is put upon %s, which knows no layers", layer, loader_file());
     else
-        rs_doctor_add(findings, "OpenCL layer", RS_DOCTOR_MISSING,
-                      "use ocl-icd 2.3 or newer (apt-get install ocl-icd-libopencl1), or the "
-                      "Khronos loader; if it is there, put its folder first in LD_LIBRARY_PATH",
-                      "%s does not load %s", loader_file(), layer);
+        rs_doctor_add(
+            findings, "OpenCL layer", RS_DOCTOR_MISSING,
+            "install a loader that knows layers (apt-get install ocl-icd-libopencl1), and "
+            "put its folder first in LD_LIBRARY_PATH",
+            "neither %s nor ld.so (LD_AUDIT) loads %s", loader_file(), layer);
+    free(layer);
 }
 
 /* --- The devices --- */
@@ -148,6 +168,18 @@ static restride_status try_device(const cl_icd_dispatch *api, cl_device_id devic
     return status;
 }
 
+/* A platform begins with its driver's table of functions. */
+static void report_driver(json_t *findings, const char *platform, cl_platform_id handle)
+{
+    void *function;
+    Dl_info place = {0};
+    memcpy(&function, *(void **)handle, sizeof function);
+    const bool known = dladdr(function, &place) != 0;
+    rs_doctor_add(findings, "OpenCL driver", RS_DOCTOR_WORKS, NULL, "%s: %s%s", platform,
+                  known ? place.dli_fname : "in an unknown file",
+                  rs_opencl_has_added_driver() ? ", which no .icd file names" : "");
+}
+
 static bool check_device(json_t *findings, const cl_icd_dispatch *api, const char *platform,
                          cl_device_id device)
 {
@@ -187,6 +219,7 @@ static int check_platforms(json_t *findings, const cl_icd_dispatch *api)
         cl_device_id devices[MOST_DEVICES];
         cl_uint device_count = 0;
         api->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
+        report_driver(findings, platform, platforms[i]);
         if (api->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices,
                                 &device_count) != CL_SUCCESS)
             continue;
@@ -198,17 +231,16 @@ static int check_platforms(json_t *findings, const cl_icd_dispatch *api)
 
 static void check_everything(json_t *findings)
 {
-    char *layer = NULL;
-    const bool found = rs_cli_part_path(RS_PART_LAYER, &layer) == RESTRIDE_OK;
-    report_layer(findings, layer, found && loader_supports_layers(layer));
-    free(layer);
     const cl_icd_dispatch *api = rs_opencl_api();
     if (!api) {
         rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_MISSING,
-                      "apt-get install ocl-icd-libopencl1", "%s", restride_last_error());
+                      "apt-get install ocl-icd-libopencl1; if it is there, put its folder first in "
+                      "LD_LIBRARY_PATH",
+                      "%s: %s", loader_file(), restride_last_error());
         return;
     }
     rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_WORKS, NULL, "%s", loader_file());
+    report_layer(findings);
     if (check_platforms(findings, api) == 0)
         rs_doctor_add(
             findings, "OpenCL device", RS_DOCTOR_MISSING,

@@ -1,5 +1,8 @@
 /* Running the user's program: see process.h. */
 #include "cli/process.h"
+
+#include "base/text.h"
+#include "console/parts.h"
 #include "console/progress.h"
 
 #include <errno.h>
@@ -25,6 +28,36 @@ static void pass_on(int number, siginfo_t *information, void *context)
     if (child_id > 0 && information->si_code <= 0)
         kill((pid_t)child_id, number);
     errno = saved;
+}
+
+/* Adds one path to those that the user has in a variable, behind them. */
+static restride_status append_path(const char *variable, const char *path)
+{
+    const char *present = getenv(variable);
+    rs_text list = RS_TEXT_EMPTY;
+    if (present != NULL && *present != '\0')
+        rs_text_format(&list, "%s:", present);
+    rs_text_add_string(&list, path);
+    char *value = rs_text_take(&list);
+    const bool is_set = value != NULL && setenv(variable, value, 1) == 0;
+    free(value);
+    return is_set ? RESTRIDE_OK : rs_fail_memory("the environment");
+}
+
+restride_status rs_process_add_layer(void)
+{
+    char *layer = NULL;
+    char *loader = NULL;
+    restride_status status = rs_cli_part_path(RS_PART_LAYER, &layer);
+    if (status == RESTRIDE_OK)
+        status = rs_cli_part_path(RS_PART_LOADER, &loader);
+    if (status == RESTRIDE_OK)
+        status = append_path("OPENCL_LAYERS", layer);
+    if (status == RESTRIDE_OK)
+        status = append_path("LD_AUDIT", loader);
+    free(layer);
+    free(loader);
+    return status;
 }
 
 static void exec_program(char **arguments, const sigset_t *mask, int error_pipe)

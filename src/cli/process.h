@@ -22,6 +22,13 @@ typedef struct {
  */
 restride_status rs_process_run(char **arguments, rs_process_result *result);
 
+/*
+ * Lets each program that is started from here on have the OpenCL layer, whichever loader it loads:
+ * one that knows layers by OPENCL_LAYERS, another by LD_AUDIT (src/loader/). RESTRIDE_IO when a
+ * part is not there; then nothing is set.
+ */
+restride_status rs_process_add_layer(void);
+
 /* Ends this process as the program ended: with its exit status (returned) or by its signal (does
  * not return). */
 int rs_process_end_alike(const rs_process_result *result);

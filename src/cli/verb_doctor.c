@@ -224,6 +224,11 @@ int rs_verb_doctor(int argc, char **argv)
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
     bool json = false;
+#ifdef RESTRIDE_HAVE_OPENCL
+    bool has_layer;
+    if (rs_doctor_is_asked_for_layer(&has_layer))
+        return has_layer ? RS_EXIT_DONE : RS_EXIT_FAILED;
+#endif
     for (int option;
          (option = rs_cli_next_option("doctor", argc, argv, "h", options, NULL)) != -1;) {
         switch (option) {

@@ -13,7 +13,6 @@
 #include "console/options.h"
 #include "console/parts.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -206,28 +205,18 @@ static int read_options(int argc, char **argv, run_options *options)
  * be no layer because something is missing. */
 static bool prepare_environment(const run_options *options, const char *folder)
 {
-    char *rewriter = NULL, *layer = NULL;
-    rs_text list = RS_TEXT_EMPTY, tile = RS_TEXT_EMPTY;
-    const char *present = getenv("OPENCL_LAYERS");
-    void *loader = dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (loader == NULL)
-        rs_cli_fail(0, "run",
-                    "There is no OpenCL loader (libOpenCL.so.1) here, so the program runs as it "
-                    "is; install ocl-icd-libopencl1.");
-    else
-        dlclose(loader);
+    char *rewriter = NULL;
+    rs_text tile = RS_TEXT_EMPTY;
+    bool has_layer = false;
     bool rewrites = rs_cli_part_path(RS_PART_REWRITER, &rewriter) == RESTRIDE_OK;
-    if ((!rewrites && !options->cache_only) ||
-        rs_cli_part_path(RS_PART_LAYER, &layer) != RESTRIDE_OK) {
+    if ((!rewrites && !options->cache_only) || rs_process_add_layer() != RESTRIDE_OK) {
         rs_cli_fail(0, "run", "%s The program runs as it is%s.", restride_last_error(),
                     rewrites || options->cache_only
                         ? ""
                         : "; with --cache-only it has the kernels that earlier runs rewrote");
     } else {
-        rs_text_format(&list, "%s%s%s", present != NULL ? present : "",
-                       present != NULL && *present != '\0' ? ":" : "", layer);
+        has_layer = true;
         rs_text_format(&tile, "%zu", options->tile);
-        setenv("OPENCL_LAYERS", list.data, 1);
         setenv("RESTRIDE_POLICY", options->policy, 1);
         setenv("RESTRIDE_TILE", tile.data, 1);
         char *config = options->config != NULL ? json_dumps(options->config, JSON_COMPACT) : NULL;
@@ -250,10 +239,7 @@ static bool prepare_environment(const run_options *options, const char *folder)
         if (options->report_count > 0)
             setenv("RESTRIDE_REPORT_TIMES", "1", 1);
     }
-    const bool has_layer = layer != NULL;
     free(rewriter);
-    free(layer);
-    rs_text_free(&list);
     rs_text_free(&tile);
     return has_layer;
 }
@@ -302,8 +288,9 @@ static const char *reason_for_nothing(const json_t *report, bool has_layer,
         return NULL;
     if (result->signal != 0)
         return "The program was ended by a signal before it used OpenCL.";
-    return "The program used no OpenCL, or a loader without layers (ocl-icd 2.3 and the Khronos "
-           "loader have them; restride doctor says which one is found): nothing was transformed.";
+    return "The program used no OpenCL through libOpenCL.so, or ld.so did not follow LD_AUDIT "
+           "there "
+           "(a static or set-user-ID program): nothing was transformed.";
 }
 
 static bool tell(const run_options *options, const char *folder, bool has_layer,

@@ -4,6 +4,7 @@
  * gets ours, in which the functions of the files beside this one stand before the loader's.
  */
 #include "base/log.h"
+#include "engine/opencl/drivers.h"
 #include "layer/file_limit.h"
 #include "layer/knowledge.h"
 #include "layer/report.h"
@@ -131,6 +132,7 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     rs_the_layer.loaded_at = rs_layer_clock();
     rs_the_layer.process = getpid();
     memcpy(&rs_the_layer.target, target, given * sizeof(void *));
+    rs_opencl_add_drivers(&rs_the_layer.target);
     rs_layer_add_contexts(&dispatch);
     rs_layer_add_devices(&dispatch);
     rs_layer_add_buffers(&dispatch);

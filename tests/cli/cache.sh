@@ -12,7 +12,7 @@ entries="$work/cache/restride/rewritten"
 # An installation of its own, without the rewriter.
 mkdir -p "$work/alone/bin" "$work/alone/lib"
 cp "$restride" "$work/alone/bin/"
-cp "$(dirname "$restride")/../lib/librestride_layer.so" "$work/alone/lib/"
+cp "$(dirname "$restride")"/../lib/librestride_{layer,loader}.so "$work/alone/lib/"
 
 # run NAME EXPECTED RESTRIDE OPTIONS...: leaves the same dump; EXPECTED transformed arguments are in the report.
 run() {

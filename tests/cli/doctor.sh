@@ -42,7 +42,7 @@ if ! grep -q "OpenCL layer .*not part of this build" "$work/text"; then
     mkdir "$work/loader"
     cp "$plain_loader" "$work/loader/libOpenCL.so.1"
     expect 1 env LD_LIBRARY_PATH="$work/loader:$LD_LIBRARY_PATH" "$restride" doctor
-    says out "missing +OpenCL layer +$work/loader/libOpenCL.so.1 does not load "
+    says out "missing +OpenCL loader +$work/loader/libOpenCL.so.1: "
     says out "first in LD_LIBRARY_PATH"
 fi
 finish

@@ -1,5 +1,6 @@
 /* The OpenCL loader, found at run time, as a table of the functions that Restride calls; and its
  * error codes in words. */
+#include "engine/opencl/drivers.h"
 #include "engine/opencl/error.h"
 #include "engine/opencl/marshal.h"
 
@@ -91,6 +92,7 @@ static void fill_table(void)
         }
         memcpy((char *)&table + entries[i].place, &function, sizeof function);
     }
+    rs_opencl_add_drivers(&table);
     table_complete = true;
 }
 
