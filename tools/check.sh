@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that must hold: a build without warnings and its tests, the same under the address and undefined-behaviour
-# sanitizers, the models, the style, and an installation that others can build against. --long runs the slow tests too.
+# sanitizers, the models, the style, what holds of every file (tools/house.sh), and an installation that others can build
+# against. --long runs the slow tests too.
 # The last line is "N passed, N failed"; the exit status is 0 when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -80,6 +81,7 @@ step "models" tools/model_check.sh
 step "fuzzing" fuzz_briefly
 step "random kernels" fuzz_kernels
 step "style" tools/lint.sh "$build"
+step "house" tools/house.sh
 step "installation" tools/install_test.sh "$build"
 
 for failure in "${failures[@]}"; do
