@@ -73,7 +73,7 @@ static void add_loop_columns(rs_access *access, const rs_unit *unit, const bool 
 /* ---- the matrix ---- */
 
 /* The symbol for a product of several indices. */
-static int product_symbol(rs_unit *unit, const rs_term *term)
+static int product_symbol(rs_unit *unit, const rs_monomial *term)
 {
     rs_text name = RS_TEXT_EMPTY;
     uint64_t depends = 0;
@@ -99,10 +99,10 @@ static int product_symbol(rs_unit *unit, const rs_term *term)
 }
 
 /* Adds one term of a subscript to the row it belongs to. */
-static void place_term(rs_access *access, rs_unit *unit, int row, const rs_term *term)
+static void place_term(rs_access *access, rs_unit *unit, int row, const rs_monomial *term)
 {
     int indices = 0, index = -1;
-    rs_term factor = {term->coefficient, {-1, -1, -1}};
+    rs_monomial factor = {term->coefficient, {-1, -1, -1}};
     int parameters = 0;
     for (int s = 0; s < RS_DEGREE_LIMIT && term->symbols[s] >= 0; s++) {
         if (rs_symbol_depends(&unit->symbols, term->symbols[s]) != 0) {

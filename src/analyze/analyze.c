@@ -16,7 +16,7 @@
 typedef struct {
     const json_t *request;
     rs_device_model device;
-    rs_launch launch;
+    rs_memory_parallelism launch;
     rs_model_set set;
     json_t *units;
 } analysis;
@@ -324,7 +324,7 @@ static restride_status read_device(const json_t *request, rs_device_model *devic
     return status;
 }
 
-static restride_status read_launch(const json_t *request, rs_launch *launch)
+static restride_status read_launch(const json_t *request, rs_memory_parallelism *launch)
 {
     const json_t *group = json_object_get(request, "group");
     json_int_t active = launch->active, steering = launch->steering_bits;
@@ -355,7 +355,7 @@ static json_t *describe_notes(const rs_model_set *set)
 /* ---- the walk ---- */
 
 typedef struct {
-    const rs_program *program;
+    const rs_translation_unit *program;
     rs_model_set *set;
 } walk_task;
 
@@ -365,7 +365,7 @@ static restride_status walk(void *context)
     return rs_walk_program(task->program, task->set);
 }
 
-restride_status rs_analyze_read_launch(const json_t *request, rs_launch *launch)
+restride_status rs_analyze_read_launch(const json_t *request, rs_memory_parallelism *launch)
 {
     rs_device_model device = RS_DEVICE_USUAL;
     *launch = RS_LAUNCH_USUAL;
@@ -394,7 +394,7 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
                                  .file = file != NULL ? file : "source.c",
                                  .options = options != NULL ? options : ""};
     wanted.language = rs_language_of(wanted.file);
-    rs_program program;
+    rs_translation_unit program;
     memset(&program, 0, sizeof program);
     if (status == RESTRIDE_OK)
         status = rs_program_read(&program, &wanted, &a.set);

@@ -41,6 +41,6 @@
 restride_status rs_analyze(const json_t *request, json_t **reply);
 
 /* What a request says of launches and bursts. */
-restride_status rs_analyze_read_launch(const json_t *request, rs_launch *launch);
+restride_status rs_analyze_read_launch(const json_t *request, rs_memory_parallelism *launch);
 
 #endif

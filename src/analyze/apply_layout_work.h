@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     const json_t *request;
-    rs_program program;
+    rs_translation_unit program;
     rs_model_set set;
     rs_propagation found;
     char **wanted;  /* by grid: the layout that a kernel's accesses suggest, or NULL */
@@ -29,7 +29,7 @@ typedef struct {
     char **refused; /* by class: why it has none */
     rs_edit *edits;
     size_t edit_count, edit_capacity;
-    rs_launch launch;
+    rs_memory_parallelism launch;
 } rs_application;
 
 /* Whether a class stays as it is. */

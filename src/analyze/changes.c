@@ -11,11 +11,11 @@
 
 enum { DEPTH_LIMIT = 20 };
 
-void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_change *change)
+void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_assignment *change)
 {
     if (all->count == all->capacity) {
         int wanted = all->capacity == 0 ? 16 : all->capacity * 2;
-        rs_change *grown = realloc(all->list, (size_t)wanted * sizeof *grown);
+        rs_assignment *grown = realloc(all->list, (size_t)wanted * sizeof *grown);
         if (grown == NULL) {
             walk->no_memory = true;
             return;
@@ -77,7 +77,7 @@ bool rs_loads_memory(const rs_tree *tree, int node)
 }
 
 /* Reads "v = v + e", "v = e + v", "v = v - e". */
-static void read_sum(rs_walk *walk, rs_change *c, int right)
+static void read_sum(rs_walk *walk, rs_assignment *c, int right)
 {
     uint64_t key;
     right = rs_node_inner(walk->tree, right);
@@ -96,7 +96,7 @@ static void read_sum(rs_walk *walk, rs_change *c, int right)
 }
 
 /* Whether a node assigns a variable, and how. */
-static bool read_change(rs_walk *walk, int node, rs_change *c)
+static bool read_change(rs_walk *walk, int node, rs_assignment *c)
 {
     const rs_tree *tree = walk->tree;
     enum CXCursorKind kind = tree->nodes[node].kind;
@@ -133,17 +133,17 @@ static bool read_change(rs_walk *walk, int node, rs_change *c)
 }
 
 /* Whether a node is a variable that inline assembly writes. */
-static bool read_output(rs_walk *walk, int node, rs_change *c)
+static bool read_output(rs_walk *walk, int node, rs_assignment *c)
 {
     if (!rs_node_is_output(walk->tree, node) || !rs_variable_key(walk, node, &c->key))
         return false;
-    *c = (rs_change){c->key, node, node, -1, 0, true, true, lasts(walk->tree, node), false};
+    *c = (rs_assignment){c->key, node, node, -1, 0, true, true, lasts(walk->tree, node), false};
     return true;
 }
 
 void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all)
 {
-    rs_change c;
+    rs_assignment c;
     if (node < 0)
         return;
     if (read_output(walk, node, &c))
@@ -281,7 +281,7 @@ static reach of_place(unseen *u, int node, uint64_t *key)
 static bool stays(unseen *u, uint64_t key)
 {
     for (int i = 0; i < u->all->count; i++) {
-        rs_change c = u->all->list[i];
+        rs_assignment c = u->all->list[i];
         uint64_t other;
         if (c.key != key || (c.sign != 0 && !c.data))
             continue;
@@ -365,7 +365,7 @@ static reach of_pointer(unseen *u, int node, uint64_t *key)
 
 static void add_unseen(unseen *u, uint64_t key, int node, int target, bool lasting)
 {
-    rs_change change = {key, node, target, -1, 0, false, true, lasting, true};
+    rs_assignment change = {key, node, target, -1, 0, false, true, lasting, true};
     rs_changes_add(u->walk, u->all, &change);
 }
 

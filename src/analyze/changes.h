@@ -15,10 +15,10 @@ typedef struct {
     bool data;   /* what is assigned was loaded */
     bool lasts;  /* the variable is static, or of the file: never one of an iteration */
     bool guess;  /* by a function, or a store through a pointer, that may leave it as it is */
-} rs_change;
+} rs_assignment;
 
 typedef struct {
-    rs_change *list;
+    rs_assignment *list;
     int count, capacity;
 } rs_changes;
 
@@ -41,7 +41,7 @@ void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all);
  */
 void rs_changes_collect_unseen(rs_walk *walk, int node, const int parts[3], rs_changes *all);
 
-void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_change *change);
+void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_assignment *change);
 
 /* Whether all that concern the whole of a variable are guesses: to assign a member says nothing of
  * the others. */

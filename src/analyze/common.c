@@ -30,7 +30,7 @@ static bool has_space(CXCursor declared, const char *space)
     return has;
 }
 
-static bool is_common(const rs_program *program, CXCursor declared)
+static bool is_common(const rs_translation_unit *program, CXCursor declared)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     bool common = rs_variable_lasts(declared);
@@ -60,13 +60,13 @@ bool rs_variable_is_shared(CXCursor declared)
     return shared;
 }
 
-static bool is_of_group(const rs_program *program, CXCursor declared)
+static bool is_of_group(const rs_translation_unit *program, CXCursor declared)
 {
     return program->language == RS_LANGUAGE_OPENCL ? has_space(declared, "__local")
                                                    : rs_variable_is_shared(declared);
 }
 
-bool rs_common_find(const rs_program *program, rs_common_list *found)
+bool rs_common_find(const rs_translation_unit *program, rs_common_list *found)
 {
     *found = (rs_common_list){NULL, 0};
     for (int i = 1; i < program->tree.node_count && program->language != RS_LANGUAGE_C; i++) {

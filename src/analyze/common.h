@@ -29,7 +29,7 @@ typedef struct {
 bool rs_variable_is_shared(CXCursor declared);
 
 /* Collects all of a program; false when memory is short. */
-bool rs_common_find(const rs_program *program, rs_common_list *found);
+bool rs_common_find(const rs_translation_unit *program, rs_common_list *found);
 void rs_common_free(rs_common_list *list);
 
 /* A memory (0: any), or a variable, that is stored in a loop, by the loop's number. */

@@ -12,7 +12,7 @@ enum { FACTOR_LIMIT = 24, EXPAND_LIMIT = 8 };
 
 /* A number and other factors, in order; `unknown`: what is no such product. */
 typedef struct {
-    const rs_program *program;
+    const rs_translation_unit *program;
     const rs_propagation *found;
     int via;      /* the call whose arguments stand for parameters, or 0 */
     size_t there; /* where names mean what they mean in the extents */
@@ -139,7 +139,7 @@ static void add_number(product *p, int node)
 
 /* Whether sizeof is asked of what the source declares: a type that was supplied, or a structure of
  * such, has another size. */
-static bool has_known_size(const rs_program *program, const rs_node *n)
+static bool has_known_size(const rs_translation_unit *program, const rs_node *n)
 {
     static const char language[] = "sizeof char short int long float double const signed unsigned";
     const char *text = program->tree.text + n->begin;
@@ -154,7 +154,7 @@ static bool has_known_size(const rs_program *program, const rs_node *n)
 }
 
 /* Bytes of a type that is one name, or words of the language; 0 for others. */
-static long long size_of_words(const rs_program *program, int node, const char *words,
+static long long size_of_words(const rs_translation_unit *program, int node, const char *words,
                                size_t length)
 {
     const rs_tree *tree = &program->tree;
@@ -325,7 +325,7 @@ static void add_allocation(product *p, int call)
 }
 
 /* Whether so many bytes are all of a grid: the same product as its extents and an element. */
-static bool is_whole(const rs_propagation *found, const rs_program *program,
+static bool is_whole(const rs_propagation *found, const rs_translation_unit *program,
                      const rs_grid_copy *copy)
 {
     const rs_grid *grid = &program->grids.grids[copy->grid];
@@ -345,7 +345,7 @@ static bool is_whole(const rs_propagation *found, const rs_program *program,
     return same;
 }
 
-restride_status rs_copies_check(rs_propagation *found, const rs_program *program,
+restride_status rs_copies_check(rs_propagation *found, const rs_translation_unit *program,
                                 char *const *layouts)
 {
     for (int i = 0; i < found->copy_count; i++) {

@@ -9,7 +9,7 @@
 
 /* Keeps the grids that have a layout (by class; NULL: rows) and of which a part is copied. What a
  * variable without an initializer says of a size is taken for the whole. */
-restride_status rs_copies_check(rs_propagation *found, const rs_program *program,
+restride_status rs_copies_check(rs_propagation *found, const rs_translation_unit *program,
                                 char *const *layouts);
 
 #endif

@@ -42,7 +42,7 @@ static bool is_shared(const rs_unit *unit, int symbol, int loop)
 }
 
 /* Adds the name of a product of symbols, the same in both iterations. */
-static void add_parameter(system_of *s, rs_text *text, const rs_term *term)
+static void add_parameter(system_of *s, rs_text *text, const rs_monomial *term)
 {
     rs_text name = RS_TEXT_EMPTY;
     rs_text_add_string(&name, "p");
@@ -63,7 +63,7 @@ static bool write_side(system_of *s, rs_text *text, const rs_polynomial *p, char
         return false;
     rs_text_add_string(text, "0");
     for (int t = 0; t < p->count; t++) {
-        const rs_term *term = &p->terms[t];
+        const rs_monomial *term = &p->terms[t];
         int moving = -1, symbols = 0;
         for (int i = 0; i < RS_DEGREE_LIMIT && term->symbols[i] >= 0; i++) {
             symbols++;
@@ -283,7 +283,7 @@ static bool find_range(const rs_unit *unit, const rs_polynomial *p, int64_t *lea
 {
     *least = *most = 0;
     for (int t = 0; t < p->count; t++) {
-        const rs_term *term = &p->terms[t];
+        const rs_monomial *term = &p->terms[t];
         int64_t first = 1, last = 1;
         if (term->symbols[0] >= 0) {
             int at = 0;

@@ -17,7 +17,7 @@ static int bits_of(int64_t count)
 }
 
 /* (a): how many low bits of an index differ among what runs at the same time. */
-static int busy_bits(const rs_symbol *symbol, const rs_launch *launch)
+static int busy_bits(const rs_symbol *symbol, const rs_memory_parallelism *launch)
 {
     if (symbol->kind == RS_SYMBOL_LOOP)
         return 0;
@@ -30,7 +30,7 @@ static int busy_bits(const rs_symbol *symbol, const rs_launch *launch)
 
 /* (b): the highest busy bit of a row, and whether neighbouring threads walk along it. */
 static bool row_bits(const rs_access *access, const rs_symbols *symbols, int row,
-                     const rs_launch *launch, int *bits, bool *neighbours)
+                     const rs_memory_parallelism *launch, int *bits, bool *neighbours)
 {
     uint64_t varies = 0;
     *bits = 0;
@@ -112,7 +112,7 @@ static bool is_in_rows(const int bits[], int rows, int last)
     return last == rows - 1;
 }
 
-bool rs_array_discover(const rs_accesses *accesses, int array, const rs_launch *launch,
+bool rs_array_discover(const rs_accesses *accesses, int array, const rs_memory_parallelism *launch,
                        rs_text *layout, rs_text *dims, const char **reason)
 {
     const rs_array *a = &accesses->unit->arrays[array];

@@ -13,16 +13,16 @@ typedef struct {
     int64_t active;    /* work-groups that run at the same time */
     int steering_bits; /* of the address, above those of one burst */
     int burst;         /* bytes */
-} rs_launch;
+} rs_memory_parallelism;
 
-#define RS_LAUNCH_USUAL ((rs_launch){{128, 1, 1}, 32, 8, 32})
+#define RS_LAUNCH_USUAL ((rs_memory_parallelism){{128, 1, 1}, 32, 8, 32})
 
 /*
  * Adds the layout expression to `layout` and its dimensions' names to `dims`. False, with the
  * reason, for an array that is not eligible: references that do not share one M, or that are not
  * affine in the threads. The dimensions are called i, j, k... from the slowest to the fastest.
  */
-bool rs_array_discover(const rs_accesses *accesses, int array, const rs_launch *launch,
+bool rs_array_discover(const rs_accesses *accesses, int array, const rs_memory_parallelism *launch,
                        rs_text *layout, rs_text *dims, const char **reason);
 
 #endif

@@ -116,7 +116,7 @@ static void drop_members(rs_walk *walk, uint64_t key)
 static void copy_members(rs_walk *walk, uint64_t key, uint64_t from)
 {
     for (int i = 0; i < walk->member_count; i++) {
-        rs_member member = walk->members[i];
+        rs_variable_member member = walk->members[i];
         if (member.whole != from || member.key == key)
             continue;
         int value = rs_walk_find(walk, member.key);
@@ -157,7 +157,7 @@ int rs_walk_find_initial(const rs_walk *walk, uint64_t key)
 
 /* ---- members ---- */
 
-static const rs_member *find_member(const rs_walk *walk, uint64_t key)
+static const rs_variable_member *find_member(const rs_walk *walk, uint64_t key)
 {
     for (int i = 0; i < walk->member_count; i++)
         if (walk->members[i].key == key)
@@ -171,7 +171,7 @@ uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t
     uint64_t key = (whole ^ rs_name_hash(name)) * 0x9e3779b97f4a7c15u;
     if (find_member(walk, key) != NULL)
         return key;
-    rs_member *grown =
+    rs_variable_member *grown =
         realloc(walk->members, ((size_t)walk->member_count + 1) * sizeof *walk->members);
     char *kept = strdup(name);
     if (grown != NULL)
@@ -181,13 +181,13 @@ uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t
         walk->no_memory = true;
         return key;
     }
-    grown[walk->member_count++] = (rs_member){key, whole, offset, kept};
+    grown[walk->member_count++] = (rs_variable_member){key, whole, offset, kept};
     return key;
 }
 
 uint64_t rs_walk_whole(const rs_walk *walk, uint64_t key)
 {
-    const rs_member *member = find_member(walk, key);
+    const rs_variable_member *member = find_member(walk, key);
     return member == NULL ? 0 : member->whole;
 }
 

@@ -282,7 +282,7 @@ static bool add_of(const rs_tree *tree, rs_exposed_list *found, int node)
     }
 }
 
-bool rs_exposed_find(const rs_program *program, rs_exposed_list *found)
+bool rs_exposed_find(const rs_translation_unit *program, rs_exposed_list *found)
 {
     bool ok = true;
     *found = (rs_exposed_list){NULL, 0, 0};

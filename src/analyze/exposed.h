@@ -30,7 +30,7 @@ typedef struct {
 } rs_exposed_list;
 
 /* Collects all of a program; false when memory is short. */
-bool rs_exposed_find(const rs_program *program, rs_exposed_list *found);
+bool rs_exposed_find(const rs_translation_unit *program, rs_exposed_list *found);
 void rs_exposed_free(rs_exposed_list *list);
 
 /* Whether a store to this type may change that variable. */

@@ -66,7 +66,7 @@ bool rs_extent_is_declared_in(const rs_tree *tree, const char *extent, size_t at
     return false;
 }
 
-bool rs_extents_same(const rs_program *program, const rs_propagation *found, int a, int b)
+bool rs_extents_same(const rs_translation_unit *program, const rs_propagation *found, int a, int b)
 {
     const rs_grid *one = &program->grids.grids[a], *other = &program->grids.grids[b];
     bool same =

@@ -15,7 +15,7 @@ bool rs_extent_is_declared_in(const rs_tree *tree, const char *extent, size_t at
                               size_t end);
 
 /* Whether two declared grids have the same extents and elements. */
-bool rs_extents_same(const rs_program *program, const rs_propagation *found, int a, int b);
+bool rs_extents_same(const rs_translation_unit *program, const rs_propagation *found, int a, int b);
 
 /* The declaration that a name stands for at a byte: the innermost one before it, of a variable, a
  * function or a type; -1 for none. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *rs_grid_name(const rs_program *program, int grid, char name[64])
+const char *rs_grid_name(const rs_translation_unit *program, int grid, char name[64])
 {
     const rs_grid *g = &program->grids.grids[grid];
     size_t length = g->name_length < 63 ? g->name_length : 63;
@@ -26,8 +26,8 @@ int rs_grid_class(const rs_propagation *found, int grid)
     return grid;
 }
 
-bool rs_propagation_keep(rs_propagation *found, const rs_program *program, int class, size_t offset,
-                         const char *sentence)
+bool rs_propagation_keep(rs_propagation *found, const rs_translation_unit *program, int class,
+                         size_t offset, const char *sentence)
 {
     rs_note *reason = &found->kept[rs_grid_class(found, class)];
     if (reason->sentence != NULL)

@@ -40,7 +40,7 @@ typedef struct {
 
 /* What transfer functions need to say and to change. */
 typedef struct {
-    const rs_program *program;
+    const rs_translation_unit *program;
     rs_propagation *found;
     uint64_t *exposed; /* variables whose address went where it is not followed */
     int exposed_count;
@@ -85,6 +85,6 @@ void rs_class_unite(rs_flow_context *context, int a, int b);
 void rs_grid_link_add(rs_flow_context *context, int grid, int class);
 
 /* The name of a grid, at most 63 bytes. */
-const char *rs_grid_name(const rs_program *program, int grid, char name[64]);
+const char *rs_grid_name(const rs_translation_unit *program, int grid, char name[64]);
 
 #endif

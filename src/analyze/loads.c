@@ -241,7 +241,7 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
 static int64_t add_path(const rs_walk *walk, rs_text *path, uint64_t key)
 {
     for (int i = 0; i < walk->member_count; i++) {
-        const rs_member *member = &walk->members[i];
+        const rs_variable_member *member = &walk->members[i];
         if (member->key != key)
             continue;
         int64_t offset = member->offset;

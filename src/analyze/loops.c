@@ -17,7 +17,7 @@ enum { NAME_ROOM = 128, INT_SIZE = 4 };
 typedef struct {
     rs_for_parts p;
     rs_changes in_body, in_step;
-    rs_change main;      /* of the variable that counts; key 0: there is none */
+    rs_assignment main;  /* of the variable that counts; key 0: there is none */
     rs_polynomial count; /* of the iterations before this one */
     bool stores;         /* what may be loaded as a number */
     bool number;         /* the main variable is one, and no pointer */
@@ -66,7 +66,7 @@ static bool names_declared_inside(rs_walk *walk, int node, const entry *e)
 /* ---- the loop's own variable ---- */
 
 /* By how much a change moves its variable; unknown when that varies inside the loop. */
-static rs_polynomial step_of(rs_walk *walk, const rs_change *c, const entry *e)
+static rs_polynomial step_of(rs_walk *walk, const rs_assignment *c, const entry *e)
 {
     if (c->sign == 0 || !c->always)
         return rs_polynomial_unknown();
@@ -84,7 +84,7 @@ static rs_polynomial step_of(rs_walk *walk, const rs_change *c, const entry *e)
 }
 
 static void find_main(rs_walk *walk, int step, int condition, const rs_changes *in_step,
-                      rs_change *found)
+                      rs_assignment *found)
 {
     found->key = 0;
     char *text = condition < 0 ? NULL : rs_walk_source(walk, condition);
@@ -148,7 +148,7 @@ static uint64_t changes_vary(rs_walk *walk, const entry *e, uint64_t key)
 {
     uint64_t varies = 0;
     for (int i = 0; i < e->in_body.count; i++) {
-        const rs_change *c = &e->in_body.list[i];
+        const rs_assignment *c = &e->in_body.list[i];
         bool step = rs_node_is_step(walk->tree, c->node);
         bool known = c->always && rs_node_is_assignment(walk->tree, c->node);
         int by = step ? -1 : rs_node_child(walk->tree, c->node, 1);
@@ -166,7 +166,7 @@ static uint64_t changes_vary(rs_walk *walk, const entry *e, uint64_t key)
 }
 
 /* Gives a variable its value at the start of an iteration. */
-static void carry(rs_walk *walk, const rs_change *c, const entry *e, int loop)
+static void carry(rs_walk *walk, const rs_assignment *c, const entry *e, int loop)
 {
     const rs_changes *all = &e->in_body;
     const rs_polynomial *count = &e->count;

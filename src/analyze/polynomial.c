@@ -32,7 +32,7 @@ rs_polynomial rs_polynomial_symbol(int symbol)
 }
 
 /* Terms without symbols come last. */
-static int compare(const rs_term *a, const rs_term *b)
+static int compare(const rs_monomial *a, const rs_monomial *b)
 {
     for (int i = 0; i < RS_DEGREE_LIMIT; i++)
         if (a->symbols[i] != b->symbols[i])
@@ -40,7 +40,7 @@ static int compare(const rs_term *a, const rs_term *b)
     return 0;
 }
 
-static void add_term(rs_polynomial *sum, const rs_term *term)
+static void add_term(rs_polynomial *sum, const rs_monomial *term)
 {
     if (!sum->known || term->coefficient == 0)
         return;
@@ -96,7 +96,7 @@ rs_polynomial rs_polynomial_subtract(const rs_polynomial *a, const rs_polynomial
 }
 
 /* Merges the symbols of two terms; false when the degree is too high. */
-static bool multiply_terms(const rs_term *a, const rs_term *b, rs_term *product)
+static bool multiply_terms(const rs_monomial *a, const rs_monomial *b, rs_monomial *product)
 {
     int i = 0, j = 0, count = 0;
     memcpy(product->symbols, no_symbols, sizeof no_symbols);
@@ -118,7 +118,7 @@ rs_polynomial rs_polynomial_multiply(const rs_polynomial *a, const rs_polynomial
     rs_polynomial product = rs_polynomial_constant(0);
     for (int i = 0; i < a->count; i++)
         for (int j = 0; j < b->count; j++) {
-            rs_term term;
+            rs_monomial term;
             if (!multiply_terms(&a->terms[i], &b->terms[j], &term))
                 return rs_polynomial_unknown();
             add_term(&product, &term);
@@ -163,7 +163,7 @@ bool rs_polynomial_is_zero(const rs_polynomial *a)
     return a->known && a->count == 0;
 }
 
-rs_polynomial rs_polynomial_of_term(const rs_term *term)
+rs_polynomial rs_polynomial_of_term(const rs_monomial *term)
 {
     rs_polynomial p = rs_polynomial_constant(1);
     p.terms[0] = *term;
@@ -179,7 +179,7 @@ int64_t rs_polynomial_constant_term(const rs_polynomial *a)
 }
 
 /* How often a term has a symbol. */
-static int power_of(const rs_term *term, int symbol)
+static int power_of(const rs_monomial *term, int symbol)
 {
     int power = 0;
     for (int i = 0; i < RS_DEGREE_LIMIT; i++)
@@ -187,9 +187,9 @@ static int power_of(const rs_term *term, int symbol)
     return power;
 }
 
-static rs_term without_one(const rs_term *term, int symbol)
+static rs_monomial without_one(const rs_monomial *term, int symbol)
 {
-    rs_term result = *term;
+    rs_monomial result = *term;
     int kept = 0;
     bool removed = false;
     for (int i = 0; i < RS_DEGREE_LIMIT; i++) {
@@ -211,7 +211,7 @@ rs_polynomial rs_polynomial_coefficient(const rs_polynomial *a, int symbol, int 
         int here = power_of(&a->terms[i], symbol);
         *power = here > *power ? here : *power;
         if (here > 0) {
-            rs_term term = without_one(&a->terms[i], symbol);
+            rs_monomial term = without_one(&a->terms[i], symbol);
             add_term(&result, &term);
         }
     }
@@ -245,7 +245,8 @@ bool rs_polynomial_has_data(const rs_polynomial *a, const rs_symbols *symbols)
     return false;
 }
 
-static void print_term(rs_text *text, const rs_term *term, const rs_symbols *symbols, bool first)
+static void print_term(rs_text *text, const rs_monomial *term, const rs_symbols *symbols,
+                       bool first)
 {
     int64_t c = term->coefficient;
     uint64_t magnitude = c < 0 ? 0 - (uint64_t)c : (uint64_t)c;

@@ -17,18 +17,18 @@ enum { RS_DEGREE_LIMIT = 3, RS_TERM_LIMIT = 16 };
 typedef struct {
     int64_t coefficient;
     int16_t symbols[RS_DEGREE_LIMIT]; /* ascending, then -1 */
-} rs_term;
+} rs_monomial;
 
 typedef struct {
     bool known;
     int count;
-    rs_term terms[RS_TERM_LIMIT]; /* sorted by their symbols, no zero coefficients */
+    rs_monomial terms[RS_TERM_LIMIT]; /* sorted by their symbols, no zero coefficients */
 } rs_polynomial;
 
 rs_polynomial rs_polynomial_constant(int64_t value);
 rs_polynomial rs_polynomial_symbol(int symbol);
 rs_polynomial rs_polynomial_unknown(void);
-rs_polynomial rs_polynomial_of_term(const rs_term *term); /* that is not 0 */
+rs_polynomial rs_polynomial_of_term(const rs_monomial *term); /* that is not 0 */
 rs_polynomial rs_polynomial_add(const rs_polynomial *a, const rs_polynomial *b);
 rs_polynomial rs_polynomial_subtract(const rs_polynomial *a, const rs_polynomial *b);
 rs_polynomial rs_polynomial_multiply(const rs_polynomial *a, const rs_polynomial *b);

@@ -110,8 +110,8 @@ static bool supply_header(const rs_program_request *request, rs_headers *headers
 }
 
 /* Removes one cause of a failed run; false when nothing can be done. */
-static bool repair_source(rs_program *program, const rs_program_request *request, char *source,
-                          rs_headers *headers, rs_model_set *notes)
+static bool repair_source(rs_translation_unit *program, const rs_program_request *request,
+                          char *source, rs_headers *headers, rs_model_set *notes)
 {
     const rs_flat *flat = &program->flat;
     char *name = missing_header(flat->failure);
@@ -233,7 +233,7 @@ static void free_includes(includes *all)
 static const char device_macro[] = "__CUDA_ARCH__";
 
 /* A source is compiled once for the device and once for the host, and is written only once. */
-static void refuse_device_macro(rs_program *program, const rs_program_request *request)
+static void refuse_device_macro(rs_translation_unit *program, const rs_program_request *request)
 {
     const rs_flat *flat = &program->flat;
     bool asked = false;
@@ -248,7 +248,8 @@ static void refuse_device_macro(rs_program *program, const rs_program_request *r
 }
 
 /* What another compiler of the language may define otherwise. */
-static restride_status refuse_conditions(rs_program *program, const rs_program_request *request,
+static restride_status refuse_conditions(rs_translation_unit *program,
+                                         const rs_program_request *request,
                                          const rs_flat_request *flat)
 {
     char *name = NULL;
@@ -269,7 +270,7 @@ static restride_status refuse_conditions(rs_program *program, const rs_program_r
 /* ---- all of it ---- */
 
 /* Preprocesses until nothing is missing. */
-static restride_status flatten(rs_program *program, const rs_program_request *request,
+static restride_status flatten(rs_translation_unit *program, const rs_program_request *request,
                                const rs_flat_request *flat, char *source, rs_options *options,
                                rs_headers *headers, rs_model_set *notes)
 {
@@ -291,7 +292,7 @@ static restride_status flatten(rs_program *program, const rs_program_request *re
 }
 
 /* Compares with what the compiler reads. Without the language's own headers nothing is known. */
-static restride_status compare(rs_program *program, const rs_flat_request *own, bool *same)
+static restride_status compare(rs_translation_unit *program, const rs_flat_request *own, bool *same)
 {
     rs_host_comparison found;
     restride_status status = rs_host_compare(&found, &program->flat, own);
@@ -324,7 +325,7 @@ static char **split_words(rs_text *words, size_t count)
 }
 
 typedef struct {
-    rs_program *program;
+    rs_translation_unit *program;
     const rs_program_request *request;
     rs_options *options;
     rs_headers *headers;
@@ -412,7 +413,7 @@ static restride_status define(const preprocessing *p, rs_text *words, size_t *co
     return status;
 }
 
-restride_status rs_preprocess(rs_program *program, const rs_program_request *request,
+restride_status rs_preprocess(rs_translation_unit *program, const rs_program_request *request,
                               rs_options *options, rs_headers *headers, rs_model_set *notes)
 {
     includes all = {request, options, options->preprocessor_count, NULL, NULL, 0};

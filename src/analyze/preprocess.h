@@ -7,7 +7,7 @@
 
 /* Fills in the program's flat text, and what it says of headers and macros. `options` gets a folder
  * of headers that are supplied. */
-restride_status rs_preprocess(rs_program *program, const rs_program_request *request,
+restride_status rs_preprocess(rs_translation_unit *program, const rs_program_request *request,
                               rs_options *options, rs_headers *headers, rs_model_set *notes);
 
 #endif

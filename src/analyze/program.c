@@ -131,7 +131,7 @@ static void visit_errors(const rs_tree *tree, message_visitor *visitor, void *co
 }
 
 typedef struct {
-    const rs_program *program;
+    const rs_translation_unit *program;
     rs_text *prelude;
     bool changed;
     rs_model_set *notes;
@@ -171,7 +171,7 @@ static const char *prelude_of(rs_language language)
         "-Wno-error=implicit-function-declaration", "-Wno-error=int-conversion",                   \
         "-Wno-error=incompatible-function-pointer-types", "-Wno-error=implicit-int"
 
-static restride_status parse_once(rs_program *program, const rs_text *prelude,
+static restride_status parse_once(rs_translation_unit *program, const rs_text *prelude,
                                   const rs_options *options)
 {
     rs_text standard = RS_TEXT_EMPTY;
@@ -245,7 +245,7 @@ static void find_declaration(const char *text, size_t size, size_t offset, size_
     }
 }
 
-static bool add_error(rs_program *program, size_t offset)
+static bool add_error(rs_translation_unit *program, size_t offset)
 {
     size_t *grown = realloc(program->errors, (program->error_count + 1) * sizeof *grown);
     if (grown == NULL)
@@ -256,7 +256,7 @@ static bool add_error(rs_program *program, size_t offset)
 }
 
 typedef struct {
-    rs_program *program;
+    rs_translation_unit *program;
     bool complete;
 } collection;
 
@@ -270,7 +270,7 @@ static bool collect_error(void *context, const char *message, size_t offset, boo
 
 /* Blanks the declaration of the first syntax error; keeps that when more functions come to light.
  */
-static restride_status leave_out(rs_program *program, const rs_text *prelude,
+static restride_status leave_out(rs_translation_unit *program, const rs_text *prelude,
                                  const rs_options *options, rs_model_set *notes, bool *again)
 {
     first_error error = {false, 0};
@@ -288,15 +288,15 @@ static restride_status leave_out(rs_program *program, const rs_text *prelude,
         if (text[i] != '\n')
             text[i] = ' ';
     messages m = {program, NULL, false, notes, SHOWN_ERRORS - 1};
-    rs_program old = *program;
+    rs_translation_unit old = *program;
     memset(&program->tree, 0, sizeof program->tree);
     restride_status status = parse_once(program, prelude, options);
     *again = status == RESTRIDE_OK && count_bodies(&program->tree) > before;
     if (*again) {
-        rs_program shown = {.language = program->language,
-                            .flat = program->flat,
-                            .tree = old.tree,
-                            .readable = true};
+        rs_translation_unit shown = {.language = program->language,
+                                     .flat = program->flat,
+                                     .tree = old.tree,
+                                     .readable = true};
         m.program = &shown;
         visit_errors(&old.tree, show, &m);
         rs_tree_free(&old.tree);
@@ -311,7 +311,8 @@ static restride_status leave_out(rs_program *program, const rs_text *prelude,
     return status;
 }
 
-static restride_status parse(rs_program *program, const rs_options *options, rs_model_set *notes)
+static restride_status parse(rs_translation_unit *program, const rs_options *options,
+                             rs_model_set *notes)
 {
     rs_text prelude = RS_TEXT_EMPTY;
     rs_text_add_string(&prelude, prelude_of(program->language));
@@ -353,7 +354,7 @@ static restride_status parse(rs_program *program, const rs_options *options, rs_
 }
 
 /* libclang knows variable-length arrays in C. */
-static restride_status find_grids(rs_program *program)
+static restride_status find_grids(rs_translation_unit *program)
 {
     restride_status status =
         rs_grids_find(&program->grids, program->flat.text, program->flat.shown, program->flat.size);
@@ -362,7 +363,7 @@ static restride_status find_grids(rs_program *program)
     return status;
 }
 
-restride_status rs_program_read(rs_program *program, const rs_program_request *request,
+restride_status rs_program_read(rs_translation_unit *program, const rs_program_request *request,
                                 rs_model_set *notes)
 {
     memset(program, 0, sizeof *program);
@@ -384,7 +385,7 @@ restride_status rs_program_read(rs_program *program, const rs_program_request *r
     return status;
 }
 
-bool rs_program_is_misread(const rs_program *program, size_t begin, size_t end)
+bool rs_program_is_misread(const rs_translation_unit *program, size_t begin, size_t end)
 {
     for (size_t e = 0; e < program->error_count; e++)
         if (begin <= program->errors[e] && program->errors[e] < end)
@@ -392,7 +393,7 @@ bool rs_program_is_misread(const rs_program *program, size_t begin, size_t end)
     return false;
 }
 
-void rs_program_free(rs_program *program)
+void rs_program_free(rs_translation_unit *program)
 {
     free(program->errors);
     free(program->supplied);

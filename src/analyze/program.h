@@ -31,16 +31,16 @@ typedef struct {
     char *supplied; /* declarations of names that nobody declares: sizes are perhaps others */
     size_t *errors; /* where the compiler found one: what depends on that is not in the tree */
     size_t error_count;
-} rs_program;
+} rs_translation_unit;
 
 /* By the name's ending: .cl, .cu and .cuh; everything else is C. */
 rs_language rs_language_of(const char *file);
 
-restride_status rs_program_read(rs_program *program, const rs_program_request *request,
+restride_status rs_program_read(rs_translation_unit *program, const rs_program_request *request,
                                 rs_model_set *notes);
-void rs_program_free(rs_program *program);
+void rs_program_free(rs_translation_unit *program);
 
 /* Whether the tree lacks something of a part of the text. */
-bool rs_program_is_misread(const rs_program *program, size_t begin, size_t end);
+bool rs_program_is_misread(const rs_translation_unit *program, size_t begin, size_t end);
 
 #endif

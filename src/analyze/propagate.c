@@ -510,7 +510,7 @@ restride_status rs_propagation_close(rs_propagation *found)
     return RESTRIDE_OK;
 }
 
-restride_status rs_propagate(rs_propagation *found, const rs_program *program)
+restride_status rs_propagate(rs_propagation *found, const rs_translation_unit *program)
 {
     size_t count = (size_t)program->grids.count;
     *found = (rs_propagation){.grid_count = program->grids.count};

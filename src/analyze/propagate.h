@@ -68,13 +68,13 @@ typedef struct {
     int link_count;
 } rs_propagation;
 
-restride_status rs_propagate(rs_propagation *found, const rs_program *program);
+restride_status rs_propagate(rs_propagation *found, const rs_translation_unit *program);
 /* What a pointer with one declaration may point to is kept together; called again when more is. */
 restride_status rs_propagation_close(rs_propagation *found);
 
 /* A class stays as it is, for a reason that the first call gives; false when memory is short. */
-bool rs_propagation_keep(rs_propagation *found, const rs_program *program, int class, size_t offset,
-                         const char *sentence);
+bool rs_propagation_keep(rs_propagation *found, const rs_translation_unit *program, int class,
+                         size_t offset, const char *sentence);
 
 void rs_propagation_free(rs_propagation *found);
 

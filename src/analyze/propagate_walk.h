@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     rs_flow_context context;
-    const rs_program *program;
+    const rs_translation_unit *program;
     const rs_tree *tree;
     rs_propagation *found;
     rs_flow flow;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* The part of a term that is made of parameters alone, as a term with coefficient 1. */
-static rs_term parameters_of(const rs_symbols *symbols, const rs_term *term)
+static rs_monomial parameters_of(const rs_symbols *symbols, const rs_monomial *term)
 {
-    rs_term part = {1, {-1, -1, -1}};
+    rs_monomial part = {1, {-1, -1, -1}};
     int count = 0;
     for (int s = 0; s < RS_DEGREE_LIMIT && term->symbols[s] >= 0; s++)
         if (rs_symbol_depends(symbols, term->symbols[s]) == 0)
@@ -15,7 +15,7 @@ static rs_term parameters_of(const rs_symbols *symbols, const rs_term *term)
     return part;
 }
 
-static int degree(const rs_term *term)
+static int degree(const rs_monomial *term)
 {
     int count = 0;
     while (count < RS_DEGREE_LIMIT && term->symbols[count] >= 0)
@@ -23,18 +23,18 @@ static int degree(const rs_term *term)
     return count;
 }
 
-static bool same_symbols(const rs_term *a, const rs_term *b)
+static bool same_symbols(const rs_monomial *a, const rs_monomial *b)
 {
     return memcmp(a->symbols, b->symbols, sizeof a->symbols) == 0;
 }
 
 /* The strides of a flat subscript: the parameter parts that multiply an index, largest first. */
 static int find_strides(const rs_symbols *symbols, const rs_polynomial *flat,
-                        rs_term strides[RS_SUBSCRIPT_LIMIT])
+                        rs_monomial strides[RS_SUBSCRIPT_LIMIT])
 {
     int count = 0;
     for (int t = 0; t < flat->count; t++) {
-        rs_term part = parameters_of(symbols, &flat->terms[t]);
+        rs_monomial part = parameters_of(symbols, &flat->terms[t]);
         if (degree(&part) == 0 || degree(&part) == degree(&flat->terms[t]))
             continue;
         int at = 0;
@@ -56,7 +56,7 @@ static int find_strides(const rs_symbols *symbols, const rs_polynomial *flat,
 }
 
 /* Whether every symbol of `part` is in `term`; *rest is the term without them. */
-static bool take_out(const rs_term *term, const rs_term *part, rs_term *rest)
+static bool take_out(const rs_monomial *term, const rs_monomial *part, rs_monomial *rest)
 {
     rs_polynomial p = rs_polynomial_constant(1);
     p.terms[0] = *term;
@@ -76,7 +76,7 @@ static bool take_out(const rs_term *term, const rs_term *part, rs_term *rest)
 static bool multiplies_indices(const rs_symbols *symbols, const rs_polynomial *flat)
 {
     for (int t = 0; t < flat->count; t++) {
-        rs_term part = parameters_of(symbols, &flat->terms[t]);
+        rs_monomial part = parameters_of(symbols, &flat->terms[t]);
         if (degree(&flat->terms[t]) > degree(&part) + 1)
             return true;
     }
@@ -87,7 +87,7 @@ static bool multiplies_indices(const rs_symbols *symbols, const rs_polynomial *f
 static int divide_flat(const rs_symbols *symbols, const rs_polynomial *flat,
                        rs_polynomial rows[RS_SUBSCRIPT_LIMIT])
 {
-    rs_term strides[RS_SUBSCRIPT_LIMIT];
+    rs_monomial strides[RS_SUBSCRIPT_LIMIT];
     int count = multiplies_indices(symbols, flat) ? 0 : find_strides(symbols, flat, strides);
     if (count == 0)
         return 0;
@@ -95,9 +95,9 @@ static int divide_flat(const rs_symbols *symbols, const rs_polynomial *flat,
         rows[i] = rs_polynomial_constant(0);
     for (int t = 0; t < flat->count; t++) {
         int row = count;
-        rs_term rest = flat->terms[t];
+        rs_monomial rest = flat->terms[t];
         for (int i = count - 1; i >= 0; i--) {
-            rs_term without;
+            rs_monomial without;
             if (take_out(&flat->terms[t], &strides[i], &without)) {
                 row = i;
                 rest = without;
@@ -111,7 +111,7 @@ static int divide_flat(const rs_symbols *symbols, const rs_polynomial *flat,
 
 bool rs_references_divide_alike(const rs_unit *unit, const rs_reference *a, const rs_reference *b)
 {
-    rs_term of_a[RS_SUBSCRIPT_LIMIT], of_b[RS_SUBSCRIPT_LIMIT];
+    rs_monomial of_a[RS_SUBSCRIPT_LIMIT], of_b[RS_SUBSCRIPT_LIMIT];
     int count = find_strides(&unit->symbols, &a->subscripts[0], of_a);
     if (count != find_strides(&unit->symbols, &b->subscripts[0], of_b))
         return false;
@@ -178,7 +178,7 @@ static rs_polynomial row_at(const rs_unit *unit, int loop, const rs_polynomial *
 
 /* Whether a row is seen not to be negative, or not to be less than zero, whatever a parameter is
  * from some number on; what other parameters there are says nothing. */
-static bool is_seen(const rs_polynomial *p, const rs_term *parameter)
+static bool is_seen(const rs_polynomial *p, const rs_monomial *parameter)
 {
     int64_t constant = rs_polynomial_constant_term(p), times = 0;
     for (int t = 0; t < p->count; t++) {
@@ -193,7 +193,7 @@ static bool is_seen(const rs_polynomial *p, const rs_term *parameter)
 bool rs_reference_leaves_rows(const rs_unit *unit, const rs_reference *reference)
 {
     rs_polynomial rows[RS_SUBSCRIPT_LIMIT];
-    rs_term strides[RS_SUBSCRIPT_LIMIT], length;
+    rs_monomial strides[RS_SUBSCRIPT_LIMIT], length;
     const rs_polynomial *flat = &reference->subscripts[0];
     int count = reference->count == 1 && !reference->guarded && reference->decided == 0
                     ? divide_flat(&unit->symbols, flat, rows)

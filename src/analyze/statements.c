@@ -453,7 +453,7 @@ void rs_walk_statement(rs_walk *walk, int node)
 /* ---- functions ---- */
 
 /* Whether the words before a function's name make it a kernel. */
-static bool is_kernel(const rs_program *program, int function)
+static bool is_kernel(const rs_translation_unit *program, int function)
 {
     const rs_tree *tree = &program->tree;
     for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
@@ -503,7 +503,7 @@ static void free_walk(rs_walk *walk)
 }
 
 /* `again` becomes true when the function has to be walked once more, as another unit. */
-static restride_status walk_once(const rs_program *program, rs_model_set *set,
+static restride_status walk_once(const rs_translation_unit *program, rs_model_set *set,
                                  const surroundings *around, const rs_routine *routine,
                                  rs_contest *contest, bool *again)
 {
@@ -539,7 +539,7 @@ static restride_status walk_once(const rs_program *program, rs_model_set *set,
     return walk.no_memory ? rs_fail_memory("the analysis") : RESTRIDE_OK;
 }
 
-static restride_status walk_function(const rs_program *program, rs_model_set *set,
+static restride_status walk_function(const rs_translation_unit *program, rs_model_set *set,
                                      const surroundings *around, const rs_routine *routine)
 {
     rs_contest contest;
@@ -564,7 +564,8 @@ static bool is_function(const rs_tree *tree, int node)
            rs_node_body(tree, node) >= 0;
 }
 
-static restride_status find_routines(const rs_program *program, rs_routine **routines, int *count)
+static restride_status find_routines(const rs_translation_unit *program, rs_routine **routines,
+                                     int *count)
 {
     const rs_tree *tree = &program->tree;
     *count = 0;
@@ -588,7 +589,7 @@ static restride_status find_routines(const rs_program *program, rs_routine **rou
 }
 
 /* Whether a function is entered from a kernel, so that it is analyzed there. */
-static bool is_device_only(const rs_program *program, const rs_routine *routine)
+static bool is_device_only(const rs_translation_unit *program, const rs_routine *routine)
 {
     const rs_tree *tree = &program->tree;
     bool device = program->language == RS_LANGUAGE_OPENCL;
@@ -612,8 +613,8 @@ static bool has_instances(const rs_tree *tree, const rs_routine *routines, int c
 }
 
 /* Whether a routine is left to others: a function to its kernels, a template to its instances. */
-static bool is_passed_over(const rs_program *program, rs_model_set *set, const rs_routine *routines,
-                           int count, int which)
+static bool is_passed_over(const rs_translation_unit *program, rs_model_set *set,
+                           const rs_routine *routines, int count, int which)
 {
     const rs_routine *routine = &routines[which];
     if (program->tree.nodes[routine->node].kind == CXCursor_LambdaExpr)
@@ -634,7 +635,7 @@ static bool is_passed_over(const rs_program *program, rs_model_set *set, const r
     return false;
 }
 
-restride_status rs_walk_program(const rs_program *program, rs_model_set *set)
+restride_status rs_walk_program(const rs_translation_unit *program, rs_model_set *set)
 {
     rs_routine *routines;
     int count;

@@ -92,7 +92,7 @@ typedef struct {
     uint64_t key, whole;
     int64_t offset; /* bytes from where the whole begins */
     char *name;
-} rs_member;
+} rs_variable_member;
 
 typedef struct {
     char *name;
@@ -119,7 +119,7 @@ typedef struct {
 } rs_lambda;
 
 typedef struct {
-    const rs_program *program;
+    const rs_translation_unit *program;
     const rs_tree *tree;
     rs_model_set *set;
     rs_unit *unit;
@@ -131,7 +131,7 @@ typedef struct {
 
     rs_environment variables;
     rs_environment initial; /* what parameters and the like were before anything was stored */
-    rs_member *members;
+    rs_variable_member *members;
     int member_count;
     rs_value *values;
     int value_count, value_capacity;
@@ -468,6 +468,6 @@ void rs_walk_do(rs_walk *walk, int node, int condition, int body);
 /* statements.c: the first notes which conditions decide whether a reference is reached. */
 void rs_walk_guard(const rs_walk *walk, rs_reference *reference);
 void rs_walk_statement(rs_walk *walk, int node);
-restride_status rs_walk_program(const rs_program *program, rs_model_set *set);
+restride_status rs_walk_program(const rs_translation_unit *program, rs_model_set *set);
 
 #endif

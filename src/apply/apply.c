@@ -21,7 +21,7 @@ typedef struct {
     rs_device_model device;
     const json_t *given, *elements; /* parameters; of arrays that are read at random */
     int64_t size, memory;           /* the most of other parameters; bytes of all arrays */
-    rs_program program;
+    rs_translation_unit program;
     rs_model_set set;
     rs_text source;
     json_t *nests;

@@ -12,7 +12,7 @@ enum { UNKNOWN_ITERATIONS = 1024, UNKNOWN_EXTENT = 1024, VECTOR_PIECE = 16, ARRA
 static const int64_t most_iterations = (int64_t)1 << 40;
 
 typedef struct {
-    rs_form *form;
+    rs_nest_form *form;
     const rs_kernels *kernels;
     const rs_spaces *spaces;
     bool changed;
@@ -124,7 +124,7 @@ static int deepest_loop(const rs_nest *nest)
 
 static void add_loops(maker *m)
 {
-    rs_form *form = m->form;
+    rs_nest_form *form = m->form;
     const rs_nest *nest = form->nest;
     int deepest = nest->loops[deepest_loop(nest)].loop;
     for (int i = 0; i < nest->count; i++) {
@@ -146,7 +146,7 @@ static void add_loops(maker *m)
     }
 }
 
-static int depth_of(const rs_form *form, int loop)
+static int depth_of(const rs_nest_form *form, int loop)
 {
     int depth = -1;
     for (int i = 0; i < form->loop_count; i++)
@@ -290,7 +290,7 @@ static bool is_first_of_array(const rs_nest *nest, int reference)
     return true;
 }
 
-static void add_move(rs_form *form, const rs_move *move)
+static void add_move(rs_nest_form *form, const rs_move *move)
 {
     if (form->move_count < RS_FORM_LIMIT)
         form->moves[form->move_count++] = *move;
@@ -348,7 +348,7 @@ static bool is_separate(maker *m)
     return inner >= 0;
 }
 
-static void keep_in_register(rs_form *form, rs_move *move, int loop)
+static void keep_in_register(rs_nest_form *form, rs_move *move, int loop)
 {
     for (int i = 0; i < form->loop_count; i++)
         if (form->loops[i].loop == loop && move->depth >= i)
@@ -472,7 +472,7 @@ static const double places[] = {
 static const double plain_loop = 5, vector_loop = 14, unrolled_places = 0.4, fill_row = 12,
                     fill_element = 8;
 
-static bool has_stores(const rs_form *form)
+static bool has_stores(const rs_nest_form *form)
 {
     for (int i = 0; i < form->move_count; i++)
         if (form->moves[i].written && form->moves[i].depth + 1 == form->loop_count)
@@ -481,7 +481,7 @@ static bool has_stores(const rs_form *form)
 }
 
 /* Elements that a work-item brings into a tile: in the rounds that do, as a mean over all. */
-static void add_filling(rs_form *form, const rs_move *move)
+static void add_filling(rs_nest_form *form, const rs_move *move)
 {
     double elements = 1, items = 1;
     for (int row = 0; row < move->rows; row++)
@@ -496,7 +496,7 @@ static void add_filling(rs_form *form, const rs_move *move)
 }
 
 /* Whether all work-items of a group go to the same place: that is found once for them. */
-static bool is_the_same_for_all(const rs_form *form, const rs_move *move)
+static bool is_the_same_for_all(const rs_nest_form *form, const rs_move *move)
 {
     for (int i = 0; i < form->loop_count; i++)
         if (form->loops[i].dimension >= 0 && move->stride[i] != 0)
@@ -506,7 +506,7 @@ static bool is_the_same_for_all(const rs_form *form, const rs_move *move)
 
 static void add_work(maker *m)
 {
-    rs_form *form = m->form;
+    rs_nest_form *form = m->form;
     rs_work *work = &form->work;
     const rs_form_loop *innermost = &form->loops[form->loop_count - 1];
     add_arithmetic(m, innermost->loop);
@@ -536,8 +536,8 @@ static void add_work(maker *m)
     }
 }
 
-void rs_form_make(rs_form *form, const rs_kernels *kernels, const rs_spaces *spaces, bool changed,
-                  const json_t *description, const rs_values *values)
+void rs_form_make(rs_nest_form *form, const rs_kernels *kernels, const rs_spaces *spaces,
+                  bool changed, const json_t *description, const rs_values *values)
 {
     maker m = {form, kernels, spaces, changed, description, values, {0}};
     memset(form, 0, sizeof *form);

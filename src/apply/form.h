@@ -60,10 +60,10 @@ typedef struct {
     bool unrolled;          /* compilers run several iterations at once: they store nothing */
     double fills, barriers; /* of a work-item in an iteration: elements brought into tiles */
     int64_t bytes;          /* of all arrays */
-} rs_form;
+} rs_nest_form;
 
 /* `spaces` as in predict.h, `description` and `values` of the nest. */
-void rs_form_make(rs_form *form, const rs_kernels *kernels, const rs_spaces *spaces, bool changed,
-                  const json_t *description, const rs_values *values);
+void rs_form_make(rs_nest_form *form, const rs_kernels *kernels, const rs_spaces *spaces,
+                  bool changed, const json_t *description, const rs_values *values);
 
 #endif

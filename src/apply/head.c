@@ -11,7 +11,7 @@ static void write_function(rs_text *functions, rs_text *names, CXCursor called)
     bool is_float;
     CXString spelling = clang_getCursorSpelling(called);
     const char *name = clang_getCString(spelling);
-    const rs_function *function = rs_function_find(name, &is_float);
+    const rs_math_function *function = rs_function_find(name, &is_float);
     rs_text mark = RS_TEXT_EMPTY;
     rs_text_format(&mark, "#define %s ", name);
     if (function != NULL && !mark.failed &&
@@ -30,7 +30,7 @@ static void write_function(rs_text *functions, rs_text *names, CXCursor called)
 
 /* C has functions of double and of float under names of their own; OpenCL C has one name, which
  * takes the type of the argument. */
-static void write_functions(rs_text *text, const rs_program *program)
+static void write_functions(rs_text *text, const rs_translation_unit *program)
 {
     rs_text functions = RS_TEXT_EMPTY, names = RS_TEXT_EMPTY;
     for (int i = 0; i < program->tree.node_count; i++)
@@ -47,7 +47,7 @@ static void write_functions(rs_text *text, const rs_program *program)
 }
 
 /* Names that C leaves to the program and OpenCL C does not. */
-static void write_keywords(rs_text *text, const rs_program *program)
+static void write_keywords(rs_text *text, const rs_translation_unit *program)
 {
     static const char *const keywords[] = {"half",       "kernel",     "global",  "local",
                                            "constant",   "private",    "generic", "read_only",
@@ -78,7 +78,8 @@ static bool belongs_to_head(const rs_tree *tree, int node)
                             rs_function_is_callable(tree->nodes[node].cursor));
 }
 
-restride_status rs_kernels_write_head(rs_text *text, const rs_program *program, const char *file)
+restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *program,
+                                      const char *file)
 {
     const rs_tree *tree = &program->tree;
     rs_text_format(text,

@@ -39,7 +39,8 @@ restride_status rs_kernels_write(rs_kernels *kernels, rs_text *text);
 void rs_kernels_indent(rs_text *text, size_t from);
 
 /* What stands in front of all kernels of a file: the source's own declarations, C's functions. */
-restride_status rs_kernels_write_head(rs_text *text, const rs_program *program, const char *file);
+restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *program,
+                                      const char *file);
 
 /* Parts of kernels: name and parameters, without the closing bracket; a parameter in an address
  * space; what stands before and behind the nest; and the nest as it was written, with threads or

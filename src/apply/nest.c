@@ -458,8 +458,9 @@ bool rs_nest_retry(rs_nest *nest)
     return true;
 }
 
-restride_status rs_nest_read(rs_nest *nest, const rs_program *program, const rs_accesses *accesses,
-                             int function, int node, const char *along, bool for_spaces)
+restride_status rs_nest_read(rs_nest *nest, const rs_translation_unit *program,
+                             const rs_accesses *accesses, int function, int node, const char *along,
+                             bool for_spaces)
 {
     memset(nest, 0, sizeof *nest);
     nest->program = program;

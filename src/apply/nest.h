@@ -25,7 +25,7 @@ typedef struct {
 } rs_nest_loop;
 
 typedef struct {
-    const rs_program *program;
+    const rs_translation_unit *program;
     const rs_accesses *accesses;
     rs_unit *unit;
     int function; /* nodes */
@@ -45,8 +45,9 @@ typedef struct {
  * is the only failure. `along` (may be NULL) names the loop of the vectors. With `for_spaces` none
  * is chosen, and arrays that are only read may be read at random.
  */
-restride_status rs_nest_read(rs_nest *nest, const rs_program *program, const rs_accesses *accesses,
-                             int function, int node, const char *along, bool for_spaces);
+restride_status rs_nest_read(rs_nest *nest, const rs_translation_unit *program,
+                             const rs_accesses *accesses, int function, int node, const char *along,
+                             bool for_spaces);
 void rs_nest_free(rs_nest *nest);
 
 /* After a refusal: chooses the next loop that might do, and forgets the reason; false when there is

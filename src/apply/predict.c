@@ -31,7 +31,7 @@ static const char *const part_names[PARTS] = {"memory",     "cache",   "memory p
                                               "arithmetic", "waiting", "starting work-groups"};
 
 /* Instructions of a warp in a round. */
-static double count_instructions(const rs_form *form)
+static double count_instructions(const rs_nest_form *form)
 {
     double sum = form->work.wide + form->work.narrow + form->work.integers;
     for (int i = 0; i < form->move_count; i++)
@@ -39,7 +39,7 @@ static double count_instructions(const rs_form *form)
     return sum;
 }
 
-static double arithmetic_cycles(const rs_form *form)
+static double arithmetic_cycles(const rs_nest_form *form)
 {
     double each = form->work.wide * wide_cycles + form->work.narrow * narrow_cycles +
                   form->work.integers * integer_cycles;
@@ -48,7 +48,7 @@ static double arithmetic_cycles(const rs_form *form)
 
 /* How long a warp waits for data in a round: loads between two stores wait together. Where nothing
  * is stored, as while a tile is filled, compilers load for several rounds at once. */
-static double waiting_ns(const rs_form *form, const rs_traffic *traffic)
+static double waiting_ns(const rs_nest_form *form, const rs_traffic *traffic)
 {
     double sum = 0, longest = 0, fill = 0;
     for (int i = 0; i < form->move_count; i++) {
@@ -69,7 +69,7 @@ static double waiting_ns(const rs_form *form, const rs_traffic *traffic)
            form->barriers * barrier_ns;
 }
 
-static double find_parts(const rs_form *form, const rs_traffic *t, const rs_sim_device *device,
+static double find_parts(const rs_nest_form *form, const rs_traffic *t, const rs_sim_device *device,
                          double parts[PARTS])
 {
     double warps = t->groups * t->warps, rounds = warps * t->rounds;
@@ -92,7 +92,7 @@ static double find_parts(const rs_form *form, const rs_traffic *t, const rs_sim_
     return launch_ns + largest * pow(sum, 1 / sharpness);
 }
 
-static restride_status time_form(rs_form *form, const rs_sim_device *device, double *seconds,
+static restride_status time_form(rs_nest_form *form, const rs_sim_device *device, double *seconds,
                                  const char **bound)
 {
     rs_traffic traffic;
@@ -113,7 +113,7 @@ restride_status rs_predict(rs_prediction *prediction, const rs_kernels *kernels,
                            const rs_values *values)
 {
     rs_sim_device device;
-    rs_form *form = malloc(sizeof *form);
+    rs_nest_form *form = malloc(sizeof *form);
     if (form == NULL)
         return rs_fail_memory("a prediction");
     restride_status status = rs_sim_device_parse(&device, rs_sim_device_text("h100"), "h100");

@@ -29,7 +29,7 @@ static const double cached_share = 0.4; /* of the cache of all, that arrays stay
 
 typedef struct {
     rs_traffic *traffic;
-    const rs_form *form;
+    const rs_nest_form *form;
     rs_sim_memory *memory;
     int64_t round[RS_NEST_LIMIT]; /* of each loop */
     size_t group[3];              /* the work-group's place */
@@ -192,7 +192,7 @@ static void run_group(explorer *e, size_t group, size_t warps, int first, int la
 
 /* The end of the moves from `first` on that a warp issues before another takes its turn: loads, up
  * to the stores that wait for them, and these. */
-static int turn_end(const rs_form *form, int first)
+static int turn_end(const rs_nest_form *form, int first)
 {
     int i = first;
     while (i < form->move_count && !form->moves[i].written)
@@ -263,7 +263,7 @@ static rs_sim_device part_of(const rs_sim_device *device)
     return part;
 }
 
-static void count_groups(rs_traffic *traffic, const rs_form *form)
+static void count_groups(rs_traffic *traffic, const rs_nest_form *form)
 {
     const rs_launch *launch = &form->launch;
     double items = 1;
@@ -280,7 +280,7 @@ static void count_groups(rs_traffic *traffic, const rs_form *form)
         traffic->rounds *= (double)form->loops[i].rounds;
 }
 
-restride_status rs_traffic_find(rs_traffic *traffic, const rs_form *form,
+restride_status rs_traffic_find(rs_traffic *traffic, const rs_nest_form *form,
                                 const rs_sim_device *device)
 {
     explorer e;

@@ -21,7 +21,7 @@ typedef struct {
         waits[RS_FORM_LIMIT]; /* for each move of the form: nanoseconds until its data are there */
 } rs_traffic;
 
-restride_status rs_traffic_find(rs_traffic *traffic, const rs_form *form,
+restride_status rs_traffic_find(rs_traffic *traffic, const rs_nest_form *form,
                                 const rs_sim_device *device);
 
 #endif

@@ -74,9 +74,9 @@ rs_kind rs_kind_mask(rs_kind kind)
     return kinds[kind].mask;
 }
 
-const rs_function *rs_function_find(const char *name, bool *is_float)
+const rs_math_function *rs_function_find(const char *name, bool *is_float)
 {
-    static const rs_function functions[] = {
+    static const rs_math_function functions[] = {
         {"sqrt", "sqrt", 1},   {"fabs", "fabs", 1},   {"exp", "exp", 1},
         {"log", "log", 1},     {"sin", "sin", 1},     {"cos", "cos", 1},
         {"tan", "tan", 1},     {"exp2", "exp2", 1},   {"log2", "log2", 1},

@@ -34,9 +34,9 @@ typedef struct {
     const char *name;   /* without the f of the functions of float */
     const char *opencl; /* its name there */
     int arguments;
-} rs_function;
+} rs_math_function;
 
 /* NULL when the name is none; *is_float for those with an f. */
-const rs_function *rs_function_find(const char *name, bool *is_float);
+const rs_math_function *rs_function_find(const char *name, bool *is_float);
 
 #endif

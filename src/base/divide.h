@@ -2,6 +2,8 @@
 #ifndef RS_BASE_DIVIDE_H
 #define RS_BASE_DIVIDE_H
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,9 +25,8 @@ static inline rs_divider rs_divider_make(size_t divisor, size_t largest)
 static inline size_t rs_divide(const rs_divider *divider, size_t number)
 {
 #ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
     if (divider->magic != 0)
-        return (size_t)(((wide)number * divider->magic) >> 64);
+        return (size_t)(((rs_uint128)number * divider->magic) >> 64);
 #endif
     return number / divider->divisor;
 }

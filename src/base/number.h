@@ -5,14 +5,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 rs_uint128;
+#endif
+
 /* a * b modulo `modulus`; a and b are below it. */
 static inline size_t rs_number_multiply(size_t a, size_t b, size_t modulus)
 {
     if (modulus <= UINT32_MAX)
         return a * b % modulus;
 #ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    return (size_t)((wide)a * b % modulus);
+    return (size_t)((rs_uint128)a * b % modulus);
 #else
     size_t product = 0;
     for (; b != 0; b >>= 1) {

@@ -108,7 +108,7 @@ static void watch_interruptions(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static rs_journaled journaled(rs_array *array, rs_progress_bar *bar)
+static rs_journaled journaled(rs_file_array *array, rs_progress_bar *bar)
 {
     watch_bus_errors();
     watch_interruptions();
@@ -121,7 +121,7 @@ static rs_journaled journaled(rs_array *array, rs_progress_bar *bar)
                           .stop = &stop};
 }
 
-static restride_status resume(rs_array *array)
+static restride_status resume(rs_file_array *array)
 {
     rs_progress_bar bar;
     const rs_journaled how = journaled(array, &bar);
@@ -148,7 +148,7 @@ static bool beyond_memory(size_t bytes)
     return bytes > rs_cli_memory() / 2;
 }
 
-static restride_status read_npy(rs_array *array)
+static restride_status read_npy(rs_file_array *array)
 {
     size_t count = array->file.bytes < RS_NPY_MAX_HEADER ? array->file.bytes : RS_NPY_MAX_HEADER;
     void *bytes = malloc(count + 1);
@@ -169,7 +169,7 @@ static restride_status read_npy(rs_array *array)
     return RESTRIDE_OK;
 }
 
-restride_status rs_array_check_bytes(const rs_array *array, size_t bytes)
+restride_status rs_array_check_bytes(const rs_file_array *array, size_t bytes)
 {
     size_t end;
     bool fits = rs_size_add(array->offset, bytes, &end) && end <= array->file.bytes;
@@ -186,7 +186,7 @@ restride_status rs_array_check_bytes(const rs_array *array, size_t bytes)
                    array->file.path, array->file.bytes, bytes, array->offset);
 }
 
-static restride_status read_shape(rs_array *array)
+static restride_status read_shape(rs_file_array *array)
 {
     array->unit = array->options->unit;
     array->offset = array->options->offset;
@@ -203,7 +203,7 @@ static restride_status read_shape(rs_array *array)
     return rs_array_check_bytes(array, bytes);
 }
 
-static restride_status find_array(rs_array *array)
+static restride_status find_array(rs_file_array *array)
 {
     const rs_array_options *options = array->options;
     restride_status status = options->raw ? read_shape(array) : read_npy(array);
@@ -212,9 +212,10 @@ static restride_status find_array(rs_array *array)
     return status;
 }
 
-restride_status rs_array_open(rs_array *array, const rs_array_options *options, const char *purpose)
+restride_status rs_array_open(rs_file_array *array, const rs_array_options *options,
+                              const char *purpose)
 {
-    *array = (rs_array){.options = options, .purpose = purpose};
+    *array = (rs_file_array){.options = options, .purpose = purpose};
     restride_status status = rs_file_open(&array->file, options->path, !options->explain);
     /* Before the header is looked at: the change may have been interrupted in it. */
     if (status == RESTRIDE_OK)
@@ -228,7 +229,7 @@ restride_status rs_array_open(rs_array *array, const rs_array_options *options, 
     return status;
 }
 
-void rs_array_close(rs_array *array)
+void rs_array_close(rs_file_array *array)
 {
     restride_engine_destroy(array->engine);
     array->engine = NULL;
@@ -236,14 +237,14 @@ void rs_array_close(rs_array *array)
     rs_file_close(&array->file);
 }
 
-static size_t plan_memory(const rs_array *array)
+static size_t plan_memory(const rs_file_array *array)
 {
     return array->options->memory != 0 ? array->options->memory : rs_cli_memory() / MEMORY_PARTS;
 }
 
 /* An array that does not fit into memory together with its neighbours moves by whole pages, and
  * gets blocks as large as a good part of memory. */
-restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes)
+restride_plan_options rs_array_plan_options(const rs_file_array *array, size_t bytes)
 {
     restride_plan_options options = {.scratch_bytes = array->options->memory};
     if (beyond_memory(bytes)) {
@@ -276,7 +277,7 @@ static void print_stage(size_t number, const json_t *stage)
     putchar('\n');
 }
 
-static void explain(const rs_array *array, const rs_array_run *run, const json_t *plan)
+static void explain(const rs_file_array *array, const rs_array_run *run, const json_t *plan)
 {
     const json_t *stages = json_object_get(plan, "stages");
     const char *method = json_string_value(json_object_get(plan, "method"));
@@ -298,7 +299,8 @@ static double gigabytes_a_second(const rs_array_run *run, double seconds)
     return seconds > 0 ? 2e-9 * (double)run->bytes / seconds : 0;
 }
 
-static int print_json(const rs_array *array, const rs_array_run *run, json_t *plan, double seconds)
+static int print_json(const rs_file_array *array, const rs_array_run *run, json_t *plan,
+                      double seconds)
 {
     json_t *object =
         json_pack("{s:o, s:s, s:s, s:I, s:b, s:O}", "file", rs_json_string(array->file.path),
@@ -313,7 +315,7 @@ static int print_json(const rs_array *array, const rs_array_run *run, json_t *pl
     return rs_cli_print_json(array->options->verb, object);
 }
 
-static int print_plan(const rs_array *array, const rs_array_run *run, double seconds)
+static int print_plan(const rs_file_array *array, const rs_array_run *run, double seconds)
 {
     char *text = restride_plan_describe(run->plan);
     json_t *plan = text == NULL ? NULL : json_loads(text, 0, NULL);
@@ -330,7 +332,7 @@ static int print_plan(const rs_array *array, const rs_array_run *run, double sec
     return exit_status;
 }
 
-static int report(const rs_array *array, const rs_array_run *run, double seconds)
+static int report(const rs_file_array *array, const rs_array_run *run, double seconds)
 {
     const rs_array_options *options = array->options;
     if (!options->json && !options->explain) {
@@ -349,7 +351,7 @@ static int report(const rs_array *array, const rs_array_run *run, double seconds
 /* ---- the run ---- */
 
 /* A file that does not stay in memory is read and written in large pieces, not page by page. */
-static restride_status run_stored(rs_array *array, const rs_array_run *run, bool *possible)
+static restride_status run_stored(rs_file_array *array, const rs_array_run *run, bool *possible)
 {
     watch_bus_errors();
     rs_progress_bar bar;
@@ -365,7 +367,7 @@ static restride_status run_stored(rs_array *array, const rs_array_run *run, bool
     return status;
 }
 
-static restride_status run_mapped(rs_array *array, const rs_array_run *run)
+static restride_status run_mapped(rs_file_array *array, const rs_array_run *run)
 {
     void *data;
     bool stored = false;
@@ -389,7 +391,7 @@ static restride_status run_mapped(rs_array *array, const rs_array_run *run)
     return status == RESTRIDE_OK ? rs_file_sync(&array->file) : status;
 }
 
-static restride_status run_journaled(rs_array *array, const rs_array_run *run)
+static restride_status run_journaled(rs_file_array *array, const rs_array_run *run)
 {
     rs_progress_bar bar;
     const rs_journaled how = journaled(array, &bar);
@@ -400,14 +402,14 @@ static restride_status run_journaled(rs_array *array, const rs_array_run *run)
     return status;
 }
 
-static restride_status run_plan(rs_array *array, const rs_array_run *run)
+static restride_status run_plan(rs_file_array *array, const rs_array_run *run)
 {
     if (array->options->explain)
         return RESTRIDE_OK;
     return array->options->journal != NULL ? run_journaled(array, run) : run_mapped(array, run);
 }
 
-int rs_array_report_resumed(const rs_array *array)
+int rs_array_report_resumed(const rs_file_array *array)
 {
     if (array->options->json)
         printf("{\n  \"changed\": true,\n  \"resumed\": true\n}\n");
@@ -416,7 +418,7 @@ int rs_array_report_resumed(const rs_array *array)
     return RS_EXIT_DONE;
 }
 
-int rs_array_convert(rs_array *array, const rs_array_run *run)
+int rs_array_convert(rs_file_array *array, const rs_array_run *run)
 {
     double started = rs_cli_now();
     if (run_plan(array, run) != RESTRIDE_OK)

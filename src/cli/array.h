@@ -56,22 +56,22 @@ typedef struct {
     restride_engine *engine;
     const char *purpose;
     bool resumed;
-} rs_array;
+} rs_file_array;
 
 /*
  * Opens the file, for changes unless its plan is only explained, and finds its array. When the
  * options name a journal that is there, the change that was interrupted is brought to its end
  * instead: array->resumed. `purpose` is that change in words.
  */
-restride_status rs_array_open(rs_array *array, const rs_array_options *options,
+restride_status rs_array_open(rs_file_array *array, const rs_array_options *options,
                               const char *purpose);
-void rs_array_close(rs_array *array);
+void rs_array_close(rs_file_array *array);
 
 /* Whether `bytes` bytes from the array's offset on are what the file holds. */
-restride_status rs_array_check_bytes(const rs_array *array, size_t bytes);
+restride_status rs_array_check_bytes(const rs_file_array *array, size_t bytes);
 
 /* What the planner is told about an array of `bytes` bytes in this file. */
-restride_plan_options rs_array_plan_options(const rs_array *array, size_t bytes);
+restride_plan_options rs_array_plan_options(const rs_file_array *array, size_t bytes);
 
 /* A plan to be run on an array, and what to say about it. */
 typedef struct {
@@ -84,10 +84,10 @@ typedef struct {
 } rs_array_run;
 
 /* What is said, instead of a conversion's report, when an interrupted one has been finished. */
-int rs_array_report_resumed(const rs_array *array);
+int rs_array_report_resumed(const rs_file_array *array);
 
 /* Explains the plan, or runs it and reports; returns the exit status. */
-int rs_array_convert(rs_array *array, const rs_array_run *run);
+int rs_array_convert(rs_file_array *array, const rs_array_run *run);
 
 /* "3 x 4" */
 void rs_array_write_shape(char *text, size_t size, int rank, const size_t shape[]);

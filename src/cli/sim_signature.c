@@ -18,7 +18,7 @@ static restride_status read_parameter(rs_sim_parameter *parameter, const json_t 
 {
     static const struct {
         const char *space;
-        rs_sim_place place;
+        rs_sim_parameter_kind place;
     } places[] = {{"value", RS_SIM_VALUE},
                   {"__global", RS_SIM_BUFFER},
                   {"__constant", RS_SIM_BUFFER},

@@ -8,13 +8,13 @@
 
 enum { RS_SIM_MOST_PARAMETERS = 64 };
 
-typedef enum { RS_SIM_VALUE, RS_SIM_BUFFER, RS_SIM_LOCAL } rs_sim_place;
+typedef enum { RS_SIM_VALUE, RS_SIM_BUFFER, RS_SIM_LOCAL } rs_sim_parameter_kind;
 
 typedef struct {
     char *name;
     char *type;   /* of the value or of an element; "" for a structure */
     size_t bytes; /* likewise */
-    rs_sim_place place;
+    rs_sim_parameter_kind place;
     bool has_record; /* the elements are structures whose members are known */
     rs_record record;
     /* The value: bytes to start with, or zeros when NULL; of local memory only their number. */

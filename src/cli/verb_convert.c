@@ -123,7 +123,7 @@ static restride_status parse_layouts(const convert_options *options, layouts *l)
 }
 
 /* The elements in the order of the file, in C or Fortran order alike. */
-static restride_status layouts_of_npy(const rs_array *array, const convert_options *options,
+static restride_status layouts_of_npy(const rs_file_array *array, const convert_options *options,
                                       layouts *l)
 {
     rs_record record;
@@ -146,14 +146,14 @@ static restride_status layouts_of_npy(const rs_array *array, const convert_optio
 /* ---- the verb ---- */
 
 /* After check_sizes(). */
-static size_t bytes_of(const rs_array *array, const restride_layout *layout)
+static size_t bytes_of(const rs_file_array *array, const restride_layout *layout)
 {
     size_t bytes;
     return rs_layout_count_bytes(layout, array->unit, &bytes) ? bytes : 0;
 }
 
 /* Whether the file is as large as both layouts: it does not grow for the sake of padding. */
-static restride_status check_sizes(const rs_array *array, const layouts *l)
+static restride_status check_sizes(const rs_file_array *array, const layouts *l)
 {
     if (l->from->record < 0 && l->from->unit == 0 && array->unit == 0)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -179,14 +179,14 @@ static restride_status check_sizes(const rs_array *array, const layouts *l)
     return rs_array_check_bytes(array, from);
 }
 
-static restride_status make_plan(const rs_array *array, const layouts *l, restride_plan **plan)
+static restride_status make_plan(const rs_file_array *array, const layouts *l, restride_plan **plan)
 {
     const restride_plan_options options = rs_array_plan_options(array, bytes_of(array, l->from));
     return restride_plan_convert_with(plan, array->engine, l->from, l->to,
                                       l->from->record >= 0 ? 0 : array->unit, &options);
 }
 
-static int convert(rs_array *array, const convert_options *options)
+static int convert(rs_file_array *array, const convert_options *options)
 {
     static const char note[] = "The header still describes the elements as they were.";
     layouts l = {NULL, NULL};
@@ -221,7 +221,7 @@ static char *describe(const convert_options *options)
 
 static int convert_file(const convert_options *options, const char *purpose)
 {
-    rs_array array;
+    rs_file_array array;
     if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "convert");
     int exit_status = array.resumed ? rs_array_report_resumed(&array) : convert(&array, options);

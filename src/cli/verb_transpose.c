@@ -113,7 +113,7 @@ static int read_options(int argc, char **argv, transpose_options *options)
 /* ---- axes ---- */
 
 /* Axis k of the result is axis axes[k] of the array. */
-static int read_axes(const rs_array *array, const char *text, int axes[])
+static int read_axes(const rs_file_array *array, const char *text, int axes[])
 {
     size_t numbers[RS_ARRAY_MAX_RANK];
     bool seen[RS_ARRAY_MAX_RANK] = {false};
@@ -142,7 +142,7 @@ typedef struct {
 } in_memory;
 
 /* In Fortran order the memory holds the axes from the last to the first. */
-static in_memory memory_of(const rs_array *array, const int axes[])
+static in_memory memory_of(const rs_file_array *array, const int axes[])
 {
     in_memory memory;
     int last = array->rank - 1;
@@ -153,7 +153,7 @@ static in_memory memory_of(const rs_array *array, const int axes[])
     return memory;
 }
 
-static restride_status make_plan(const rs_array *array, const int axes[], size_t bytes,
+static restride_status make_plan(const rs_file_array *array, const int axes[], size_t bytes,
                                  restride_plan **plan)
 {
     const in_memory memory = memory_of(array, axes);
@@ -164,7 +164,7 @@ static restride_status make_plan(const rs_array *array, const int axes[], size_t
 
 /* ---- the verb ---- */
 
-static int transpose(rs_array *array, const int axes[])
+static int transpose(rs_file_array *array, const int axes[])
 {
     size_t shape[RS_ARRAY_MAX_RANK];
     char from[400];
@@ -209,7 +209,7 @@ static char *describe(const transpose_options *options)
 
 static int transpose_file(const transpose_options *options, const char *purpose)
 {
-    rs_array array;
+    rs_file_array array;
     if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
     int axes[RS_ARRAY_MAX_RANK];

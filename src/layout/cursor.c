@@ -46,7 +46,7 @@ bool rs_cursor_accept(rs_cursor *cursor, char wanted)
     return true;
 }
 
-bool rs_cursor_name(rs_cursor *cursor, rs_name *name)
+bool rs_cursor_name(rs_cursor *cursor, rs_layout_name *name)
 {
     name->begin = cursor->text + cursor->position;
     name->length = 0;
@@ -109,12 +109,12 @@ restride_status rs_cursor_fail(const rs_cursor *cursor, restride_status status, 
                    cursor->in_dims ? "dimension list" : "layout", quoted, sentence);
 }
 
-bool rs_name_equal(rs_name name, const char *string)
+bool rs_name_equal(rs_layout_name name, const char *string)
 {
     return strncmp(name.begin, string, name.length) == 0 && string[name.length] == '\0';
 }
 
-char *rs_name_copy(rs_name name)
+char *rs_name_copy(rs_layout_name name)
 {
     return strndup(name.begin, name.length);
 }

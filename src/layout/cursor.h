@@ -15,7 +15,7 @@ typedef struct {
 typedef struct {
     const char *begin;
     size_t length;
-} rs_name;
+} rs_layout_name;
 
 #define RS_NAME_ARGUMENTS(name) (int)((name).length < 100 ? (name).length : 100), (name).begin
 
@@ -25,7 +25,7 @@ void rs_cursor_skip_blanks(rs_cursor *cursor);
 bool rs_cursor_accept(rs_cursor *cursor, char wanted);
 
 /* The next word is a C identifier: steps over it. */
-bool rs_cursor_name(rs_cursor *cursor, rs_name *name);
+bool rs_cursor_name(rs_cursor *cursor, rs_layout_name *name);
 
 /* Reads a decimal number; `purpose` completes "a number is expected, ...". */
 restride_status rs_cursor_number(rs_cursor *cursor, const char *purpose, size_t *number);
@@ -34,7 +34,7 @@ restride_status rs_cursor_number(rs_cursor *cursor, const char *purpose, size_t 
 restride_status rs_cursor_fail(const rs_cursor *cursor, restride_status status, size_t position,
                                const char *format, ...) RS_PRINTF(4, 5);
 
-bool rs_name_equal(rs_name name, const char *string);
-char *rs_name_copy(rs_name name);
+bool rs_name_equal(rs_layout_name name, const char *string);
+char *rs_name_copy(rs_layout_name name);
 
 #endif

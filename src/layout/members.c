@@ -83,7 +83,7 @@ typedef struct {
     bool packed; /* each member lies right behind the one before it */
 } structure;
 
-static bool is_joining_word(rs_name word)
+static bool is_joining_word(rs_layout_name word)
 {
     for (size_t i = 0; i < sizeof joining_words / sizeof joining_words[0]; i++)
         if (rs_name_equal(word, joining_words[i]))
@@ -113,7 +113,7 @@ static entry_type type_named(const char *spelling)
 }
 
 /* Reads the words of a scalar or vector type. */
-static restride_status parse_entry(rs_cursor *cursor, size_t begin, rs_name first,
+static restride_status parse_entry(rs_cursor *cursor, size_t begin, rs_layout_name first,
                                    entry_type *entry)
 {
     char spelling[64];
@@ -121,7 +121,7 @@ static restride_status parse_entry(rs_cursor *cursor, size_t begin, rs_name firs
         first.length = sizeof spelling - 1;
     memcpy(spelling, first.begin, first.length);
     spelling[first.length] = '\0';
-    rs_name word = first;
+    rs_layout_name word = first;
     for (int words = 1; words < MAX_WORDS && is_joining_word(word); words++) {
         size_t before = cursor->position;
         rs_cursor_skip_blanks(cursor);
@@ -162,7 +162,8 @@ static restride_status parse_bound(rs_cursor *cursor, size_t *bound)
 }
 
 /* Reads a scalar, a vector or, as in char[12], an array of them that moves as a whole. */
-static restride_status parse_leaf(rs_cursor *cursor, size_t begin, rs_name first, rs_leaf *leaf)
+static restride_status parse_leaf(rs_cursor *cursor, size_t begin, rs_layout_name first,
+                                  rs_leaf *leaf)
 {
     entry_type entry;
     restride_status status = parse_entry(cursor, begin, first, &entry);
@@ -189,7 +190,7 @@ static restride_status parse_leaf(rs_cursor *cursor, size_t begin, rs_name first
     return status;
 }
 
-bool rs_members_is_type(rs_name word)
+bool rs_members_is_type(rs_layout_name word)
 {
     char *spelling = rs_name_copy(word);
     bool found = spelling != NULL && type_named(spelling).size != 0;
@@ -197,7 +198,7 @@ bool rs_members_is_type(rs_name word)
     return found;
 }
 
-restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_name first,
+restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_layout_name first,
                                          size_t *size)
 {
     rs_leaf leaf = {.size = 0};
@@ -226,13 +227,13 @@ static restride_status add_leaf(rs_record *record, const char *name, size_t offs
 static restride_status parse_type(rs_cursor *cursor, int depth, structure *type)
 {
     size_t begin = cursor->position;
-    rs_name name;
+    rs_layout_name name;
     if (!rs_cursor_name(cursor, &name))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               "a member such as \"float x;\" or the closing brace is expected.");
     if (rs_name_equal(name, "struct")) {
         rs_cursor_skip_blanks(cursor);
-        rs_name tag;
+        rs_layout_name tag;
         if (rs_cursor_name(cursor, &tag))
             rs_cursor_skip_blanks(cursor);
         if (!rs_cursor_accept(cursor, '{'))
@@ -298,7 +299,7 @@ static restride_status place_entries(structure *into, const rs_text *name, const
 }
 
 /* Whether the structure has a member of that name already. */
-static bool has_member(const structure *s, rs_name name)
+static bool has_member(const structure *s, rs_layout_name name)
 {
     for (size_t i = 0; i < s->record.leaf_count; i++) {
         const char *leaf = s->record.leaves[i].name;
@@ -310,7 +311,7 @@ static bool has_member(const structure *s, rs_name name)
 }
 
 /* Whether a word is a type by itself, and so no name: "unsigned float". */
-static bool is_type(rs_name word)
+static bool is_type(rs_layout_name word)
 {
     for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++)
         if (rs_name_equal(word, scalar_types[i].spelling))
@@ -322,7 +323,7 @@ static bool is_type(rs_name word)
 static restride_status parse_declarator(rs_cursor *cursor, const structure *type, structure *into)
 {
     size_t begin = cursor->position;
-    rs_name name;
+    rs_layout_name name;
     if (!rs_cursor_name(cursor, &name) || is_type(name))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               cursor->text[begin] == '*'

@@ -10,11 +10,11 @@
 restride_status rs_members_parse(rs_cursor *cursor, bool packed, rs_record *record);
 
 /* Whether a word begins a type that a member may have: "unsigned", "float4". */
-bool rs_members_is_type(rs_name word);
+bool rs_members_is_type(rs_layout_name word);
 
 /* Reads the rest of such a type, as in "unsigned int" or "char[12]", from behind its first word,
  * which begins at `begin`. */
-restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_name first,
+restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_layout_name first,
                                          size_t *size);
 
 #endif

@@ -35,7 +35,7 @@ static bool grow(void **array, size_t count, size_t entry_size)
     return true;
 }
 
-static int find_dimension(const restride_layout *layout, rs_name name)
+static int find_dimension(const restride_layout *layout, rs_layout_name name)
 {
     for (int d = 0; d < layout->rank; d++)
         if (rs_name_equal(name, layout->dimensions[d].name))
@@ -43,7 +43,7 @@ static int find_dimension(const restride_layout *layout, rs_name name)
     return -1;
 }
 
-static restride_status add_dimension(restride_layout *layout, rs_name name)
+static restride_status add_dimension(restride_layout *layout, rs_layout_name name)
 {
     void *dimensions = layout->dimensions;
     if (!grow(&dimensions, (size_t)layout->rank, sizeof *layout->dimensions))
@@ -60,7 +60,7 @@ static restride_status add_dimension(restride_layout *layout, rs_name name)
 static bool accept_members(rs_cursor *cursor, bool *packed)
 {
     size_t before = cursor->position;
-    rs_name word;
+    rs_layout_name word;
     bool named = rs_cursor_name(cursor, &word);
     *packed = named && rs_name_equal(word, "packed");
     rs_cursor_skip_blanks(cursor);
@@ -97,7 +97,7 @@ static restride_status parse_extent(rs_cursor *cursor, restride_layout *layout,
 
 /* Whether the word that was read is no dimension but the type of the elements: "y:64 x:64 float".
  */
-static bool is_element(const rs_cursor *cursor, rs_name word)
+static bool is_element(const rs_cursor *cursor, rs_layout_name word)
 {
     rs_cursor ahead = *cursor;
     bool packed;
@@ -109,7 +109,7 @@ static bool is_element(const rs_cursor *cursor, rs_name word)
 
 /* Reads the type, which is the last word of the list. */
 static restride_status parse_element(rs_cursor *cursor, restride_layout *layout, size_t begin,
-                                     rs_name first)
+                                     rs_layout_name first)
 {
     restride_status status = rs_members_parse_element(cursor, begin, first, &layout->unit);
     if (status != RESTRIDE_OK)
@@ -129,7 +129,7 @@ static restride_status parse_element(rs_cursor *cursor, restride_layout *layout,
 static restride_status parse_dimension(rs_cursor *cursor, restride_layout *layout)
 {
     size_t begin = cursor->position;
-    rs_name name;
+    rs_layout_name name;
     if (!rs_cursor_name(cursor, &name))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               "a dimension such as i:64 is expected.");
@@ -219,7 +219,7 @@ static restride_status parse_term_tail(rs_cursor *cursor, rs_term *term)
     size_t colon = cursor->position;
     if (!rs_cursor_accept(cursor, ':'))
         return RESTRIDE_OK;
-    rs_name word;
+    rs_layout_name word;
     if (!rs_cursor_name(cursor, &word) || !rs_name_equal(word, "pad"))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, colon,
                               "only \":pad\" may follow a colon here; extents belong into the "
@@ -236,7 +236,7 @@ static restride_status parse_term(expression_parser *parser)
     rs_cursor *cursor = &parser->cursor;
     restride_layout *layout = parser->layout;
     size_t begin = cursor->position;
-    rs_name name;
+    rs_layout_name name;
     if (!rs_cursor_name(cursor, &name))
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               "a term such as i, i/32, i%%32 or i/32%%4 is expected.");
@@ -521,9 +521,9 @@ restride_status rs_layout_of_record(restride_layout **layout, const rs_record *r
     rs_text_free(&dims);
     if (created == NULL)
         return rs_fail_memory("a layout");
-    restride_status status = add_dimension(created, (rs_name){"i", 1});
+    restride_status status = add_dimension(created, (rs_layout_name){"i", 1});
     if (status == RESTRIDE_OK)
-        status = add_dimension(created, (rs_name){"f", 1});
+        status = add_dimension(created, (rs_layout_name){"f", 1});
     if (status == RESTRIDE_OK) {
         created->record = 1;
         created->dimensions[0].extent = count;

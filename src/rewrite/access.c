@@ -55,7 +55,7 @@ static const char *check_pointer(const rs_way *w)
 
 static const char *add_index(rs_way *w, int up, int index, bool negative)
 {
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     if (index < 0)
         return "this index is not understood";
     if (rs_has_conversion(w->tree, index))
@@ -158,9 +158,9 @@ static const char *declare(rs_way *w, int up)
     return reason != NULL ? reason : end_here(w);
 }
 
-static restride_status add_binding(rs_model *model, rs_binding binding)
+static restride_status add_binding(rs_model *model, rs_passed_pointer binding)
 {
-    rs_binding *grown = rs_model_room(model->bindings, model->binding_count, sizeof *grown);
+    rs_passed_pointer *grown = rs_model_room(model->bindings, model->binding_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("the calls of a source");
     model->bindings = grown;
@@ -168,11 +168,11 @@ static restride_status add_binding(rs_model *model, rs_binding binding)
     return RESTRIDE_OK;
 }
 
-static restride_status add_access(rs_model *model, const rs_access *access)
+static restride_status add_access(rs_model *model, const rs_member_access *access)
 {
     if (model->access_count == model->access_capacity) {
         int wanted = model->access_capacity == 0 ? 64 : model->access_capacity * 2;
-        rs_access *grown = realloc(model->accesses, (size_t)wanted * sizeof *grown);
+        rs_member_access *grown = realloc(model->accesses, (size_t)wanted * sizeof *grown);
         if (grown == NULL)
             return rs_fail_memory("the accesses of a kernel");
         model->accesses = grown;
@@ -254,14 +254,14 @@ static const char *step_through_call(rs_way *w, int up, restride_status *status)
     const char *reason = check_pointer(w);
     if (reason != NULL)
         return reason;
-    rs_access call = {.kind = RS_ACCESS_CALL,
-                      .begin = node_at(w, up)->begin,
-                      .end = node_at(w, up)->end,
-                      .function = w->access.function,
-                      .argument = w->argument,
-                      .pointer = up,
-                      .callee = function};
-    *status = add_binding(w->model, (rs_binding){w->argument, passed, up});
+    rs_member_access call = {.kind = RS_ACCESS_CALL,
+                             .begin = node_at(w, up)->begin,
+                             .end = node_at(w, up)->end,
+                             .function = w->access.function,
+                             .argument = w->argument,
+                             .pointer = up,
+                             .callee = function};
+    *status = add_binding(w->model, (rs_passed_pointer){w->argument, passed, up});
     if (*status == RESTRIDE_OK)
         *status = add_access(w->model, &call);
     if (callee->returned.argument != passed)
@@ -349,7 +349,7 @@ static const char *step_from_pointer(rs_way *w, int up, restride_status *status)
  * member names and operators, as they stand in the user's text; anything else came from a macro of
  * the compiler.
  */
-static bool leaves_only_operators(const rs_tree *tree, const rs_access *a)
+static bool leaves_only_operators(const rs_tree *tree, const rs_member_access *a)
 {
     bool block = a->kind == RS_ACCESS_BLOCK; /* around its pointer is what blocks.c has seen */
     size_t at = block ? tree->nodes[a->operand].begin : a->begin;
@@ -450,7 +450,7 @@ static restride_status understand_use(rs_model *model, int variable, int functio
 {
     const rs_tree *tree = model->tree;
     int argument = model->variables[variable].origin.argument;
-    rs_argument *arg = &model->arguments[argument];
+    rs_pointer_parameter *arg = &model->arguments[argument];
     size_t offset = tree->nodes[node].begin;
     if (rs_node_is_below(tree, node, CXCursor_BlockExpr) ||
         rs_node_is_below(tree, node, CXCursor_LambdaExpr))
@@ -569,7 +569,7 @@ static void note_seen(const rs_tree *tree, const rs_node *node, bool *seen)
 /* Outer accesses come before the ones inside them; a call that is all of one comes last. */
 static int compare_accesses(const void *a, const void *b)
 {
-    const rs_access *x = a, *y = b;
+    const rs_member_access *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     if (x->end != y->end)
@@ -599,7 +599,8 @@ static restride_status understand_reference(rs_model *model, int function, int n
     int variable = rs_model_variable_of(model, target);
     if (variable < 0 || function < 0 || model->variables[variable].origin.argument < 0)
         return RESTRIDE_OK;
-    const rs_argument *argument = &model->arguments[model->variables[variable].origin.argument];
+    const rs_pointer_parameter *argument =
+        &model->arguments[model->variables[variable].origin.argument];
     if (argument->reason != NULL && argument->reason_offset <= mention->begin)
         return RESTRIDE_OK;
     return understand_use(model, variable, function, node);

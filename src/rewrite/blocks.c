@@ -123,7 +123,7 @@ static bool describe(rs_way *w, int call, int node)
         }
     if (!pointed)
         return false;
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     a->kind = RS_ACCESS_BLOCK;
     a->block = (rs_block){function->kind, lanes, function->strided};
     if (function->kind == RS_BLOCK_FETCH && first)
@@ -172,7 +172,7 @@ static int converted(const rs_tree *tree, int node)
 bool rs_way_pass_array(rs_way *w)
 {
     rs_way passed = *w;
-    rs_access *a = &passed.access;
+    rs_member_access *a = &passed.access;
     if (w->model->language != RS_OPENCL_C || w->type.kind != CXType_ConstantArray ||
         a->union_size > 0)
         return false;

@@ -150,16 +150,16 @@ static restride_status refuse_parameters(rs_model *model)
 
 /* Whether an access needs the start of the buffer, because its pointer is not the argument as it
  * was passed. */
-static bool needs_base(const rs_model *model, const rs_access *access)
+static bool needs_base(const rs_model *model, const rs_member_access *access)
 {
-    const rs_argument *argument = &model->arguments[access->argument];
+    const rs_pointer_parameter *argument = &model->arguments[access->argument];
     return access->kind == RS_ACCESS_CALL || !access->is_parameter || argument->moved ||
            !model->functions[argument->function].kernel;
 }
 
 /* A type that a function for copying whole structures names and that something hides, or NULL. */
 static const char *hidden_copied_type(const rs_model *model, const rs_names *names,
-                                      const rs_access *access)
+                                      const rs_member_access *access)
 {
     if (access->kind != RS_ACCESS_LOAD && access->kind != RS_ACCESS_STORE)
         return NULL;
@@ -181,8 +181,8 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
     for (int b = 0; b < model->binding_count; b++)
         model->arguments[model->bindings[b].caller_argument].based = true;
     for (int i = 0; i < model->access_count && status == RESTRIDE_OK; i++) {
-        const rs_access *access = &model->accesses[i];
-        rs_argument *argument = &model->arguments[access->argument];
+        const rs_member_access *access = &model->accesses[i];
+        rs_pointer_parameter *argument = &model->arguments[access->argument];
         const rs_function *function = &model->functions[access->function];
         if (argument->reason == NULL && rs_names_hide_inside(names, function, access->type))
             status = rs_argument_refuse(argument, access->begin, hidden, access->type);
@@ -214,7 +214,7 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
 
 static int compare_bindings(const void *a, const void *b)
 {
-    const rs_binding *x = a, *y = b;
+    const rs_passed_pointer *x = a, *y = b;
     if (x->call != y->call)
         return x->call < y->call ? -1 : 1;
     return (x->callee_argument > y->callee_argument) - (x->callee_argument < y->callee_argument);
@@ -231,8 +231,9 @@ static void find_stepped(rs_model *model)
     while (changed) {
         changed = false;
         for (int b = 0; b < model->binding_count; b++) {
-            rs_argument *caller = &model->arguments[model->bindings[b].caller_argument];
-            const rs_argument *callee = &model->arguments[model->bindings[b].callee_argument];
+            rs_pointer_parameter *caller = &model->arguments[model->bindings[b].caller_argument];
+            const rs_pointer_parameter *callee =
+                &model->arguments[model->bindings[b].callee_argument];
             if (!caller->stepped && (callee->stepped || callee->structure < 0))
                 caller->stepped = changed = true;
         }
@@ -247,8 +248,8 @@ static restride_status refuse_steps(rs_model *model)
 {
     restride_status status = RESTRIDE_OK;
     for (int b = 0; b < model->binding_count && status == RESTRIDE_OK; b++) {
-        rs_argument *caller = &model->arguments[model->bindings[b].caller_argument];
-        const rs_argument *callee = &model->arguments[model->bindings[b].callee_argument];
+        rs_pointer_parameter *caller = &model->arguments[model->bindings[b].caller_argument];
+        const rs_pointer_parameter *callee = &model->arguments[model->bindings[b].callee_argument];
         if (callee->structure < 0 || caller->structure < 0 || !callee->stepped ||
             callee->structure == caller->structure ||
             model->structures[callee->structure].uniform ==
@@ -266,8 +267,8 @@ static restride_status carry_reasons(rs_model *model, bool *changed)
     restride_status status = RESTRIDE_OK;
     *changed = false;
     for (int b = 0; b < model->binding_count && status == RESTRIDE_OK; b++) {
-        rs_argument *caller = &model->arguments[model->bindings[b].caller_argument];
-        const rs_argument *callee = &model->arguments[model->bindings[b].callee_argument];
+        rs_pointer_parameter *caller = &model->arguments[model->bindings[b].caller_argument];
+        const rs_pointer_parameter *callee = &model->arguments[model->bindings[b].callee_argument];
         if (caller->reason != NULL || callee->reason == NULL)
             continue;
         *changed = true;

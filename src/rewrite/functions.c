@@ -24,7 +24,8 @@ static char *copy_string(CXString string)
     return copy;
 }
 
-restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const char *format, ...)
+restride_status rs_argument_refuse(rs_pointer_parameter *argument, size_t offset,
+                                   const char *format, ...)
 {
     if (argument->reason != NULL && argument->reason_offset <= offset)
         return RESTRIDE_OK;
@@ -114,14 +115,14 @@ bool rs_space_covers(const char *outer, const char *inner)
     return strcmp(outer, inner) == 0 || (outer[0] == '\0' && strcmp(inner, "__constant") != 0);
 }
 
-const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *argument)
+const rs_function *rs_argument_kernel(const rs_model *model, const rs_pointer_parameter *argument)
 {
     const rs_function *function = &model->functions[argument->function];
     return function->kernel ? function : NULL;
 }
 
 /* A flat array needs the length of its records. */
-static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXType element)
+static restride_status refuse_flat(rs_model *model, rs_pointer_parameter *argument, CXType element)
 {
     const rs_function *kernel = rs_argument_kernel(model, argument);
     if (kernel == NULL)
@@ -148,7 +149,8 @@ static restride_status refuse_flat(rs_model *model, rs_argument *argument, CXTyp
                               : rs_argument_refuse(argument, argument->offset, "%s", s->failure);
 }
 
-static restride_status refuse_structure(rs_model *model, rs_argument *argument, CXType element)
+static restride_status refuse_structure(rs_model *model, rs_pointer_parameter *argument,
+                                        CXType element)
 {
     CXSourceLocation declared = clang_getCursorLocation(clang_getTypeDeclaration(element));
     if (element.kind != CXType_Record)
@@ -176,11 +178,12 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
     const char *address_space;
     if (!rs_pointer_target(model, type, &target, &address_space))
         return RESTRIDE_OK;
-    rs_argument *grown = rs_model_room(model->arguments, model->argument_count, sizeof *grown);
+    rs_pointer_parameter *grown =
+        rs_model_room(model->arguments, model->argument_count, sizeof *grown);
     if (grown == NULL)
         return rs_fail_memory("a function's arguments");
     model->arguments = grown;
-    rs_argument *added = &grown[model->argument_count++];
+    rs_pointer_parameter *added = &grown[model->argument_count++];
     memset(added, 0, sizeof *added);
     added->cursor = cursor;
     added->function = function;

@@ -63,7 +63,7 @@ static void write_common(const char *file, rs_text *out)
         "}\n#endif\n");
 }
 
-static restride_status write_argument(const rs_model *model, const rs_argument *argument,
+static restride_status write_argument(const rs_model *model, const rs_pointer_parameter *argument,
                                       rs_text *out)
 {
     const rs_structure *s = &model->structures[argument->structure];
@@ -100,20 +100,21 @@ static restride_status write_argument(const rs_model *model, const rs_argument *
     return status;
 }
 
-static bool is_written(const rs_model *model, const rs_argument *argument)
+static bool is_written(const rs_model *model, const rs_pointer_parameter *argument)
 {
     return argument->reason == NULL && rs_argument_kernel(model, argument) != NULL;
 }
 
 /* Letter number i of "KERNEL_ARGUMENT". */
-static char letter_of(const rs_model *model, const rs_argument *argument, size_t i)
+static char letter_of(const rs_model *model, const rs_pointer_parameter *argument, size_t i)
 {
     const char *kernel = model->functions[argument->function].name;
     size_t length = strlen(kernel);
     return i < length ? kernel[i] : i == length ? '_' : argument->name[i - length - 1];
 }
 
-static bool have_same_functions(const rs_model *model, const rs_argument *a, const rs_argument *b)
+static bool have_same_functions(const rs_model *model, const rs_pointer_parameter *a,
+                                const rs_pointer_parameter *b)
 {
     size_t i = 0;
     while (letter_of(model, a, i) == letter_of(model, b, i) && letter_of(model, a, i) != '\0')
@@ -126,8 +127,8 @@ restride_status rs_header_refuse_twins(const rs_model *model)
     restride_status status = RESTRIDE_OK;
     for (int i = 0; i < model->argument_count; i++)
         for (int k = 0; k < i && status == RESTRIDE_OK; k++) {
-            rs_argument *second = &model->arguments[i];
-            const rs_argument *first = &model->arguments[k];
+            rs_pointer_parameter *second = &model->arguments[i];
+            const rs_pointer_parameter *first = &model->arguments[k];
             if (is_written(model, first) && is_written(model, second) &&
                 have_same_functions(model, first, second))
                 status = rs_argument_refuse(second, second->offset,

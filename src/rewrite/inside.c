@@ -119,7 +119,7 @@ static bool same_target(const rs_way *w, CXType target)
 /* Whether the structure of this way, or the elements of its array, may be pointed to. */
 static const char *check_nested(rs_way *w, CXType type)
 {
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     CXType canonical = clang_getCanonicalType(type);
     int inner;
     if (canonical.kind != CXType_Record)
@@ -142,7 +142,7 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
         !rs_space_covers(address_space, w->access.space) || !can_follow(w, target) ||
         (w->place == RS_AT_POINTER && !same_target(w, target)))
         return otherwise;
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     a->pointer = w->node = node;
     a->space = address_space;
     a->is_parameter = false;
@@ -218,7 +218,7 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
 /* The new code gives a copy of what was assigned. */
 static const char *store(rs_way *w, int assignment, int value)
 {
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     const rs_node *outer = node_at(w, assignment);
     if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, assignment))
         return "the result of a structure's assignment is used as the structure itself";
@@ -268,7 +268,7 @@ static const char *load_into_braces(rs_way *w)
 const char *rs_step_from_structure(rs_way *w, int up)
 {
     const rs_node *outer = node_at(w, up);
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     switch (outer->kind) {
     case CXCursor_ParenExpr:
         w->node = up;
@@ -398,7 +398,7 @@ static const char *check_subscript(const rs_way *w, int element, int subscript, 
         return value >= 0 && value < size + is_address(w, element)
                    ? NULL
                    : "an array member is indexed past its end";
-    const rs_argument *argument = &w->model->arguments[w->argument];
+    const rs_pointer_parameter *argument = &w->model->arguments[w->argument];
     if (!w->access.is_parameter || rs_argument_kernel(w->model, argument) == NULL)
         return NULL; /* a pointer variable, or one that each caller gives another value */
     for (int i = 0; i < w->access.index_count; i++)
@@ -410,7 +410,7 @@ static const char *check_subscript(const rs_way *w, int element, int subscript, 
 /* Which bytes a subscript leads to: one element, or any of the array. */
 static void note_subscript(rs_way *w, int subscript, long long size)
 {
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     long long value;
     if (a->union_size > 0 || a->touched_size > 0)
         return;
@@ -424,7 +424,7 @@ static const char *step_to_element(rs_way *w, int up)
 {
     CXType element = clang_getArrayElementType(w->type);
     long long size = clang_Type_getSizeOf(element);
-    rs_access *a = &w->access;
+    rs_member_access *a = &w->access;
     int index = rs_node_sibling(w->tree, w->node);
     if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
         return "this array element is not understood";

@@ -16,7 +16,7 @@ static const char *find_expression(const json_t *layouts, const char *full, cons
 
 /* The layout that the request, its configuration or a comment names for the argument, or else for
  * all of the kernel; "i f" when none does. */
-static restride_status wanted_layout(const rs_rewriting *r, const rs_argument *argument,
+static restride_status wanted_layout(const rs_rewriting *r, const rs_pointer_parameter *argument,
                                      rs_text *found)
 {
     const json_t *layouts = json_object_get(r->request, "layouts");
@@ -49,7 +49,8 @@ static restride_status wanted_layout(const rs_rewriting *r, const rs_argument *a
 
 /* Parses the wanted layout of an argument that could have one; *sentence is set when the request is
  * wrong. */
-static restride_status set_layout(rs_rewriting *r, rs_argument *argument, const char **sentence)
+static restride_status set_layout(rs_rewriting *r, rs_pointer_parameter *argument,
+                                  const char **sentence)
 {
     rs_text wanted = RS_TEXT_EMPTY;
     restride_status status = wanted_layout(r, argument, &wanted);
@@ -78,7 +79,7 @@ static restride_status set_layout(rs_rewriting *r, rs_argument *argument, const 
 static bool is_argument(const rs_model *model, const char *name)
 {
     for (int i = 0; i < model->argument_count; i++) {
-        const rs_argument *argument = &model->arguments[i];
+        const rs_pointer_parameter *argument = &model->arguments[i];
         if (rs_argument_kernel(model, argument) == NULL)
             continue;
         const char *kernel = rs_argument_kernel(model, argument)->name;

@@ -146,7 +146,7 @@ static void add_vectors(rs_linear *sum, const rs_tree *tree, int node, int lanes
     }
 }
 
-void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *access,
+void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_member_access *access,
                          size_t length)
 {
     *sum = (rs_linear){.count = 0};

@@ -25,7 +25,7 @@ typedef struct {
 } rs_linear;
 
 /* The whole index of a flat access: of a vector's first member. */
-void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_access *access,
+void rs_linear_of_access(rs_linear *sum, const rs_tree *tree, const rs_member_access *access,
                          size_t length);
 
 /* Whether an expression only computes, with a value that is known when it is compiled. */

@@ -24,7 +24,7 @@ enum { RS_TYPE_NAME_SIZE = 24, RS_WRITTEN_TYPE_SIZE = 128, RS_PIECE_LIMIT = 16 }
  * tile. */
 enum { RS_SAMPLE_COUNT = 1 << 30 };
 
-typedef enum { RS_OPENCL_C, RS_CUDA_C } rs_language;
+typedef enum { RS_OPENCL_C, RS_CUDA_C } rs_kernel_language;
 
 /* A scalar or vector member, by its path from the structure ("a.v[2]"). */
 typedef struct {
@@ -72,7 +72,7 @@ typedef struct {
     int count_argument; /* the index of the added kernel argument, or -1 */
     const char *extent; /* the source's name for the number of records when it keeps the array in
                            SoA; else NULL */
-} rs_argument;
+} rs_pointer_parameter;
 
 /* Where a pointer may come from: none, one or several arguments, or places that are not followed.
  */
@@ -166,13 +166,13 @@ typedef struct {
     int operand;      /* of what it gets as pointer, */
     int vector_index; /* and of the vector's number behind it; -1 for none */
     bool is_const, is_volatile;
-} rs_access;
+} rs_member_access;
 
 /* A pointer that is passed to a function of the source. */
 typedef struct {
     int caller_argument, callee_argument;
     int call; /* the node */
-} rs_binding;
+} rs_passed_pointer;
 
 /* One offset function: for all arguments with the same structure and layout. */
 typedef struct {
@@ -211,7 +211,7 @@ typedef struct {
 } rs_instance;
 
 typedef struct {
-    rs_language language;
+    rs_kernel_language language;
     const rs_tree *tree;
     const rs_flat *flat;
     const rs_annotations *annotations;
@@ -221,7 +221,7 @@ typedef struct {
     bool lacks_static; /* OpenCL C before 1.2 has no functions that are static */
     rs_structure *structures;
     int structure_count;
-    rs_argument *arguments;
+    rs_pointer_parameter *arguments;
     int argument_count;
     rs_function *functions; /* that are defined, in the order of the source */
     int function_count;
@@ -230,9 +230,10 @@ typedef struct {
     size_t declaration_end_count;
     rs_variable *variables; /* in the order of the source */
     int variable_count;
-    rs_access *accesses; /* after rs_model_understand(): by their first byte, outer before inner */
+    rs_member_access
+        *accesses; /* after rs_model_understand(): by their first byte, outer before inner */
     int access_count, access_capacity;
-    rs_binding *bindings;
+    rs_passed_pointer *bindings;
     int binding_count;
     rs_accessor *accessors;
     int accessor_count;
@@ -254,7 +255,7 @@ restride_status rs_model_find_functions(rs_model *model);
 restride_status rs_model_index_declarations(rs_model *model);
 
 /* The kernel that an argument belongs to, or NULL when it is a helper's. */
-const rs_function *rs_argument_kernel(const rs_model *model, const rs_argument *argument);
+const rs_function *rs_argument_kernel(const rs_model *model, const rs_pointer_parameter *argument);
 
 /* The function that a cursor (a declaration, a mention or a call) refers to; -1 when it is not
  * defined in the source. */
@@ -327,8 +328,8 @@ restride_status rs_model_settle_calls(rs_model *model);
 bool rs_function_names_itself(const rs_model *model, const rs_function *function);
 
 /* Notes why an argument stays as it is; the first reason is kept. */
-restride_status rs_argument_refuse(rs_argument *argument, size_t offset, const char *format, ...)
-    RS_PRINTF(3, 4);
+restride_status rs_argument_refuse(rs_pointer_parameter *argument, size_t offset,
+                                   const char *format, ...) RS_PRINTF(3, 4);
 
 /* The number of the first access that starts at `begin` or behind it, once they are sorted. */
 int rs_model_first_access(const rs_model *model, size_t begin);
@@ -342,7 +343,7 @@ restride_status rs_model_plan(rs_model *model);
 
 /* The instance of a helper that a call inside `caller` goes to; -1 for the function itself. */
 int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
-                             const rs_access *call);
+                             const rs_member_access *call);
 
 /* The name of a kernel's copy for arrays whose tiles are all full. */
 #define RS_FULL_KERNEL "restride_full_%s"
@@ -351,17 +352,19 @@ int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
 int rs_model_full_instance(const rs_model *model, int kernel);
 
 /* The caller's argument that a call passes as an argument of the called function; -1 for none. */
-int rs_model_passed_argument(const rs_model *model, const rs_access *call, int callee_argument);
+int rs_model_passed_argument(const rs_model *model, const rs_member_access *call,
+                             int callee_argument);
 
 /* The accessor of an argument inside an instance of its function, or -1. */
 int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int argument);
 
 /* Whether an access goes through a pointer to something else than the elements of the array whose
  * accessor this is: a nested structure. */
-bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_access *access);
+bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_member_access *access);
 
 /* The copying function of a load or store inside an instance. */
-int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access);
+int rs_model_copier(const rs_model *model, const rs_instance *instance,
+                    const rs_member_access *access);
 
 /* The first byte of the declaration around a name, its attributes included. */
 size_t rs_declaration_start(const rs_model *model, size_t name);

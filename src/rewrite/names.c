@@ -18,7 +18,7 @@ static bool is_kind(enum CXCursorKind kind, const enum CXCursorKind kinds[], siz
 }
 
 /* In C the names behind "struct" and its kin are names of their own. */
-static bool declares_type(enum CXCursorKind kind, rs_language language)
+static bool declares_type(enum CXCursorKind kind, rs_kernel_language language)
 {
     static const enum CXCursorKind tags[] = {CXCursor_StructDecl, CXCursor_UnionDecl,
                                              CXCursor_EnumDecl};
@@ -115,8 +115,8 @@ static opening find_opening(const rs_tree *tree)
     return opens;
 }
 
-static restride_status add_node(rs_names *names, const rs_tree *tree, int n, rs_language language,
-                                opening opens)
+static restride_status add_node(rs_names *names, const rs_tree *tree, int n,
+                                rs_kernel_language language, opening opens)
 {
     const rs_node *node = &tree->nodes[n];
     size_t function = function_around(tree, n);
@@ -140,7 +140,7 @@ static restride_status add_node(rs_names *names, const rs_tree *tree, int n, rs_
 
 typedef struct {
     rs_names *names;
-    rs_language language;
+    rs_kernel_language language;
     restride_status status;
 } search;
 
@@ -156,7 +156,7 @@ static enum CXChildVisitResult visit_own_type(CXCursor cursor, CXCursor parent, 
     return s->status == RESTRIDE_OK ? CXChildVisit_Continue : CXChildVisit_Break;
 }
 
-restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language language)
+restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_kernel_language language)
 {
     *names = (rs_names){NULL, 0};
     search own = {names, language, RESTRIDE_OK};

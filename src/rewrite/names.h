@@ -33,7 +33,7 @@ typedef struct {
     size_t count;
 } rs_names;
 
-restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_language language);
+restride_status rs_names_find(rs_names *names, const rs_tree *tree, rs_kernel_language language);
 
 /* Whether something hides a type, written as "NAME", "struct NAME" or "struct N::NAME<ARGUMENTS>":
  * in a function, or outside of all. */

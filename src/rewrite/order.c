@@ -26,7 +26,7 @@ typedef struct {
     bool changes_private;  /* only variables that nothing but their names lead to */
     bool is_private;       /* only its names change what it mentions */
     bool is_constant;
-} rs_part;
+} part_effects;
 
 /* The variable that a node assigns to; a null cursor for another place. */
 static CXCursor changed_by(const rs_tree *tree, int assignment)
@@ -38,10 +38,10 @@ static CXCursor changed_by(const rs_tree *tree, int assignment)
                : clang_getNullCursor();
 }
 
-static rs_part study(rs_purities *purities, int node)
+static part_effects study(rs_purities *purities, int node)
 {
     const rs_tree *tree = purities->tree;
-    rs_part p = {node, false, false, false, true, true, false};
+    part_effects p = {node, false, false, false, true, true, false};
     long long value;
     for (int n = node, end = rs_node_behind(tree, node); n < end; n++) {
         bool own = rs_is_own(purities, n), assigns = rs_node_is_assignment(tree, n);
@@ -91,17 +91,17 @@ static bool mentions_marked(const rs_purities *purities, int part, unsigned mark
 
 /* Whether one part may be evaluated before or after another, which changes something: what it marks
  * by `mark`. */
-static bool is_independent(const rs_purities *purities, const rs_part *part, const rs_part *other,
-                           unsigned mark)
+static bool is_independent(const rs_purities *purities, const part_effects *part,
+                           const part_effects *other, unsigned mark)
 {
     bool unreached = other->changes_private ||
                      (!part->reads_anything && (!other->changes_anything || part->is_private));
     return part->is_constant || (unreached && !mentions_marked(purities, part->node, mark));
 }
 
-bool rs_parts_have_no_order(rs_purities *purities, const rs_access *access)
+bool rs_parts_have_no_order(rs_purities *purities, const rs_member_access *access)
 {
-    rs_part parts[PART_LIMIT];
+    part_effects parts[PART_LIMIT];
     int count = 0;
     parts[count++] = study(purities, access->pointer);
     for (int i = 0; i < access->index_count; i++)

@@ -8,7 +8,7 @@
 #include "rewrite/model.h"
 
 /* Whether the parts of an access may be evaluated in any order. */
-bool rs_parts_have_no_order(rs_purities *purities, const rs_access *access);
+bool rs_parts_have_no_order(rs_purities *purities, const rs_member_access *access);
 
 /* Whether an index is an object of a class, converted to the type that a subscript wants, where
  * (long)(x) may choose another way. */

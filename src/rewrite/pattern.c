@@ -9,7 +9,7 @@
 enum { VISIT_LIMIT = 4096, NESTING_LIMIT = 64 };
 
 typedef struct {
-    const rs_steps *steps;
+    const rs_lane_strides *steps;
     const rs_structure *structure;
     rs_usage *usage;
     bool *used;         /* for each member */
@@ -32,7 +32,7 @@ rs_pattern rs_usage_pattern(const rs_usage *usage)
     return most;
 }
 
-static rs_pattern pattern_of(rs_step step, long long record_size)
+static rs_pattern pattern_of(rs_lane_stride step, long long record_size)
 {
     if (step.kind == RS_STEP_NONE)
         return RS_PATTERN_UNIFORM;
@@ -46,7 +46,8 @@ static rs_pattern pattern_of(rs_step step, long long record_size)
 }
 
 /* The same in an array that is SoA: one member when the index names it by a number. */
-static void touched_plane(const collection *c, const rs_access *a, size_t *begin, size_t *end)
+static void touched_plane(const collection *c, const rs_member_access *a, size_t *begin,
+                          size_t *end)
 {
     const rs_tree *tree = c->steps->model->tree;
     rs_planes planes;
@@ -68,7 +69,7 @@ static void touched_plane(const collection *c, const rs_access *a, size_t *begin
 }
 
 /* The bytes [begin, end) of a record that an access can touch. */
-static void touched(const collection *c, const rs_access *a, size_t *begin, size_t *end)
+static void touched(const collection *c, const rs_member_access *a, size_t *begin, size_t *end)
 {
     *begin = 0;
     *end = c->structure->record.size;
@@ -104,7 +105,7 @@ static void touched(const collection *c, const rs_access *a, size_t *begin, size
     *end = *begin + members * c->structure->uniform;
 }
 
-static void add_access(collection *c, const rs_access *a)
+static void add_access(collection *c, const rs_member_access *a)
 {
     size_t begin, end;
     touched(c, a, &begin, &end);
@@ -113,7 +114,7 @@ static void add_access(collection *c, const rs_access *a)
         if (member->offset < end && member->offset + member->size > begin)
             c->used[m] = true;
     }
-    rs_step step = rs_steps_of_access(c->steps, a);
+    rs_lane_stride step = rs_steps_of_access(c->steps, a);
     size_t next = c->extent != NULL ? c->structure->uniform : c->structure->record.size;
     c->usage->accesses[pattern_of(step, (long long)next)]++;
     c->usage->is_written = c->usage->is_written || a->written;
@@ -135,11 +136,11 @@ static void add_argument(collection *c, int argument, int nesting)
             add_argument(c, model->bindings[b].callee_argument, nesting + 1);
 }
 
-restride_status rs_usage_find(const rs_steps *steps, int argument, rs_usage *usage)
+restride_status rs_usage_find(const rs_lane_strides *steps, int argument, rs_usage *usage)
 {
     const rs_model *model = steps->model;
     *usage = (rs_usage){{0}, 0, 0, false, false};
-    const rs_argument *a = &model->arguments[argument];
+    const rs_pointer_parameter *a = &model->arguments[argument];
     collection c = {.steps = steps,
                     .structure = &model->structures[a->structure],
                     .usage = usage,

@@ -28,6 +28,6 @@ const char *rs_pattern_name(rs_pattern pattern);
 rs_pattern rs_usage_pattern(const rs_usage *usage);
 
 /* Of a kernel's argument that is transformed. */
-restride_status rs_usage_find(const rs_steps *steps, int argument, rs_usage *usage);
+restride_status rs_usage_find(const rs_lane_strides *steps, int argument, rs_usage *usage);
 
 #endif

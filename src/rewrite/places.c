@@ -7,22 +7,22 @@
 #include "rewrite/render.h"
 
 /* Whether the argument itself, as it was passed, is where the buffer starts. */
-static bool is_direct(const rs_model *model, const rs_access *a)
+static bool is_direct(const rs_model *model, const rs_member_access *a)
 {
-    const rs_argument *argument = &model->arguments[a->argument];
+    const rs_pointer_parameter *argument = &model->arguments[a->argument];
     return a->is_parameter && !argument->moved && model->functions[argument->function].kernel;
 }
 
-const char *rs_base_prefix(const rs_model *model, const rs_access *a)
+const char *rs_base_prefix(const rs_model *model, const rs_member_access *a)
 {
     return is_direct(model, a) ? "" : "restride_base_";
 }
 
 /* The distance of the access's pointer from the start of the buffer, when it is not that start. */
-static void write_distance(const rs_writer *w, const rs_access *a, int self)
+static void write_distance(const rs_writer *w, const rs_member_access *a, int self)
 {
     const rs_model *model = w->model;
-    const rs_argument *argument = &model->arguments[a->argument];
+    const rs_pointer_parameter *argument = &model->arguments[a->argument];
     const char *type = a->flat ? a->type : model->structures[argument->structure].written;
     rs_text_add_string(&w->out->text, "((");
     rs_write_node(w, a->pointer, self + 1);
@@ -30,7 +30,7 @@ static void write_distance(const rs_writer *w, const rs_access *a, int self)
 }
 
 /* The index of the structure, or of the member in a flat access. */
-static void write_index(const rs_writer *w, const rs_access *a, int self)
+static void write_index(const rs_writer *w, const rs_member_access *a, int self)
 {
     /* Index arithmetic wraps as pointer arithmetic of the device does. */
     const char *index_type = w->model->address_bits == 32 ? "int" : "long";
@@ -54,7 +54,8 @@ static void write_index(const rs_writer *w, const rs_access *a, int self)
     }
 }
 
-void rs_write_subscripts(const rs_writer *w, const rs_access *a, int self, int first, int end)
+void rs_write_subscripts(const rs_writer *w, const rs_member_access *a, int self, int first,
+                         int end)
 {
     rs_text *text = &w->out->text;
     for (int i = first; i < end; i++) {
@@ -65,7 +66,7 @@ void rs_write_subscripts(const rs_writer *w, const rs_access *a, int self, int f
 }
 
 /* "COUNT, DISTANCE": the same in bytes from the start, through a pointer to a nested structure. */
-static void write_byte_place(const rs_writer *w, const rs_access *a, int self)
+static void write_byte_place(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_text *text = &w->out->text;
     const char *name = w->model->arguments[a->argument].name;
@@ -82,7 +83,7 @@ static void write_byte_place(const rs_writer *w, const rs_access *a, int self)
 }
 
 /* "COUNT, INDEX, OFFSET": where in the array the access goes. */
-void rs_write_place(const rs_writer *w, const rs_access *a, int self)
+void rs_write_place(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_text *text = &w->out->text;
     if (rs_access_in_bytes(w->model, rs_instance_accessor(w->model, w->instance, a->argument), a)) {
@@ -123,7 +124,7 @@ static bool has_records(const rs_linear *sum)
 }
 
 /* The members in a record of a flat access. */
-static size_t record_length(const rs_writer *w, const rs_access *a)
+static size_t record_length(const rs_writer *w, const rs_member_access *a)
 {
     const rs_model *model = w->model;
     int accessor = rs_instance_accessor(model, w->instance, a->argument);
@@ -145,7 +146,7 @@ typedef struct {
  * pointer variable usually stands at the start of some record, and compilers divide its distance
  * only once.
  */
-static flat_place find_flat_place(const rs_writer *w, const rs_access *a, rs_linear *sum)
+static flat_place find_flat_place(const rs_writer *w, const rs_member_access *a, rs_linear *sum)
 {
     const rs_model *model = w->model;
     bool direct = is_direct(model, a), variable = rs_model_variable(model, a->pointer) >= 0;
@@ -164,8 +165,8 @@ static flat_place find_flat_place(const rs_writer *w, const rs_access *a, rs_lin
 }
 
 /* "RECORD, MEMBER" of an access that tells them apart. */
-static void write_apart(const rs_writer *w, const rs_access *a, int self, const rs_linear *sum,
-                        long long carried)
+static void write_apart(const rs_writer *w, const rs_member_access *a, int self,
+                        const rs_linear *sum, long long carried)
 {
     rs_text *text = &w->out->text;
     size_t length = record_length(w, a);
@@ -186,14 +187,15 @@ static void write_apart(const rs_writer *w, const rs_access *a, int self, const 
 }
 
 /* The extent of arrays in SoA; NULL for all others. */
-static const char *extent_of(const rs_writer *w, const rs_access *a)
+static const char *extent_of(const rs_writer *w, const rs_member_access *a)
 {
     int accessor = rs_instance_accessor(w->model, w->instance, a->argument);
     return w->model->accessors[accessor].extent;
 }
 
 /* "MEMBER, RECORD, EXTENT" in an array that is SoA. */
-static void write_planes(const rs_writer *w, const rs_access *a, int self, const rs_planes *planes)
+static void write_planes(const rs_writer *w, const rs_member_access *a, int self,
+                         const rs_planes *planes)
 {
     rs_text *text = &w->out->text;
     write_terms(w, &planes->sum, planes->planes, true, self);
@@ -209,7 +211,7 @@ static void write_planes(const rs_writer *w, const rs_access *a, int self, const
 }
 
 /* Where the member of a flat access lies in an array that is SoA. */
-static void write_plane_place(const rs_writer *w, const rs_access *a, int self)
+static void write_plane_place(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_text *text = &w->out->text;
     rs_planes planes;
@@ -237,7 +239,7 @@ static void write_plane_place(const rs_writer *w, const rs_access *a, int self)
 }
 
 /* Where the member of a flat access lies. */
-void rs_write_flat_place(const rs_writer *w, const rs_access *a, int self)
+void rs_write_flat_place(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_text *text = &w->out->text;
     rs_linear sum;
@@ -257,7 +259,7 @@ void rs_write_flat_place(const rs_writer *w, const rs_access *a, int self)
 }
 
 /* The place of a block in an array that is SoA: "MEMBER, RECORD, EXTENT". */
-static void write_block_planes(const rs_writer *w, const rs_access *a, int self)
+static void write_block_planes(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_planes planes;
     rs_planes_of_access(&planes, w->model->tree, a, extent_of(w, a));
@@ -273,7 +275,7 @@ static void write_block_planes(const rs_writer *w, const rs_access *a, int self)
 }
 
 /* "COUNT, RECORD, MEMBER" or, in a structure, "COUNT, INDEX, OFFSET" of a block's first element. */
-void rs_write_block_place(const rs_writer *w, const rs_access *a, int self)
+void rs_write_block_place(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_linear sum;
     if (!a->flat) {

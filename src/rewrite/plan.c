@@ -39,8 +39,8 @@ static bool same_extent(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static restride_status choose_accessor(rs_model *model, const rs_argument *argument, bool full,
-                                       int *accessor)
+static restride_status choose_accessor(rs_model *model, const rs_pointer_parameter *argument,
+                                       bool full, int *accessor)
 {
     for (int i = 0; i < model->accessor_count; i++)
         if (model->accessors[i].structure == argument->structure &&
@@ -73,7 +73,7 @@ int rs_instance_accessor(const rs_model *model, const rs_instance *instance, int
     return instance->accessors[argument - model->functions[instance->function].first_argument];
 }
 
-bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_access *access)
+bool rs_access_in_bytes(const rs_model *model, int accessor, const rs_member_access *access)
 {
     return !access->flat && access->pointee != model->accessors[accessor].structure;
 }
@@ -101,7 +101,7 @@ void rs_model_accesses_of(const rs_model *model, int function, int *first, int *
 /* ---- copies of whole structures ---- */
 
 static rs_copier copier_for(const rs_model *model, const rs_instance *instance,
-                            const rs_access *access)
+                            const rs_member_access *access)
 {
     int accessor = rs_instance_accessor(model, instance, access->argument);
     rs_copier copier = {.kind = access->kind,
@@ -121,7 +121,8 @@ static rs_copier copier_for(const rs_model *model, const rs_instance *instance,
     return copier;
 }
 
-int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs_access *access)
+int rs_model_copier(const rs_model *model, const rs_instance *instance,
+                    const rs_member_access *access)
 {
     rs_copier wanted = copier_for(model, instance, access);
     for (int i = 0; i < model->copier_count; i++) {
@@ -139,7 +140,7 @@ int rs_model_copier(const rs_model *model, const rs_instance *instance, const rs
 }
 
 static restride_status choose_copier(rs_model *model, const rs_instance *instance,
-                                     const rs_access *access)
+                                     const rs_member_access *access)
 {
     int copier = rs_model_copier(model, instance, access);
     if (copier < 0) {
@@ -194,7 +195,8 @@ static int first_binding(const rs_model *model, int call)
     return low;
 }
 
-int rs_model_passed_argument(const rs_model *model, const rs_access *call, int callee_argument)
+int rs_model_passed_argument(const rs_model *model, const rs_member_access *call,
+                             int callee_argument)
 {
     for (int b = first_binding(model, call->pointer);
          b < model->binding_count && model->bindings[b].call == call->pointer; b++)
@@ -204,15 +206,15 @@ int rs_model_passed_argument(const rs_model *model, const rs_access *call, int c
 }
 
 /* What an argument of the called function becomes when `caller` calls it. */
-static int passed_accessor(const rs_model *model, const rs_instance *caller, const rs_access *call,
-                           int callee_argument)
+static int passed_accessor(const rs_model *model, const rs_instance *caller,
+                           const rs_member_access *call, int callee_argument)
 {
     int passed = rs_model_passed_argument(model, call, callee_argument);
     return passed < 0 ? -1 : rs_instance_accessor(model, caller, passed);
 }
 
 int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
-                             const rs_access *call)
+                             const rs_member_access *call)
 {
     const rs_function *callee = &model->functions[call->callee];
     for (int i = callee->first_instance; i >= 0; i = model->instances[i].next) {
@@ -226,7 +228,7 @@ int rs_model_called_instance(const rs_model *model, const rs_instance *caller,
     return -1;
 }
 
-static restride_status plan_call(rs_model *model, int caller, const rs_access *call)
+static restride_status plan_call(rs_model *model, int caller, const rs_member_access *call)
 {
     const rs_function *callee = &model->functions[call->callee];
     bool any = false;
@@ -256,7 +258,7 @@ static restride_status plan_instance(rs_model *model, int instance)
     int first, end;
     rs_model_accesses_of(model, function, &first, &end);
     for (int i = first; i < end && status == RESTRIDE_OK; i++) {
-        const rs_access *access = &model->accesses[i];
+        const rs_member_access *access = &model->accesses[i];
         int accessor = rs_instance_accessor(model, &model->instances[instance], access->argument);
         if (access->kind == RS_ACCESS_CALL)
             status = plan_call(model, instance, access);
@@ -276,7 +278,7 @@ static restride_status plan_kernel(rs_model *model, int function)
     restride_status status = add_instance(model, function, &instance);
     const rs_function *kernel = &model->functions[function];
     for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
-        rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        rs_pointer_parameter *argument = &model->arguments[kernel->first_argument + i];
         if (argument->reason != NULL)
             continue;
         argument->count_argument = kernel->parameter_count + added++;
@@ -294,9 +296,9 @@ int rs_model_full_instance(const rs_model *model, int kernel)
 }
 
 /* Whether the number of a member is computed where the kernel runs. */
-static bool chooses_member(const rs_model *model, const rs_access *access)
+static bool chooses_member(const rs_model *model, const rs_member_access *access)
 {
-    const rs_argument *argument = &model->arguments[access->argument];
+    const rs_pointer_parameter *argument = &model->arguments[access->argument];
     long long value;
     rs_linear sum;
     bool chooses = false;
@@ -323,7 +325,7 @@ static bool gains_by_full_tiles(const rs_model *model, int function)
     const rs_function *kernel = &model->functions[function];
     bool calls = false, gains = false;
     for (int i = 0; i < kernel->argument_count; i++) {
-        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        const rs_pointer_parameter *argument = &model->arguments[kernel->first_argument + i];
         if (argument->reason == NULL && (argument->tile == 0 || argument->extent != NULL))
             return false;
     }
@@ -332,7 +334,7 @@ static bool gains_by_full_tiles(const rs_model *model, int function)
     for (int i = first; i < end; i++)
         calls = calls || model->accesses[i].kind == RS_ACCESS_CALL;
     for (int i = calls ? 0 : first; i < (calls ? model->access_count : end) && !gains; i++) {
-        const rs_access *access = &model->accesses[i];
+        const rs_member_access *access = &model->accesses[i];
         bool reached = access->function == function || !model->functions[access->function].kernel;
         gains = reached && access->kind != RS_ACCESS_CALL &&
                 model->arguments[access->argument].reason == NULL && chooses_member(model, access);
@@ -358,7 +360,7 @@ static restride_status plan_full_kernel(rs_model *model, int function)
     restride_status status = add_instance(model, function, &instance);
     const rs_function *kernel = &model->functions[function];
     for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
-        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        const rs_pointer_parameter *argument = &model->arguments[kernel->first_argument + i];
         if (argument->reason == NULL)
             status =
                 choose_accessor(model, argument, true, &model->instances[instance].accessors[i]);

@@ -138,7 +138,7 @@ static void split(const splitting *s, int node, bool negative)
     add_term(s, node, negative ? -1 : 1, false);
 }
 
-void rs_planes_of_access(rs_planes *planes, const rs_tree *tree, const rs_access *access,
+void rs_planes_of_access(rs_planes *planes, const rs_tree *tree, const rs_member_access *access,
                          const char *extent)
 {
     *planes = (rs_planes){.extent = -1};

@@ -17,7 +17,7 @@ typedef struct {
 } rs_planes;
 
 /* Takes the index of a flat access apart; `extent` is the text of the number of records. */
-void rs_planes_of_access(rs_planes *planes, const rs_tree *tree, const rs_access *access,
+void rs_planes_of_access(rs_planes *planes, const rs_tree *tree, const rs_member_access *access,
                          const char *extent);
 
 #endif

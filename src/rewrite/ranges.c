@@ -18,7 +18,7 @@ enum { STEP_LIMIT = 400, DEPTH_LIMIT = 40 };
 /* Beyond this nothing is known, so that sums of two do not overflow. */
 static const long long limit = 1LL << 61;
 
-static const rs_range unknown = {false, 0, 0};
+static const rs_value_range unknown = {false, 0, 0};
 
 typedef struct {
     rs_locals *locals;
@@ -27,13 +27,13 @@ typedef struct {
     int depth;
 } search;
 
-static rs_range find(search *s, int node);
+static rs_value_range find(search *s, int node);
 
 /* ---- intervals ---- */
 
-static rs_range between(long long low, long long high)
+static rs_value_range between(long long low, long long high)
 {
-    return low < -limit || high > limit || low > high ? unknown : (rs_range){true, low, high};
+    return low < -limit || high > limit || low > high ? unknown : (rs_value_range){true, low, high};
 }
 
 static long long smaller(long long a, long long b)
@@ -57,7 +57,7 @@ static bool is_integer(CXType type)
 }
 
 /* All values of a type, when they are few enough. */
-static rs_range of_type(CXType type)
+static rs_value_range of_type(CXType type)
 {
     long long size = clang_Type_getSizeOf(type);
     if (!is_integer(type) || size < 1 || size > 4)
@@ -69,9 +69,9 @@ static rs_range of_type(CXType type)
 }
 
 /* What becomes of a value in a type: itself where it fits, else any value of the type. */
-static rs_range as_type(rs_range range, CXType type)
+static rs_value_range as_type(rs_value_range range, CXType type)
 {
-    rs_range all = of_type(type);
+    rs_value_range all = of_type(type);
     if (!is_integer(type) || !range.is_known)
         return all;
     bool fits = all.is_known ? range.low >= all.low && range.high <= all.high
@@ -91,7 +91,7 @@ static bool multiply(long long a, long long b, long long *product)
     return true;
 }
 
-static rs_range product(rs_range a, rs_range b)
+static rs_value_range product(rs_value_range a, rs_value_range b)
 {
     long long p[4];
     if (!multiply(a.low, b.low, &p[0]) || !multiply(a.low, b.high, &p[1]) ||
@@ -101,7 +101,7 @@ static rs_range product(rs_range a, rs_range b)
                    larger(larger(p[0], p[1]), larger(p[2], p[3])));
 }
 
-static rs_range remainder_of(rs_range a, bool a_unsigned, rs_range b)
+static rs_value_range remainder_of(rs_value_range a, bool a_unsigned, rs_value_range b)
 {
     if (!b.is_known || b.low < 1)
         return unknown;
@@ -111,7 +111,7 @@ static rs_range remainder_of(rs_range a, bool a_unsigned, rs_range b)
 }
 
 /* A mask without a sign leaves at most its own bits. */
-static rs_range masked(rs_range a, rs_range b)
+static rs_value_range masked(rs_value_range a, rs_value_range b)
 {
     bool by_a = a.is_known && a.low >= 0, by_b = b.is_known && b.low >= 0;
     if (by_a && by_b)
@@ -119,14 +119,14 @@ static rs_range masked(rs_range a, rs_range b)
     return by_a ? between(0, a.high) : by_b ? between(0, b.high) : unknown;
 }
 
-static rs_range shifted_right(rs_range a, rs_range b)
+static rs_value_range shifted_right(rs_value_range a, rs_value_range b)
 {
     if (!a.is_known || !b.is_known || a.low < 0 || b.low < 0 || b.high > 31)
         return unknown;
     return between(a.low >> b.high, a.high >> b.low);
 }
 
-static rs_range joined(rs_range a, rs_range b)
+static rs_value_range joined(rs_value_range a, rs_value_range b)
 {
     return a.is_known && b.is_known ? between(smaller(a.low, b.low), larger(a.high, b.high))
                                     : unknown;
@@ -153,7 +153,7 @@ static int start_of(const rs_tree *tree, const rs_local *local, int first)
 }
 
 /* What a loop's last part adds to the variable. */
-static rs_range step_of(search *s, const rs_local *local, int last)
+static rs_value_range step_of(search *s, const rs_local *local, int last)
 {
     if (!assigns(local, last))
         return unknown;
@@ -174,7 +174,7 @@ static bool is_variable(search *s, const rs_local *local, int node)
  * What the variable, which is never below `low`, is at most where a condition holds. The comparison
  * has to keep its value: an unsigned one would take a negative value for a large one.
  */
-static rs_range most_where(search *s, const rs_local *local, int condition, long long low)
+static rs_value_range most_where(search *s, const rs_local *local, int condition, long long low)
 {
     static const struct {
         const char *symbol;
@@ -187,7 +187,7 @@ static rs_range most_where(search *s, const rs_local *local, int condition, long
         return unknown;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (rs_node_is_binary(tree, node, "&&")) {
-        rs_range a = most_where(s, local, left, low), b = most_where(s, local, right, low);
+        rs_value_range a = most_where(s, local, left, low), b = most_where(s, local, right, low);
         return !b.is_known || (a.is_known && a.high < b.high) ? a : b;
     }
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
@@ -196,7 +196,7 @@ static rs_range most_where(search *s, const rs_local *local, int condition, long
         if (!rs_node_is_binary(tree, node, forms[i].symbol) || !is_variable(s, local, variable))
             continue;
         CXType type = rs_node_type(tree, variable);
-        rs_range most = find(s, other);
+        rs_value_range most = find(s, other);
         if (!most.is_known || !is_integer(type) || (is_unsigned(type) && low < 0))
             return unknown;
         return between(-limit, most.high - forms[i].beyond);
@@ -236,7 +236,7 @@ static bool counts_only(const rs_tree *tree, const rs_local *local, int loop, in
 }
 
 /* The range of a variable in the body of a loop; unknown when the loop does not count it. */
-static rs_range in_loop(search *s, const rs_local *local, int loop, int body)
+static rs_value_range in_loop(search *s, const rs_local *local, int loop, int body)
 {
     const rs_tree *tree = s->tree;
     int first = tree->nodes[loop].first, condition = rs_node_child(tree, loop, 1),
@@ -244,22 +244,22 @@ static rs_range in_loop(search *s, const rs_local *local, int loop, int body)
     if (rs_node_child(tree, loop, 3) != body || tree->nodes[body].next >= 0)
         return unknown; /* a part is missing */
     int start = start_of(tree, local, first);
-    rs_range step = step_of(s, local, last);
+    rs_value_range step = step_of(s, local, last);
     if (start < 0 || !step.is_known || step.low < 1 ||
         !counts_only(tree, local, loop, first, last) || is_entered_elsewhere(tree, body))
         return unknown;
     CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[local->node].cursor));
-    rs_range from = find(s, start), all = of_type(type);
+    rs_value_range from = find(s, start), all = of_type(type);
     if (!from.is_known)
         return unknown;
-    rs_range most = most_where(s, local, condition, from.low);
+    rs_value_range most = most_where(s, local, condition, from.low);
     if (!most.is_known || most.high > limit - step.high ||
         (all.is_known && most.high + step.high > all.high))
         return unknown;
     return between(from.low, larger(from.low, most.high));
 }
 
-static rs_range of_variable(search *s, int mention)
+static rs_value_range of_variable(search *s, int mention)
 {
     const rs_tree *tree = s->tree;
     const rs_local *local = rs_locals_mentioned(s->locals, mention);
@@ -273,7 +273,7 @@ static rs_range of_variable(search *s, int mention)
         int up = tree->nodes[node].parent;
         if (tree->nodes[up].kind != CXCursor_ForStmt)
             continue;
-        rs_range range = in_loop(s, local, up, node);
+        rs_value_range range = in_loop(s, local, up, node);
         if (range.is_known)
             return range;
     }
@@ -282,13 +282,13 @@ static rs_range of_variable(search *s, int mention)
 
 /* ---- expressions ---- */
 
-static rs_range of_operator(search *s, int node)
+static rs_value_range of_operator(search *s, int node)
 {
     const rs_tree *tree = s->tree;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (right < 0 || rs_node_is_pointer(tree, left) || rs_node_is_pointer(tree, right))
         return unknown;
-    rs_range a = find(s, left), b = find(s, right);
+    rs_value_range a = find(s, left), b = find(s, right);
     bool both = a.is_known && b.is_known;
     if (rs_node_is_binary(tree, node, "%"))
         return remainder_of(a, is_unsigned(rs_node_type(tree, left)), b);
@@ -308,7 +308,7 @@ static rs_range of_operator(search *s, int node)
 }
 
 /* Functions of OpenCL C. */
-static rs_range of_call(search *s, int node)
+static rs_value_range of_call(search *s, int node)
 {
     static const struct {
         const char *name;
@@ -333,14 +333,14 @@ static rs_range of_call(search *s, int node)
         return between(0, most);
     if ((!is_min && !is_max) || right < 0)
         return unknown;
-    rs_range a = find(s, left), b = find(s, right);
+    rs_value_range a = find(s, left), b = find(s, right);
     if (!a.is_known || !b.is_known)
         return unknown;
     return is_min ? between(smaller(a.low, b.low), smaller(a.high, b.high))
                   : between(larger(a.low, b.low), larger(a.high, b.high));
 }
 
-static rs_range of_kind(search *s, int node)
+static rs_value_range of_kind(search *s, int node)
 {
     const rs_tree *tree = s->tree;
     const rs_node *n = &tree->nodes[node];
@@ -367,7 +367,7 @@ static rs_range of_kind(search *s, int node)
     }
 }
 
-static rs_range find(search *s, int node)
+static rs_value_range find(search *s, int node)
 {
     if (node < 0)
         return unknown;
@@ -379,12 +379,12 @@ static rs_range find(search *s, int node)
         return as_type(between(value, value), type);
     s->steps_left--;
     s->depth++;
-    rs_range range = as_type(of_kind(s, node), type);
+    rs_value_range range = as_type(of_kind(s, node), type);
     s->depth--;
     return range;
 }
 
-static rs_range range_of_node(rs_locals *locals, int node)
+static rs_value_range range_of_node(rs_locals *locals, int node)
 {
     search s = {locals, locals->model->tree, STEP_LIMIT, 0};
     return find(&s, node);
@@ -393,14 +393,14 @@ static rs_range range_of_node(rs_locals *locals, int node)
 /* ---- indexes ---- */
 
 /* The sum of the terms that count records, or of those that count members. */
-static rs_range sum_of_terms(rs_locals *locals, const rs_linear *sum, bool records)
+static rs_value_range sum_of_terms(rs_locals *locals, const rs_linear *sum, bool records)
 {
-    rs_range total = between(0, 0);
+    rs_value_range total = between(0, 0);
     for (int i = 0; i < sum->count && total.is_known; i++) {
         const rs_linear_term *term = &sum->terms[i];
         if (term->counts_records != records)
             continue;
-        rs_range value = range_of_node(locals, term->node);
+        rs_value_range value = range_of_node(locals, term->node);
         if (value.is_known)
             value = product(value, between(term->factor, term->factor));
         total = value.is_known ? between(total.low + value.low, total.high + value.high) : unknown;
@@ -417,7 +417,7 @@ bool rs_range_proves_member(rs_locals *locals, const rs_linear *sum, size_t leng
                             long long *carried)
 {
     long long size = (long long)length;
-    rs_range members = sum_of_terms(locals, sum, false);
+    rs_value_range members = sum_of_terms(locals, sum, false);
     if (!members.is_known)
         return false;
     *carried = rounded_down(sum->constant + members.low, size);
@@ -425,6 +425,6 @@ bool rs_range_proves_member(rs_locals *locals, const rs_linear *sum, size_t leng
         return false;
     if (!sum->can_wrap)
         return true;
-    rs_range records = sum_of_terms(locals, sum, true);
+    rs_value_range records = sum_of_terms(locals, sum, true);
     return records.is_known && product(records, between(size, size)).is_known;
 }

@@ -12,7 +12,7 @@
 typedef struct {
     bool is_known;
     long long low, high; /* both included; when known */
-} rs_range;
+} rs_value_range;
 
 /*
  * Whether an index into records of `length` members is proved to be member 0 to length - 1 of the

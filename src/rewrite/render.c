@@ -66,7 +66,7 @@ static bool is_changed(const rs_model *model, const rs_function *kernel)
 static bool needs_bases(const rs_model *model, const rs_function *kernel)
 {
     for (int i = 0; i < kernel->argument_count; i++) {
-        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        const rs_pointer_parameter *argument = &model->arguments[kernel->first_argument + i];
         if (argument->reason == NULL && argument->based)
             return true;
     }
@@ -135,7 +135,7 @@ static void write_kernel_parameters(const rs_model *model, rs_text *text, int fu
 {
     const rs_function *kernel = &model->functions[function];
     for (int i = 0; i < kernel->argument_count; i++) {
-        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        const rs_pointer_parameter *argument = &model->arguments[kernel->first_argument + i];
         if (argument->reason != NULL)
             continue;
         if (!bases)
@@ -151,7 +151,7 @@ static void write_copy_parameters(const rs_model *model, rs_text *text, const rs
 {
     const rs_function *function = &model->functions[instance->function];
     for (int i = 0; i < function->argument_count; i++) {
-        const rs_argument *argument = &model->arguments[function->first_argument + i];
+        const rs_pointer_parameter *argument = &model->arguments[function->first_argument + i];
         if (instance->accessors[i] >= 0)
             rs_text_format(text, ", %s char *restride_base_%s, unsigned long restride_count_%s",
                            argument->address_space, argument->name, argument->name);

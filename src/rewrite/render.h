@@ -42,18 +42,19 @@ const rs_instance *rs_kernel_instance(const rs_model *model, int function);
 /* ---- places.c: `self` is the access's number ---- */
 
 /* What stands before an argument's name in the name of its buffer's start. */
-const char *rs_base_prefix(const rs_model *model, const rs_access *a);
+const char *rs_base_prefix(const rs_model *model, const rs_member_access *a);
 
 /* "COUNT, INDEX, OFFSET": where in the array the access goes. */
-void rs_write_place(const rs_writer *w, const rs_access *a, int self);
+void rs_write_place(const rs_writer *w, const rs_member_access *a, int self);
 
 /* The bytes of the subscripts [first, end), as terms to be added. */
-void rs_write_subscripts(const rs_writer *w, const rs_access *a, int self, int first, int end);
+void rs_write_subscripts(const rs_writer *w, const rs_member_access *a, int self, int first,
+                         int end);
 
 /* Where the member of a flat access lies. */
-void rs_write_flat_place(const rs_writer *w, const rs_access *a, int self);
+void rs_write_flat_place(const rs_writer *w, const rs_member_access *a, int self);
 
 /* "COUNT, RECORD, MEMBER" or, in a structure, "COUNT, INDEX, OFFSET" of a block's first element. */
-void rs_write_block_place(const rs_writer *w, const rs_access *a, int self);
+void rs_write_block_place(const rs_writer *w, const rs_member_access *a, int self);
 
 #endif

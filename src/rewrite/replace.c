@@ -6,7 +6,8 @@
 
 /* A call of the function that takes the place of OpenCL's: with the operands that tell no place
  * behind it. */
-static void write_block(const rs_writer *w, const rs_access *a, int self, const char *qualifiers)
+static void write_block(const rs_writer *w, const rs_member_access *a, int self,
+                        const char *qualifiers)
 {
     rs_text *text = &w->out->text;
     const rs_tree *tree = w->model->tree;
@@ -26,9 +27,10 @@ static void write_block(const rs_writer *w, const rs_access *a, int self, const 
     rs_text_add_string(text, ")");
 }
 
-static void write_leaf(const rs_writer *w, const rs_access *a, int self, const char *qualifiers)
+static void write_leaf(const rs_writer *w, const rs_member_access *a, int self,
+                       const char *qualifiers)
 {
-    const rs_argument *argument = &w->model->arguments[a->argument];
+    const rs_pointer_parameter *argument = &w->model->arguments[a->argument];
     rs_text *text = &w->out->text;
     rs_text_format(text, "(%s*(%s %s *)((%s char *)%s%s + ", a->address ? "&" : "", qualifiers,
                    a->type, qualifiers, rs_base_prefix(w->model, a), argument->name);
@@ -48,7 +50,8 @@ static void write_leaf(const rs_writer *w, const rs_access *a, int self, const c
     rs_text_add_string(text, "))");
 }
 
-static void write_load(const rs_writer *w, const rs_access *a, int self, const char *qualifiers)
+static void write_load(const rs_writer *w, const rs_member_access *a, int self,
+                       const char *qualifiers)
 {
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
@@ -86,7 +89,8 @@ static void catch_up(const rs_writer *w, size_t start, size_t begin, size_t end)
         rs_text_add_string(text, "\n");
 }
 
-static void write_store(const rs_writer *w, const rs_access *a, int self, const char *qualifiers)
+static void write_store(const rs_writer *w, const rs_member_access *a, int self,
+                        const char *qualifiers)
 {
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
@@ -120,7 +124,7 @@ void rs_write_instance_name(const rs_model *model, rs_text *text, int instance)
 }
 
 /* A call goes to the copy for the layouts of its pointers, which gets their buffers too. */
-static void write_call(const rs_writer *w, const rs_access *a, int self)
+static void write_call(const rs_writer *w, const rs_member_access *a, int self)
 {
     const rs_model *model = w->model;
     const rs_tree *tree = model->tree;
@@ -140,7 +144,7 @@ static void write_call(const rs_writer *w, const rs_access *a, int self)
     rs_text_add_string(text, ")");
 }
 
-static void write_access(const rs_writer *outer, const rs_access *a, int self)
+static void write_access(const rs_writer *outer, const rs_member_access *a, int self)
 {
     rs_writer w = *outer;
     w.nested = true;
@@ -176,7 +180,8 @@ const rs_instance *rs_kernel_instance(const rs_model *model, int function)
     return f->kernel && f->first_instance >= 0 ? &model->instances[f->first_instance] : NULL;
 }
 
-static bool is_transformed(const rs_model *model, const rs_instance *instance, const rs_access *a)
+static bool is_transformed(const rs_model *model, const rs_instance *instance,
+                           const rs_member_access *a)
 {
     if (instance == NULL)
         return false;
@@ -186,7 +191,7 @@ static bool is_transformed(const rs_model *model, const rs_instance *instance, c
 }
 
 /* Writes an access, and the line ends that it left out. */
-static void write_access_in_lines(const rs_writer *w, const rs_access *a, int self)
+static void write_access_in_lines(const rs_writer *w, const rs_member_access *a, int self)
 {
     rs_text *text = &w->out->text;
     size_t start = text->size;
@@ -203,7 +208,7 @@ void rs_write_range(const rs_writer *outer, size_t begin, size_t end, int from)
     size_t at = begin;
     int first = rs_model_first_access(model, begin);
     for (int i = first > from ? first : from; i < model->access_count; i++) {
-        const rs_access *a = &model->accesses[i];
+        const rs_member_access *a = &model->accesses[i];
         if (a->begin >= end)
             break;
         if (a->begin < at || a->end > end)

@@ -25,8 +25,8 @@ static json_t *describe_record(const rs_structure *s)
                      "leaves", leaves);
 }
 
-static restride_status describe_access(const rs_steps *steps, const rs_argument *argument,
-                                       json_t *entry)
+static restride_status describe_access(const rs_lane_strides *steps,
+                                       const rs_pointer_parameter *argument, json_t *entry)
 {
     rs_usage usage;
     restride_status status =
@@ -47,15 +47,15 @@ static restride_status describe_access(const rs_steps *steps, const rs_argument 
 }
 
 /* What the program itself keeps the array in, as far as is known. */
-static const char *own_layout(const rs_model *model, const rs_argument *argument)
+static const char *own_layout(const rs_model *model, const rs_pointer_parameter *argument)
 {
     const rs_annotation *annotation = rs_annotations_find(
         model->annotations, rs_argument_kernel(model, argument)->name, argument->name);
     return annotation != NULL && annotation->extent != NULL ? "f i" : "i f";
 }
 
-static restride_status describe_argument(const rs_model *model, const rs_steps *steps,
-                                         const rs_argument *argument, json_t *list)
+static restride_status describe_argument(const rs_model *model, const rs_lane_strides *steps,
+                                         const rs_pointer_parameter *argument, json_t *list)
 {
     bool kept = argument->reason != NULL;
     json_t *entry =
@@ -125,7 +125,7 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
             return rs_fail_memory("the rewriter's reply");
     }
     for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++) {
-        const rs_argument *argument = &model->arguments[kernel->first_argument + i];
+        const rs_pointer_parameter *argument = &model->arguments[kernel->first_argument + i];
         const rs_structure *s =
             argument->structure < 0 ? NULL : &model->structures[argument->structure];
         if (s != NULL && s->failure == NULL)
@@ -135,7 +135,7 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
     return status;
 }
 
-static restride_status describe_kernels(const rs_model *model, const rs_steps *steps,
+static restride_status describe_kernels(const rs_model *model, const rs_lane_strides *steps,
                                         json_t *kernels)
 {
     restride_status status = RESTRIDE_OK;
@@ -182,7 +182,7 @@ static restride_status describe_templates(const rs_model *model, json_t *kernels
 
 restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels)
 {
-    rs_steps steps = {NULL, NULL, 0, NULL};
+    rs_lane_strides steps = {NULL, NULL, 0, NULL};
     restride_status status = transformed ? rs_steps_find(&steps, model) : RESTRIDE_OK;
     if (status == RESTRIDE_OK)
         status = describe_kernels(model, &steps, kernels);

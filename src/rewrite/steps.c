@@ -13,23 +13,23 @@
 /* Loops of assignments settle in a few passes; what does not is of no known step. */
 enum { PASS_LIMIT = 16, DEPTH_LIMIT = 200, FEW_WORK_ITEMS = 16, DISTANCE_LIMIT = 1 << 30 };
 
-static const rs_step uniform = {RS_STEP_BY, 0}, strided = {RS_STEP_STRIDED, 0},
-                     other = {RS_STEP_OTHER, 0};
+static const rs_lane_stride uniform = {RS_STEP_BY, 0}, strided = {RS_STEP_STRIDED, 0},
+                            other = {RS_STEP_OTHER, 0};
 
-static rs_step by(long long distance)
+static rs_lane_stride by(long long distance)
 {
     if (distance > DISTANCE_LIMIT || distance < -DISTANCE_LIMIT)
         return strided;
-    return (rs_step){RS_STEP_BY, distance};
+    return (rs_lane_stride){RS_STEP_BY, distance};
 }
 
-static bool is_uniform(rs_step step)
+static bool is_uniform(rs_lane_stride step)
 {
     return step.kind == RS_STEP_NONE || (step.kind == RS_STEP_BY && step.distance == 0);
 }
 
 /* Of a variable that may hold either value. */
-static rs_step join(rs_step a, rs_step b)
+static rs_lane_stride join(rs_lane_stride a, rs_lane_stride b)
 {
     if (a.kind == RS_STEP_BY && b.kind == RS_STEP_BY) {
         if (a.distance == b.distance || b.distance == 0)
@@ -39,14 +39,14 @@ static rs_step join(rs_step a, rs_step b)
     return a.kind > b.kind ? a : b;
 }
 
-static rs_step sum(rs_step a, rs_step b, bool negative)
+static rs_lane_stride sum(rs_lane_stride a, rs_lane_stride b, bool negative)
 {
     if (a.kind == RS_STEP_BY && b.kind == RS_STEP_BY)
         return by(a.distance + (negative ? -b.distance : b.distance));
     return a.kind > b.kind ? a : b;
 }
 
-static rs_step scaled(rs_step step, long long factor)
+static rs_lane_stride scaled(rs_lane_stride step, long long factor)
 {
     if (step.kind != RS_STEP_BY || factor > DISTANCE_LIMIT || factor < -DISTANCE_LIMIT)
         return step.kind == RS_STEP_BY && step.distance != 0 ? strided : step;
@@ -63,7 +63,7 @@ static bool constant(const rs_tree *tree, int node, long long *value)
     return known;
 }
 
-static rs_step step_of(const rs_steps *s, int node, int depth);
+static rs_lane_stride step_of(const rs_lane_strides *s, int node, int depth);
 
 /* ---- places in memory ---- */
 
@@ -78,10 +78,10 @@ static long long pointee_size(const rs_tree *tree, int node)
 }
 
 /* Of a pointer, or of an array where it stands for one. */
-static rs_step pointer_step(const rs_steps *s, int node, int depth);
+static rs_lane_stride pointer_step(const rs_lane_strides *s, int node, int depth);
 
 /* The step of an lvalue's address. */
-static rs_step address_step(const rs_steps *s, int node, int depth)
+static rs_lane_stride address_step(const rs_lane_strides *s, int node, int depth)
 {
     const rs_tree *tree = s->model->tree;
     int inner = rs_node_inner(tree, node);
@@ -110,7 +110,7 @@ static rs_step address_step(const rs_steps *s, int node, int depth)
     }
 }
 
-static rs_step pointer_step(const rs_steps *s, int node, int depth)
+static rs_lane_stride pointer_step(const rs_lane_strides *s, int node, int depth)
 {
     const rs_tree *tree = s->model->tree;
     int inner = rs_node_inner(tree, node);
@@ -123,14 +123,14 @@ static rs_step pointer_step(const rs_steps *s, int node, int depth)
 }
 
 /* What is read from one place has one value; what is read from several may have any. */
-static rs_step loaded(rs_step address)
+static rs_lane_stride loaded(rs_lane_stride address)
 {
     return is_uniform(address) ? uniform : other;
 }
 
 /* ---- expressions ---- */
 
-static int find_variable(const rs_steps *s, CXCursor cursor)
+static int find_variable(const rs_lane_strides *s, CXCursor cursor)
 {
     size_t offset = rs_cursor_offset(cursor);
     int low = 0, high = s->variable_count;
@@ -144,7 +144,7 @@ static int find_variable(const rs_steps *s, CXCursor cursor)
     return low < s->variable_count && s->variables[low].offset == offset ? low : -1;
 }
 
-static rs_step mention_step(const rs_steps *s, int node)
+static rs_lane_stride mention_step(const rs_lane_strides *s, int node)
 {
     CXCursor target = clang_getCursorReferenced(s->model->tree->nodes[node].cursor);
     enum CXCursorKind kind = clang_getCursorKind(target);
@@ -156,7 +156,7 @@ static rs_step mention_step(const rs_steps *s, int node)
 }
 
 /* CUDA's names of the work-item: threadIdx.x counts, all others are the same for neighbours. */
-static bool is_built_in(const rs_steps *s, int node, rs_step *step)
+static bool is_built_in(const rs_lane_strides *s, int node, rs_lane_stride *step)
 {
     static const char *const names[] = {"threadIdx.x", "blockIdx.", "blockDim.", "gridDim.",
                                         "threadIdx."};
@@ -172,7 +172,7 @@ static bool is_built_in(const rs_steps *s, int node, rs_step *step)
 }
 
 /* Functions of the language whose value follows from their first argument, or from none. */
-static rs_step known_call(const rs_steps *s, int node, const char *name, int depth)
+static rs_lane_stride known_call(const rs_lane_strides *s, int node, const char *name, int depth)
 {
     static const char *const same_for_all[] = {
         "get_group_id", "get_global_size",   "get_local_size",         "get_num_groups",
@@ -198,33 +198,34 @@ static rs_step known_call(const rs_steps *s, int node, const char *name, int dep
     return strncmp(name, "atom", 4) == 0 ? other : uniform;
 }
 
-static rs_step call_step(const rs_steps *s, int node, int depth)
+static rs_lane_stride call_step(const rs_lane_strides *s, int node, int depth)
 {
     CXCursor cursor = s->model->tree->nodes[node].cursor;
     int function = rs_model_function(s->model, cursor);
     if (function >= 0)
         return s->returned[function];
     CXString name = clang_getCursorSpelling(cursor);
-    rs_step step = known_call(s, node, clang_getCString(name), depth);
+    rs_lane_stride step = known_call(s, node, clang_getCString(name), depth);
     clang_disposeString(name);
     return step;
 }
 
-static rs_step product(rs_step a, rs_step b, int a_node, int b_node, const rs_tree *tree)
+static rs_lane_stride product(rs_lane_stride a, rs_lane_stride b, int a_node, int b_node,
+                              const rs_tree *tree)
 {
     long long value;
     if (is_uniform(a) && is_uniform(b))
         return uniform;
     if (!is_uniform(a) && !is_uniform(b))
         return other;
-    rs_step varying = is_uniform(a) ? b : a;
+    rs_lane_stride varying = is_uniform(a) ? b : a;
     if (constant(tree, is_uniform(a) ? a_node : b_node, &value))
         return scaled(varying, value);
     return varying.kind == RS_STEP_OTHER ? other : strided;
 }
 
 /* Neighbours rarely differ in a quotient, or in what a remainder leaves out. */
-static rs_step quotient(rs_step a, rs_step b, long long divisor)
+static rs_lane_stride quotient(rs_lane_stride a, rs_lane_stride b, long long divisor)
 {
     if (is_uniform(a) || !is_uniform(b))
         return is_uniform(a) && is_uniform(b) ? uniform : other;
@@ -236,7 +237,8 @@ static rs_step quotient(rs_step a, rs_step b, long long divisor)
 }
 
 /* The step that an operator gives; `symbol` without the "=" of a compound assignment. */
-static rs_step operator_step(const rs_steps *s, int node, const char *symbol, int depth)
+static rs_lane_stride operator_step(const rs_lane_strides *s, int node, const char *symbol,
+                                    int depth)
 {
     const rs_tree *tree = s->model->tree;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
@@ -244,8 +246,10 @@ static rs_step operator_step(const rs_steps *s, int node, const char *symbol, in
         return other;
     bool left_pointer = rs_node_is_pointer(tree, left),
          right_pointer = rs_node_is_pointer(tree, right);
-    rs_step a = left_pointer ? pointer_step(s, left, depth + 1) : step_of(s, left, depth + 1);
-    rs_step b = right_pointer ? pointer_step(s, right, depth + 1) : step_of(s, right, depth + 1);
+    rs_lane_stride a =
+        left_pointer ? pointer_step(s, left, depth + 1) : step_of(s, left, depth + 1);
+    rs_lane_stride b =
+        right_pointer ? pointer_step(s, right, depth + 1) : step_of(s, right, depth + 1);
     long long value = 0;
     switch (symbol[0]) {
     case '+':
@@ -288,7 +292,7 @@ static rs_step operator_step(const rs_steps *s, int node, const char *symbol, in
 static const char *const operators[] = {"+",  "-",  "*",  "/", "%", "&",  "|",  "^",  "<<",
                                         ">>", "==", "!=", "<", ">", "<=", ">=", "&&", "||"};
 
-static rs_step binary_step(const rs_steps *s, int node, int depth)
+static rs_lane_stride binary_step(const rs_lane_strides *s, int node, int depth)
 {
     const rs_tree *tree = s->model->tree;
     int right = rs_node_child(tree, node, 1);
@@ -300,7 +304,7 @@ static rs_step binary_step(const rs_steps *s, int node, int depth)
     return other;
 }
 
-static rs_step unary_step(const rs_steps *s, int node, int depth)
+static rs_lane_stride unary_step(const rs_lane_strides *s, int node, int depth)
 {
     const rs_tree *tree = s->model->tree;
     int child = rs_node_child(tree, node, 0);
@@ -310,7 +314,7 @@ static rs_step unary_step(const rs_steps *s, int node, int depth)
         return loaded(pointer_step(s, child, depth + 1));
     if (rs_node_is_prefix(tree, node, "&"))
         return address_step(s, child, depth + 1);
-    rs_step step = step_of(s, child, depth + 1);
+    rs_lane_stride step = step_of(s, child, depth + 1);
     if (rs_node_is_prefix(tree, node, "-"))
         return scaled(step, -1);
     bool same = rs_node_is_prefix(tree, node, "+") || rs_node_is_prefix(tree, node, "++") ||
@@ -319,7 +323,7 @@ static rs_step unary_step(const rs_steps *s, int node, int depth)
     return same || is_uniform(step) ? step : other;
 }
 
-static rs_step step_of(const rs_steps *s, int node, int depth)
+static rs_lane_stride step_of(const rs_lane_strides *s, int node, int depth)
 {
     const rs_tree *tree = s->model->tree;
     int inner = rs_node_inner(tree, node);
@@ -344,7 +348,7 @@ static rs_step step_of(const rs_steps *s, int node, int depth)
                                step_of(s, last, depth + 1));
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_MemberRefExpr: {
-        rs_step built_in;
+        rs_lane_stride built_in;
         if (is_built_in(s, inner, &built_in))
             return built_in;
         return loaded(address_step(s, inner, depth + 1));
@@ -358,23 +362,23 @@ static rs_step step_of(const rs_steps *s, int node, int depth)
     }
 }
 
-rs_step rs_steps_of_access(const rs_steps *steps, const rs_access *a)
+rs_lane_stride rs_steps_of_access(const rs_lane_strides *steps, const rs_member_access *a)
 {
     const rs_tree *tree = steps->model->tree;
     long long size = pointee_size(tree, a->pointer);
-    rs_step step = pointer_step(steps, a->pointer, 0);
+    rs_lane_stride step = pointer_step(steps, a->pointer, 0);
     for (int i = 0; i < a->index_count; i++)
         step = sum(step, scaled(step_of(steps, a->index[i], 0), size), a->negative[i]);
     if (a->vector_index >= 0)
         step = sum(step, scaled(step_of(steps, a->vector_index, 0), size * a->block.lanes), false);
     if (a->block.kind == RS_BLOCK_FETCH || a->block.kind == RS_BLOCK_PUT)
-        step = a->block.strided ? strided : (rs_step){RS_STEP_BY, size};
+        step = a->block.strided ? strided : (rs_lane_stride){RS_STEP_BY, size};
     return step;
 }
 
 /* ---- variables ---- */
 
-static restride_status list_variables(rs_steps *s)
+static restride_status list_variables(rs_lane_strides *s)
 {
     const rs_tree *tree = s->model->tree;
     int count = 0;
@@ -397,7 +401,7 @@ static restride_status list_variables(rs_steps *s)
 }
 
 /* A kernel's parameters are the same for all work-items. */
-static void start_kernels(rs_steps *s)
+static void start_kernels(rs_lane_strides *s)
 {
     for (int f = 0; f < s->model->function_count; f++) {
         const rs_function *function = &s->model->functions[f];
@@ -410,15 +414,15 @@ static void start_kernels(rs_steps *s)
     }
 }
 
-static bool flow(rs_step *target, rs_step value)
+static bool flow(rs_lane_stride *target, rs_lane_stride value)
 {
-    rs_step joined = join(*target, value);
+    rs_lane_stride joined = join(*target, value);
     bool changed = joined.kind != target->kind || joined.distance != target->distance;
     *target = joined;
     return changed;
 }
 
-static rs_step_variable *variable_behind(rs_steps *s, int node)
+static rs_step_variable *variable_behind(rs_lane_strides *s, int node)
 {
     int inner = node < 0 ? -1 : rs_node_inner(s->model->tree, node);
     if (inner < 0 || s->model->tree->nodes[inner].kind != CXCursor_DeclRefExpr)
@@ -427,13 +431,13 @@ static rs_step_variable *variable_behind(rs_steps *s, int node)
     return variable < 0 ? NULL : &s->variables[variable];
 }
 
-static rs_step value_step(const rs_steps *s, int node)
+static rs_lane_stride value_step(const rs_lane_strides *s, int node)
 {
     return rs_node_is_pointer(s->model->tree, node) ? pointer_step(s, node, 0)
                                                     : step_of(s, node, 0);
 }
 
-static bool follow_call(rs_steps *s, int node)
+static bool follow_call(rs_lane_strides *s, int node)
 {
     int function = rs_model_function(s->model, s->model->tree->nodes[node].cursor);
     if (function < 0 || s->model->functions[function].kernel)
@@ -449,7 +453,7 @@ static bool follow_call(rs_steps *s, int node)
     return changed;
 }
 
-static bool follow_declaration(rs_steps *s, int node)
+static bool follow_declaration(rs_lane_strides *s, int node)
 {
     CXCursor cursor = s->model->tree->nodes[node].cursor;
     CXCursor initial = clang_Cursor_getVarDeclInitializer(cursor);
@@ -468,21 +472,21 @@ static bool is_in_loop(const rs_tree *tree, int node)
 }
 
 /* "+=" and "-=": what is added again and again differs from round to round. */
-static void move_variable(rs_steps *s, int node, rs_step_variable *target, rs_step *moved,
-                          bool negative)
+static void move_variable(rs_lane_strides *s, int node, rs_step_variable *target,
+                          rs_lane_stride *moved, bool negative)
 {
     const rs_tree *tree = s->model->tree;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
-    rs_step added = step_of(s, right, 0);
+    rs_lane_stride added = step_of(s, right, 0);
     if (rs_node_is_pointer(tree, left))
         added = scaled(added, pointee_size(tree, left));
     if (is_in_loop(tree, node) && !is_uniform(added))
         added = added.kind == RS_STEP_OTHER ? other : strided;
-    rs_step *total = &moved[target - s->variables];
+    rs_lane_stride *total = &moved[target - s->variables];
     *total = sum(*total, added, negative);
 }
 
-static bool follow_compound(rs_steps *s, int node, rs_step *moved)
+static bool follow_compound(rs_lane_strides *s, int node, rs_lane_stride *moved)
 {
     const rs_tree *tree = s->model->tree;
     rs_step_variable *target = variable_behind(s, tree->nodes[node].first);
@@ -502,7 +506,7 @@ static bool follow_compound(rs_steps *s, int node, rs_step *moved)
     return flow(&target->set, other);
 }
 
-static bool follow_node(rs_steps *s, int node, int function, rs_step *moved)
+static bool follow_node(rs_lane_strides *s, int node, int function, rs_lane_stride *moved)
 {
     const rs_tree *tree = s->model->tree;
     int right = rs_node_child(tree, node, 1);
@@ -529,7 +533,7 @@ static bool follow_node(rs_steps *s, int node, int function, rs_step *moved)
 
 /* Goes through the whole source once; whether anything changed. `moved` has what is added to each
  * variable. */
-static bool follow_source(rs_steps *s, rs_step *moved)
+static bool follow_source(rs_lane_strides *s, rs_lane_stride *moved)
 {
     const rs_model *model = s->model;
     bool changed = false;
@@ -542,21 +546,21 @@ static bool follow_source(rs_steps *s, rs_step *moved)
         changed = follow_node(s, n, function, moved) || changed;
     }
     for (int v = 0; v < s->variable_count; v++) {
-        rs_step *before = &s->variables[v].moved;
+        rs_lane_stride *before = &s->variables[v].moved;
         changed = changed || before->kind != moved[v].kind || before->distance != moved[v].distance;
         *before = moved[v];
     }
     return changed;
 }
 
-restride_status rs_steps_find(rs_steps *steps, const rs_model *model)
+restride_status rs_steps_find(rs_lane_strides *steps, const rs_model *model)
 {
-    *steps = (rs_steps){model, NULL, 0, NULL};
+    *steps = (rs_lane_strides){model, NULL, 0, NULL};
     restride_status status = list_variables(steps);
     if (status != RESTRIDE_OK)
         return status;
     start_kernels(steps);
-    rs_step *moved = calloc((size_t)steps->variable_count + 1, sizeof *moved);
+    rs_lane_stride *moved = calloc((size_t)steps->variable_count + 1, sizeof *moved);
     if (moved == NULL)
         return rs_fail_memory("the variables of a source");
     for (int pass = 0; pass < PASS_LIMIT && follow_source(steps, moved); pass++)
@@ -565,9 +569,9 @@ restride_status rs_steps_find(rs_steps *steps, const rs_model *model)
     return RESTRIDE_OK;
 }
 
-void rs_steps_free(rs_steps *steps)
+void rs_steps_free(rs_lane_strides *steps)
 {
     free(steps->variables);
     free(steps->returned);
-    *steps = (rs_steps){NULL, NULL, 0, NULL};
+    *steps = (rs_lane_strides){NULL, NULL, 0, NULL};
 }

@@ -16,27 +16,27 @@ typedef struct {
         RS_STEP_OTHER
     } kind;
     long long distance;
-} rs_step;
+} rs_lane_stride;
 
 /* A variable's value is one that it is set to, moved by all that is added to it. */
 typedef struct {
     size_t offset; /* of its name in the flat text */
-    rs_step set, moved;
+    rs_lane_stride set, moved;
 } rs_step_variable;
 
 typedef struct {
     const rs_model *model;
     rs_step_variable *variables; /* by their offsets */
     int variable_count;
-    rs_step *returned; /* for each function */
-} rs_steps;
+    rs_lane_stride *returned; /* for each function */
+} rs_lane_strides;
 
 /* Follows all assignments of a source. */
-restride_status rs_steps_find(rs_steps *steps, const rs_model *model);
+restride_status rs_steps_find(rs_lane_strides *steps, const rs_model *model);
 
 /* The step of the address of an access, in bytes of the array as it was. */
-rs_step rs_steps_of_access(const rs_steps *steps, const rs_access *access);
+rs_lane_stride rs_steps_of_access(const rs_lane_strides *steps, const rs_member_access *access);
 
-void rs_steps_free(rs_steps *steps);
+void rs_steps_free(rs_lane_strides *steps);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct {
     rs_model *model;
     const rs_tree *tree;
     int argument;
-    rs_access access;
+    rs_member_access access;
     int node;
     rs_way_place place;
     bool assigned;          /* in C++, from a structure or to it */

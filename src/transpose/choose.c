@@ -57,7 +57,7 @@ static rs_problem make_problem(const rs_matrices *matrices, const rs_engine_trai
 
 /* ---- one proposal ---- */
 
-static size_t kept_bytes(const rs_choice *choice, const rs_engine_traits *traits)
+static size_t kept_bytes(const rs_stage_choice *choice, const rs_engine_traits *traits)
 {
     size_t kept = 0;
     for (size_t i = 0; i < choice->count; i++)
@@ -66,7 +66,7 @@ static size_t kept_bytes(const rs_choice *choice, const rs_engine_traits *traits
 }
 
 /* With which the stages of a choice can run, tables included. */
-static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *traits)
+static size_t least_scratch(const rs_stage_choice *choice, const rs_engine_traits *traits)
 {
     size_t most = 0;
     for (size_t i = 0; i < choice->count; i++) {
@@ -78,7 +78,7 @@ static size_t least_scratch(const rs_choice *choice, const rs_engine_traits *tra
 
 /* What blocks cost takes longest to find, so they come last, and nothing more is looked for once
  * the rest cannot keep the sum below a cost that is too high. */
-static double add_costs(const rs_choice *choice, const rs_engine_traits *traits, size_t unit,
+static double add_costs(const rs_stage_choice *choice, const rs_engine_traits *traits, size_t unit,
                         double too_high)
 {
     double costs[RS_CHOICE_MOST_TASKS];
@@ -100,7 +100,7 @@ static double add_costs(const rs_choice *choice, const rs_engine_traits *traits,
     return sum;
 }
 
-static void weigh(rs_choice *choice, const rs_problem *problem, double too_high)
+static void weigh(rs_stage_choice *choice, const rs_problem *problem, double too_high)
 {
     size_t kept = kept_bytes(choice, &problem->traits);
     choice->limit = problem->scratch_limit;
@@ -110,7 +110,7 @@ static void weigh(rs_choice *choice, const rs_problem *problem, double too_high)
                        : add_costs(choice, &problem->traits, problem->matrices->unit, too_high);
 }
 
-static bool build(rs_choice *choice, const rs_problem *problem, const rs_method *method,
+static bool build(rs_stage_choice *choice, const rs_problem *problem, const rs_method *method,
                   rs_tiles tiles, double too_high)
 {
     choice->method = method->name;
@@ -142,7 +142,7 @@ typedef struct {
     size_t most;
     size_t count;
     candidate best[MOST_CANDIDATES + 1]; /* the cheapest first, and room for one more */
-    rs_choice trial;
+    rs_stage_choice trial;
 } search;
 
 static bool near(size_t a, size_t b)
@@ -290,7 +290,7 @@ double rs_choose_bound(const rs_matrices *matrices, const rs_engine_traits *trai
 
 /* ---- the outcome ---- */
 
-static void explain(rs_choice *choice, const rs_problem *problem, const rs_method *method)
+static void explain(rs_stage_choice *choice, const rs_problem *problem, const rs_method *method)
 {
     if (method->why != NULL)
         snprintf(choice->why, sizeof choice->why, "%s", method->why);
@@ -299,7 +299,7 @@ static void explain(rs_choice *choice, const rs_problem *problem, const rs_metho
 }
 
 /* Says what the scratch memory gains that the caller granted beyond the default. */
-static void explain_gain(rs_choice *choice, const rs_problem *problem,
+static void explain_gain(rs_stage_choice *choice, const rs_problem *problem,
                          const rs_engine_traits *traits, const restride_plan_options *options)
 {
     restride_plan_options without = *options;
@@ -345,12 +345,12 @@ static restride_status fail_nothing_found(const rs_problem *problem, const rs_me
                    m->rows, m->cols, m->unit, problem->scratch_limit, needed);
 }
 
-restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matrices,
+restride_status rs_choose_transpose(rs_stage_choice *choice, const rs_matrices *matrices,
                                     const rs_engine_traits *traits,
                                     const restride_plan_options *options)
 {
     const rs_method *named;
-    *choice = (rs_choice){.cost = RS_COST_IMPOSSIBLE};
+    *choice = (rs_stage_choice){.cost = RS_COST_IMPOSSIBLE};
     restride_status status = find_method(options, &named);
     if (status != RESTRIDE_OK)
         return status;
@@ -367,12 +367,12 @@ restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matric
     return RESTRIDE_OK;
 }
 
-restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices,
+restride_status rs_choose_exactly(rs_stage_choice *choice, const rs_matrices *matrices,
                                   const rs_engine_traits *traits,
                                   const restride_plan_options *options, rs_tiles tiles)
 {
     const rs_method *named;
-    *choice = (rs_choice){.cost = RS_COST_IMPOSSIBLE};
+    *choice = (rs_stage_choice){.cost = RS_COST_IMPOSSIBLE};
     restride_status status = find_method(options, &named);
     if (status != RESTRIDE_OK)
         return status;
@@ -385,14 +385,14 @@ restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices
     return RESTRIDE_OK;
 }
 
-size_t rs_choose_candidates(rs_choice *choices, size_t most, const rs_matrices *matrices,
+size_t rs_choose_candidates(rs_stage_choice *choices, size_t most, const rs_matrices *matrices,
                             const rs_engine_traits *traits, const restride_plan_options *options)
 {
     const rs_problem problem = make_problem(matrices, traits, options);
     search s;
     look(&s, &problem, NULL, most < MOST_CANDIDATES ? most : MOST_CANDIDATES);
     for (size_t i = 0; i < s.count; i++) {
-        choices[i] = (rs_choice){0};
+        choices[i] = (rs_stage_choice){0};
         build(&choices[i], &problem, s.best[i].method, s.best[i].tiles, INFINITY);
         explain(&choices[i], &problem, s.best[i].method);
     }

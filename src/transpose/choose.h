@@ -38,7 +38,7 @@ typedef struct {
     double cost;          /* passes over the memory at the speed of a copy, estimated */
     size_t considered;    /* proposals that were compared */
     char why[RS_PLAN_WHY_BYTES];
-} rs_choice;
+} rs_stage_choice;
 
 /* The scratch memory that a plan may take for `bytes` bytes unless more is granted: 0.5 % and 4 MiB
  * a worker, or what the traits say. */
@@ -49,7 +49,7 @@ size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits);
  * may be NULL. RESTRIDE_UNSUPPORTED when no plan keeps within the limit, or the named method does
  * not suit the shape; RESTRIDE_INVALID_ARGUMENT when there is no method of that name.
  */
-restride_status rs_choose_transpose(rs_choice *choice, const rs_matrices *matrices,
+restride_status rs_choose_transpose(rs_stage_choice *choice, const rs_matrices *matrices,
                                     const rs_engine_traits *traits,
                                     const restride_plan_options *options);
 
@@ -65,7 +65,7 @@ double rs_choose_bound(const rs_matrices *matrices, const rs_engine_traits *trai
 
 /* The stages of one method with given tile sizes. RESTRIDE_UNSUPPORTED when they do not suit the
  * shape or the limit. `why` is empty. */
-restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices,
+restride_status rs_choose_exactly(rs_stage_choice *choice, const rs_matrices *matrices,
                                   const rs_engine_traits *traits,
                                   const restride_plan_options *options, rs_tiles tiles);
 
@@ -73,7 +73,7 @@ restride_status rs_choose_exactly(rs_choice *choice, const rs_matrices *matrices
  * The cheapest `most` choices, cheapest first, at most a few of each method and none that differs
  * from a cheaper one of its method only a little. Returns how many there are.
  */
-size_t rs_choose_candidates(rs_choice *choices, size_t most, const rs_matrices *matrices,
+size_t rs_choose_candidates(rs_stage_choice *choices, size_t most, const rs_matrices *matrices,
                             const rs_engine_traits *traits, const restride_plan_options *options);
 
 #endif

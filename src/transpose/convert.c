@@ -26,12 +26,12 @@ enum { MOST_AXES = 64 };
 
 /* ---- from tree to tree ---- */
 
-static bool same_regions(const rs_tree *a, const rs_tree *b)
+static bool same_regions(const rs_loop_tree *a, const rs_loop_tree *b)
 {
     return a->bytes == b->bytes && a->regions == b->regions;
 }
 
-static bool is_identical(const rs_tree *a, const rs_tree *b)
+static bool is_identical(const rs_loop_tree *a, const rs_loop_tree *b)
 {
     if (a->kind != b->kind || !same_regions(a, b) || a->count != b->count || a->axis != b->axis)
         return false;
@@ -43,15 +43,15 @@ static bool is_identical(const rs_tree *a, const rs_tree *b)
 }
 
 /* What a chain of loops ends in. */
-static const rs_tree *bottom(const rs_tree *tree)
+static const rs_loop_tree *bottom(const rs_loop_tree *tree)
 {
     while (tree->kind == RS_TREE_LOOP)
         tree = tree->children[0];
     return tree;
 }
 
-static restride_status permute_region(rs_sequence *s, const rs_context *context, const rs_tree *a,
-                                      const rs_tree *b)
+static restride_status permute_region(rs_sequence *s, const rs_strided_part *context,
+                                      const rs_loop_tree *a, const rs_loop_tree *b)
 {
     size_t axes[MOST_AXES];
     size_t counts[MOST_AXES];
@@ -75,7 +75,7 @@ static restride_status permute_region(rs_sequence *s, const rs_context *context,
 typedef struct region region;
 struct region {
     region *next;
-    const rs_tree *tree;
+    const rs_loop_tree *tree;
     size_t place;
 };
 
@@ -86,8 +86,8 @@ typedef struct {
 } region_list;
 
 /* Takes a tree apart until only regions are left; they are listed in the order of memory. */
-static restride_status take_apart(rs_sequence *s, const rs_context *context, const rs_tree *tree,
-                                  region_list *list)
+static restride_status take_apart(rs_sequence *s, const rs_strided_part *context,
+                                  const rs_loop_tree *tree, region_list *list)
 {
     if (tree->kind == RS_TREE_LOOP && bottom(tree)->kind == RS_TREE_ROW) {
         restride_status status = rs_separate(s, context, tree, &tree);
@@ -104,7 +104,7 @@ static restride_status take_apart(rs_sequence *s, const rs_context *context, con
         list->count++;
         return RESTRIDE_OK;
     }
-    rs_context part = *context;
+    rs_strided_part part = *context;
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; status == RESTRIDE_OK && i < tree->count; i++) {
         status = take_apart(s, &part, tree->children[i], list);
@@ -114,7 +114,8 @@ static restride_status take_apart(rs_sequence *s, const rs_context *context, con
 }
 
 /* Brings the regions into the order of their places. */
-static restride_status reorder(rs_sequence *s, const rs_context *context, const region_list *list)
+static restride_status reorder(rs_sequence *s, const rs_strided_part *context,
+                               const region_list *list)
 {
     rs_piece *pieces = rs_arena_take(s->arena, list->count, sizeof *pieces);
     if (pieces == NULL)
@@ -161,11 +162,11 @@ static size_t set_places(const region_list *from, const region_list *to)
     return places;
 }
 
-static restride_status permute_regions(rs_sequence *s, const rs_context *context,
+static restride_status permute_regions(rs_sequence *s, const rs_strided_part *context,
                                        const region_list *from, const region_list *to,
                                        size_t places)
 {
-    rs_context part = *context;
+    rs_strided_part part = *context;
     restride_status status = RESTRIDE_OK;
     for (size_t place = 0; status == RESTRIDE_OK && place < places; place++) {
         const region *a = from->first;
@@ -181,8 +182,8 @@ static restride_status permute_regions(rs_sequence *s, const rs_context *context
 }
 
 /* Takes both apart to the regions. */
-static restride_status convert_regions(rs_sequence *s, const rs_context *context, const rs_tree *a,
-                                       const rs_tree *b)
+static restride_status convert_regions(rs_sequence *s, const rs_strided_part *context,
+                                       const rs_loop_tree *a, const rs_loop_tree *b)
 {
     region_list from = {.first = NULL};
     region_list to = {.first = NULL};
@@ -204,14 +205,14 @@ static restride_status convert_regions(rs_sequence *s, const rs_context *context
     return status;
 }
 
-static restride_status convert(rs_sequence *s, const rs_context *context, const rs_tree *a,
-                               const rs_tree *b);
+static restride_status convert(rs_sequence *s, const rs_strided_part *context,
+                               const rs_loop_tree *a, const rs_loop_tree *b);
 
 /* Rows whose first parts agree are converted part by part as far as that goes. */
-static restride_status convert_rows(rs_sequence *s, const rs_context *context, const rs_tree *a,
-                                    const rs_tree *b)
+static restride_status convert_rows(rs_sequence *s, const rs_strided_part *context,
+                                    const rs_loop_tree *a, const rs_loop_tree *b)
 {
-    rs_context part = *context;
+    rs_strided_part part = *context;
     restride_status status = RESTRIDE_OK;
     size_t i = 0;
     for (; i < a->count && i < b->count && same_regions(a->children[i], b->children[i]); i++) {
@@ -221,14 +222,14 @@ static restride_status convert_rows(rs_sequence *s, const rs_context *context, c
     }
     if (status != RESTRIDE_OK || (i == a->count && i == b->count))
         return status;
-    const rs_tree *rest_a = rs_tree_row(s->arena, a->children + i, a->count - i);
-    const rs_tree *rest_b = rs_tree_row(s->arena, b->children + i, b->count - i);
+    const rs_loop_tree *rest_a = rs_tree_row(s->arena, a->children + i, a->count - i);
+    const rs_loop_tree *rest_b = rs_tree_row(s->arena, b->children + i, b->count - i);
     if (rest_a == NULL || rest_b == NULL)
         return rs_fail_memory("the parts of a row");
     return convert_regions(s, &part, rest_a, rest_b);
 }
 
-static bool same_parts(const rs_tree *a, const rs_tree *b)
+static bool same_parts(const rs_loop_tree *a, const rs_loop_tree *b)
 {
     bool same = a->count == b->count;
     for (size_t i = 0; same && i < a->count; i++)
@@ -236,8 +237,8 @@ static bool same_parts(const rs_tree *a, const rs_tree *b)
     return same;
 }
 
-static const rs_tree *as_row(rs_sequence *s, const rs_context *context, const rs_tree *tree,
-                             restride_status *status)
+static const rs_loop_tree *as_row(rs_sequence *s, const rs_strided_part *context,
+                                  const rs_loop_tree *tree, restride_status *status)
 {
     if (tree->kind == RS_TREE_LOOP && *status == RESTRIDE_OK)
         *status = rs_separate(s, context, tree, &tree);
@@ -245,14 +246,14 @@ static const rs_tree *as_row(rs_sequence *s, const rs_context *context, const rs
 }
 
 /* One row below the loops of each, or of one of them. */
-static restride_status convert_loops(rs_sequence *s, const rs_context *context, const rs_tree *a,
-                                     const rs_tree *b)
+static restride_status convert_loops(rs_sequence *s, const rs_strided_part *context,
+                                     const rs_loop_tree *a, const rs_loop_tree *b)
 {
     restride_status status = RESTRIDE_OK;
     rs_sequence before = rs_sequence_begin(s);
     rs_sequence undone = rs_sequence_begin(s);
-    const rs_tree *row_a = as_row(&before, context, a, &status);
-    const rs_tree *row_b = as_row(&undone, context, b, &status);
+    const rs_loop_tree *row_a = as_row(&before, context, a, &status);
+    const rs_loop_tree *row_b = as_row(&undone, context, b, &status);
     if (status != RESTRIDE_OK)
         return status;
     if (!same_parts(row_a, row_b))
@@ -263,16 +264,16 @@ static restride_status convert_loops(rs_sequence *s, const rs_context *context, 
     return status;
 }
 
-static restride_status convert(rs_sequence *s, const rs_context *context, const rs_tree *a,
-                               const rs_tree *b)
+static restride_status convert(rs_sequence *s, const rs_strided_part *context,
+                               const rs_loop_tree *a, const rs_loop_tree *b)
 {
     if (is_identical(a, b))
         return RESTRIDE_OK;
     bool one_loop = a->kind == RS_TREE_LOOP && b->kind == RS_TREE_LOOP && a->axis == b->axis &&
                     same_regions(a, b) && a->count == b->count;
     if (one_loop && (context->outer == 1 || context->pitch == a->bytes)) {
-        const rs_context inside = {context->offset, context->outer * a->count,
-                                   a->children[0]->bytes};
+        const rs_strided_part inside = {context->offset, context->outer * a->count,
+                                        a->children[0]->bytes};
         return convert(s, &inside, a->children[0], b->children[0]);
     }
     if (a->kind == RS_TREE_ROW && b->kind == RS_TREE_ROW)
@@ -286,13 +287,13 @@ static restride_status convert(rs_sequence *s, const rs_context *context, const 
 
 /* ---- from layout to layout ---- */
 
-static rs_form form_of(const restride_layout *layout, size_t elem_size)
+static rs_planned_layout form_of(const restride_layout *layout, size_t elem_size)
 {
-    rs_form form = {.rank = layout->rank,
-                    .record = layout->record,
-                    .unit = elem_size,
-                    .term_count = layout->term_count,
-                    .terms = layout->terms};
+    rs_planned_layout form = {.rank = layout->rank,
+                              .record = layout->record,
+                              .unit = elem_size,
+                              .term_count = layout->term_count,
+                              .terms = layout->terms};
     for (int d = 0; d < layout->rank; d++) {
         form.extents[d] = layout->dimensions[d].padded_extent;
         form.descending[d] = layout->dimensions[d].descending;
@@ -303,7 +304,8 @@ static rs_form form_of(const restride_layout *layout, size_t elem_size)
 }
 
 /* The same layout with one dimension in one piece, at the place of its slowest term. */
-static restride_status untile(rs_arena *arena, const rs_form *form, int d, rs_form *untiled)
+static restride_status untile(rs_arena *arena, const rs_planned_layout *form, int d,
+                              rs_planned_layout *untiled)
 {
     rs_term *terms = rs_arena_take(arena, (size_t)form->term_count, sizeof *terms);
     if (terms == NULL)
@@ -323,7 +325,7 @@ static restride_status untile(rs_arena *arena, const rs_form *form, int d, rs_fo
     return RESTRIDE_OK;
 }
 
-static bool is_untiled(const rs_form *form, int d)
+static bool is_untiled(const rs_planned_layout *form, int d)
 {
     int terms = 0;
     for (int t = 0; t < form->term_count; t++)
@@ -331,20 +333,21 @@ static bool is_untiled(const rs_form *form, int d)
     return terms == 1;
 }
 
-static restride_status convert_forms(rs_sequence *s, const rs_form *a, const rs_form *b)
+static restride_status convert_forms(rs_sequence *s, const rs_planned_layout *a,
+                                     const rs_planned_layout *b)
 {
-    const rs_tree *trees[2];
+    const rs_loop_tree *trees[2];
     int d;
-    rs_form between;
+    rs_planned_layout between;
     restride_status status;
     switch (rs_trees_make(s->arena, a, b, trees, &d)) {
     case RS_TREES_MADE: {
-        const rs_context whole = {0, 1, 0};
+        const rs_strided_part whole = {0, 1, 0};
         return convert(s, &whole, trees[0], trees[1]);
     }
     case RS_TREES_NOT_NESTED:
     case RS_TREES_NOT_ORDERED: {
-        const rs_form *tiled = is_untiled(a, d) ? b : a;
+        const rs_planned_layout *tiled = is_untiled(a, d) ? b : a;
         status = untile(s->arena, tiled, d, &between);
         if (status == RESTRIDE_OK)
             status = convert_forms(s, a, &between);
@@ -454,8 +457,8 @@ static restride_status add_marshaling(restride_plan *plan, const restride_layout
 }
 
 typedef struct {
-    rs_form from;
-    rs_form to;
+    rs_planned_layout from;
+    rs_planned_layout to;
 } form_pair;
 
 static restride_status fill(rs_sequence *steps, const void *conversion)

@@ -220,7 +220,7 @@ void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, r
             offers->take(offers, method, (rs_tiles){tile, tile});
 }
 
-bool rs_device_build_tiles(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+bool rs_device_build_tiles(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     const rs_matrices *m = problem->matrices;
     size_t tile = tiles.rows;
@@ -237,7 +237,7 @@ bool rs_device_build_tiles(rs_choice *choice, const rs_problem *problem, rs_tile
     return true;
 }
 
-void rs_device_explain_tiles(const rs_choice *choice, const rs_problem *problem, char *why,
+void rs_device_explain_tiles(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                              size_t size)
 {
     size_t unit = problem->matrices->unit;
@@ -261,7 +261,7 @@ void rs_device_offer_groups(const rs_method *method, const rs_problem *problem, 
         offers->take(offers, method, (rs_tiles){longer / shorter + 1, 0});
 }
 
-bool rs_device_build_groups(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+bool rs_device_build_groups(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     const rs_matrices *m = problem->matrices;
     size_t longer = rs_size_larger(m->rows, m->cols);
@@ -271,7 +271,7 @@ bool rs_device_build_groups(rs_choice *choice, const rs_problem *problem, rs_til
     return true;
 }
 
-void rs_device_explain_groups(const rs_choice *choice, const rs_problem *problem, char *why,
+void rs_device_explain_groups(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                               size_t size)
 {
     const rs_matrices *m = problem->matrices;
@@ -307,8 +307,8 @@ static bool suits(const rs_problem *problem, rs_tiles tiles)
 }
 
 /* The three stages in the order of C2R, or of R2C; the first is returned. */
-static rs_transpose_task *add_shuffles(rs_choice *choice, const rs_problem *problem, size_t rows,
-                                       size_t cols, size_t panel, bool to_rows)
+static rs_transpose_task *add_shuffles(rs_stage_choice *choice, const rs_problem *problem,
+                                       size_t rows, size_t cols, size_t panel, bool to_rows)
 {
     static const rs_transpose_method orders[2][3] = {
         {RS_TRANSPOSE_SHUFFLE_ROWS, RS_TRANSPOSE_ROTATE, RS_TRANSPOSE_SHUFFLE_COLUMNS},
@@ -324,7 +324,7 @@ static rs_transpose_task *add_shuffles(rs_choice *choice, const rs_problem *prob
     return stages;
 }
 
-bool rs_device_build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+bool rs_device_build_c2r(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     if (!suits(problem, tiles))
         return false;
@@ -340,7 +340,7 @@ bool rs_device_build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles 
 
 /* From R x C as C2R leaves it to where it began: that is a matrix of C x R, whose rows are short
  * when R is. */
-bool rs_device_build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+bool rs_device_build_r2c(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     if (!suits(problem, tiles))
         return false;

@@ -12,17 +12,17 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
                       size_t scratch_limit);
 
 void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-bool rs_device_build_tiles(rs_choice *choice, const rs_problem *problem, rs_tiles tiles);
-void rs_device_explain_tiles(const rs_choice *choice, const rs_problem *problem, char *why,
+bool rs_device_build_tiles(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
+void rs_device_explain_tiles(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                              size_t size);
 
 void rs_device_offer_groups(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-bool rs_device_build_groups(rs_choice *choice, const rs_problem *problem, rs_tiles tiles);
-void rs_device_explain_groups(const rs_choice *choice, const rs_problem *problem, char *why,
+bool rs_device_build_groups(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
+void rs_device_explain_groups(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                               size_t size);
 
 void rs_device_offer_c2r(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-bool rs_device_build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles tiles);
-bool rs_device_build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles tiles);
+bool rs_device_build_c2r(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
+bool rs_device_build_r2c(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
 
 #endif

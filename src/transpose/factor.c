@@ -27,7 +27,7 @@ static size_t place_of(const rs_permutation *p, size_t axis)
 }
 
 /* Leaves out axes of one element, and names the others by their places. */
-static void take_axes(rs_arrangement *a, const rs_permutation *p)
+static void take_axes(rs_axis_order *a, const rs_permutation *p)
 {
     a->count = 0;
     a->unit = p->unit;
@@ -42,7 +42,7 @@ static void take_axes(rs_arrangement *a, const rs_permutation *p)
     }
 }
 
-static void merge_into_previous(rs_arrangement *a, size_t i)
+static void merge_into_previous(rs_axis_order *a, size_t i)
 {
     size_t gone = a->names[i];
     a->sizes[gone - 1] *= a->sizes[gone];
@@ -54,7 +54,7 @@ static void merge_into_previous(rs_arrangement *a, size_t i)
 }
 
 /* Neighbours that stay neighbours become one, and what stays last is part of the element. */
-static void merge(rs_arrangement *a)
+static void merge(rs_axis_order *a)
 {
     for (size_t i = 1; i < a->count;)
         if (a->names[i] == a->names[i - 1] + 1)
@@ -67,7 +67,7 @@ static void merge(rs_arrangement *a)
 
 /* ---- one transposition ---- */
 
-size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer)
+size_t rs_factor_bytes(const rs_axis_order *arrangement, size_t outer)
 {
     size_t bytes = outer * arrangement->unit;
     for (size_t name = 0; name < arrangement->count; name++)
@@ -75,7 +75,7 @@ size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer)
     return bytes;
 }
 
-static void add_step(rs_sequence *steps, const rs_context *context, const rs_arrangement *a,
+static void add_step(rs_sequence *steps, const rs_strided_part *context, const rs_axis_order *a,
                      const rs_exchange *e)
 {
     const rs_matrices m = rs_arrangement_matrices(a, e);
@@ -84,18 +84,18 @@ static void add_step(rs_sequence *steps, const rs_context *context, const rs_arr
 
 /* ---- the cheapest path ---- */
 
-void rs_factor_add_path(rs_sequence *steps, const rs_context *context,
-                        const rs_arrangement *arrangement, const rs_path *path)
+void rs_factor_add_path(rs_sequence *steps, const rs_strided_part *context,
+                        const rs_axis_order *arrangement, const rs_path *path)
 {
-    rs_arrangement a = *arrangement;
+    rs_axis_order a = *arrangement;
     for (size_t i = 0; i < path->count; i++) {
         add_step(steps, context, &a, &path->exchanges[i]);
         rs_arrangement_apply(&a, &path->exchanges[i]);
     }
 }
 
-static restride_status find_path(rs_path *path, const rs_sequence *steps, const rs_context *context,
-                                 const rs_arrangement *a)
+static restride_status find_path(rs_path *path, const rs_sequence *steps,
+                                 const rs_strided_part *context, const rs_axis_order *a)
 {
     size_t count;
     restride_status status = rs_paths_find(path, 1, &count, steps, context, a);
@@ -110,9 +110,9 @@ static restride_status find_path(rs_path *path, const rs_sequence *steps, const 
 /* ---- wisdom ---- */
 
 /* Whether a path, which may come from a file, leads from an arrangement to the order to reach. */
-static bool leads_there(const rs_arrangement *arrangement, const rs_path *path)
+static bool leads_there(const rs_axis_order *arrangement, const rs_path *path)
 {
-    rs_arrangement a = *arrangement;
+    rs_axis_order a = *arrangement;
     for (size_t i = 0; i < path->count; i++) {
         const rs_exchange *e = &path->exchanges[i];
         if (e->begin >= e->middle || e->middle >= e->end || e->end > a.count)
@@ -124,14 +124,14 @@ static bool leads_there(const rs_arrangement *arrangement, const rs_path *path)
 
 /* Two groups that change places, and one that stays before them, have one order that is worth a
  * look. */
-static bool has_choice(const rs_arrangement *a)
+static bool has_choice(const rs_axis_order *a)
 {
     return a->count - (a->names[0] == 0) >= 3;
 }
 
 /* For whoever tunes this conversion. */
-static restride_status note(rs_guidance *guidance, rs_arena *arena, const rs_context *context,
-                            const rs_arrangement *a)
+static restride_status note(rs_guidance *guidance, rs_arena *arena, const rs_strided_part *context,
+                            const rs_axis_order *a)
 {
     rs_permuted *noted = rs_arena_take(arena, 1, sizeof *noted);
     if (noted == NULL)
@@ -145,7 +145,7 @@ static restride_status note(rs_guidance *guidance, rs_arena *arena, const rs_con
 
 /* The path that wisdom has, or the cheapest. */
 static restride_status choose_path(rs_path *path, const rs_sequence *steps,
-                                   const rs_context *context, const rs_arrangement *a)
+                                   const rs_strided_part *context, const rs_axis_order *a)
 {
     rs_guidance *guidance = steps->guidance;
     if (guidance == NULL || !has_choice(a))
@@ -163,14 +163,14 @@ static restride_status choose_path(rs_path *path, const rs_sequence *steps,
 
 /* ---- many axes ---- */
 
-static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_context *context,
-                                                 rs_arrangement *a)
+static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_strided_part *context,
+                                                 rs_axis_order *a)
 {
     rs_exchange best = rs_exchange_none;
     size_t best_gaps = SIZE_MAX;
     double best_price = RS_COST_IMPOSSIBLE;
     for (rs_exchange e = rs_exchange_none; rs_exchange_next(&e, a->count);) {
-        rs_arrangement after = *a;
+        rs_axis_order after = *a;
         rs_arrangement_apply(&after, &e);
         size_t left = rs_arrangement_gaps(&after);
         if (left > best_gaps)
@@ -195,10 +195,10 @@ static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_co
     return RESTRIDE_OK;
 }
 
-restride_status rs_factor_permutation(rs_sequence *steps, const rs_context *context,
+restride_status rs_factor_permutation(rs_sequence *steps, const rs_strided_part *context,
                                       const rs_permutation *permutation)
 {
-    rs_arrangement a;
+    rs_axis_order a;
     if (permutation->rank > RS_FACTOR_MOST_AXES)
         return rs_fail(RESTRIDE_UNSUPPORTED, "%zu axes are more than %d; convert in two steps.",
                        permutation->rank, RS_FACTOR_MOST_AXES);

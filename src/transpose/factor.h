@@ -21,7 +21,7 @@ typedef struct {
     size_t names[RS_FACTOR_MOST_AXES];
     size_t sizes[RS_FACTOR_MOST_AXES]; /* by name */
     size_t unit;
-} rs_arrangement;
+} rs_axis_order;
 
 /* A transposition: the groups [begin, middle) and [middle, end) change places. */
 typedef struct {
@@ -39,7 +39,7 @@ typedef struct {
 /* Adds the cheapest sequence of transpositions to a list: exactly the cheapest for up to 7 groups
  * of axes that move together, beyond that as factor.c says; or the one that wisdom has, where that
  * is asked. RESTRIDE_UNSUPPORTED when the scratch memory does not suffice for any. */
-restride_status rs_factor_permutation(rs_sequence *steps, const rs_context *context,
+restride_status rs_factor_permutation(rs_sequence *steps, const rs_strided_part *context,
                                       const rs_permutation *permutation);
 
 /* ---- for tuning ---- */
@@ -49,14 +49,14 @@ typedef struct rs_permuted rs_permuted;
 struct rs_permuted {
     rs_permuted *next;
     size_t outer;
-    rs_arrangement arrangement;
+    rs_axis_order arrangement;
 };
 
 /* The bytes of `outer` of them. */
-size_t rs_factor_bytes(const rs_arrangement *arrangement, size_t outer);
+size_t rs_factor_bytes(const rs_axis_order *arrangement, size_t outer);
 
 /* Adds the transpositions of a path. */
-void rs_factor_add_path(rs_sequence *steps, const rs_context *context,
-                        const rs_arrangement *arrangement, const rs_path *path);
+void rs_factor_add_path(rs_sequence *steps, const rs_strided_part *context,
+                        const rs_axis_order *arrangement, const rs_path *path);
 
 #endif

@@ -24,7 +24,7 @@ size_t rs_fit_bound(size_t bytes, const rs_engine_traits *traits,
     return rs_choose_scratch_limit(bytes, traits);
 }
 
-static restride_status add(restride_plan *plan, const rs_choice *choice)
+static restride_status add(restride_plan *plan, const rs_stage_choice *choice)
 {
     const size_t count = plan->stage_count;
     restride_status status =
@@ -34,16 +34,16 @@ static restride_status add(restride_plan *plan, const rs_choice *choice)
     return status;
 }
 
-static bool is_same(const rs_choice *a, const rs_choice *b)
+static bool is_same(const rs_stage_choice *a, const rs_stage_choice *b)
 {
     return a->method == b->method && a->tiles.rows == b->tiles.rows &&
            a->tiles.cols == b->tiles.cols;
 }
 
 /* The first one that can be added; `status`, with its sentence, when there is none. */
-static restride_status add_another(restride_plan *plan, rs_choice *choice, rs_choice *others,
-                                   size_t count, rs_fit_adapt *adapt, const void *context,
-                                   restride_status status)
+static restride_status add_another(restride_plan *plan, rs_stage_choice *choice,
+                                   rs_stage_choice *others, size_t count, rs_fit_adapt *adapt,
+                                   const void *context, restride_status status)
 {
     char sentence[SENTENCE_BYTES];
     snprintf(sentence, sizeof sentence, "%s", restride_last_error());
@@ -61,16 +61,17 @@ static restride_status add_another(restride_plan *plan, rs_choice *choice, rs_ch
     return rs_fail(status, "%s", sentence);
 }
 
-restride_status rs_fit_add(restride_plan *plan, rs_choice *choice, const rs_matrices *matrices,
-                           const rs_engine_traits *traits, const restride_plan_options *options,
-                           rs_fit_adapt *adapt, const void *context)
+restride_status rs_fit_add(restride_plan *plan, rs_stage_choice *choice,
+                           const rs_matrices *matrices, const rs_engine_traits *traits,
+                           const restride_plan_options *options, rs_fit_adapt *adapt,
+                           const void *context)
 {
     if (adapt != NULL)
         adapt(choice, context);
     restride_status status = add(plan, choice);
     if (status != RESTRIDE_DEVICE_LIMIT || (options != NULL && options->method != NULL))
         return status;
-    rs_choice *others = malloc(MOST_CHOICES * sizeof *others);
+    rs_stage_choice *others = malloc(MOST_CHOICES * sizeof *others);
     if (others == NULL)
         return rs_fail_memory("a plan");
     const size_t count = rs_choose_candidates(others, MOST_CHOICES, matrices, traits, options);

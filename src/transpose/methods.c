@@ -28,7 +28,7 @@
 
 /* ---- stages ---- */
 
-rs_transpose_task *rs_methods_add(rs_choice *choice, const rs_problem *problem,
+rs_transpose_task *rs_methods_add(rs_stage_choice *choice, const rs_problem *problem,
                                   rs_transpose_method method)
 {
     const rs_matrices *m = problem->matrices;
@@ -51,8 +51,8 @@ static double cost_of(const rs_transpose_task *task, const rs_problem *problem)
 
 /* `outer` matrices that lie one after the other instead of each of the whole matrices. As many rows
  * as columns are a square, whose mirror tiles may change places instead. */
-static void add_chains(rs_choice *choice, const rs_problem *problem, size_t outer, size_t rows,
-                       size_t cols, size_t unit)
+static void add_chains(rs_stage_choice *choice, const rs_problem *problem, size_t outer,
+                       size_t rows, size_t cols, size_t unit)
 {
     if (rows == 1 || cols == 1)
         return;
@@ -72,8 +72,8 @@ static void add_chains(rs_choice *choice, const rs_problem *problem, size_t oute
 }
 
 /* Blocks pass through the chip, one for each worker; or one at a time, where there is no room. */
-static void add_blocks(rs_choice *choice, const rs_problem *problem, size_t count, size_t rows,
-                       size_t cols)
+static void add_blocks(rs_stage_choice *choice, const rs_problem *problem, size_t count,
+                       size_t rows, size_t cols)
 {
     if (rows == 1 || cols == 1)
         return;
@@ -91,14 +91,14 @@ static void add_blocks(rs_choice *choice, const rs_problem *problem, size_t coun
 
 /* ---- methods without tiles ---- */
 
-static bool build_nothing(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_nothing(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)choice;
     (void)tiles;
     return problem->matrices->rows == 1 || problem->matrices->cols == 1;
 }
 
-static bool build_direct(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_direct(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     const rs_matrices *m = problem->matrices;
@@ -106,7 +106,7 @@ static bool build_direct(rs_choice *choice, const rs_problem *problem, rs_tiles 
     return choice->count != 0;
 }
 
-static void explain_direct(const rs_choice *choice, const rs_problem *problem, char *why,
+static void explain_direct(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                            size_t size)
 {
     (void)choice;
@@ -115,7 +115,7 @@ static void explain_direct(const rs_choice *choice, const rs_problem *problem, c
 }
 
 /* As one block: through the chip, or with all threads where more scratch memory was granted. */
-static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_copy(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     const rs_matrices *m = problem->matrices;
@@ -127,7 +127,8 @@ static bool build_copy(rs_choice *choice, const rs_problem *problem, rs_tiles ti
     return choice->count != 0;
 }
 
-static void explain_copy(const rs_choice *choice, const rs_problem *problem, char *why, size_t size)
+static void explain_copy(const rs_stage_choice *choice, const rs_problem *problem, char *why,
+                         size_t size)
 {
     const rs_matrices *m = problem->matrices;
     if (choice->tasks[0].method == RS_TRANSPOSE_PANELS)
@@ -140,14 +141,14 @@ static void explain_copy(const rs_choice *choice, const rs_problem *problem, cha
                  "copied back.");
 }
 
-static bool build_pipt(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_pipt(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     rs_methods_add(choice, problem, RS_TRANSPOSE_PIPT);
     return true;
 }
 
-static bool build_pttwac(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_pttwac(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     rs_methods_add(choice, problem, RS_TRANSPOSE_PTTWAC);
@@ -174,7 +175,7 @@ static cut make_cut(const rs_problem *problem, bool by_rows, size_t part)
     return c;
 }
 
-static void add_tails(rs_choice *choice, const rs_problem *problem, const cut *c)
+static void add_tails(rs_stage_choice *choice, const rs_problem *problem, const cut *c)
 {
     if (c->rest == 0)
         return;
@@ -187,14 +188,14 @@ static void add_tails(rs_choice *choice, const rs_problem *problem, const cut *c
 
 /* With one block there is nothing to move; the matrices of a batch stay as far apart as they are,
  * though the rest of each is left out. */
-static void add_cut_chains(rs_choice *choice, const rs_problem *problem, const cut *c)
+static void add_cut_chains(rs_stage_choice *choice, const rs_problem *problem, const cut *c)
 {
     const rs_matrices *m = problem->matrices;
     add_chains(choice, problem, 1, c->by_rows ? c->blocks : m->rows,
                c->by_rows ? m->cols : c->blocks, c->part * m->unit);
 }
 
-static bool build_cut(rs_choice *choice, const rs_problem *problem, const cut *c)
+static bool build_cut(rs_stage_choice *choice, const rs_problem *problem, const cut *c)
 {
     const rs_matrices *m = problem->matrices;
     if (c->blocks == 0 || c->part == 1 || c->part == c->along)
@@ -213,19 +214,19 @@ static bool build_cut(rs_choice *choice, const rs_problem *problem, const cut *c
     return choice->count != 0;
 }
 
-static bool build_row_blocks(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_row_blocks(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     const cut c = make_cut(problem, true, tiles.rows);
     return tiles.cols == 0 && build_cut(choice, problem, &c);
 }
 
-static bool build_column_blocks(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_column_blocks(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     const cut c = make_cut(problem, false, tiles.cols);
     return tiles.rows == 0 && build_cut(choice, problem, &c);
 }
 
-static void explain_blocks(const rs_choice *choice, const rs_problem *problem, char *why,
+static void explain_blocks(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                            size_t size)
 {
     bool by_rows = choice->tiles.rows != 0;
@@ -238,7 +239,7 @@ static void explain_blocks(const rs_choice *choice, const rs_problem *problem, c
              problem->traits.chip_bytes, c.part * unit, c.rest, by_rows ? "rows" : "columns");
 }
 
-static void add_squares(rs_choice *choice, const rs_problem *problem, const cut *c)
+static void add_squares(rs_stage_choice *choice, const rs_problem *problem, const cut *c)
 {
     const rs_matrices *m = problem->matrices;
     rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_SQUARE);
@@ -252,7 +253,7 @@ static void add_squares(rs_choice *choice, const rs_problem *problem, const cut 
 }
 
 /* Blocks as high as wide, which transpose in place: of the longer side, as many as it holds. */
-static bool build_squares(rs_choice *choice, const rs_problem *problem)
+static bool build_squares(rs_stage_choice *choice, const rs_problem *problem)
 {
     const rs_matrices *m = problem->matrices;
     bool by_rows = m->rows >= m->cols;
@@ -271,7 +272,7 @@ static bool build_squares(rs_choice *choice, const rs_problem *problem)
     return true;
 }
 
-static bool build_square(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_square(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     return problem->matrices->rows == problem->matrices->cols && build_squares(choice, problem);
@@ -279,7 +280,7 @@ static bool build_square(rs_choice *choice, const rs_problem *problem, rs_tiles 
 
 /* Thesis, section 4.1: with values of the matrix in the padding, so that it needs no more memory.
  */
-static bool build_near_square(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_near_square(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     const rs_matrices *m = problem->matrices;
@@ -288,19 +289,19 @@ static bool build_near_square(rs_choice *choice, const rs_problem *problem, rs_t
     return longer != shorter && longer / shorter == 1 && build_squares(choice, problem);
 }
 
-static bool build_row_squares(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_row_squares(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     return problem->matrices->rows / problem->matrices->cols > 1 && build_squares(choice, problem);
 }
 
-static bool build_column_squares(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_column_squares(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     return problem->matrices->cols / problem->matrices->rows > 1 && build_squares(choice, problem);
 }
 
-static void explain_squares(const rs_choice *choice, const rs_problem *problem, char *why,
+static void explain_squares(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                             size_t size)
 {
     (void)choice;
@@ -334,7 +335,7 @@ static bool make_grid(grid *g, const rs_problem *problem, rs_tiles tiles)
     return true;
 }
 
-static bool build_columns_first(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_columns_first(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
     if (!make_grid(&g, problem, tiles))
@@ -345,7 +346,7 @@ static bool build_columns_first(rs_choice *choice, const rs_problem *problem, rs
     return true;
 }
 
-static bool build_rows_first(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_rows_first(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
     if (!make_grid(&g, problem, tiles))
@@ -356,7 +357,7 @@ static bool build_rows_first(rs_choice *choice, const rs_problem *problem, rs_ti
     return true;
 }
 
-static bool build_four_stages(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_four_stages(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
     if (!make_grid(&g, problem, tiles))
@@ -368,7 +369,7 @@ static bool build_four_stages(rs_choice *choice, const rs_problem *problem, rs_t
     return true;
 }
 
-static bool build_fused_stages(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_fused_stages(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
     if (!make_grid(&g, problem, tiles))
@@ -392,7 +393,7 @@ typedef struct {
     bool remapped;
 } baseline;
 
-static bool build_baseline(rs_choice *choice, const rs_problem *problem, rs_tiles tiles,
+static bool build_baseline(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles,
                            const baseline *way)
 {
     if (!build_columns_first(choice, problem, tiles))
@@ -408,31 +409,33 @@ static bool build_baseline(rs_choice *choice, const rs_problem *problem, rs_tile
     return true;
 }
 
-static bool build_spread_claims(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_spread_claims(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     static const baseline way = {RS_TRANSPOSE_PTTWAC, RS_TRANSPOSE_PTTWAC_PANELS, 16, true, false};
     return build_baseline(choice, problem, tiles, &way);
 }
 
-static bool build_packed_claims(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_packed_claims(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     static const baseline way = {RS_TRANSPOSE_PTTWAC, RS_TRANSPOSE_PTTWAC_PANELS, 1, false, false};
     return build_baseline(choice, problem, tiles, &way);
 }
 
-static bool build_remapped_claims(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_remapped_claims(rs_stage_choice *choice, const rs_problem *problem,
+                                  rs_tiles tiles)
 {
     static const baseline way = {RS_TRANSPOSE_PTTWAC, RS_TRANSPOSE_PTTWAC_PANELS, 1, false, true};
     return build_baseline(choice, problem, tiles, &way);
 }
 
-static bool build_cycles(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_cycles(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     static const baseline way = {RS_TRANSPOSE_PIPT, RS_TRANSPOSE_PIPT_PANELS, 0, false, false};
     return build_baseline(choice, problem, tiles, &way);
 }
 
-static void explain_grid(const rs_choice *choice, const rs_problem *problem, char *why, size_t size)
+static void explain_grid(const rs_stage_choice *choice, const rs_problem *problem, char *why,
+                         size_t size)
 {
     size_t unit = problem->matrices->unit;
     rs_tiles t = choice->tiles;
@@ -447,7 +450,7 @@ static void explain_grid(const rs_choice *choice, const rs_problem *problem, cha
 
 /* C2R takes the matrix as rows x cols, R2C its transpose. Without a common divisor of the sides
  * there is nothing to rotate. */
-static bool build_shuffles(rs_choice *choice, const rs_problem *problem, bool to_rows)
+static bool build_shuffles(rs_stage_choice *choice, const rs_problem *problem, bool to_rows)
 {
     static const rs_transpose_method orders[2][3] = {
         {RS_TRANSPOSE_C2R_ROTATE, RS_TRANSPOSE_C2R_ROWS, RS_TRANSPOSE_C2R_COLUMNS},
@@ -466,13 +469,13 @@ static bool build_shuffles(rs_choice *choice, const rs_problem *problem, bool to
     return true;
 }
 
-static bool build_c2r(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_c2r(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     return build_shuffles(choice, problem, false);
 }
 
-static bool build_r2c(rs_choice *choice, const rs_problem *problem, rs_tiles tiles)
+static bool build_r2c(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
     return build_shuffles(choice, problem, true);

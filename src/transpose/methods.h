@@ -31,16 +31,17 @@ struct rs_method {
     bool only_when_named;
     size_t least_stages; /* that it makes of a matrix */
     /* Adds the stages to `choice`, which has none. False, when they do not suit the problem. */
-    bool (*build)(rs_choice *choice, const rs_problem *problem, rs_tiles tiles);
+    bool (*build)(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
     /* A few hundred pairs of tile sizes at most, whatever the shape. */
     void (*offer)(const rs_method *method, const rs_problem *problem, rs_offers *offers);
     /* One sentence, without a name or numbers of the shape; or NULL, and explain() writes it. */
     const char *why;
-    void (*explain)(const rs_choice *choice, const rs_problem *problem, char *why, size_t size);
+    void (*explain)(const rs_stage_choice *choice, const rs_problem *problem, char *why,
+                    size_t size);
 };
 
 /* Adds a stage over the whole matrices of a problem, which a method changes as it wants it. */
-rs_transpose_task *rs_methods_add(rs_choice *choice, const rs_problem *problem,
+rs_transpose_task *rs_methods_add(rs_stage_choice *choice, const rs_problem *problem,
                                   rs_transpose_method method);
 
 size_t rs_methods_count(void);

@@ -15,7 +15,7 @@
 
 /* ---- arrangements ---- */
 
-rs_matrices rs_arrangement_matrices(const rs_arrangement *a, const rs_exchange *e)
+rs_matrices rs_arrangement_matrices(const rs_axis_order *a, const rs_exchange *e)
 {
     rs_matrices m = {.rows = 1, .cols = 1, .unit = a->unit, .batch = 1};
     for (size_t i = 0; i < a->count; i++) {
@@ -29,7 +29,7 @@ rs_matrices rs_arrangement_matrices(const rs_arrangement *a, const rs_exchange *
     return m;
 }
 
-void rs_arrangement_apply(rs_arrangement *a, const rs_exchange *e)
+void rs_arrangement_apply(rs_axis_order *a, const rs_exchange *e)
 {
     size_t held[RS_FACTOR_MOST_AXES];
     size_t left = e->middle - e->begin;
@@ -39,7 +39,7 @@ void rs_arrangement_apply(rs_arrangement *a, const rs_exchange *e)
     memcpy(a->names + e->begin + right, held, left * sizeof *held);
 }
 
-size_t rs_arrangement_gaps(const rs_arrangement *a)
+size_t rs_arrangement_gaps(const rs_axis_order *a)
 {
     size_t sum = 0;
     for (size_t i = 0; i <= a->count; i++) {
@@ -70,7 +70,7 @@ enum { NAME_BITS = 4, NAME_MASK = 15 };
 
 typedef uint32_t order;
 
-static order order_of(const rs_arrangement *a)
+static order order_of(const rs_axis_order *a)
 {
     order o = 0;
     for (size_t i = 0; i < a->count; i++)
@@ -142,8 +142,8 @@ typedef struct {
 
 typedef struct {
     const rs_sequence *steps;
-    const rs_context *context;
-    const rs_arrangement *start;
+    const rs_strided_part *context;
+    const rs_axis_order *start;
     size_t count;     /* of groups */
     size_t orders;    /* of the groups: nodes */
     size_t forbidden; /* the key of an edge; SIZE_MAX: none */
@@ -383,7 +383,7 @@ static bool take_path(const graph *g, rs_path *path)
 }
 
 /* A transposition moves some of the groups as its element. */
-static double find_least(const rs_sequence *steps, const rs_arrangement *a)
+static double find_least(const rs_sequence *steps, const rs_axis_order *a)
 {
     double least = RS_COST_IMPOSSIBLE;
     for (size_t subset = 0; subset < (size_t)1 << a->count; subset++) {
@@ -396,8 +396,8 @@ static double find_least(const rs_sequence *steps, const rs_arrangement *a)
     return least;
 }
 
-static bool make_graph(graph *g, const rs_sequence *steps, const rs_context *context,
-                       const rs_arrangement *a)
+static bool make_graph(graph *g, const rs_sequence *steps, const rs_strided_part *context,
+                       const rs_axis_order *a)
 {
     *g = (graph){.steps = steps,
                  .context = context,
@@ -440,7 +440,7 @@ static bool add_path(graph *g, rs_path *paths, size_t *count)
 }
 
 restride_status rs_paths_find(rs_path *paths, size_t most, size_t *count, const rs_sequence *steps,
-                              const rs_context *context, const rs_arrangement *arrangement)
+                              const rs_strided_part *context, const rs_axis_order *arrangement)
 {
     graph g;
     *count = 0;

@@ -86,7 +86,7 @@ static restride_status fill(rs_sequence *steps, const void *conversion)
     size_t bytes = p->unit;
     for (size_t axis = 0; axis < p->rank; axis++)
         bytes *= p->counts[axis];
-    const rs_context whole = {0, 1, bytes};
+    const rs_strided_part whole = {0, 1, bytes};
     return rs_factor_permutation(steps, &whole, p);
 }
 

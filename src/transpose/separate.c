@@ -19,7 +19,7 @@
 enum { MOST_LOOPS = 64, MOST_TAILS = 4 };
 
 typedef struct {
-    rs_context context;
+    rs_strided_part context;
     size_t rows;
     size_t row_bytes;
     size_t unit; /* divides the members of all parts */
@@ -27,9 +27,9 @@ typedef struct {
     const rs_piece *pieces;
 } job;
 
-static rs_context behind(const rs_context *context, size_t bytes)
+static rs_strided_part behind(const rs_strided_part *context, size_t bytes)
 {
-    rs_context moved = *context;
+    rs_strided_part moved = *context;
     moved.offset += bytes;
     return moved;
 }
@@ -57,7 +57,7 @@ static void gather_members(rs_sequence *s, const job *j, size_t rows, size_t wid
     size_t done = 0;
     for (size_t i = 0; i < j->count; i++) {
         const rs_piece *piece = &j->pieces[i];
-        const rs_context here = behind(&j->context, done);
+        const rs_strided_part here = behind(&j->context, done);
         rs_sequence_transpose(s, &here, piece->count, piece->unit / j->unit, rows, width);
         done += piece->count * (piece->unit / j->unit) * rows * width;
     }
@@ -121,7 +121,7 @@ static void add_blocks(rs_sequence *s, const job *j)
     gather_members(s, j, blocks, rows * j->unit);
     if (rest == 0)
         return;
-    const rs_context end = behind(&j->context, blocks * rows * j->row_bytes);
+    const rs_strided_part end = behind(&j->context, blocks * rows * j->row_bytes);
     const rs_transpose_task last = unzip_task(j, 1, rest);
     rs_sequence_task(s, &end, &last);
     join_rest(s, j, blocks * rows, rest);
@@ -146,7 +146,7 @@ static void add_tails(rs_sequence *s, const job *j)
                                     .tail = tail / j->unit,
                                     .unit = j->unit};
     rs_sequence_task(s, &j->context, &task);
-    const rs_context end = behind(&j->context, j->rows * kept.row_bytes);
+    const rs_strided_part end = behind(&j->context, j->rows * kept.row_bytes);
     rs_sequence_transpose(s, &end, last->count, last->unit / j->unit, j->rows, j->unit);
     if (kept.count == 1)
         rs_sequence_transpose(s, &j->context, 1, j->rows, j->pieces->count, j->pieces->unit);
@@ -179,10 +179,10 @@ static restride_status take_apart(rs_sequence *s, const job *j)
 }
 
 /* The loops over a part of the row, which were over the row before. */
-static const rs_tree *put_loops(rs_arena *arena, const rs_tree *const loops[], size_t depth,
-                                const rs_tree *part)
+static const rs_loop_tree *put_loops(rs_arena *arena, const rs_loop_tree *const loops[],
+                                     size_t depth, const rs_loop_tree *part)
 {
-    const rs_tree *inside = part->members ? part->children[0] : part;
+    const rs_loop_tree *inside = part->members ? part->children[0] : part;
     while (inside != NULL && depth > 0) {
         depth--;
         inside = rs_tree_loop(arena, loops[depth], loops[depth]->count, inside);
@@ -192,10 +192,10 @@ static const rs_tree *put_loops(rs_arena *arena, const rs_tree *const loops[], s
     return rs_tree_loop(arena, part, part->count, inside);
 }
 
-restride_status rs_separate(rs_sequence *sequence, const rs_context *context, const rs_tree *tree,
-                            const rs_tree **row)
+restride_status rs_separate(rs_sequence *sequence, const rs_strided_part *context,
+                            const rs_loop_tree *tree, const rs_loop_tree **row)
 {
-    const rs_tree *loops[MOST_LOOPS];
+    const rs_loop_tree *loops[MOST_LOOPS];
     size_t depth = 0;
     job j = {.context = *context, .rows = 1};
     for (; tree->kind == RS_TREE_LOOP && depth < MOST_LOOPS; tree = tree->children[0]) {
@@ -206,11 +206,11 @@ restride_status rs_separate(rs_sequence *sequence, const rs_context *context, co
         return rs_fail(RESTRIDE_UNSUPPORTED, "More than %d tiles in each other; convert in steps.",
                        MOST_LOOPS);
     rs_piece *pieces = rs_arena_take(sequence->arena, tree->count, sizeof *pieces);
-    const rs_tree **parts = rs_arena_take(sequence->arena, tree->count, sizeof *parts);
+    const rs_loop_tree **parts = rs_arena_take(sequence->arena, tree->count, sizeof *parts);
     if (pieces == NULL || parts == NULL)
         return rs_fail_memory("the parts of a row");
     for (size_t i = 0; i < tree->count; i++) {
-        const rs_tree *part = tree->children[i];
+        const rs_loop_tree *part = tree->children[i];
         size_t count = part->members ? part->count : 1;
         pieces[i] = (rs_piece){count, part->bytes / count, 0};
         j.unit = rs_size_gcd(j.unit, pieces[i].unit);

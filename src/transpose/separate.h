@@ -10,7 +10,7 @@
  * after the other, each within loops of its own, and gives the row that they form then. Members of
  * a record that have one size come to lie outside the loops.
  */
-restride_status rs_separate(rs_sequence *sequence, const rs_context *context, const rs_tree *tree,
-                            const rs_tree **row);
+restride_status rs_separate(rs_sequence *sequence, const rs_strided_part *context,
+                            const rs_loop_tree *tree, const rs_loop_tree **row);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static rs_step *add(rs_sequence *steps, const rs_context *context)
+static rs_step *add(rs_sequence *steps, const rs_strided_part *context)
 {
     rs_step *step = rs_arena_take(steps->arena, 1, sizeof *step);
     if (step == NULL)
@@ -24,8 +24,8 @@ static rs_step *add(rs_sequence *steps, const rs_context *context)
     return step;
 }
 
-void rs_sequence_transpose(rs_sequence *steps, const rs_context *context, size_t batch, size_t rows,
-                           size_t cols, size_t unit)
+void rs_sequence_transpose(rs_sequence *steps, const rs_strided_part *context, size_t batch,
+                           size_t rows, size_t cols, size_t unit)
 {
     if (rows == 1 || cols == 1)
         return;
@@ -34,7 +34,8 @@ void rs_sequence_transpose(rs_sequence *steps, const rs_context *context, size_t
         step->matrices = (rs_matrices){.rows = rows, .cols = cols, .unit = unit, .batch = batch};
 }
 
-void rs_sequence_task(rs_sequence *steps, const rs_context *context, const rs_transpose_task *task)
+void rs_sequence_task(rs_sequence *steps, const rs_strided_part *context,
+                      const rs_transpose_task *task)
 {
     rs_piece *pieces = rs_arena_take(steps->arena, task->piece_count, sizeof *pieces);
     rs_step *step = pieces != NULL || task->piece_count == 0 ? add(steps, context) : NULL;
@@ -121,7 +122,7 @@ static restride_plan_options limits_of(const rs_sequence *steps)
 }
 
 static restride_status estimate(const rs_sequence *steps, const rs_matrices *matrices,
-                                rs_choice *choice)
+                                rs_stage_choice *choice)
 {
     const restride_plan_options options = limits_of(steps);
     return rs_choose_transpose(choice, matrices, &steps->traits, &options);
@@ -176,7 +177,7 @@ double rs_sequence_cost(const rs_sequence *steps)
 }
 
 /* Spreads a task for matrices that lie one after the other over the parts of a context. */
-static void spread(rs_transpose_task *task, const rs_context *context, size_t dense_bytes)
+static void spread(rs_transpose_task *task, const rs_strided_part *context, size_t dense_bytes)
 {
     if (context->outer == 1 || context->pitch == dense_bytes)
         return;
@@ -195,7 +196,7 @@ static void spread(rs_transpose_task *task, const rs_context *context, size_t de
 
 /* What wisdom knows, or what is estimated to be cheapest. */
 static restride_status choose_stages(const rs_sequence *steps, const rs_matrices *matrices,
-                                     rs_choice *choice)
+                                     rs_stage_choice *choice)
 {
     rs_guidance *guidance = steps->guidance;
     if (guidance == NULL)
@@ -220,7 +221,7 @@ static restride_status add_chosen(const rs_sequence *steps, const rs_step *step,
     return rs_plan_add_transposes(plan, &task, 1, limit_of(steps, step));
 }
 
-static void spread_all(rs_choice *choice, const void *context)
+static void spread_all(rs_stage_choice *choice, const void *context)
 {
     const rs_step *step = context;
     const size_t dense = step_bytes(step) / step->context.outer;
@@ -231,7 +232,7 @@ static void spread_all(rs_choice *choice, const void *context)
 static restride_status add_transposition(const rs_sequence *steps, const rs_step *step,
                                          restride_plan *plan, double *cost)
 {
-    rs_choice choice = {0};
+    rs_stage_choice choice = {0};
     const rs_matrices all = rs_sequence_matrices(step);
     const restride_plan_options options = limits_of(steps);
     restride_status status = choose_stages(steps, &all, &choice);

@@ -15,13 +15,13 @@ typedef struct {
     size_t offset;
     size_t outer;
     size_t pitch;
-} rs_context;
+} rs_strided_part;
 
 typedef struct rs_step rs_step;
 struct rs_step {
     rs_step *next;
     rs_step *previous;
-    rs_context context;
+    rs_strided_part context;
     bool chosen;            /* `task` says what to do; else `matrices` are to be transposed */
     rs_matrices matrices;   /* their offset is the context's */
     rs_transpose_task task; /* its offset, outer and pitch are the context's */
@@ -49,9 +49,10 @@ typedef struct {
 } rs_sequence;
 
 /* Each adds one step to the end, or none when the step changes nothing. */
-void rs_sequence_transpose(rs_sequence *steps, const rs_context *context, size_t batch, size_t rows,
-                           size_t cols, size_t unit);
-void rs_sequence_task(rs_sequence *steps, const rs_context *context, const rs_transpose_task *task);
+void rs_sequence_transpose(rs_sequence *steps, const rs_strided_part *context, size_t batch,
+                           size_t rows, size_t cols, size_t unit);
+void rs_sequence_task(rs_sequence *steps, const rs_strided_part *context,
+                      const rs_transpose_task *task);
 
 /* Adds the steps of a conversion to an empty list. */
 typedef restride_status rs_sequence_fill(rs_sequence *steps, const void *conversion);

@@ -23,12 +23,12 @@ restride_status rs_matrices_check(const rs_matrices *m, size_t *bytes)
 }
 
 /* What wisdom knows, or what is estimated to be cheapest. */
-static restride_status choose(rs_choice *choice, restride_engine *engine,
+static restride_status choose(rs_stage_choice *choice, restride_engine *engine,
                               const rs_matrices *matrices, const rs_engine_traits *traits,
                               const restride_plan_options *options)
 {
     restride_status status = RESTRIDE_OK;
-    *choice = (rs_choice){0};
+    *choice = (rs_stage_choice){0};
     if (options == NULL ||
         (options->scratch_bytes == 0 && options->run_bytes == 0 && options->method == NULL))
         status = rs_wisdom_choose(choice, engine, matrices, traits);
@@ -37,7 +37,7 @@ static restride_status choose(rs_choice *choice, restride_engine *engine,
     return status;
 }
 
-static void describe_choice(restride_plan *plan, const rs_choice *choice)
+static void describe_choice(restride_plan *plan, const rs_stage_choice *choice)
 {
     plan->method = choice->method;
     plan->tile_rows = choice->tiles.rows;
@@ -56,7 +56,7 @@ static restride_status add_stages(restride_plan *plan, const rs_matrices *matric
     const size_t bound = rs_fit_bound(plan->bytes, &traits, options);
     restride_plan_options less = options != NULL ? *options : (restride_plan_options){0};
     const restride_plan_options *asked = options;
-    rs_choice choice;
+    rs_stage_choice choice;
     for (int round = 0; round < ROUNDS; round++) {
         restride_status status = choose(&choice, plan->engine, matrices, &traits, asked);
         if (status == RESTRIDE_OK)

@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
     rs_arena *arena;
-    const rs_form *forms[2];
+    const rs_planned_layout *forms[2];
     dimension dimensions[RS_LAYOUT_MAX_RANK];
     term_list lists[2];
     bool record_below; /* the leaves contain whole records */
@@ -88,7 +88,7 @@ static void find_levels(maker *m)
 /* Each term of a layout as the levels that it covers, the highest first. */
 static void split_terms(maker *m, int side)
 {
-    const rs_form *form = m->forms[side];
+    const rs_planned_layout *form = m->forms[side];
     term_list *list = &m->lists[side];
     for (int t = 0; t < form->term_count; t++) {
         const rs_term *term = &form->terms[t];
@@ -222,9 +222,9 @@ static size_t level_count_of(const dimension *d, const piece *p, size_t level)
     return p->level == level ? p->count : d->sizes[level + 1] / d->sizes[level];
 }
 
-static rs_tree *new_tree(maker *m, rs_tree_kind kind)
+static rs_loop_tree *new_tree(maker *m, rs_tree_kind kind)
 {
-    rs_tree *tree = rs_arena_take(m->arena, 1, sizeof *tree);
+    rs_loop_tree *tree = rs_arena_take(m->arena, 1, sizeof *tree);
     if (tree == NULL)
         m->result = RS_TREES_NO_MEMORY;
     else
@@ -239,9 +239,9 @@ static uint64_t mix(uint64_t number)
     return number ^ (number >> 31);
 }
 
-static const rs_tree *make_leaf(maker *m, int side, const scope *s)
+static const rs_loop_tree *make_leaf(maker *m, int side, const scope *s)
 {
-    rs_tree *leaf = new_tree(m, RS_TREE_LEAF);
+    rs_loop_tree *leaf = new_tree(m, RS_TREE_LEAF);
     if (leaf == NULL)
         return NULL;
     if (++m->leaves > 2 * MOST_REGIONS)
@@ -267,11 +267,11 @@ static const rs_tree *make_leaf(maker *m, int side, const scope *s)
     return leaf;
 }
 
-const rs_tree *rs_tree_loop(rs_arena *arena, const rs_tree *like, size_t count,
-                            const rs_tree *child)
+const rs_loop_tree *rs_tree_loop(rs_arena *arena, const rs_loop_tree *like, size_t count,
+                                 const rs_loop_tree *child)
 {
-    rs_tree *loop = rs_arena_take(arena, 1, sizeof *loop);
-    const rs_tree **children = rs_arena_take(arena, 1, sizeof *children);
+    rs_loop_tree *loop = rs_arena_take(arena, 1, sizeof *loop);
+    const rs_loop_tree **children = rs_arena_take(arena, 1, sizeof *children);
     if (loop == NULL || children == NULL)
         return NULL;
     *loop = *like;
@@ -284,9 +284,9 @@ const rs_tree *rs_tree_loop(rs_arena *arena, const rs_tree *like, size_t count,
     return loop;
 }
 
-const rs_tree *rs_tree_row(rs_arena *arena, const rs_tree **children, size_t count)
+const rs_loop_tree *rs_tree_row(rs_arena *arena, const rs_loop_tree **children, size_t count)
 {
-    rs_tree *row = rs_arena_take(arena, 1, sizeof *row);
+    rs_loop_tree *row = rs_arena_take(arena, 1, sizeof *row);
     if (row == NULL)
         return NULL;
     row->kind = RS_TREE_ROW;
@@ -299,31 +299,31 @@ const rs_tree *rs_tree_row(rs_arena *arena, const rs_tree **children, size_t cou
     return row;
 }
 
-static const rs_tree *make_node(maker *m, int side, size_t t, const scope *s);
+static const rs_loop_tree *make_node(maker *m, int side, size_t t, const scope *s);
 
-static const rs_tree *make_loop(maker *m, int side, size_t t, const scope *s, size_t count)
+static const rs_loop_tree *make_loop(maker *m, int side, size_t t, const scope *s, size_t count)
 {
     const level_term *term = &m->lists[side].terms[t];
-    const rs_tree *child = make_node(m, side, t + 1, s);
-    const rs_tree like = {.axis = (size_t)term->dimension * MOST_LEVELS + term->level,
-                          .members = term->dimension == m->forms[side]->record};
+    const rs_loop_tree *child = make_node(m, side, t + 1, s);
+    const rs_loop_tree like = {.axis = (size_t)term->dimension * MOST_LEVELS + term->level,
+                               .members = term->dimension == m->forms[side]->record};
     if (child == NULL || count == 1)
         return child;
-    const rs_tree *loop = rs_tree_loop(m->arena, &like, count, child);
+    const rs_loop_tree *loop = rs_tree_loop(m->arena, &like, count, child);
     if (loop == NULL)
         m->result = RS_TREES_NO_MEMORY;
     return loop;
 }
 
 /* One child is itself, and rows in a row are one row. */
-static const rs_tree *make_row(maker *m, const rs_tree **parts, size_t count)
+static const rs_loop_tree *make_row(maker *m, const rs_loop_tree **parts, size_t count)
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += parts[i]->kind == RS_TREE_ROW ? parts[i]->count : 1;
     if (count == 1)
         return parts[0];
-    const rs_tree **children = rs_arena_take(m->arena, total, sizeof *children);
+    const rs_loop_tree **children = rs_arena_take(m->arena, total, sizeof *children);
     if (children == NULL)
         return NULL;
     total = 0;
@@ -338,10 +338,10 @@ static const rs_tree *make_row(maker *m, const rs_tree **parts, size_t count)
     return rs_tree_row(m->arena, children, total);
 }
 
-static const rs_tree *make_members(maker *m, int side, size_t t, const scope *s)
+static const rs_loop_tree *make_members(maker *m, int side, size_t t, const scope *s)
 {
     const rs_record *record = m->forms[side]->members;
-    const rs_tree **parts = rs_arena_take(m->arena, record->leaf_count, sizeof *parts);
+    const rs_loop_tree **parts = rs_arena_take(m->arena, record->leaf_count, sizeof *parts);
     size_t count = 0;
     for (size_t leaf = 0; parts != NULL && leaf < record->leaf_count;) {
         size_t run = rs_record_run(record, leaf);
@@ -369,13 +369,13 @@ static size_t group_end(const dimension *d, const piece *pieces, size_t begin, s
     return next;
 }
 
-static const rs_tree *make_parts(maker *m, int side, size_t t, const scope *s)
+static const rs_loop_tree *make_parts(maker *m, int side, size_t t, const scope *s)
 {
     const level_term *term = &m->lists[side].terms[t];
     int d = term->dimension;
     const dimension *dim = &m->dimensions[d];
     const piece *pieces = dim->pieces[side];
-    const rs_tree **parts = rs_arena_take(m->arena, s->end[d] - s->begin[d], sizeof *parts);
+    const rs_loop_tree **parts = rs_arena_take(m->arena, s->end[d] - s->begin[d], sizeof *parts);
     size_t count = 0;
     bool above = pieces[s->begin[d]].level > term->level;
     for (size_t p = s->begin[d]; p < s->end[d]; p++)
@@ -396,7 +396,7 @@ static const rs_tree *make_parts(maker *m, int side, size_t t, const scope *s)
     return parts == NULL ? NULL : make_row(m, parts, count);
 }
 
-static const rs_tree *make_node(maker *m, int side, size_t t, const scope *s)
+static const rs_loop_tree *make_node(maker *m, int side, size_t t, const scope *s)
 {
     if (m->result != RS_TREES_MADE)
         return NULL;
@@ -407,17 +407,17 @@ static const rs_tree *make_node(maker *m, int side, size_t t, const scope *s)
     return make_parts(m, side, t, s);
 }
 
-static const rs_tree *make_tree(maker *m, int side)
+static const rs_loop_tree *make_tree(maker *m, int side)
 {
-    const rs_form *form = m->forms[side];
+    const rs_planned_layout *form = m->forms[side];
     scope s = {.unit = form->record >= 0 ? form->members->size : form->unit};
     for (int d = 0; d < form->rank; d++)
         s.end[d] = m->dimensions[d].piece_count[side];
     return make_node(m, side, 0, &s);
 }
 
-rs_trees_result rs_trees_make(rs_arena *arena, const rs_form *a, const rs_form *b,
-                              const rs_tree *trees[2], int *fault)
+rs_trees_result rs_trees_make(rs_arena *arena, const rs_planned_layout *a,
+                              const rs_planned_layout *b, const rs_loop_tree *trees[2], int *fault)
 {
     maker *m = rs_arena_take(arena, 1, sizeof *m);
     if (m == NULL)

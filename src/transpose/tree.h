@@ -25,12 +25,12 @@ typedef struct {
     size_t unit; /* bytes of an element where there is no record */
     int term_count;
     const rs_term *terms;
-} rs_form;
+} rs_planned_layout;
 
 typedef enum { RS_TREE_LEAF, RS_TREE_LOOP, RS_TREE_ROW } rs_tree_kind;
 
-typedef struct rs_tree rs_tree;
-struct rs_tree {
+typedef struct rs_loop_tree rs_loop_tree;
+struct rs_loop_tree {
     rs_tree_kind kind;
     size_t bytes;
     uint64_t regions; /* a sum over the regions below that tells whether two trees have the same */
@@ -38,7 +38,7 @@ struct rs_tree {
     size_t axis;      /* of a loop: its name */
     bool members;     /* of a loop: over members of a record */
     bool padding;     /* of a leaf: it holds nothing */
-    const rs_tree **children;
+    const rs_loop_tree **children;
 };
 
 typedef enum {
@@ -49,11 +49,11 @@ typedef enum {
     RS_TREES_NO_MEMORY
 } rs_trees_result;
 
-rs_trees_result rs_trees_make(rs_arena *arena, const rs_form *a, const rs_form *b,
-                              const rs_tree *trees[2], int *fault);
+rs_trees_result rs_trees_make(rs_arena *arena, const rs_planned_layout *a,
+                              const rs_planned_layout *b, const rs_loop_tree *trees[2], int *fault);
 
-const rs_tree *rs_tree_loop(rs_arena *arena, const rs_tree *like, size_t count,
-                            const rs_tree *child);
-const rs_tree *rs_tree_row(rs_arena *arena, const rs_tree **children, size_t count);
+const rs_loop_tree *rs_tree_loop(rs_arena *arena, const rs_loop_tree *like, size_t count,
+                                 const rs_loop_tree *child);
+const rs_loop_tree *rs_tree_row(rs_arena *arena, const rs_loop_tree **children, size_t count);
 
 #endif

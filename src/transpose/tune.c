@@ -13,13 +13,13 @@ static const double default_seconds = 2;
 typedef struct {
     restride_engine *engine;
     size_t bytes;
-    rs_choice choices[RS_RACE_MOST_PLANS];
+    rs_stage_choice choices[RS_RACE_MOST_PLANS];
 } contest;
 
 static restride_status make_plan(const void *context, size_t index, restride_plan **plan)
 {
     const contest *c = context;
-    const rs_choice *choice = &c->choices[index];
+    const rs_stage_choice *choice = &c->choices[index];
     restride_status status = rs_plan_create(plan, c->engine, c->bytes, "", "");
     if (status != RESTRIDE_OK)
         return status;
@@ -27,7 +27,7 @@ static restride_status make_plan(const void *context, size_t index, restride_pla
     return rs_plan_add_transposes(*plan, choice->tasks, choice->count, choice->scratch_limit);
 }
 
-static void name_choice(char *name, size_t size, const rs_choice *choice)
+static void name_choice(char *name, size_t size, const rs_stage_choice *choice)
 {
     const rs_tiles t = choice->tiles;
     if (t.rows != 0 && t.cols != 0)

@@ -89,10 +89,10 @@ static void add_edges(edge_list *edges, const rs_sequence *steps)
     }
 }
 
-static rs_context context_of(const rs_permuted *p)
+static rs_strided_part context_of(const rs_permuted *p)
 {
     size_t bytes = rs_factor_bytes(&p->arrangement, 1);
-    return (rs_context){0, p->outer, bytes};
+    return (rs_strided_part){0, p->outer, bytes};
 }
 
 /* Those of the plan, and behind them those of other paths. */
@@ -102,7 +102,7 @@ static restride_status find_edges(const rs_sequence *steps, edge_list *edges, si
     for (const rs_permuted *p = steps->guidance->permuted; p != NULL; p = p->next) {
         if (rs_factor_bytes(&p->arrangement, p->outer) < RS_WISDOM_LEAST_BYTES)
             continue;
-        const rs_context context = context_of(p);
+        const rs_strided_part context = context_of(p);
         rs_path paths[MOST_PATHS];
         size_t count;
         restride_status status =
@@ -140,7 +140,7 @@ static restride_status tune_edges(job *j, const edge_list *edges)
 typedef struct {
     restride_engine *engine;
     const rs_permuted *permuted;
-    rs_context context;
+    rs_strided_part context;
     const rs_path *paths;
 } path_contest;
 
@@ -168,7 +168,7 @@ static restride_status make_path(const void *context, size_t index, restride_pla
 /* The axes of all arrangements in the order of memory, and the order to reach. */
 static rs_permutation permutation_of(const rs_permuted *p, size_t *counts, size_t *order)
 {
-    const rs_arrangement *a = &p->arrangement;
+    const rs_axis_order *a = &p->arrangement;
     counts[0] = p->outer;
     order[0] = 0;
     for (size_t i = 0; i < a->count; i++) {

@@ -146,7 +146,7 @@ static json_t *describe_numbers(const size_t numbers[], size_t count)
 
 /* `order` names the groups in the order of memory by their places afterwards, and `sizes` are by
  * those places. */
-static json_t *describe_permutation(const restride_engine *engine, const rs_arrangement *a,
+static json_t *describe_permutation(const restride_engine *engine, const rs_axis_order *a,
                                     size_t outer, const rs_engine_traits *traits)
 {
     return at_place(engine, traits,
@@ -166,7 +166,7 @@ static double seconds_of(const json_t *record, const char *name)
 }
 
 /* The stages are made anew: the file says how, never where. */
-static void follow(rs_choice *choice, const json_t *record, const rs_matrices *matrices,
+static void follow(rs_stage_choice *choice, const json_t *record, const rs_matrices *matrices,
                    const rs_engine_traits *traits)
 {
     const restride_plan_options options = {
@@ -202,9 +202,9 @@ typedef struct {
     restride_engine *engine;
     const rs_engine_traits *traits;
     const rs_matrices *matrices; /* or: */
-    const rs_arrangement *arrangement;
+    const rs_axis_order *arrangement;
     size_t outer;
-    rs_choice *choice;
+    rs_stage_choice *choice;
     rs_path *path;
 } question;
 
@@ -237,7 +237,7 @@ static restride_status look_up(const question *q)
     return status;
 }
 
-restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
+restride_status rs_wisdom_choose(rs_stage_choice *choice, restride_engine *engine,
                                  const rs_matrices *matrices, const rs_engine_traits *traits)
 {
     choice->method = NULL;
@@ -248,7 +248,7 @@ restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
 }
 
 restride_status rs_wisdom_find_path(rs_path *path, restride_engine *engine,
-                                    const rs_arrangement *arrangement, size_t outer,
+                                    const rs_axis_order *arrangement, size_t outer,
                                     const rs_engine_traits *traits)
 {
     path->count = 0;
@@ -296,7 +296,7 @@ static restride_status learn(restride_engine *engine, json_t *record)
 }
 
 restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
-                                const rs_engine_traits *traits, const rs_choice *choice,
+                                const rs_engine_traits *traits, const rs_stage_choice *choice,
                                 double seconds, double planner_seconds)
 {
     return learn(engine, json_pack("{s:o, s:s, s:I, s:I, s:f, s:f}", "problem",
@@ -306,7 +306,7 @@ restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matr
                                    "planner_seconds", planner_seconds));
 }
 
-restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_arrangement *arrangement,
+restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_axis_order *arrangement,
                                      size_t outer, const rs_engine_traits *traits,
                                      const rs_path *path, double seconds, double planner_seconds)
 {

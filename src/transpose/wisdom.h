@@ -13,12 +13,12 @@ enum { RS_WISDOM_LEAST_BYTES = 1 << 20 };
  * The choice that wisdom has for a problem without options. choice->method is NULL when there is
  * none, or when it does not suit the problem; only a lack of memory is an error. Thread-safe.
  */
-restride_status rs_wisdom_choose(rs_choice *choice, restride_engine *engine,
+restride_status rs_wisdom_choose(rs_stage_choice *choice, restride_engine *engine,
                                  const rs_matrices *matrices, const rs_engine_traits *traits);
 
 /* Keeps a choice. An error when it could not be written; the engine knows it all the same. */
 restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
-                                const rs_engine_traits *traits, const rs_choice *choice,
+                                const rs_engine_traits *traits, const rs_stage_choice *choice,
                                 double seconds, double planner_seconds);
 
 /*
@@ -26,11 +26,11 @@ restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matr
  * holds is what the file says, and may lead nowhere. Errors and threads as above.
  */
 restride_status rs_wisdom_find_path(rs_path *path, restride_engine *engine,
-                                    const rs_arrangement *arrangement, size_t outer,
+                                    const rs_axis_order *arrangement, size_t outer,
                                     const rs_engine_traits *traits);
 
 /* Keeps a path, as rs_wisdom_learn() a choice. */
-restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_arrangement *arrangement,
+restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_axis_order *arrangement,
                                      size_t outer, const rs_engine_traits *traits,
                                      const rs_path *path, double seconds, double planner_seconds);
 

@@ -22,7 +22,7 @@
 enum { MOST_OFFERS = 8192, RUNS = 5, TURNS = 9, OF_EACH_METHOD = 3 };
 
 typedef struct {
-    rs_choice choice;
+    rs_stage_choice choice;
     double milliseconds;
 } plan;
 
@@ -75,7 +75,7 @@ static void find_offers(list *l)
 /* ---- times ---- */
 
 /* NULL when it cannot be made. */
-static restride_plan *make(const rs_choice *choice, size_t bytes)
+static restride_plan *make(const rs_stage_choice *choice, size_t bytes)
 {
     restride_plan *made = NULL;
     if (rs_plan_create(&made, engine, bytes, "", "") != RESTRIDE_OK)
@@ -97,7 +97,7 @@ static double run(restride_plan *made, void *buffer)
     return lab_now() - start;
 }
 
-static double measure(const rs_choice *choice, size_t bytes, void *buffer)
+static double measure(const rs_stage_choice *choice, size_t bytes, void *buffer)
 {
     restride_plan *made = make(choice, bytes);
     double times[RUNS];

@@ -79,7 +79,7 @@ static bool check(const problem *p, uint64_t seed, size_t *methods)
     if (p->chip != 0 && p->chip < traits.chip_bytes)
         traits.chip_bytes = p->chip;
     const restride_plan_options options = {.scratch_bytes = p->limit, .method = p->method};
-    rs_choice choice;
+    rs_stage_choice choice;
     restride_status status = rs_choose_transpose(&choice, m, &traits, &options);
     if (status == RESTRIDE_UNSUPPORTED && p->method != NULL)
         return false;

@@ -88,12 +88,13 @@ static void test_budget(void **state)
     }
 }
 
-static rs_choice choose(size_t rows, size_t cols, size_t unit, const restride_plan_options *options)
+static rs_stage_choice choose(size_t rows, size_t cols, size_t unit,
+                              const restride_plan_options *options)
 {
     const rs_matrices matrices = {rows, cols, unit, 1, 0};
     const rs_engine_traits traits = {
         .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 2};
-    rs_choice choice;
+    rs_stage_choice choice;
     if (rs_choose_transpose(&choice, &matrices, &traits, options) != RESTRIDE_OK)
         fail_msg("%s", restride_last_error());
     return choice;
@@ -113,7 +114,8 @@ static void test_more_scratch_is_never_worse(void **state)
         double cost = by_default;
         for (size_t granted = (bytes / 200) + (9 << 20); granted < 3 * bytes; granted *= 2) {
             const restride_plan_options options = {.scratch_bytes = granted};
-            const rs_choice choice = choose(shapes[i][0], shapes[i][1], shapes[i][2], &options);
+            const rs_stage_choice choice =
+                choose(shapes[i][0], shapes[i][1], shapes[i][2], &options);
             if (choice.cost > cost + 1e-9)
                 fail_msg("%zu x %zu costs %f with %zu bytes and %f with less", shapes[i][0],
                          shapes[i][1], choice.cost, granted, cost);
@@ -156,7 +158,7 @@ static double longest_search(size_t most_rows, size_t most_cols)
         };
         double best = HUGE_VAL;
         for (int again = 0; again < 3; again++) {
-            rs_choice choice;
+            rs_stage_choice choice;
             double start = now();
             assert_int_equal(rs_choose_transpose(&choice, &m, &traits, &options), RESTRIDE_OK);
             best = fmin(best, now() - start);
@@ -218,7 +220,7 @@ static void test_extreme_numbers(void **state)
             .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 1 + i % 64};
         size_t limit = options.scratch_bytes != 0 ? options.scratch_bytes
                                                   : rs_choose_scratch_limit(bytes, &traits);
-        rs_choice choice;
+        rs_stage_choice choice;
         restride_status status = rs_choose_transpose(&choice, &m, &traits, &options);
         if (status != RESTRIDE_OK) {
             assert_int_equal(status, RESTRIDE_UNSUPPORTED);
@@ -326,9 +328,9 @@ static void test_cheapest(void **state)
         const rs_engine_traits traits = {.chip_bytes = (size_t)1024 << test_random(&seed, 11),
                                          .line_bytes = 64,
                                          .workers = 1 + test_random(&seed, 8)};
-        rs_choice best;
+        rs_stage_choice best;
         assert_int_equal(rs_choose_transpose(&best, &m, &traits, NULL), RESTRIDE_OK);
-        static rs_choice candidates[32];
+        static rs_stage_choice candidates[32];
         size_t count = rs_choose_candidates(candidates, 32, &m, &traits, NULL);
         assert_true(count > 0 && candidates[0].cost == best.cost);
         for (size_t k = 0; k < count; k++) {
@@ -358,7 +360,7 @@ static void compare_offer(rs_offers *offers, const rs_method *method, rs_tiles t
 {
     comparison *c = (comparison *)offers;
     const restride_plan_options options = {.method = method->name};
-    rs_choice choice;
+    rs_stage_choice choice;
     if (rs_choose_exactly(&choice, c->matrices, c->traits, &options, tiles) != RESTRIDE_OK)
         return;
     assert_true(choice.cost >= rs_cost_least(c->traits, choice.count, c->matrices->unit));
@@ -402,9 +404,9 @@ static void test_cheapest_on_devices(void **state)
                                          .chip_only = true,
                                          .scratch_parts = 458,
                                          .scratch_bytes = 7 << 17};
-        rs_choice best;
+        rs_stage_choice best;
         if (rs_choose_transpose(&best, &m, &traits, NULL) != RESTRIDE_OK)
-            best = (rs_choice){.cost = RS_COST_IMPOSSIBLE};
+            best = (rs_stage_choice){.cost = RS_COST_IMPOSSIBLE};
         double least = compare_all(&m, &traits);
         if (best.cost != least)
             fail_msg("%zu x %zu of %zu bytes: %f, and %f without bounds", m.rows, m.cols, m.unit,
@@ -434,7 +436,8 @@ static void test_files(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const restride_plan_options options = {.scratch_bytes = cases[i].scratch,
                                                .run_bytes = cases[i].run};
-        const rs_choice choice = choose(cases[i].rows, cases[i].cols, cases[i].unit, &options);
+        const rs_stage_choice choice =
+            choose(cases[i].rows, cases[i].cols, cases[i].unit, &options);
         if (choice.count > cases[i].passes)
             fail_msg("%zu x %zu takes %zu stages: %s, %s", cases[i].rows, cases[i].cols,
                      choice.count, choice.method, choice.why);
@@ -490,7 +493,7 @@ static void test_small_arrays(void **state)
                                .line_bytes = 64,
                                .workers = 2,
                                .serial_bytes = (size_t)1 << 20};
-    rs_choice choice;
+    rs_stage_choice choice;
     assert_int_equal(rs_choose_transpose(&choice, &small, &traits, NULL), RESTRIDE_OK);
     assert_int_equal(choice.count, 1);
     assert_int_equal(choice.tasks[0].method, RS_TRANSPOSE_PANELS);
@@ -522,7 +525,7 @@ static void test_blocks_within_the_chip(void **state)
     const rs_engine_traits traits = {
         .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 2};
     const restride_plan_options named = {.method = "copy"};
-    rs_choice choice;
+    rs_stage_choice choice;
     assert_int_equal(rs_choose_transpose(&choice, &m, &traits, &named), RESTRIDE_OK);
     assert_int_equal(choice.tasks[0].method, RS_TRANSPOSE_PANELS);
 }
@@ -535,10 +538,10 @@ static void test_candidates(void **state)
     const rs_matrices m = {7200, 1800, 4, 1, 0};
     const rs_engine_traits traits = {
         .chip_bytes = (size_t)512 << 10, .line_bytes = 64, .workers = 2};
-    rs_choice choices[24];
+    rs_stage_choice choices[24];
     size_t count = rs_choose_candidates(choices, 24, &m, &traits, NULL);
     assert_true(count >= 8 && count <= 24);
-    const rs_choice best = choose(7200, 1800, 4, NULL);
+    const rs_stage_choice best = choose(7200, 1800, 4, NULL);
     assert_string_equal(choices[0].method, best.method);
     assert_int_equal(choices[0].tiles.rows, best.tiles.rows);
     assert_int_equal(choices[0].tiles.cols, best.tiles.cols);
@@ -554,7 +557,7 @@ static void test_candidates(void **state)
         }
         methods += !seen;
         const restride_plan_options named = {.method = choices[i].method};
-        rs_choice again;
+        rs_stage_choice again;
         assert_int_equal(rs_choose_exactly(&again, &m, &traits, &named, choices[i].tiles),
                          RESTRIDE_OK);
         assert_int_equal(again.count, choices[i].count);

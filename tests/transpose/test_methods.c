@@ -18,7 +18,7 @@ typedef struct {
 } problem;
 
 /* Runs the stages with exactly the scratch memory that they state, and within what they may. */
-static void run_tasks(restride_engine *engine, const rs_choice *choice, unsigned char *data)
+static void run_tasks(restride_engine *engine, const rs_stage_choice *choice, unsigned char *data)
 {
     const rs_engine_operations *operations = engine->operations;
     for (size_t i = 0; i < choice->count; i++) {
@@ -40,7 +40,7 @@ static void run_tasks(restride_engine *engine, const rs_choice *choice, unsigned
     }
 }
 
-static void check_choice(const problem *p, const rs_choice *choice, restride_engine *engine)
+static void check_choice(const problem *p, const rs_stage_choice *choice, restride_engine *engine)
 {
     size_t size = p->batch * p->rows * p->cols * p->unit;
     guarded_buffer buffer = guarded_create(size, (p->rows + p->cols) % 65, p->rows * p->cols);
@@ -79,7 +79,7 @@ static void try_tiles(rs_offers *offers, const rs_method *method, rs_tiles tiles
         return;
     const restride_plan_options options = {.scratch_bytes = (size_t)64 << 20,
                                            .method = method->name};
-    rs_choice choice;
+    rs_stage_choice choice;
     if (rs_choose_exactly(&choice, t->matrices, t->traits, &options, tiles) != RESTRIDE_OK)
         return;
     t->checked++;
@@ -202,7 +202,7 @@ static void test_tiles_of_grids(void **state)
                                      {720, 20}, {24, 600}, {7, 7},  {1440, 2}, {2, 1200}};
     static const rs_matrices m = {720, 600, 4, 1, 0};
     const rs_engine_traits traits = {.chip_bytes = 1 << 20, .line_bytes = 64, .workers = 2};
-    rs_choice choice;
+    rs_stage_choice choice;
     for (size_t k = 0; k < sizeof grids / sizeof grids[0]; k++) {
         const restride_plan_options options = {.method = grids[k]};
         assert_int_equal(rs_choose_exactly(&choice, &m, &traits, &options, (rs_tiles){24, 20}),
@@ -234,7 +234,7 @@ static void test_squares_of_groups(void **state)
         const problem *p = &cases[i].problem;
         const rs_matrices m = {p->rows, p->cols, p->unit, p->batch, 0};
         const restride_plan_options options = {.method = cases[i].method};
-        rs_choice choice;
+        rs_stage_choice choice;
         size_t squares = 0;
         if (rs_choose_exactly(&choice, &m, &traits, &options, cases[i].tiles) != RESTRIDE_OK)
             fail_msg("%s", restride_last_error());

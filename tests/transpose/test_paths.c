@@ -15,8 +15,8 @@ enum { MOST_GROUPS = 6, MOST_ORDERS = 720, KEYS = 1 << (2 * MOST_GROUPS) };
 
 typedef struct {
     rs_sequence steps;
-    rs_context context;
-    rs_arrangement arrangement;
+    rs_strided_part context;
+    rs_axis_order arrangement;
 } problem;
 
 static const rs_engine_traits host = {.chip_bytes = 1 << 20, .line_bytes = 64, .workers = 2};
@@ -31,7 +31,7 @@ static size_t bytes_of(const problem *p)
 /* What a plan pays for one transposition. */
 static double full_price(const problem *p, const rs_matrices *m)
 {
-    rs_choice choice;
+    rs_stage_choice choice;
     const restride_plan_options options = {.scratch_bytes = p->steps.scratch_limit,
                                            .run_bytes = p->steps.run_bytes};
     if (rs_choose_transpose(&choice, m, &p->steps.traits, &options) != RESTRIDE_OK)
@@ -39,7 +39,7 @@ static double full_price(const problem *p, const rs_matrices *m)
     return choice.cost;
 }
 
-static double price_of(const problem *p, const rs_arrangement *a, const rs_exchange *e)
+static double price_of(const problem *p, const rs_axis_order *a, const rs_exchange *e)
 {
     rs_matrices m = rs_arrangement_matrices(a, e);
     m.batch *= p->context.outer;
@@ -47,7 +47,7 @@ static double price_of(const problem *p, const rs_arrangement *a, const rs_excha
 }
 
 /* The same for all orders in which the same groups are together. */
-static double price_once(const problem *p, const rs_arrangement *a, const rs_exchange *e,
+static double price_once(const problem *p, const rs_axis_order *a, const rs_exchange *e,
                          double prices[KEYS])
 {
     size_t key = 0;
@@ -58,7 +58,7 @@ static double price_once(const problem *p, const rs_arrangement *a, const rs_exc
     return prices[key];
 }
 
-static size_t find_order(const rs_arrangement orders[], size_t count, const rs_arrangement *a)
+static size_t find_order(const rs_axis_order orders[], size_t count, const rs_axis_order *a)
 {
     size_t i = 0;
     while (i < count && memcmp(orders[i].names, a->names, a->count * sizeof a->names[0]) != 0)
@@ -69,7 +69,7 @@ static size_t find_order(const rs_arrangement orders[], size_t count, const rs_a
 /* Costs that no transposition makes less any more. */
 static double cheapest(const problem *p)
 {
-    static rs_arrangement orders[MOST_ORDERS];
+    static rs_axis_order orders[MOST_ORDERS];
     static double prices[KEYS];
     double costs[MOST_ORDERS] = {0};
     memset(prices, 0, sizeof prices);
@@ -79,7 +79,7 @@ static double cheapest(const problem *p)
         changed = false;
         for (size_t i = 0; i < count; i++)
             for (rs_exchange e = rs_exchange_none; rs_exchange_next(&e, p->arrangement.count);) {
-                rs_arrangement after = orders[i];
+                rs_axis_order after = orders[i];
                 rs_arrangement_apply(&after, &e);
                 double cost = costs[i] + price_once(p, &orders[i], &e, prices);
                 size_t k = find_order(orders, count, &after);
@@ -101,7 +101,7 @@ static double cheapest(const problem *p)
 
 static double cost_of_path(const problem *p, const rs_path *path)
 {
-    rs_arrangement a = p->arrangement;
+    rs_axis_order a = p->arrangement;
     double cost = 0;
     for (size_t i = 0; i < path->count; i++) {
         cost += price_of(p, &a, &path->exchanges[i]);
@@ -148,7 +148,7 @@ static void check(problem *p, double sums[2])
 
 /* ---- generated ---- */
 
-static void shuffle(rs_arrangement *a, uint64_t *seed)
+static void shuffle(rs_axis_order *a, uint64_t *seed)
 {
     for (size_t i = 0; i < a->count; i++)
         a->names[i] = i;

@@ -37,7 +37,7 @@ static void check_choice(const rs_matrices *m, size_t chip, int threads, uint64_
     const rs_engine_traits traits = {
         .chip_bytes = chip, .line_bytes = 64, .workers = (size_t)threads};
     const restride_plan_options options = {.method = method};
-    rs_choice choice;
+    rs_stage_choice choice;
     assert_int_equal(rs_choose_transpose(&choice, m, &traits, &options), RESTRIDE_OK);
     restride_engine *engine;
     assert_int_equal(test_host_engine(&engine, threads), RESTRIDE_OK);

@@ -67,7 +67,7 @@ static restride_status learn(restride_engine *engine, const rs_matrices *m, cons
                              rs_tiles tiles, double seconds)
 {
     const rs_engine_traits traits = engine->operations->traits(engine);
-    rs_choice choice = {.method = method, .tiles = tiles};
+    rs_stage_choice choice = {.method = method, .tiles = tiles};
     return rs_wisdom_learn(engine, m, &traits, &choice, seconds, 2 * seconds);
 }
 

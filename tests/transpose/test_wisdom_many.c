@@ -26,7 +26,7 @@ static restride_engine *make_engine(void)
 static void learn(restride_engine *engine, const rs_matrices *m, double seconds)
 {
     const rs_engine_traits traits = engine->operations->traits(engine);
-    const rs_choice choice = {.method = learned_method, .tiles = {24, 20}};
+    const rs_stage_choice choice = {.method = learned_method, .tiles = {24, 20}};
     if (rs_wisdom_learn(engine, m, &traits, &choice, seconds, 2 * seconds) != RESTRIDE_OK)
         fail_msg("%s", restride_last_error());
 }

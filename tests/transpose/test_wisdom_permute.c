@@ -31,7 +31,7 @@ static const size_t dims[RANK] = {60, 70, 80};
 static const int reversed[RANK] = {2, 1, 0};
 
 /* The same as the planner sees it: the first axis in memory comes last. */
-static const rs_arrangement tensor = {RANK, {2, 1, 0}, {80, 70, 60}, UNIT};
+static const rs_axis_order tensor = {RANK, {2, 1, 0}, {80, 70, 60}, UNIT};
 
 /* Two neighbours change places three times over, which no estimate would take. */
 static const rs_path slow_path = {3, {{0, 1, 2}, {1, 2, 3}, {0, 1, 2}}};
@@ -48,7 +48,7 @@ static void permute(unsigned char *target, const unsigned char *source)
                 memcpy(target, source + ((i * dims[1] + j) * dims[2] + k) * UNIT, UNIT);
 }
 
-static restride_status learn_path(restride_engine *engine, const rs_arrangement *a,
+static restride_status learn_path(restride_engine *engine, const rs_axis_order *a,
                                   const rs_path *path)
 {
     const rs_engine_traits traits = engine->operations->traits(engine);
@@ -59,7 +59,7 @@ static restride_status learn_step(restride_engine *engine, const rs_matrices *m,
                                   rs_tiles tiles)
 {
     const rs_engine_traits traits = engine->operations->traits(engine);
-    const rs_choice choice = {.method = method, .tiles = tiles};
+    const rs_stage_choice choice = {.method = method, .tiles = tiles};
     return rs_wisdom_learn(engine, m, &traits, &choice, 0.001, 0.002);
 }
 
@@ -418,7 +418,7 @@ static void test_batch(void **state)
     (void)state;
     use_fresh_wisdom();
     static const conversion c = {"z:2 y:64 x:96 e:64", "z y x e", "z e x y", 4};
-    static const rs_arrangement inside = {3, {2, 1, 0}, {64, 96, 64}, 4};
+    static const rs_axis_order inside = {3, {2, 1, 0}, {64, 96, 64}, 4};
     restride_engine *engine = make_engine(2);
     const rs_engine_traits traits = engine->operations->traits(engine);
     for (size_t count = 1; count <= 2; count++) {
