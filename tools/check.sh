@@ -83,6 +83,7 @@ step "random kernels" fuzz_kernels
 step "style" tools/lint.sh "$build"
 step "house" tools/house.sh
 step "installation" tools/install_test.sh "$build"
+step "interface" tools/abi.sh "$build"
 
 for failure in "${failures[@]}"; do
     echo "failed: $failure"

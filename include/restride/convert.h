@@ -3,10 +3,10 @@
  *
  *     struct body { float x; double m; } bodies[1003] = {{0}};
  *     bodies[1002].m = 7;
- *     restride_status status = restride_convert(bodies, "i:1003 f{ float x; double m; }",
- *                                               "i f", "f i");
+ *     restride_status status =
+ *         restride_convert(bodies, "i:1003 f{ float x; double m; }", "i f", "f i");
  *     assert(status == RESTRIDE_OK);
- *     double *m = (double *)(void *)bodies + 1003;    behind 1003 x with their padding
+ *     const double *m = (const double *)(void *)bodies + 1003;   // behind x and its padding
  *     assert(m[1002] == 7);
  *
  * Three tiers: restride_convert() plans and runs; restride_convert_with() has an engine that keeps

@@ -1,10 +1,17 @@
 /*
  * The CUDA engine, for programs that have a CUDA context.
  *
- *     restride_engine_create_cuda(&engine, stream);
- *     restride_plan_transpose(&plan, engine, rows, cols, sizeof(float), 1);
- *     restride_execute(plan, (void *)device_pointer);     enqueues
- *     cuStreamSynchronize(stream);                        now it is done
+ *     restride_engine *engine;
+ *     restride_plan *plan = NULL;
+ *     restride_status status = restride_engine_create_cuda(&engine, stream);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_plan_transpose(&plan, engine, 2, 3, sizeof(float), 1);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_execute(plan, (void *)pointer);   // a CUdeviceptr; enqueues
+ *     assert(status == RESTRIDE_OK);
+ *     cuStreamSynchronize(stream);                        // now it is done
+ *     restride_plan_destroy(plan);
+ *     restride_engine_destroy(engine);
  *
  * The driver and NVRTC are found at run time; nothing of CUDA is needed to build or to load the
  * library. Kernels are compiled when a plan is made and kept in $XDG_CACHE_HOME/restride/kernels

@@ -1,5 +1,15 @@
-/* Engines: who moves the bytes. An engine is made for one device (or the host) and shared by any
- * number of plans. */
+/*
+ * Engines: who moves the bytes. An engine is made for one device (or the host) and shared by any
+ * number of plans.
+ *
+ *     restride_engine *engine;
+ *     restride_status status = restride_engine_create_host(&engine, 2);   // at most two threads
+ *     assert(status == RESTRIDE_OK);
+ *     float a[6] = {1, 2, 3, 4, 5, 6};
+ *     status = restride_transpose_with(engine, a, sizeof a, 2, 3, sizeof a[0], 1);
+ *     assert(status == RESTRIDE_OK && a[1] == 4);
+ *     restride_engine_destroy(engine);
+ */
 #ifndef RESTRIDE_ENGINE_H
 #define RESTRIDE_ENGINE_H
 

@@ -7,13 +7,22 @@
  * (slots), some of them twice or with gaps, and may put the threads into a new order, so that a
  * warp touches few segments:
  *
- *     restride_reference a = {P, sizeof *P, objects, sizeof *A};
- *     restride_launch launch = {threads, 32, 32};
+ *     uint32_t P[64], new_P[64];
+ *     float A[1000], slots[64];
+ *     for (uint32_t t = 0; t < 64; t++)
+ *         A[P[t] = t * 619 % 1000] = (float)t;
+ *     restride_reference a = {P, sizeof P[0], 1000, sizeof A[0]};
+ *     restride_launch launch = {64, 32, 32};
+ *     restride_irregular_options options = {.method = RESTRIDE_IRREGULAR_DUPLICATION};
  *     restride_irregular *plan;
- *     restride_irregular_plan(&plan, &launch, &a, 1, NULL);
- *     restride_irregular_gather(plan, 0, A, slots);        slots: restride_irregular_slots()
- * objects restride_irregular_index(plan, 0, new_P);            thread t now reads slots[new_P[t]]
- *     restride_irregular_order(plan, order);               and does the work of thread order[t]
+ *     restride_status status = restride_irregular_plan(&plan, &launch, &a, 1, &options);
+ *     assert(status == RESTRIDE_OK && restride_irregular_slots(plan, 0) == 64);
+ *     restride_irregular_gather(plan, 0, A, slots);
+ *     restride_irregular_index(plan, 0, new_P);   // thread t now reads slots[new_P[t]]
+ *     assert(slots[new_P[7]] == A[P[7]]);
+ *     restride_irregular_destroy(plan);
+ *
+ * Other methods move the threads too: restride_irregular_order().
  *
  * Source: E. Z. Zhang, H. Li, X. Shen, "A Study Towards Optimal Data Layout for GPU Computing".
  * docs/irregular.md explains the methods, their bounds and when each one pays.

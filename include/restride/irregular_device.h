@@ -5,14 +5,18 @@
  * it consists of takes milliseconds where the host takes seconds. Buffers are what
  * restride_execute() of the engine takes: a cl_mem, or a CUdeviceptr as a pointer.
  *
- *     restride_reference a = {P, sizeof(uint32_t), objects, sizeof(float)};       P: a buffer
- *     restride_launch launch = {threads, 32, 32};
+ *     restride_reference a = {P, sizeof(uint32_t), 1000, sizeof(float)};   // P: a buffer
+ *     restride_launch launch = {64, 32, 32};
  *     restride_irregular_device *plan;
- *     restride_irregular_device_plan(&plan, engine, &launch, &a, NULL);
- *     restride_irregular_device_gather(plan, A, slots);
- *     void *new_P = restride_irregular_device_index(plan);        thread t now reads
- * slots[new_P[t]] void *order = restride_irregular_device_order(plan);        and does the work of
- * order[t]
+ *     restride_status status = restride_irregular_device_plan(&plan, engine, &launch, &a, NULL);
+ *     assert(status == RESTRIDE_OK);
+ *     assert(restride_irregular_device_slots(plan) == 1000);   // objects of the buffer `slots`
+ *     status = restride_irregular_device_gather(plan, A, slots);
+ *     assert(status == RESTRIDE_OK);
+ *     void *new_P = restride_irregular_device_index(plan);   // thread t reads slots[new_P[t]]
+ *     void *order = restride_irregular_device_order(plan);   // and does the work of order[t]
+ *     assert(new_P != NULL && order != NULL);
+ *     restride_irregular_device_destroy(plan);
  */
 #ifndef RESTRIDE_IRREGULAR_DEVICE_H
 #define RESTRIDE_IRREGULAR_DEVICE_H

@@ -1,6 +1,14 @@
 /*
  * Layouts: where each element of a logical array lies in memory.
  *
+ *     restride_layout *layout;
+ *     restride_status status =
+ *         restride_layout_parse(&layout, "i:1003 f{ float x; double m; }", "i/32 f i%32");
+ *     assert(status == RESTRIDE_OK && restride_layout_bytes(layout) == 1003 * 16);
+ *     const size_t index[] = {1002, 2};   // of the leaves x, padding and m the last
+ *     assert(restride_layout_offset(layout, index) == 992 * 16 + 11 * 8 + 10 * 8);
+ *     restride_layout_destroy(layout);
+ *
  * A logical array has named dimensions, slowest first, written with their extents: "i:1000000 f:5".
  * A layout lists terms from slowest to fastest; a term is d, d/T, d%T or d/A%B, and the terms of
  * one dimension cover it exactly once:

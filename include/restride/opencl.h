@@ -1,5 +1,18 @@
-/* The OpenCL engine, for programs that have a command queue. Include it after, or instead of,
- * restride/engine.h. */
+/*
+ * The OpenCL engine, for programs that have a command queue. Include it after, or instead of,
+ * restride/engine.h.
+ *
+ *     restride_engine *engine;
+ *     restride_plan *plan = NULL;
+ *     restride_status status = restride_engine_create_opencl(&engine, queue);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_plan_transpose(&plan, engine, 2, 3, sizeof(float), 1);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_execute(plan, buffer);   // a cl_mem of 6 floats
+ *     assert(status == RESTRIDE_OK);
+ *     restride_plan_destroy(plan);
+ *     restride_engine_destroy(engine);
+ */
 #ifndef RESTRIDE_OPENCL_H
 #define RESTRIDE_OPENCL_H
 

@@ -1,9 +1,19 @@
 /*
  * Plans: a conversion between two layouts, worked out once and run as often as wanted.
  *
- *     restride_plan_convert(&plan, engine, from, to);
- *     restride_execute(plan, buffer);     converts in place
- *     restride_plan_destroy(plan);
+ *     restride_layout *from, *to;
+ *     restride_engine *engine;
+ *     restride_plan *plan = NULL;
+ *     restride_layout_parse(&from, "i:1003 f:5 float", "i f");
+ *     restride_layout_parse(&to, "i:1003 f:5 float", "i/32 f i%32");
+ *     restride_engine_create_host(&engine, 0);
+ *     restride_status status = restride_plan_convert(&plan, engine, from, to);
+ *     static float a[1003 * 5];
+ *     assert(status == RESTRIDE_OK && restride_execute(plan, a) == RESTRIDE_OK);   // in place
+ *     restride_plan_destroy(plan);        // before its engine
+ *     restride_engine_destroy(engine);
+ *     restride_layout_destroy(to);
+ *     restride_layout_destroy(from);
  *
  * A plan may run from several threads at once on different buffers.
  */
@@ -87,6 +97,10 @@ typedef struct {
 /* restride_execute() with options; NULL: none. */
 RESTRIDE_API restride_status restride_execute_with(restride_plan *plan, void *buffer,
                                                    const restride_run_options *options);
+
+/* Bytes of the array that the plan is for: what restride_execute() needs of the buffer. 0 without a
+ * plan. Since 0.1. */
+RESTRIDE_API size_t restride_plan_bytes(const restride_plan *plan);
 
 /* Scratch memory besides the buffer, in bytes: what restride_execute() takes while it runs, and
  * the tables that the plan keeps. */

@@ -1,4 +1,15 @@
-/* Restride: change the stride of the data, not the program. Everything that needs no OpenCL header.
+/*
+ * Restride: change the stride of the data, not the program. Everything that needs no OpenCL header.
+ *
+ *     float a[6] = {1, 2, 3, 4, 5, 6};
+ *     if (restride_transpose(a, 2, 3, sizeof a[0]) != RESTRIDE_OK)   // 3 x 2: 1 4 2 5 3 6
+ *         puts(restride_last_error());
+ *     if (restride_convert(a, "i:2 f:3 float", "f i", "i f") != RESTRIDE_OK)   // and back
+ *         puts(restride_last_error());
+ *     assert(a[1] == 2);
+ *
+ * Three tiers, as the work asks for them: one call; an engine that keeps plans, or a plan that is
+ * made once (restride/engine.h, restride/plan.h); options of plans and runs.
  */
 #ifndef RESTRIDE_RESTRIDE_H
 #define RESTRIDE_RESTRIDE_H
@@ -11,6 +22,7 @@
 #include "restride/plan.h"
 #include "restride/status.h"
 #include "restride/transpose.h"
+#include "restride/version.h"
 #include "restride/wisdom.h"
 
 #endif

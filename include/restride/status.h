@@ -4,6 +4,12 @@
  * Every call that can fail returns a restride_status. When it is not RESTRIDE_OK,
  * restride_last_error() gives one sentence about this very failure: what went wrong, where, and
  * what to do. A call that makes something sets the place for it to NULL then.
+ *
+ *     restride_layout *layout;
+ *     restride_status status = restride_layout_parse(&layout, "i:64 f:5", "i/32 f");
+ *     assert(status == RESTRIDE_SYNTAX && layout == NULL);
+ *     puts(restride_status_name(status));   // RESTRIDE_SYNTAX
+ *     puts(restride_last_error());          // At character 1 of the layout "i/32 f": the part ...
  */
 #ifndef RESTRIDE_STATUS_H
 #define RESTRIDE_STATUS_H
@@ -32,7 +38,11 @@ typedef enum {
     RESTRIDE_IO = 8 /* a file, pipe or process failed */
 } restride_status;
 
-/* The name of a status in plain English. Never NULL; a static string. Thread-safe. */
+/* The name of a status as it is written in C: "RESTRIDE_SYNTAX". Never NULL; a static string.
+ * Thread-safe. Since 0.1. */
+RESTRIDE_API const char *restride_status_name(restride_status status);
+
+/* A status in plain English. Never NULL; a static string. Thread-safe. */
 RESTRIDE_API const char *restride_status_string(restride_status status);
 
 /*
@@ -40,6 +50,12 @@ RESTRIDE_API const char *restride_status_string(restride_status status);
  * the next Restride call of the same thread. Thread-safe: each thread has its own.
  */
 RESTRIDE_API const char *restride_last_error(void);
+
+/*
+ * For bindings of other languages, whose own checks fail in the same way: stores a sentence (a copy
+ * of its first 1000 bytes) for the calling thread and returns `status`. Thread-safe. Since 0.1.
+ */
+RESTRIDE_API restride_status restride_set_error(restride_status status, const char *sentence);
 
 #ifdef __cplusplus
 }

@@ -2,12 +2,20 @@
  * Data in host memory that a device converts: on the way to the device and back, or both in one
  * call. For the OpenCL and the CUDA engine.
  *
- *     restride_offload_transpose(&offload, engine, rows, cols, sizeof(float), NULL);
- *     restride_offload_run(offload, matrix);          a matrix in host memory, in place
+ *     restride_offload *offload;   // a matrix in host memory, in place
+ *     restride_status status =
+ *         restride_offload_transpose(&offload, engine, 300, 200, sizeof(float), NULL);
+ *     assert(status == RESTRIDE_OK && restride_offload_run(offload, matrix) == RESTRIDE_OK);
+ *     restride_offload_destroy(offload);
  *
- *     restride_transfer_create(&transfer, engine, aos, asta, 0, NULL);
- *     restride_transfer_upload(transfer, device_buffer, array);     AoS here, ASTA there
- *     restride_transfer_download(transfer, array, device_buffer);   and back
+ *     restride_transfer *transfer; // AoS here, ASTA in a buffer of the device
+ *     status = restride_transfer_create(&transfer, engine, aos, asta, 0, NULL);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_transfer_upload(transfer, buffer, array);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_transfer_download(transfer, array, buffer);   // and back
+ *     assert(status == RESTRIDE_OK);
+ *     restride_transfer_destroy(transfer);
  *
  * Host memory goes over the bus at full speed, and beside other work, only where the device may
  * read it by itself: restride_host_memory_create() allocates such pinned memory.

@@ -1,14 +1,17 @@
 /*
  * Transposition of a matrix in its own memory, for any shape and any size of element.
  *
- *     restride_transpose(data, rows, cols, sizeof(float));
+ *     float a[6] = {1, 2, 3, 4, 5, 6};                      // 2 x 3
+ *     restride_status status = restride_transpose(a, 2, 3, sizeof a[0]);
+ *     assert(status == RESTRIDE_OK && a[1] == 4);           // 3 x 2: 1 4 2 5 3 6
+ *     const size_t dims[] = {1, 3, 2};
+ *     const int axes[] = {0, 2, 1};                         // as NumPy's transpose takes them
+ *     status = restride_permute(a, 3, dims, axes, sizeof a[0]);
+ *     assert(status == RESTRIDE_OK && a[1] == 2);
  *
  * rows x cols row-major becomes cols x rows row-major. A program that transposes the same shape
- * again, or many matrices, or wants to know or bound the threads, makes a plan once:
- *
- *     restride_engine_create_host(&engine, 0);
- *     restride_plan_transpose(&plan, engine, rows, cols, sizeof(float), 1);
- *     restride_execute(plan, data);
+ * again, or many matrices, or wants to know or bound the threads, has an engine
+ * (restride_transpose_with()) or a plan (restride_plan_transpose()).
  */
 #ifndef RESTRIDE_TRANSPOSE_H
 #define RESTRIDE_TRANSPOSE_H

@@ -1,8 +1,17 @@
 /*
  * Wisdom: what measurements have taught about one machine, kept in a file from run to run.
  *
- *     restride_tune_transpose(engine, 7200, 1800, sizeof(float), 1, NULL, NULL);   once
- *     restride_plan_transpose(&plan, engine, 7200, 1800, sizeof(float), 1);        ever after
+ *     restride_engine *engine;
+ *     restride_plan *plan = NULL;
+ *     restride_engine_create_host(&engine, 0);
+ *     restride_tune_options briefly = {.seconds = 0.1};
+ *     restride_status status =   // once
+ *         restride_tune_transpose(engine, 720, 1800, sizeof(float), 1, &briefly, NULL);
+ *     assert(status == RESTRIDE_OK);
+ *     status = restride_plan_transpose(&plan, engine, 720, 1800, sizeof(float), 1);   // ever after
+ *     assert(status == RESTRIDE_OK);
+ *     restride_plan_destroy(plan);
+ *     restride_engine_destroy(engine);
  *
  * A planner estimates. Tuning measures the most promising of the plans it would consider and keeps
  * the fastest; whoever plans the same matrix later, with the same engine on the same kind of device

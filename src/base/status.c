@@ -1,5 +1,6 @@
-/* Status codes and the calling thread's last sentence. */
+/* Status codes, the calling thread's last sentence, and the version. */
 #include "base/status.h"
+#include "restride/version.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,34 +8,54 @@
 
 static _Thread_local char last_sentence[1024];
 
+static const struct {
+    const char *name;
+    const char *words;
+} statuses[] = {
+    [RESTRIDE_OK] = {"RESTRIDE_OK", "success"},
+    [RESTRIDE_INVALID_ARGUMENT] = {"RESTRIDE_INVALID_ARGUMENT", "invalid argument"},
+    [RESTRIDE_SYNTAX] = {"RESTRIDE_SYNTAX", "syntax error"},
+    [RESTRIDE_OVERFLOW] = {"RESTRIDE_OVERFLOW", "size overflow"},
+    [RESTRIDE_OUT_OF_MEMORY] = {"RESTRIDE_OUT_OF_MEMORY", "out of memory"},
+    [RESTRIDE_UNSUPPORTED] = {"RESTRIDE_UNSUPPORTED", "unsupported"},
+    [RESTRIDE_DEVICE_ERROR] = {"RESTRIDE_DEVICE_ERROR", "device error"},
+    [RESTRIDE_DEVICE_LIMIT] = {"RESTRIDE_DEVICE_LIMIT", "device limit"},
+    [RESTRIDE_IO] = {"RESTRIDE_IO", "input or output error"},
+};
+
+static bool is_known(restride_status status)
+{
+    return (unsigned)status < sizeof statuses / sizeof statuses[0];
+}
+
+const char *restride_status_name(restride_status status)
+{
+    return is_known(status) ? statuses[status].name : "unknown status";
+}
+
 const char *restride_status_string(restride_status status)
 {
-    switch (status) {
-    case RESTRIDE_OK:
-        return "success";
-    case RESTRIDE_INVALID_ARGUMENT:
-        return "invalid argument";
-    case RESTRIDE_SYNTAX:
-        return "syntax error";
-    case RESTRIDE_OVERFLOW:
-        return "size overflow";
-    case RESTRIDE_OUT_OF_MEMORY:
-        return "out of memory";
-    case RESTRIDE_UNSUPPORTED:
-        return "unsupported";
-    case RESTRIDE_DEVICE_ERROR:
-        return "device error";
-    case RESTRIDE_DEVICE_LIMIT:
-        return "device limit";
-    case RESTRIDE_IO:
-        return "input or output error";
-    }
-    return "unknown status";
+    return is_known(status) ? statuses[status].words : "unknown status";
+}
+
+int restride_version(void)
+{
+    return RESTRIDE_VERSION;
+}
+
+const char *restride_version_string(void)
+{
+    return RESTRIDE_VERSION_STRING;
 }
 
 const char *restride_last_error(void)
 {
     return last_sentence;
+}
+
+restride_status restride_set_error(restride_status status, const char *sentence)
+{
+    return rs_fail(status, "%.1000s", sentence == NULL ? "" : sentence);
 }
 
 restride_status rs_fail(restride_status status, const char *format, ...)

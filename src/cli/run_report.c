@@ -6,9 +6,9 @@
 #include "base/running.h"
 #include "base/text.h"
 #include "console/page.h"
+#include "restride/version.h"
 
 #include <dirent.h>
-#include <restride_version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -281,11 +281,12 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     json_t *report = json_pack(
         "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:i, s:i, s:f, s:i, s:i}, "
         "s:[], s:[], s:[], s:i, s:i, s:i, s:i, s:i}",
-        "restride", RS_VERSION, "program", words, "policy", policy, "tile", (json_int_t)tile,
-        "seconds", result->seconds, "exit_status", result->exit_status, "signal", result->signal,
-        "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0, "timed_bytes", 0,
-        "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline", "known_processes",
-        "processes", 0, "programs", 0, "unfinished", 0, "running", 0, "uncounted", 0);
+        "restride", RESTRIDE_VERSION_STRING, "program", words, "policy", policy, "tile",
+        (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status, "signal",
+        result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0,
+        "timed_bytes", 0, "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline",
+        "known_processes", "processes", 0, "programs", 0, "unfinished", 0, "running", 0,
+        "uncounted", 0);
     struct dirent **entries = NULL;
     const int count =
         report != NULL && folder != NULL ? scandir(folder, &entries, is_part, alphasort) : 0;

@@ -14,9 +14,9 @@
 #include "console/options.h"
 #include "console/parts.h"
 #include "restride/transpose.h"
+#include "restride/version.h"
 
 #include <getopt.h>
-#include <restride_version.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -205,7 +205,7 @@ static void print_text(const json_t *findings, bool works)
 {
     size_t index;
     const json_t *finding;
-    printf("restride %s\n\n", RS_VERSION);
+    printf("restride %s\n\n", RESTRIDE_VERSION_STRING);
     json_array_foreach(findings, index, finding)
     {
         const char *advice = json_string_value(json_object_get(finding, "advice"));
@@ -269,8 +269,9 @@ int rs_verb_doctor(int argc, char **argv)
     const bool works = everything_needed(findings);
     int exit_status = RS_EXIT_DONE;
     if (json)
-        exit_status = rs_cli_print_json(argv[0], json_pack("{s:s, s:b, s:O}", "version", RS_VERSION,
-                                                           "works", works, "findings", findings));
+        exit_status = rs_cli_print_json(argv[0], json_pack("{s:s, s:b, s:O}", "version",
+                                                           RESTRIDE_VERSION_STRING, "works", works,
+                                                           "findings", findings));
     else
         print_text(findings, works);
     json_decref(findings);

@@ -2,9 +2,9 @@
 #include "console/program.h"
 
 #include "console/fail.h"
+#include "restride/version.h"
 
 #include <errno.h>
-#include <restride_version.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t cou
     if (strcmp(argv[1], "--version") == 0) {
         if (argc > 2)
             return rs_cli_fail(RS_EXIT_USAGE, argv[1], "\"%s\" is one argument too many.", argv[2]);
-        printf("%s %s\n", program, RS_VERSION);
+        printf("%s %s\n", program, RESTRIDE_VERSION_STRING);
         return RS_EXIT_DONE;
     }
     for (size_t i = 0; i < count; i++)

@@ -13,8 +13,8 @@
 #include "base/store.h"
 #include "base/text.h"
 #include "layer/programs.h"
+#include "restride/version.h"
 
-#include <restride_version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +80,7 @@ static rs_text key_of(const char *rewriter, const json_t *request, bool cache_on
     const char *source = json_string_value(json_object_get(request, "source"));
     char *dump = json_dumps(request, JSON_COMPACT | JSON_SORT_KEYS);
     bool known = dump != NULL && source != NULL;
-    rs_text_format(&key, "restride %s\n", RS_VERSION);
+    rs_text_format(&key, "restride %s\n", RESTRIDE_VERSION_STRING);
     if (known && strstr(source, "include") != NULL)
         known = add_folder(&key);
     if (known && !cache_only)

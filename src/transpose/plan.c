@@ -113,6 +113,11 @@ static size_t kept_bytes(const restride_plan *plan)
     return sum;
 }
 
+size_t restride_plan_bytes(const restride_plan *plan)
+{
+    return plan == NULL ? 0 : plan->bytes;
+}
+
 size_t restride_plan_scratch_bytes(const restride_plan *plan)
 {
     return plan == NULL ? 0 : rs_plan_shared_scratch(plan) + kept_bytes(plan);

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "cmocka_all.h"
+#include "restride/version.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -214,9 +215,53 @@ static void test_threads_write_one_file(void **state)
     assert_int_equal(rmdir(folder), 0); /* nothing else is left */
 }
 
+/* Programs and bindings have these numbers and names written down. */
+static void test_status_numbers_are_stable(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "RESTRIDE_OK",           "RESTRIDE_INVALID_ARGUMENT", "RESTRIDE_SYNTAX",
+        "RESTRIDE_OVERFLOW",     "RESTRIDE_OUT_OF_MEMORY",    "RESTRIDE_UNSUPPORTED",
+        "RESTRIDE_DEVICE_ERROR", "RESTRIDE_DEVICE_LIMIT",     "RESTRIDE_IO"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_string_equal(restride_status_name((restride_status)i), names[i]);
+        assert_string_not_equal(restride_status_string((restride_status)i), "unknown status");
+    }
+    assert_string_equal(restride_status_name((restride_status)9), "unknown status");
+    assert_string_equal(restride_status_string((restride_status)-1), "unknown status");
+}
+
+static void test_version(void **state)
+{
+    (void)state;
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d.%d", restride_version() / 10000,
+             restride_version() / 100 % 100, restride_version() % 100);
+    assert_string_equal(text, restride_version_string());
+    assert_string_equal(text, RESTRIDE_VERSION_STRING);
+    assert_int_equal(restride_version(), RESTRIDE_VERSION);
+}
+
+static void test_bindings_set_sentences(void **state)
+{
+    (void)state;
+    char longer[3000];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    assert_int_equal(restride_set_error(RESTRIDE_IO, "100 %s of it."), RESTRIDE_IO);
+    assert_string_equal(restride_last_error(), "100 %s of it.");
+    restride_set_error(RESTRIDE_IO, longer);
+    assert_int_equal(strlen(restride_last_error()), 1000);
+    restride_set_error(RESTRIDE_IO, NULL);
+    assert_string_equal(restride_last_error(), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status_numbers_are_stable),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_bindings_set_sentences),
         cmocka_unit_test(test_sizes_at_the_edge),
         cmocka_unit_test(test_text_grows),
         cmocka_unit_test(test_map_against_an_array),

@@ -72,6 +72,7 @@ static void run_plan(restride_engine *engine, const problem *p, unsigned char *d
     if (restride_plan_convert(&plan, engine, p->layouts[0], p->layouts[1]) != RESTRIDE_OK ||
         restride_execute(plan, data) != RESTRIDE_OK)
         fail_msg("%s", restride_last_error());
+    assert_int_equal(restride_plan_bytes(plan), p->bytes);
     restride_plan_destroy(plan);
 }
 
