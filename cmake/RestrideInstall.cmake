@@ -5,7 +5,7 @@
 #   lib/restride/librestride_loader.so    what puts it upon loaders that know no layers, likewise
 #   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
 #   lib/restride/librestride_recorder.so  what Oclgrind loads for restride sim
-#   share/man/man1/, share/bash-completion/
+#   share/man/, share/bash-completion/
 include(CMakePackageConfigHelpers)
 
 install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -31,20 +31,46 @@ if(NOT RESTRIDE_CUDA)
 endif()
 install(DIRECTORY include/restride DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${HEADER_FILTER})
 install(FILES docs/restride.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-# A page for each verb, of what its --help says; the programs behind two of the verbs must be there to be asked.
-set(MAN_PAGES ${PROJECT_BINARY_DIR}/man)
-set(MAN_PROGRAMS restride_cli)
-foreach(PROGRAM restride_rewriter restride_analyzer)
-  if(TARGET ${PROGRAM})
-    list(APPEND MAN_PROGRAMS ${PROGRAM})
+# Manual pages: functions and headers (sections 3 and 7) from the headers' text, verbs (section 1) from what their --help
+# prints. The latter runs the program, so a cross build without an emulator has them not.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND)
+  set(MAN_PAGES ${PROJECT_BINARY_DIR}/man)
+  string(TIMESTAMP MAN_DATE %Y-%m-%d UTC) # follows SOURCE_DATE_EPOCH
+  set(MAN_WRITER ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/man_pages.py)
+  file(GLOB PUBLIC_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/restride/*.h)
+  add_custom_command(
+    OUTPUT ${MAN_PAGES}/headers.done
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${MAN_PAGES}/man3 ${MAN_PAGES}/man7
+    COMMAND ${MAN_WRITER} headers ${PROJECT_SOURCE_DIR}/include ${MAN_PAGES} ${PROJECT_VERSION} ${MAN_DATE}
+    COMMAND ${CMAKE_COMMAND} -E touch ${MAN_PAGES}/headers.done
+    DEPENDS ${PUBLIC_HEADERS} tools/man_pages.py)
+  add_custom_target(man_pages ALL DEPENDS ${MAN_PAGES}/headers.done)
+  set(MAN_SECTIONS man3 man7)
+  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    set(MAN_PROGRAMS restride_cli)
+    foreach(PROGRAM restride_rewriter restride_analyzer)
+      if(TARGET ${PROGRAM})
+        list(APPEND MAN_PROGRAMS ${PROGRAM})
+      endif()
+    endforeach()
+    add_custom_command(
+      OUTPUT ${MAN_PAGES}/verbs.done
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${MAN_PAGES}/man1
+      COMMAND ${MAN_WRITER} verbs $<TARGET_FILE:restride_cli> ${MAN_PAGES} ${PROJECT_VERSION} ${MAN_DATE}
+      COMMAND ${CMAKE_COMMAND} -E touch ${MAN_PAGES}/verbs.done
+      DEPENDS ${MAN_PROGRAMS} tools/man_pages.py)
+    add_custom_target(man_pages_of_verbs ALL DEPENDS ${MAN_PAGES}/verbs.done)
+    list(APPEND MAN_SECTIONS man1)
+  else()
+    message(STATUS "Manual pages of verbs are left out: they need a program that runs here")
   endif()
-endforeach()
-add_custom_command(
-  OUTPUT ${MAN_PAGES}/restride-doctor.1
-  COMMAND ${PROJECT_SOURCE_DIR}/tools/man_pages.sh $<TARGET_FILE:restride_cli> ${MAN_PAGES}
-  DEPENDS ${MAN_PROGRAMS} tools/man_pages.sh)
-add_custom_target(man_pages ALL DEPENDS ${MAN_PAGES}/restride-doctor.1)
-install(DIRECTORY ${MAN_PAGES}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  foreach(SECTION IN LISTS MAN_SECTIONS)
+    install(DIRECTORY ${MAN_PAGES}/${SECTION} DESTINATION ${CMAKE_INSTALL_MANDIR})
+  endforeach()
+else()
+  message(STATUS "Manual pages of functions and verbs are left out: Python 3 was not found")
+endif()
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME restride)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md PATTERN *.svg)

@@ -17,7 +17,7 @@ prefix=$work/moved
     exit 1
 }
 grep -q "lib/restride/librestride_layer.so is loaded" "$work/doctor.txt"
-for file in include/restride/restride.h share/man/man1/{restride,restride-run,restride-tune}.1 \
+for file in include/restride/restride.h share/man/{man1/{restride,restride-run,restride-tune}.1,man3/restride_convert.3,man7/restride-layout.7} \
     share/bash-completion/completions/restride; do
     [ -f "$prefix/$file" ] || { echo "$file was not installed." >&2; exit 1; }
 done

@@ -28,9 +28,9 @@ typedef struct restride_engine restride_engine;
 RESTRIDE_API restride_status restride_engine_create_host(restride_engine **engine, int threads);
 
 /*
- * An engine keeps the last few plans of restride_convert_with(), restride_transpose_with() and
- * restride_permute_with(), so that the same call again need not plan. This frees them, and the
- * memory that they hold; one that is running is freed later. Thread-safe.
+ * Frees the plans that an engine keeps. It keeps the last few of restride_convert_with(),
+ * restride_transpose_with() and restride_permute_with(), so that the same call again need not plan.
+ * A plan that is running is freed later. Thread-safe.
  */
 RESTRIDE_API void restride_engine_forget_plans(restride_engine *engine);
 

@@ -107,7 +107,9 @@ RESTRIDE_API restride_status restride_irregular_plan(restride_irregular **plan,
                                                      const restride_reference references[],
                                                      size_t count,
                                                      const restride_irregular_options *options);
-RESTRIDE_API void restride_irregular_destroy(restride_irregular *plan); /* NULL: does nothing */
+
+/* Frees a plan; NULL is allowed. */
+RESTRIDE_API void restride_irregular_destroy(restride_irregular *plan);
 
 /* The method that the plan uses: never AUTO. */
 RESTRIDE_API restride_irregular_method
@@ -116,7 +118,8 @@ restride_irregular_plan_method(const restride_irregular *plan);
 /* Whether the plan moves threads. If not, restride_irregular_order() gives 0, 1, 2, ... */
 RESTRIDE_API int restride_irregular_moves_threads(const restride_irregular *plan);
 
-/* `reference` counts from 0, in the order of the plan's making; it must be below their count. */
+/* The facts of one reference. `reference` counts from 0, in the order of the plan's making; it must
+ * be below their count. */
 RESTRIDE_API restride_irregular_facts restride_irregular_plan_facts(const restride_irregular *plan,
                                                                     size_t reference);
 

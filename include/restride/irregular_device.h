@@ -32,8 +32,8 @@ extern "C" {
 typedef struct restride_irregular_device restride_irregular_device;
 
 /*
- * Makes a plan by APPROXIMATION or DUPLICATION; AUTO is the first, or the second where the threads
- * stay. `reference->index` is a buffer, which is read and not kept. `options` may be NULL;
+ * Makes a plan on a device, by APPROXIMATION or DUPLICATION. AUTO is the first, or the second where
+ * the threads stay. `reference->index` is a buffer, which is read and not kept. `options` may be NULL;
  * `processors` does not matter. The engine must outlive the plan, which the caller destroys.
  *
  * Takes about 20 bytes a thread and 60 an object of device memory; the plan keeps 8 and 4.
@@ -44,8 +44,12 @@ typedef struct restride_irregular_device restride_irregular_device;
 RESTRIDE_API restride_status restride_irregular_device_plan(
     restride_irregular_device **plan, restride_engine *engine, const restride_launch *launch,
     const restride_reference *reference, const restride_irregular_options *options);
-RESTRIDE_API void restride_irregular_device_destroy(restride_irregular_device *plan); /* or NULL */
 
+/* Frees a plan; NULL is allowed. */
+RESTRIDE_API void restride_irregular_device_destroy(restride_irregular_device *plan);
+
+/* The method of a plan and its facts, as restride_irregular_plan_method() and
+ * restride_irregular_plan_facts() give them. */
 RESTRIDE_API restride_irregular_method
 restride_irregular_device_method(const restride_irregular_device *plan);
 RESTRIDE_API restride_irregular_facts

@@ -110,6 +110,7 @@ RESTRIDE_API size_t restride_plan_scratch_bytes(const restride_plan *plan);
  * short. */
 RESTRIDE_API char *restride_plan_describe(const restride_plan *plan);
 
+/* Frees a plan, which no run may use any more; NULL is allowed. */
 RESTRIDE_API void restride_plan_destroy(restride_plan *plan);
 
 #ifdef __cplusplus

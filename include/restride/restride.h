@@ -1,5 +1,5 @@
 /*
- * Restride: change the stride of the data, not the program. Everything that needs no OpenCL header.
+ * Change the stride of the data, not the program: all of Restride that needs no OpenCL header.
  *
  *     float a[6] = {1, 2, 3, 4, 5, 6};
  *     if (restride_transpose(a, 2, 3, sizeof a[0]) != RESTRIDE_OK)   // 3 x 2: 1 4 2 5 3 6

@@ -44,7 +44,7 @@ RESTRIDE_API restride_status restride_host_memory_create(restride_host_memory **
 /* Where it begins; valid until it is destroyed. */
 RESTRIDE_API void *restride_host_memory_pointer(const restride_host_memory *memory);
 
-/* NULL is allowed. Nothing may be under way in the memory. */
+/* Frees pinned memory, in which nothing may be under way; NULL is allowed. */
 RESTRIDE_API void restride_host_memory_destroy(restride_host_memory *memory);
 
 /* ---- a matrix in host memory, transposed through the device ---- */
@@ -93,6 +93,7 @@ RESTRIDE_API restride_status restride_offload_run(restride_offload *offload, voi
 RESTRIDE_API size_t restride_offload_parts(const restride_offload *offload);
 RESTRIDE_API restride_overlap restride_offload_overlap(const restride_offload *offload);
 
+/* Frees an offload that is not running; NULL is allowed. */
 RESTRIDE_API void restride_offload_destroy(restride_offload *offload);
 
 /* ---- transform on transfer ---- */
@@ -135,6 +136,7 @@ RESTRIDE_API restride_status restride_transfer_download(restride_transfer *trans
 RESTRIDE_API size_t restride_transfer_bytes(const restride_transfer *transfer);
 RESTRIDE_API size_t restride_transfer_staging_bytes(const restride_transfer *transfer);
 
+/* Frees a transfer that is not running; NULL is allowed. */
 RESTRIDE_API void restride_transfer_destroy(restride_transfer *transfer);
 
 #ifdef __cplusplus
