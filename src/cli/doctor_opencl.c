@@ -177,7 +177,7 @@ static void report_driver(json_t *findings, const char *platform, cl_platform_id
     const bool known = dladdr(function, &place) != 0;
     rs_doctor_add(findings, "OpenCL driver", RS_DOCTOR_WORKS, NULL, "%s: %s%s", platform,
                   known ? place.dli_fname : "in an unknown file",
-                  rs_opencl_has_added_driver() ? ", which no .icd file names" : "");
+                  rs_opencl_has_added(handle) ? ", which no .icd file names" : "");
 }
 
 static bool check_device(json_t *findings, const cl_icd_dispatch *api, const char *platform,

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# loaders.sh RESTRIDE TOOLKIT PROGRAM...: programs that are linked with a loader in the folder TOOLKIT, which this script
+# loaders.sh RESTRIDE TOOLKIT GPU_DRIVER PROGRAM...: programs that are linked with a loader in the folder TOOLKIT, which this script
 # makes of ocl-icd's: one that knows no layers, and looks for drivers where there are none. PoCL is the driver.
 restride=$(realpath "$1")
 toolkit=$2
-shift 2
+gpu_driver=$3
+shift 3
 source "$(dirname "$0")/../cli/expect.sh"
 
 loader=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.* => //p' | head -n 1)
@@ -52,6 +53,16 @@ expect 0 "$restride" run --quiet -- python3 -c "$asks" libOpenCL.so.1
 says out "librestride_layer\.so"
 [ "$(grep -c 'r-xp.*librestride_loader' "$work/out")" = 1 ] || complain "Restride's loader stands before one that knows layers"
 
+# A GPU's driver that no .icd file names comes behind the others; not where the user has chosen, nor twice.
+mkdir "$work/gpu"
+ln -s "$gpu_driver" "$work/gpu/libnvidia-opencl.so.1"
+LD_LIBRARY_PATH=$work/gpu expect 0 "$restride" run --quiet -- python3 -c "$asks" libOpenCL.so.1
+says out "code 0 platforms 2"
+LD_LIBRARY_PATH=$work/gpu OCL_ICD_VENDORS=$vendors expect 0 "$restride" run --quiet -- python3 -c "$asks" libOpenCL.so.1
+says out "code 0 platforms 1"
+LD_LIBRARY_PATH=$toolkit:$work/gpu expect 0 "$restride" run --quiet -- python3 -c "$asks" libOpenCL.so.1
+says out "code 0 platforms 1"
+
 # The doctor says so, and where a driver comes from that no .icd file names.
 mkdir "$work/unusual"
 ln -s "$driver" "$work/unusual/libnvidia-opencl.so.1"
@@ -59,6 +70,8 @@ LD_LIBRARY_PATH=$toolkit expect 0 "$restride" doctor
 says out "works +OpenCL loader +$toolkit/libOpenCL.so.1"
 says out "works +OpenCL layer +.* is put upon $toolkit/libOpenCL.so.1, which knows no layers"
 says out "works +OpenCL driver +Portable Computing Language: .*, which no .icd file names"
+LD_LIBRARY_PATH=$work/unusual expect 0 "$restride" run --quiet -- python3 -c "$asks" libOpenCL.so.1
+says out "code 0 platforms 1"
 LD_LIBRARY_PATH=$toolkit:$work/unusual "$restride" doctor >"$work/out" # PoCL has its files beside it
 says out "works +OpenCL driver +Portable Computing Language: $work/unusual/libnvidia-opencl.so.1, which no .icd file names"
 expect 0 "$restride" doctor

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,28 @@ static struct {
     get_device_ids devices;
 } loader;
 
-static get_platform_ids driver; /* NULL: none */
-static pthread_once_t driver_once = PTHREAD_ONCE_INIT;
+enum { MOST = 32 };
 
-/* Of such a library, its platforms; NULL when it is not here or has none. */
-static get_platform_ids load_driver(const char *name)
+typedef struct {
+    cl_platform_id ids[MOST];
+    cl_uint count;
+} platform_list;
+
+static platform_list added;
+static bool is_alone; /* the loader knows no platform */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static platform_list list_platforms(get_platform_ids get)
+{
+    platform_list list = {.count = 0};
+    if (get(MOST, list.ids, &list.count) != CL_SUCCESS)
+        list.count = 0;
+    list.count = list.count < MOST ? list.count : MOST;
+    return list;
+}
+
+/* None where the library is not here, or is no driver. */
+static platform_list load_driver(const char *name)
 {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     void *symbol = library != NULL ? dlsym(library, "clGetExtensionFunctionAddress") : NULL;
@@ -33,13 +51,29 @@ static get_platform_ids load_driver(const char *name)
     memcpy(&address, &symbol, sizeof address);
     void *found = symbol != NULL ? address("clIcdGetPlatformIDsKHR") : NULL;
     get_platform_ids platforms;
-    cl_uint count = 0;
     memcpy(&platforms, &found, sizeof platforms);
-    return found != NULL && platforms(0, NULL, &count) == CL_SUCCESS && count > 0 ? platforms
-                                                                                  : NULL;
+    return found != NULL ? list_platforms(platforms) : (platform_list){.count = 0};
 }
 
-/* GPUs first; a plain name is looked for as any library is. */
+static bool contains(const platform_list *list, cl_platform_id platform)
+{
+    for (cl_uint i = 0; i < list->count; i++)
+        if (list->ids[i] == platform)
+            return true;
+    return false;
+}
+
+static bool has_gpu(cl_platform_id platform)
+{
+    const cl_icd_dispatch *driver;
+    cl_uint count = 0;
+    memcpy(&driver, platform, sizeof driver);
+    return driver->clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 0, NULL, &count) == CL_SUCCESS &&
+           count > 0;
+}
+
+/* The first GPU's driver that is here, unless the loader knows it. A plain name is looked for as
+ * any library is. */
 static void find_driver(void)
 {
     static const char *const names[] = {
@@ -53,17 +87,25 @@ static void find_driver(void)
         "libigdrcl.so",
         "/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so",
         "/usr/lib64/intel-opencl/libigdrcl.so",
-        "libpocl.so.2",
     };
-    for (size_t i = 0; driver == NULL && i < sizeof names / sizeof names[0]; i++)
-        driver = load_driver(names[i]);
+    const platform_list known = list_platforms(loader.platforms);
+    is_alone = known.count == 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const platform_list found = load_driver(names[i]);
+        if (found.count == 0)
+            continue;
+        if (!contains(&known, found.ids[0]) && (is_alone || has_gpu(found.ids[0])))
+            added = found;
+        return;
+    }
+    if (is_alone)
+        added = load_driver("libpocl.so.2");
 }
 
 /* Whoever set one of these has chosen the drivers. */
 static bool are_chosen(void)
 {
-    static const char *const variables[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH",
-                                            "OCL_ICD_FILENAMES"};
+    static const char *const variables[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         if (getenv(variables[i]) != NULL)
             return true;
@@ -77,14 +119,15 @@ static cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id *platforms,
     if (platforms == NULL && count == NULL)
         return loader.platforms(room, platforms, count);
     cl_int error = loader.platforms(room, platforms, &found);
-    if ((error == CL_SUCCESS && found == 0) || error == NOT_FOUND) {
-        pthread_once(&driver_once, find_driver);
-        if (driver != NULL)
-            return driver(room, platforms, count);
-    }
+    if (error != CL_SUCCESS && error != NOT_FOUND)
+        return error;
+    found = error == CL_SUCCESS ? found : 0;
+    pthread_once(&once, find_driver);
+    for (cl_uint i = 0; i < added.count && platforms != NULL && found + i < room; i++)
+        platforms[found + i] = added.ids[i];
     if (count != NULL)
-        *count = found;
-    return error;
+        *count = found + added.count;
+    return added.count > 0 ? CL_SUCCESS : error;
 }
 
 /* Without a platform the loader takes its first, where it has one. */
@@ -92,14 +135,14 @@ static cl_int CL_API_CALL get_devices(cl_platform_id platform, cl_device_type ty
                                       cl_device_id *devices, cl_uint *count)
 {
     cl_platform_id first = NULL;
-    if (platform == NULL && get_platforms(1, &first, NULL) == CL_SUCCESS && driver != NULL)
+    if (platform == NULL && get_platforms(1, &first, NULL) == CL_SUCCESS && is_alone)
         platform = first;
     return loader.devices(platform, type, room, devices, count);
 }
 
-bool rs_opencl_has_added_driver(void)
+bool rs_opencl_has_added(cl_platform_id platform)
 {
-    return driver != NULL;
+    return contains(&added, platform);
 }
 
 void rs_opencl_add_drivers(cl_icd_dispatch *table)
