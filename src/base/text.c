@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,9 +100,10 @@ void rs_text_free(rs_text *text)
     *text = RS_TEXT_EMPTY;
 }
 
-restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const char *name)
+/* Reads to the end, which comes before `most` bytes. */
+static restride_status read_to_end(rs_text *text, int descriptor, const char *name, uintmax_t most)
 {
-    for (;;) {
+    while (text->size <= most) {
         if (!reserve(text, 65536))
             return rs_fail_memory(name);
         ssize_t count = read(descriptor, text->data + text->size, 65536);
@@ -109,20 +111,40 @@ restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const cha
             continue;
         if (count < 0)
             return rs_fail(RESTRIDE_IO, "%s could not be read: %s.", name, strerror(errno));
-        if (count == 0)
-            break;
+        if (count == 0) {
+            text->data[text->size] = '\0';
+            return RESTRIDE_OK;
+        }
         text->size += (size_t)count;
     }
-    text->data[text->size] = '\0';
-    return RESTRIDE_OK;
+    return rs_fail(RESTRIDE_IO, "%s grew while it was read.", name);
 }
 
+restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const char *name)
+{
+    return read_to_end(text, descriptor, name, UINTMAX_MAX);
+}
+
+/* A pipe or a device may have no end, or nothing to say for ever, so it is not even waited for. The
+ * files of /proc have no size. */
 restride_status rs_text_read_file(rs_text *text, const char *path)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return rs_fail(RESTRIDE_IO, "%s could not be opened: %s.", path, strerror(errno));
-    restride_status status = rs_text_read_descriptor(text, descriptor, path);
+    enum { MOST_WITHOUT_SIZE = 16 << 20 };
+    struct stat found;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0 || fstat(descriptor, &found) != 0) {
+        const int reason = errno;
+        if (descriptor >= 0)
+            close(descriptor);
+        return rs_fail(RESTRIDE_IO, "%s could not be opened: %s.", path, strerror(reason));
+    }
+    restride_status status = RESTRIDE_OK;
+    if (!S_ISREG(found.st_mode))
+        status = rs_fail(RESTRIDE_IO,
+                         "%s is not a regular file; write what it has into a file first.", path);
+    else
+        status = read_to_end(text, descriptor, path,
+                             found.st_size > 0 ? (uintmax_t)found.st_size : MOST_WITHOUT_SIZE);
     close(descriptor);
     return status;
 }

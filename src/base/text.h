@@ -34,7 +34,8 @@ rs_decimal_text rs_decimal(double value, int digits);
 char *rs_text_take(rs_text *text);
 void rs_text_free(rs_text *text);
 
-/* Reads a stream or a file to its end. On success the caller frees text->data. */
+/* Reads a file or a stream to its end. On success the caller frees text->data. A file is a regular
+ * one: no folder, pipe or device, which may have no end. */
 restride_status rs_text_read_file(rs_text *text, const char *path);
 restride_status rs_text_read_descriptor(rs_text *text, int descriptor, const char *name);
 

@@ -39,6 +39,17 @@ refuses 127 'missing could not be started' run --report kept.html -- ./missing
 expect 1 "$restride" run --quiet --report /nonexistent/x.html -- echo ran
 says out '^ran$'
 [ "$(wc -l <"$work/err")" -eq 1 ] || complain "an unwritable report is told more than once"
+# What may have no end is not read, and what may never have a beginning not waited for.
+mkfifo "$work/pipe"
+for verb in rewrite analyze reorder; do
+    case $verb in rewrite) [ -n "$rewrites" ] || continue ;; analyze) [ -n "$analyzes" ] || continue ;; esac
+    options=()
+    [ "$verb" != reorder ] || options=(--objects 4 --type 4)
+    for endless in /dev/zero "$work/pipe" "$work/folder"; do
+        expect 1 timeout 20 "$restride" "$verb" "$endless" "${options[@]}"
+        says err "^restride $verb: $endless is not a regular file; write what it has into a file first"
+    done
+done
 if [ -n "$rewrites" ]; then
     refuses 2 'not a tile size' rewrite k.cl --tile 99999999999999999999
     expect 1 "$restride" rewrite k.cl --header ../folder
