@@ -36,8 +36,12 @@ bool rs_program_was_built_with(const rs_program *program, const char *options);
  * and with what options; the caller frees both. */
 bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options);
 
-/* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. */
+/* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. One that
+ * has not answered after 10 seconds is ended, and after two such none is asked any more. */
 restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply);
+
+/* Lets go of all that are being asked, and asks no other. */
+void rs_rewriter_abandon(void);
 
 /* The same, from what it answered to an earlier run if that is still true. With RESTRIDE_CACHE_ONLY
  * set, only from there. */

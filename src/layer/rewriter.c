@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,7 +21,55 @@
 
 extern char **environ;
 
-enum { TIME_LIMIT_SECONDS = 60 };
+/* Milliseconds that the program waits for an answer before it is told, and at all; and after so
+ * many vain waits nothing is asked any more. */
+enum { TOLD_AFTER = 2000, TIME_LIMIT = 10000, MOST_VAIN_WAITS = 2 };
+
+/* A thread that waits for a rewriter. */
+typedef struct waiter {
+    int socket;
+    struct waiter *next;
+} waiter;
+
+static struct {
+    pthread_mutex_t mutex;
+    waiter *waiters;
+    bool is_abandoned;
+    int vain_waits;
+} asked = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void rs_rewriter_abandon(void)
+{
+    pthread_mutex_lock(&asked.mutex);
+    asked.is_abandoned = true;
+    for (const waiter *one = asked.waiters; one != NULL; one = one->next)
+        shutdown(one->socket, SHUT_RDWR);
+    pthread_mutex_unlock(&asked.mutex);
+}
+
+/* False: nobody is asked any more. */
+static bool begin_waiting(waiter *one)
+{
+    pthread_mutex_lock(&asked.mutex);
+    const bool begun = !asked.is_abandoned && asked.vain_waits < MOST_VAIN_WAITS;
+    if (begun) {
+        one->next = asked.waiters;
+        asked.waiters = one;
+    }
+    pthread_mutex_unlock(&asked.mutex);
+    return begun;
+}
+
+static void end_waiting(const waiter *one, bool is_late)
+{
+    pthread_mutex_lock(&asked.mutex);
+    waiter **place = &asked.waiters;
+    while (*place != one)
+        place = &(*place)->next;
+    *place = one->next;
+    asked.vain_waits += is_late;
+    pthread_mutex_unlock(&asked.mutex);
+}
 
 /* Starts the rewriter with `theirs` as its standard input and output. */
 static int spawn_rewriter(const char *rewriter, int theirs, pid_t *child)
@@ -46,41 +96,61 @@ static int spawn_rewriter(const char *rewriter, int theirs, pid_t *child)
     return error;
 }
 
-static bool send_all(int socket, const char *bytes, size_t count)
+static long long milliseconds(void)
 {
-    while (count > 0) {
-        ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        count -= (size_t)sent;
-    }
-    return shutdown(socket, SHUT_WR) == 0;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-/* Reads to the end of the stream; false on an error or after the time limit. */
-static bool receive_all(int socket, rs_text *text)
+/* Waits until the socket is ready; false after the time limit, which is `start` and some more. */
+static bool await_ready(int socket, short what, long long start, bool *is_told)
 {
-    time_t end = time(NULL) + TIME_LIMIT_SECONDS;
-    char part[65536];
     for (;;) {
-        time_t left = end - time(NULL);
-        struct pollfd wanted = {socket, POLLIN, 0};
-        int ready = left > 0 ? poll(&wanted, 1, (int)left * 1000) : 0;
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0)
+        const long long passed = milliseconds() - start;
+        if (passed >= TOLD_AFTER && !*is_told) {
+            fprintf(stderr,
+                    "restride: the rewriter has not answered for %d s; after %d s the program's "
+                    "own kernels are used\n",
+                    TOLD_AFTER / 1000, TIME_LIMIT / 1000);
+            *is_told = true;
+        }
+        if (passed >= TIME_LIMIT)
             return false;
-        ssize_t count = read(socket, part, sizeof part);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
+        struct pollfd wanted = {socket, what, 0};
+        const int ready = poll(&wanted, 1, (int)((*is_told ? TIME_LIMIT : TOLD_AFTER) - passed));
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready > 0;
+    }
+}
+
+/* Sends the request and reads the answer to its end. */
+static bool converse(int socket, const char *request, rs_text *answer, bool *is_late)
+{
+    const long long start = milliseconds();
+    size_t left = strlen(request);
+    bool is_told = false;
+    while (left > 0) {
+        *is_late = !await_ready(socket, POLLOUT, start, &is_told);
+        const ssize_t sent =
+            *is_late ? 0 : send(socket, request, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            request += sent;
+            left -= (size_t)sent;
+        } else if (*is_late || (errno != EINTR && errno != EAGAIN)) {
             return false;
-        if (count == 0)
-            return true;
-        rs_text_add(text, part, (size_t)count);
+        }
+    }
+    if (shutdown(socket, SHUT_WR) != 0)
+        return false;
+    for (;;) {
+        char part[65536];
+        *is_late = !await_ready(socket, POLLIN, start, &is_told);
+        const ssize_t count = *is_late ? 0 : recv(socket, part, sizeof part, MSG_DONTWAIT);
+        if (count > 0)
+            rs_text_add(answer, part, (size_t)count);
+        else if (*is_late || count == 0 || (errno != EINTR && errno != EAGAIN))
+            return !*is_late && count == 0;
     }
 }
 
@@ -89,6 +159,7 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
     *reply = NULL;
     int sockets[2];
     pid_t child = -1;
+    bool is_late = false;
     char *text = json_dumps(request, JSON_COMPACT);
     if (text == NULL)
         return rs_fail_memory("the request to the rewriter");
@@ -96,22 +167,31 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
         free(text);
         return rs_fail(RESTRIDE_IO, "The rewriter could not be started: %s.", strerror(errno));
     }
-    int error = spawn_rewriter(rewriter, sockets[1], &child);
+    waiter one = {.socket = sockets[0]};
+    const bool begun = begin_waiting(&one);
+    int error = begun ? spawn_rewriter(rewriter, sockets[1], &child) : 0;
     close(sockets[1]);
     rs_text answer = RS_TEXT_EMPTY;
     restride_status status = RESTRIDE_OK;
-    if (error != 0) {
+    if (!begun) {
+        status = rs_fail(RESTRIDE_IO, "The rewriter is not asked any more: it has not answered "
+                                      "before, or the program is ending.");
+    } else if (error != 0) {
         status = rs_fail(RESTRIDE_IO, "The rewriter %s could not be started: %s.", rewriter,
                          strerror(error));
-    } else if (!send_all(sockets[0], text, strlen(text)) || !receive_all(sockets[0], &answer)) {
-        status = rs_fail(RESTRIDE_IO, "The rewriter did not answer.");
+    } else if (!converse(sockets[0], text, &answer, &is_late) || answer.size == 0) {
+        status = is_late ? rs_fail(RESTRIDE_IO, "The rewriter did not answer within %d s.",
+                                   TIME_LIMIT / 1000)
+                         : rs_fail(RESTRIDE_IO, "The rewriter did not answer.");
         kill(child, SIGKILL);
     }
+    if (begun)
+        end_waiting(&one, is_late);
     close(sockets[0]);
     free(text);
     /* The program may have reaped the child itself with wait(): the reply alone says whether all
      * went well. */
-    while (error == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    while (begun && error == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
     if (status == RESTRIDE_OK) {
         *reply = answer.data != NULL ? json_loadb(answer.data, answer.size, 0, NULL) : NULL;

@@ -7,10 +7,13 @@
 #include "cmocka_all.h"
 #include "layer/programs.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/restride-replies-XXXXXX";
@@ -140,13 +143,83 @@ static void test_elsewhere(void **state)
     assert_true(is_kept());
 }
 
+/* ---- a rewriter that does not answer ---- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void *ask_silent(void *data)
+{
+    json_t *reply = NULL, *request = json_pack("{s:s}", "source", "");
+    double *took = data;
+    *took = seconds();
+    assert_int_equal(rs_rewriter_start("./silent", request, &reply), RESTRIDE_IO);
+    *took = seconds() - *took;
+    assert_null(reply);
+    json_decref(request);
+    return NULL;
+}
+
+/* The user is told after 2 seconds, and the program goes on after 10; after two such answers no
+ * third is waited for. */
+static void test_silent(void **state)
+{
+    (void)state;
+    double took[2];
+    pthread_t thread;
+    write_file("silent", "#!/bin/sh\nexec sleep 100\n");
+    chmod("silent", 0700);
+    const int before = dup(STDERR_FILENO);
+    assert_non_null(freopen("told", "w", stderr));
+    assert_int_equal(pthread_create(&thread, NULL, ask_silent, &took[0]), 0);
+    ask_silent(&took[1]);
+    const bool says_when = strstr(restride_last_error(), "within 10 s") != NULL;
+    pthread_join(thread, NULL);
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    for (int i = 0; i < 2; i++)
+        assert_true(took[i] > 9 && took[i] < 20);
+    assert_true(says_when);
+    rs_text told = RS_TEXT_EMPTY;
+    assert_int_equal(rs_text_read_file(&told, "told"), RESTRIDE_OK);
+    assert_non_null(strstr(told.data, "restride: the rewriter has not answered for 2 s"));
+    rs_text_free(&told);
+    ask_silent(&took[0]);
+    assert_true(took[0] < 5);
+}
+
+/* exit() does not wait for it. In a process of its own, for nothing is asked any more then. */
+static void test_abandoned(void **state)
+{
+    (void)state;
+    double took = 0;
+    int status = -1;
+    pthread_t thread;
+    write_file("silent", "#!/bin/sh\nexec sleep 100\n");
+    chmod("silent", 0700);
+    const pid_t child = fork();
+    if (child == 0) {
+        bool right = pthread_create(&thread, NULL, ask_silent, &took) == 0;
+        nanosleep(&(struct timespec){0, 300000000}, NULL);
+        rs_rewriter_abandon();
+        pthread_join(thread, NULL);
+        _exit(right && took > 0.2 && took < 5 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found_again),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_found_again), cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_hidden),      cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_abandoned),   cmocka_unit_test(test_silent),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
