@@ -9,7 +9,7 @@ programs=$build/tests/layer
 
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRESTRIDE_SANITIZE=thread -DRESTRIDE_CUDA=OFF >/dev/null
 cmake --build "$build" --parallel "$(nproc)" --target restride_layer restride_rewriter layer_calls layer_cases layer_waits \
-    layer_made_up_gpu >/dev/null
+    layer_exits layer_made_up_gpu >/dev/null
 export RESTRIDE_REWRITER=$build/lib/restride-rewrite RESTRIDE_WISDOM='' RESTRIDE_TILE=32
 export TSAN_OPTIONS="suppressions=$PWD/tests/thread.supp"
 output=$(mktemp)
@@ -40,4 +40,11 @@ for name in notified-at-end notified-at-release notified-at-kernel; do
 done
 MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" soa "$programs/layer_waits" notified-at-plans
 MADE_UP_COMPILER=1 check "$programs/liblayer_made_up_gpu.so:$layer" asta "$programs/layer_cases" thread-ends
+for delay in 0 1000 5000 20000 100000 400000; do # microseconds
+    for who in main other joined; do
+        for policy in asta soa auto; do
+            check "$layer" $policy "$programs/layer_exits" $who $delay
+        done
+    done
+done
 echo "thread_check: no race"

@@ -2,11 +2,13 @@
 #include "layer/awaiting.h"
 
 #include "layer/choice.h"
+#include "layer/ending.h"
+#include "layer/events.h"
 #include "layer/timing.h"
 
 #include <time.h>
 
-enum { MOST_WAITS = 8, SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
+enum { MOST_WAITS = 8 };
 
 /* Of the program's time so far, for all that is waited for: another might have used it. */
 static const double affordable_wait = 0.04;
@@ -14,27 +16,6 @@ static const double affordable_wait = 0.04;
 double rs_affordable_seconds(double now)
 {
     return affordable_wait * (now - rs_the_layer.loaded_at) - rs_the_layer.waited;
-}
-
-/* A thread that sleeps wakes up late: short launches are waited for without. */
-static const double longest_spin = 1e-4;
-
-/* Waits until the event is complete, for `longest` seconds: it may depend on something that the
- * program does later. Returns the seconds that it took. */
-static double wait_a_while(cl_event event, double longest)
-{
-    const double start = rs_layer_clock();
-    double waited = 0;
-    long sleep = SHORTEST_SLEEP;
-    while (waited < longest && !rs_event_is_over(event)) {
-        const struct timespec pause = {0, sleep};
-        if (waited >= longest_spin) {
-            nanosleep(&pause, NULL);
-            sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
-        }
-        waited = rs_layer_clock() - start;
-    }
-    return waited;
 }
 
 static bool is_undecided(const rs_known_kernel *known)
@@ -53,7 +34,7 @@ static bool still_builds(cl_kernel handle, double since)
     const rs_kernel *kernel = rs_kernel_find(handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     double now = rs_layer_clock();
-    bool wanted = known != NULL && known->awaits_build &&
+    bool wanted = known != NULL && known->awaits_build && !rs_ending_has_begun() &&
                   rs_policy_is_long(&known->knowledge, known->work_items) &&
                   now - since < rs_affordable_seconds(since) &&
                   rs_kernel_is_pending(kernel, kernel->known_device);
@@ -63,7 +44,7 @@ static bool still_builds(cl_kernel handle, double since)
 
 static void await_build(cl_kernel handle)
 {
-    static const struct timespec pause = {0, SHORTEST_SLEEP * 10};
+    static const struct timespec pause = {0, 100000};
     const double start = rs_layer_clock();
     if (!still_builds(handle, start))
         return;
@@ -97,7 +78,7 @@ static void await_times(cl_command_queue queue, cl_kernel handle)
     rs_layer_unlock();
     if (event == NULL)
         return;
-    double waited = rs_driver()->clFlush(queue) == CL_SUCCESS ? wait_a_while(event, longest) : 0;
+    double waited = rs_driver()->clFlush(queue) == CL_SUCCESS ? rs_event_wait(event, longest) : 0;
     rs_driver()->clReleaseEvent(event);
     rs_layer_lock();
     rs_the_layer.waited += waited;
@@ -109,7 +90,8 @@ static void await_times(cl_command_queue queue, cl_kernel handle)
 bool rs_awaits(const rs_kernel *kernel)
 {
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
-    return known != NULL && (known->awaits_build || rs_policy_awaits_time(&known->knowledge));
+    return known != NULL && !rs_ending_has_begun() &&
+           (known->awaits_build || rs_policy_awaits_time(&known->knowledge));
 }
 
 void rs_await(cl_command_queue queue, cl_kernel handle)

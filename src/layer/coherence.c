@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "engine/opencl/error.h"
+#include "layer/ending.h"
+#include "layer/events.h"
 #include "layer/parts.h"
 #include "layer/report.h"
 #include "layer/timing.h"
@@ -48,10 +50,21 @@ void rs_command_wait(rs_command *command, cl_event event)
     command->wait_list = command->joined;
 }
 
+static void note_thread(void)
+{
+    const pthread_t self = pthread_self();
+    if (!rs_the_layer.has_a_thread)
+        rs_the_layer.first_thread = self;
+    rs_the_layer.has_a_thread = true;
+    if (!pthread_equal(rs_the_layer.first_thread, self))
+        rs_the_layer.has_several_threads = true;
+}
+
 void rs_command_begin(rs_command *command, cl_command_queue queue, cl_uint wait_count,
                       const cl_event *wait_list)
 {
     rs_layer_lock();
+    note_thread();
     *command = (rs_command){.handle = queue, .wait_count = wait_count, .wait_list = wait_list};
     /* A wait list that the driver is going to refuse is not for us to extend. */
     if ((wait_count == 0) == (wait_list == NULL))
@@ -112,40 +125,6 @@ static bool add_user(rs_users *users, rs_queue *queue)
     return true;
 }
 
-/* What a queue is to do may wait for what the program has not flushed yet, in another queue, and
- * would flush only after the command at hand. Queues on the device refuse it. */
-static void flush_all(cl_context context)
-{
-    const rs_queue *queue;
-    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
-        if (queue->context == context)
-            rs_driver()->clFlush(queue->handle);
-}
-
-/* An event that completes after everything given to the queue so far; flushed, so that others may
- * wait for it. */
-static cl_int mark(const rs_queue *queue, cl_event *event)
-{
-    cl_int error = rs_driver()->clEnqueueMarkerWithWaitList(queue->handle, 0, NULL, event);
-    if (error == CL_SUCCESS)
-        error = rs_driver()->clFlush(queue->handle);
-    if (error == CL_SUCCESS)
-        flush_all(queue->context);
-    return error;
-}
-
-/* Lets go of those events that nobody has to wait for. */
-static void drop_over(cl_event *events, size_t *count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (rs_event_is_over(events[i]))
-            rs_driver()->clReleaseEvent(events[i]);
-        else
-            events[kept++] = events[i];
-    *count = kept;
-}
-
 void rs_queue_retire(rs_queue *queue)
 {
     rs_buffer *buffer;
@@ -160,11 +139,11 @@ void rs_queue_retire(rs_queue *queue)
             cl_event *events = realloc(users->events, (users->event_count + 1) * sizeof(cl_event));
             if (events != NULL)
                 users->events = events;
-            if (events == NULL || mark(queue, &events[users->event_count]) != CL_SUCCESS)
+            if (events == NULL || rs_queue_mark(queue, &events[users->event_count]) != CL_SUCCESS)
                 rs_driver()->clFinish(queue->handle); /* nothing is left to wait for */
             else
                 users->event_count++;
-            drop_over(users->events, &users->event_count);
+            rs_events_drop_over(users->events, &users->event_count);
             break;
         }
     }
@@ -202,19 +181,6 @@ void rs_buffer_forget(rs_buffer *buffer)
 
 /* ---- conversions ---- */
 
-static cl_int status_of(cl_event event)
-{
-    cl_int status = CL_COMPLETE;
-    rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                NULL);
-    return status;
-}
-
-bool rs_event_is_over(cl_event event)
-{
-    return status_of(event) <= CL_COMPLETE;
-}
-
 /* The conversion of another queue may wait there for a flush, which the program, knowing nothing of
  * it, need not make before it waits for this command. */
 static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
@@ -223,7 +189,7 @@ static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
     if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
         return;
     if (elsewhere && buffer->ready_queue != NULL && !rs_event_is_over(buffer->ready))
-        flush_all(command->queue->context);
+        rs_queues_flush(command->queue->context);
     rs_command_wait(command, buffer->ready);
 }
 
@@ -237,7 +203,7 @@ void rs_command_own(rs_command *command, rs_buffer *buffer)
         if (user == command->queue && !user->out_of_order)
             continue;
         cl_event marker = NULL;
-        cl_int error = mark(user, &marker);
+        cl_int error = rs_queue_mark(user, &marker);
         if (error != CL_SUCCESS) {
             command->error = error;
             return;
@@ -307,7 +273,7 @@ static void look_for_failure(rs_buffer *buffer)
 {
     if (buffer->ready == NULL || buffer->is_lost)
         return;
-    cl_int status = status_of(buffer->ready);
+    cl_int status = rs_event_status(buffer->ready);
     if (status >= CL_COMPLETE)
         return;
     rs_opencl_fail(status, "running a conversion");
@@ -359,10 +325,18 @@ static cl_int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     return CL_SUCCESS;
 }
 
+/* Whether what brings it back has run before. */
+static bool can_come_back(const rs_buffer *buffer)
+{
+    return rs_converter_has_run(buffer->residence->converter, &buffer->route, RS_BACK);
+}
+
 /* On a queue of its own, of the device that has what the way back takes. */
 static cl_int bring_back_elsewhere(rs_buffer *buffer)
 {
     cl_int error;
+    if (!rs_ending_admits(can_come_back(buffer)))
+        return CL_OUT_OF_RESOURCES;
     rs_queue own = {.device = buffer->residence->device};
     own.handle = rs_driver()->clCreateCommandQueue(buffer->context->handle, own.device, 0, &error);
     if (own.handle == NULL)
@@ -389,6 +363,8 @@ static cl_int bring_back(rs_command *command, rs_buffer *buffer)
             wait_until_ready(command, buffer);
         return error != CL_SUCCESS ? error : command->error;
     }
+    if (!rs_ending_admits(can_come_back(buffer)))
+        return CL_OUT_OF_RESOURCES;
     rs_command_own(command, buffer);
     return command->error != CL_SUCCESS
                ? command->error
@@ -434,6 +410,10 @@ void rs_command_use(rs_command *command, cl_mem handle, const rs_residence *resi
             command->error = CL_OUT_OF_RESOURCES;
         else if (buffer->residence != NULL)
             command->error = bring_back(command, buffer);
+        if (command->error == CL_SUCCESS && residence != NULL &&
+            !rs_ending_admits(
+                rs_converter_has_run(residence->converter, &buffer->reserved, RS_THERE)))
+            command->error = CL_OUT_OF_RESOURCES;
         if (command->error == CL_SUCCESS && residence != NULL)
             rs_command_own(command, buffer);
         if (command->error == CL_SUCCESS && residence != NULL)
@@ -526,6 +506,27 @@ void rs_layer_restore(void)
     forget_conversions();
 }
 
+void rs_layer_restore_untried(void)
+{
+    rs_buffer *buffer;
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+        if (buffer->residence != NULL && !buffer->is_lost && !can_come_back(buffer))
+            bring_back_elsewhere(buffer);
+}
+
+cl_event *rs_layer_mark(size_t *count)
+{
+    rs_buffer *buffer;
+    cl_event *marks = rs_queues_mark(rs_the_layer.buffers.count, count);
+    for (size_t at = 0;
+         marks != NULL && (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+        if (buffer->ready != NULL) {
+            rs_driver()->clRetainEvent(buffer->ready);
+            marks[(*count)++] = buffer->ready;
+        }
+    return marks;
+}
+
 void rs_layer_freeze(const char *why)
 {
     rs_layer_lock();
@@ -553,14 +554,14 @@ void rs_layer_follow_held(void)
     rs_the_layer.follows_later = !knows_a_layout();
     if (rs_the_layer.follows_later || rs_the_layer.queues.count == 0)
         return;
-    drop_over(rs_the_layer.held, &rs_the_layer.held_count);
+    rs_events_drop_over(rs_the_layer.held, &rs_the_layer.held_count);
     cl_event *more = realloc(rs_the_layer.held,
                              (rs_the_layer.held_count + rs_the_layer.queues.count) * sizeof *more);
     if (more == NULL)
         return;
     rs_the_layer.held = more;
     for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
-        if (mark(queue, &more[rs_the_layer.held_count]) == CL_SUCCESS)
+        if (rs_queue_mark(queue, &more[rs_the_layer.held_count]) == CL_SUCCESS)
             rs_the_layer.held_count++;
 }
 

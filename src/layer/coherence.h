@@ -92,6 +92,13 @@ void rs_layer_freeze(const char *why);
 /* The same for every buffer, for now. */
 void rs_layer_restore(void);
 
+/* Begins to bring back those that only kernels can that have never run. Called with the lock. */
+void rs_layer_restore_untried(void);
+
+/* Events behind all commands and conversions so far. The caller releases them and frees the list;
+ * NULL when memory is short. Called with the lock. */
+cl_event *rs_layer_mark(size_t *count);
+
 /* Before the last user event without a status is complete: what it has held back is still under way
  * until every queue has come to here. Where nothing is to be converted yet, the queues get their
  * markers when the first layout to convert to is known. */
@@ -103,9 +110,6 @@ bool rs_layer_is_held(void);
 /* Why nothing may be converted now, or NULL; and why not once the program runs native kernels. */
 const char *rs_layer_frozen(void);
 extern const char rs_native_reason[];
-
-/* Whether a command is complete or has failed. */
-bool rs_event_is_over(cl_event event);
 
 /* After a wait that failed: buffers whose conversion has failed are lost. */
 void rs_layer_look_for_failures(void);

@@ -23,6 +23,7 @@ struct rs_plans {
     restride_status status;
     char *why;
     size_t routes; /* that hold them */
+    bool has_run[DIRECTIONS];
     struct rs_plans *next;
 };
 
@@ -34,6 +35,7 @@ struct rs_converter {
     rs_opencl_window *window;   /* NULL, beside a marshaling kernel alone: no parts */
     restride_engine *engine;    /* of the plans; NULL before the first */
     rs_plans *plans;
+    bool has_marshaled[DIRECTIONS], has_copied[DIRECTIONS]; /* by kernel, and by window */
 };
 
 /* Those that have a number, from 1 on in the order of this array, to the end of the process. */
@@ -363,12 +365,28 @@ static restride_status marshal(const rs_converter *converter, cl_command_queue q
     return status;
 }
 
+/* What says of a conversion that its kernels have run. */
+static bool *note_of(rs_converter *converter, const rs_route *route, rs_direction direction)
+{
+    if (converter->marshal != NULL)
+        return &converter->has_marshaled[direction];
+    return route->plans != NULL ? &route->plans->has_run[direction]
+                                : &converter->has_copied[direction];
+}
+
+bool rs_converter_has_run(const rs_converter *converter, const rs_route *route,
+                          rs_direction direction)
+{
+    return *note_of((rs_converter *)converter, route, direction);
+}
+
 restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
                                      cl_command_queue queue, cl_mem buffer, size_t bytes,
                                      rs_direction direction, cl_uint wait_count,
                                      const cl_event *wait_list, rs_conversion *conversion)
 {
     *conversion = (rs_conversion){NULL, NULL, false};
+    *note_of(converter, route, direction) = true;
     if (converter->marshal != NULL)
         return marshal(converter, queue, buffer, bytes, direction, wait_count, wait_list,
                        conversion);
@@ -385,11 +403,17 @@ size_t rs_converter_granule(const rs_converter *converter)
     return converter->window != NULL ? rs_opencl_window_granule(converter->window) : 0;
 }
 
-restride_status rs_converter_copy_part(const rs_converter *converter, cl_command_queue queue,
+bool rs_converter_has_copied(const rs_converter *converter, rs_direction direction)
+{
+    return converter->has_copied[direction];
+}
+
+restride_status rs_converter_copy_part(rs_converter *converter, cl_command_queue queue,
                                        cl_mem buffer, size_t bytes, const rs_converter_part *part,
                                        rs_direction direction, cl_uint wait_count,
                                        const cl_event *wait_list, cl_event *event)
 {
+    converter->has_copied[direction] = true;
     const rs_window_part window = {buffer, count_records(converter, bytes), part->scratch,
                                    part->first, part->end};
     return rs_opencl_window_enqueue(converter->window, queue, &window,

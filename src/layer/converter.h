@@ -79,6 +79,10 @@ typedef struct {
     bool is_torn; /* after an error: the buffer may lie between the layouts; else it is as it was */
 } rs_conversion;
 
+/* Whether the kernels of a conversion have been launched before: a driver may compile them then. */
+bool rs_converter_has_run(const rs_converter *converter, const rs_route *route,
+                          rs_direction direction);
+
 /* Enqueues the conversion of a whole buffer on a queue of the device. */
 restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
                                      cl_command_queue queue, cl_mem buffer, size_t bytes,
@@ -95,8 +99,10 @@ typedef struct {
  * are no parts. */
 size_t rs_converter_granule(const rs_converter *converter);
 
-/* Enqueues the copy of a part: out of a converted buffer (RS_BACK) or into it (RS_THERE). */
-restride_status rs_converter_copy_part(const rs_converter *converter, cl_command_queue queue,
+/* Enqueues the copy of a part: out of a converted buffer (RS_BACK) or into it (RS_THERE); and
+ * whether that has been done before. */
+bool rs_converter_has_copied(const rs_converter *converter, rs_direction direction);
+restride_status rs_converter_copy_part(rs_converter *converter, cl_command_queue queue,
                                        cl_mem buffer, size_t bytes, const rs_converter_part *part,
                                        rs_direction direction, cl_uint wait_count,
                                        const cl_event *wait_list, cl_event *event);

@@ -8,6 +8,7 @@
 #include "layer/awaiting.h"
 #include "layer/choice.h"
 #include "layer/detour.h"
+#include "layer/ending.h"
 #include "layer/report.h"
 #include "layer/timing.h"
 
@@ -74,10 +75,30 @@ static cl_int set_counts(rs_kernel *kernel)
     return CL_SUCCESS;
 }
 
+/* The form of a launch as a bit of `forms_run`. */
+static unsigned bit_of_form(const rs_choice *choice)
+{
+    return choice->rewritten ? 2u << form_of_launch(choice->kernel) : 1u;
+}
+
+/* Whether the kernel has been launched before in this form. It is the program's own business
+ * whether the driver still compiles its own form, if it has launched no other. */
+static bool has_run(const rs_choice *choice, unsigned form)
+{
+    const rs_kernel *kernel = choice->kernel;
+    if (kernel == NULL || kernel->facts == NULL)
+        return !choice->rewritten;
+    return (kernel->facts->forms_run & form) != 0 ||
+           (!choice->rewritten && kernel->facts->forms_run == 0);
+}
+
 static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel handle,
                       cl_event *event)
 {
     const rs_range *r = choice->range;
+    const unsigned form = bit_of_form(choice);
+    if (!rs_ending_admits(has_run(choice, form)))
+        return command->error = CL_OUT_OF_RESOURCES;
     place_buffers(choice, command);
     cl_int error = command->error;
     if (error == CL_SUCCESS && choice->rewritten)
@@ -86,9 +107,12 @@ static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel ha
         return error;
     if (choice->rewritten)
         handle = choice->kernel->rewritten[form_of_launch(choice->kernel)];
-    return rs_driver()->clEnqueueNDRangeKernel(command->handle, handle, r->dimensions, r->offset,
-                                               r->global, r->local, command->wait_count,
-                                               command->wait_list, event);
+    error = rs_driver()->clEnqueueNDRangeKernel(command->handle, handle, r->dimensions, r->offset,
+                                                r->global, r->local, command->wait_count,
+                                                command->wait_list, event);
+    if (error == CL_SUCCESS && choice->kernel != NULL && choice->kernel->facts != NULL)
+        choice->kernel->facts->forms_run |= form;
+    return error;
 }
 
 static void note_launch(const rs_choice *choice)
@@ -186,7 +210,7 @@ static void begin_launch(rs_command *command, rs_choice *choice, cl_command_queu
     for (;;) {
         choice->kernel = rs_kernel_find(handle);
         rs_choose(choice, command);
-        if (!choice->is_pending || (end > 0 && rs_layer_clock() > end))
+        if (!choice->is_pending || rs_ending_has_begun() || (end > 0 && rs_layer_clock() > end))
             return;
         rs_command_end(command);
         if (end <= 0)

@@ -39,6 +39,12 @@ static void init_mutex(void)
     pthread_mutexattr_destroy(&attributes);
 }
 
+static void begin_fork(void)
+{
+    const double longest = 60;
+    rs_residences_await(longest);
+}
+
 static void begin_child(void)
 {
     init_mutex();
@@ -53,7 +59,7 @@ static void begin_child(void)
 static void make_mutex(void)
 {
     init_mutex();
-    pthread_atfork(rs_residences_await, rs_layer_unlock, begin_child);
+    pthread_atfork(begin_fork, rs_layer_unlock, begin_child);
 }
 
 void rs_layer_lock(void)

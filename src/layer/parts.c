@@ -1,6 +1,7 @@
 /* Parts of converted buffers: see parts.h. */
 #include "layer/parts.h"
 
+#include "layer/ending.h"
 #include "layer/timing.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static cl_int copy_part(const rs_command *command, const rs_part *part, rs_direc
                         cl_uint wait_count, const cl_event *wait_list, cl_event *event)
 {
     const rs_converter_part bytes = {part->scratch, part->first, part->end};
+    rs_ending_admits(rs_converter_has_copied(part->residence->converter, direction));
     rs_timing_count_part(part->end - part->first);
     return rs_converter_copy_part(part->residence->converter, command->queue->handle,
                                   part->buffer->handle, part->buffer->size, &bytes, direction,
@@ -64,6 +66,13 @@ static cl_int put_back(rs_command *command, rs_part *part, cl_event event)
 
 /* ---- reaching ---- */
 
+/* Whether parts for such a use have been copied before. */
+static bool has_copied(const rs_converter *converter, rs_part_use use)
+{
+    return rs_converter_has_copied(converter, RS_BACK) &&
+           (use == RS_PART_READ || rs_converter_has_copied(converter, RS_THERE));
+}
+
 static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, size_t size,
                       size_t room, rs_part_use use, rs_part *part)
 {
@@ -71,7 +80,8 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     if (!find_bytes(buffer, offset, size, part))
         return false;
     part->residence = buffer->residence;
-    if (part->residence->device != command->queue->device)
+    if (part->residence->device != command->queue->device ||
+        (rs_ending_has_begun() && !has_copied(part->residence->converter, use)))
         return false;
     const size_t used = part->end - part->first, wanted = offset - part->first + room;
     part->scratch = rs_driver()->clCreateBuffer(

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "layer/ending.h"
 #include "layer/file_limit.h"
 #include "layer/report.h"
 #include "layer/residences.h"
@@ -48,6 +49,8 @@ static const char *reason_to_leave(const rs_program *program)
 {
     if (rs_the_layer.settings.policy == RS_POLICY_OFF)
         return "the policy is off";
+    if (rs_ending_has_begun())
+        return "the program is ending";
     if (rs_the_layer.frozen != NULL)
         return rs_the_layer.frozen;
     if (program->unknown != NULL)
@@ -101,7 +104,8 @@ static bool ask_compilers(const rs_program *program, json_t *names, json_t *valu
                           bool *differ)
 {
     json_t *before = json_deep_copy(macros);
-    bool known = rs_macros_ask(program, program->devices[0], names, values, macros);
+    bool known = !rs_ending_has_begun() &&
+                 rs_macros_ask(program, program->devices[0], names, values, macros);
     for (cl_uint d = 1; d < program->device_count && known; d++) {
         json_t *other = json_deep_copy(before);
         known = rs_macros_ask(program, program->devices[d], names, values, other);
@@ -296,7 +300,8 @@ static rewriting rewrite(const rs_program *program)
     const char *options = json_string_value(json_object_get(reply, "options"));
     add_source_lines(program, made.kernels);
     rs_layer_lock();
-    const bool is_wanted = source != NULL && rs_program_may_gain(program, made.kernels);
+    const bool is_wanted =
+        source != NULL && !rs_ending_has_begun() && rs_program_may_gain(program, made.kernels);
     rs_layer_unlock();
     if (is_wanted)
         made.program = build_rewritten(program, source, options);
@@ -339,7 +344,7 @@ static rs_program *lock_unprepared(cl_program handle)
         if (program != NULL && program->preparation == RS_UNPREPARED)
             return program;
         if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
-            rs_layer_clock() > end)
+            rs_ending_has_begun() || rs_layer_clock() > end)
             return NULL;
         rs_layer_unlock();
         nanosleep(&pause, NULL);

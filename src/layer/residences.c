@@ -1,5 +1,6 @@
 /* Residences, and the threads that build them: see residences.h. */
 #include "layer/coherence.h"
+#include "layer/ending.h"
 #include "layer/file_limit.h"
 
 #include <pthread.h>
@@ -143,6 +144,7 @@ static bool join_finished(void)
         *place = residence->next_with_thread;
         residence->has_thread = false;
         pthread_join(residence->builder, NULL);
+        rs_ending_note_compiler();
         rs_driver()->clReleaseContext(residence->context);
         if (residence->is_orphan)
             destroy(residence);
@@ -153,10 +155,10 @@ static bool join_finished(void)
 /* A function of the program's that the driver calls in a builder's thread may end the process or
  * fork, and must not wait for that builder. A fork in a compiler that the builder waits for would
  * last for ever. */
-void rs_residences_await(void)
+void rs_residences_await(double longest)
 {
     static const struct timespec pause = {0, 100000};
-    const double longest = 60, end = rs_layer_clock() + longest;
+    const double end = rs_layer_clock() + longest;
     rs_residences_hold_off();
     rs_layer_lock();
     while (!is_builder && !(join_finished() && own_builds == 0) && rs_layer_clock() < end) {
@@ -164,53 +166,6 @@ void rs_residences_await(void)
         nanosleep(&pause, NULL);
         rs_layer_lock();
     }
-}
-
-/* ---- the end of the process ---- */
-
-/* glibc's, for variables of C++: exit() calls these functions of its thread before all others. */
-extern int __cxa_thread_atexit_impl(void (*function)(void *), void *object, /* NOLINT */
-                                    void *library) __attribute__((weak));
-extern void *__dso_handle __attribute__((visibility("hidden"))); /* NOLINT */
-
-static void await_threads(void)
-{
-    rs_residences_await();
-    rs_layer_unlock();
-}
-
-/* By another thread. */
-static bool is_any_under_way(void)
-{
-    rs_layer_lock();
-    const bool found = !is_builder && (!join_finished() || own_builds > 0);
-    rs_layer_unlock();
-    return found;
-}
-
-/* The thread ends alone, or calls exit(): that cannot be told here. */
-static void await_threads_later(void *unused)
-{
-    (void)unused;
-    if (is_any_under_way())
-        atexit(await_threads);
-}
-
-/*
- * A compiler that ends while a thread is inside it takes the process along. At exit the newest
- * function is called first, and before all of them those of the calling thread: there ours becomes
- * the newest, newer than any of a compiler. For a thread that has not built anything it is so at
- * least after the compilers that have worked already: they prepare themselves at their first works.
- */
-static void await_at_exit(void)
-{
-    enum { FIRST_WORKS = 64 };
-    static _Thread_local bool is_noted;
-    static int count;
-    if (count < FIRST_WORKS && atexit(await_threads) == 0)
-        count++;
-    if (!is_noted && __cxa_thread_atexit_impl != NULL)
-        is_noted = __cxa_thread_atexit_impl(await_threads_later, NULL, &__dso_handle) == 0;
 }
 
 bool rs_build_is_inside(void)
@@ -224,7 +179,7 @@ bool rs_build_begin(void)
         return false;
     is_builder = true;
     own_builds++;
-    await_at_exit();
+    rs_ending_note_compiler();
     return true;
 }
 
@@ -232,6 +187,7 @@ void rs_build_end(void)
 {
     own_builds--;
     is_builder = false;
+    rs_ending_note_compiler();
 }
 
 /* ---- making ---- */
@@ -269,7 +225,7 @@ static bool begin(rs_context *context, cl_device_id device, const rs_relayout *r
     if (residence->has_thread) /* or ended a moment ago: the next call joins it */
         return true;
     adopt_plans(residence);
-    if (!is_wanting(residence, bytes) || rs_file_limit_is_small() ||
+    if (!is_wanting(residence, bytes) || rs_ending_has_begun() || rs_file_limit_is_small() ||
         rs_driver()->clRetainContext(context->handle) != CL_SUCCESS)
         return false;
     residence->planned_bytes = bytes;
@@ -280,7 +236,7 @@ static bool begin(rs_context *context, cl_device_id device, const rs_relayout *r
     residence->has_thread = true;
     residence->next_with_thread = with_thread;
     with_thread = residence;
-    await_at_exit();
+    rs_ending_note_compiler();
     return true;
 }
 
@@ -348,6 +304,11 @@ const rs_residence *rs_residence_find(rs_context *context, cl_device_id device,
     }
     adopt_plans(residence);
     if (is_wanting(residence, bytes)) {
+        if (rs_ending_has_begun()) {
+            *why = "the program is ending";
+            return NULL;
+        }
+        rs_ending_note_compiler();
         residence->planned_bytes = bytes;
         build(residence);
         adopt_plans(residence);

@@ -56,7 +56,8 @@ void rs_build_end(void);
 /* Whether this thread is inside a build. */
 bool rs_build_is_inside(void);
 
-/* Waits until no thread builds. Called without the lock, and returns with it. */
-void rs_residences_await(void);
+/* Waits until no thread builds, or for so many seconds. Called without the lock, and returns with
+ * it. */
+void rs_residences_await(double longest);
 
 #endif

@@ -126,6 +126,7 @@ typedef struct rs_kernel_facts {
     json_t *arguments;             /* array, as in the report */
     char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
     size_t held_argument; /* whose buffer was the reason */
+    unsigned forms_run;   /* bits: the program's own form, and each rs_form, has been launched */
     bool is_inherited;    /* by a forked child, whose parent tells of it */
     bool is_brief;        /* there are many: they end with the program */
     bool is_left;         /* the program was released */
@@ -208,12 +209,14 @@ typedef struct {
     cl_icd_dispatch target; /* the next layer or the loader itself */
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
-    double loaded_at;      /* rs_layer_clock() */
-    pid_t process;         /* whose records these are; a child that it forks has copies, and is */
-    bool is_forked;        /* one since: what is learned there is not saved */
-    double waited;         /* seconds, for builds, for times, and for each kernel's first time */
-    double owed;           /* seconds that policy auto has lost so far, less what it gained */
-    double elapsed;        /* seconds since the program's start, looked at now and then */
+    double loaded_at;       /* rs_layer_clock() */
+    pid_t process;          /* whose records these are; a child that it forks has copies, and is */
+    bool is_forked;         /* one since: what is learned there is not saved */
+    double waited;          /* seconds, for builds, for times, and for each kernel's first time */
+    double owed;            /* seconds that policy auto has lost so far, less what it gained */
+    double elapsed;         /* seconds since the program's start, looked at now and then */
+    pthread_t first_thread; /* that has enqueued a command, if `has_a_thread` */
+    bool has_a_thread, has_several_threads;
     const char *frozen;    /* why nothing is converted any more, or NULL */
     unsigned native_count; /* native kernels that the driver has not answered to */
     rs_map user_events; /* those without a status: nothing is converted as long as there is one */
