@@ -4,6 +4,7 @@
  */
 #include "planning.h"
 
+typedef unsigned char uchar;
 typedef unsigned int uint;
 typedef uint64_t ulong;
 __extension__ typedef unsigned __int128 product;

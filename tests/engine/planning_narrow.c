@@ -13,6 +13,7 @@
 #define INCREMENT(pointer) ((*(pointer))++)
 #define ADD(pointer, value) ((*(pointer) += (value)) - (value))
 #define SET_BITS(pointer, bits) (*(pointer) |= (bits))
+#define ARRIVED(bits) (void)(bits)
 #define REVERSE
 #define WALKS
 #define WORD uint

@@ -109,7 +109,7 @@ static const rs_device_operations operations = {
     .finish_reading = finish_reading,
 };
 
-static rs_device_engine engine = {.device = &operations, .work_items = 256};
+static rs_device_engine engine = {.device = &operations, .work_items = 256, .simd_items = 32};
 
 static const rs_chains_plan *make(const rs_device_method *method, const rs_transpose_task *task,
                                   size_t limit, rs_device_stage **stage)

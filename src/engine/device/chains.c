@@ -21,6 +21,8 @@ enum {
     LEAST_PIECE = 2 * RS_CHAINS_BATCH + 1,
     BUSY_ITEMS = 1 << 17, /* that keep a GPU busy */
     SPLIT_LANES = 32,     /* of a long super-element, side by side: a memory line */
+    MOST_SPLIT = 8,       /* words that a work-item has of a super-element */
+    LEAST_BATCH = 2,
     LEADER_PARTS = 16,    /* of the limit */
     GROUP_ITEMS = 256,
     PLANNING_ITEMS = 64,
@@ -157,11 +159,12 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
     bool walks = plan->modulus == 0;
     rs_device_engine *engine = rs_device_engine_of(stage);
     const char *position = plan->wide ? "ulong -D WIDE" : "uint";
+    size_t batch = plan->columns ? RS_CHAINS_BATCH : rs_size_divide_up(RS_CHAINS_BATCH, plan->split);
     char options[200];
     int length = snprintf(options, sizeof options,
-                          "-D WORD=%s -D POSITION=%s -D TEAM=%zu -D SPLIT=%u -D BATCH=%d -D %s%s",
+                          "-D WORD=%s -D POSITION=%s -D TEAM=%zu -D SPLIT=%u -D BATCH=%zu -D %s%s",
                           rs_device_word_type(stage->word), position, engine->simd_items,
-                          plan->split, RS_CHAINS_BATCH,
+                          plan->split, rs_size_larger(batch, LEAST_BATCH),
                           !plan->columns               ? "REVERSE"
                           : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
                                                        : "COLUMNS",
@@ -218,9 +221,19 @@ static uint64_t magic(size_t divisor, bool wide)
     return wide ? UINT64_MAX / divisor : UINT32_MAX / divisor;
 }
 
-/* Of super-elements of `words` words. With a middle of 1 it is 100! (base/cycles.h). */
-static rs_chains_plan reversal(const rs_transpose_task *task, size_t middle, size_t words)
+/* Words that each work-item has of a super-element. A team has all of it where that is not too much,
+ * since lines that two teams share come and go twice. */
+static uint32_t split_of(const rs_device_stage *stage, size_t words)
 {
+    size_t team = rs_device_engine_of(stage)->simd_items;
+    size_t split = rs_size_divide_up(words, team);
+    return split <= MOST_SPLIT ? (uint32_t)split : 1;
+}
+
+/* Of super-elements of `words` words. With a middle of 1 it is 100! (base/cycles.h). */
+static rs_chains_plan reversal(const rs_device_stage *stage, size_t middle, size_t words)
+{
+    const rs_transpose_task *task = &stage->task;
     size_t total = task->rows * middle * task->cols;
     bool wide = total > UINT32_MAX;
     return (rs_chains_plan){
@@ -228,7 +241,7 @@ static rs_chains_plan reversal(const rs_transpose_task *task, size_t middle, siz
                   magic(middle, wide)},
         .wide = wide,
         .words = (uint32_t)words,
-        .split = 1,
+        .split = split_of(stage, words),
         .modulus = middle == 1 && total > 1 ? total - 1 : 0,
         .factor = task->cols,
         .fields = 1,
@@ -242,7 +255,7 @@ static restride_status prepare_reversal(rs_device_stage *stage, size_t middle, s
     if (words > UINT32_MAX)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "Elements of %zu bytes are longer than a device moves at once.", task->unit);
-    const rs_chains_plan shape = reversal(task, middle, words);
+    const rs_chains_plan shape = reversal(stage, middle, words);
     return prepare(stage, &shape, limit);
 }
 
@@ -274,7 +287,7 @@ static restride_status prepare_fused(rs_device_stage *stage, size_t scratch_limi
                        "Two tiles of %zu x %zu elements of %zu bytes do not fit into the device's "
                        "%zu bytes of local memory; take smaller tiles.",
                        task->inner_rows, task->inner_cols, task->unit, local);
-    rs_chains_plan shape = reversal(task, 1, task->inner_rows * task->inner_cols * element_words);
+    rs_chains_plan shape = reversal(stage, 1, task->inner_rows * task->inner_cols * element_words);
     shape.tile = (rs_chains_tile){.rows = (uint32_t)task->inner_rows,
                                   .cols = (uint32_t)task->inner_cols,
                                   .element_words = (uint32_t)element_words,
@@ -333,7 +346,7 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
 static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 {
     const rs_chains_plan *plan = stage->plan;
-    size_t lanes = plan->words / plan->split;
+    size_t lanes = rs_size_divide_up(plan->words, plan->split);
     size_t team = rs_device_engine_of(stage)->simd_items;
     size_t teams = lanes <= team ? rs_size_divide_up(super_elements, team / lanes)
                                  : super_elements * rs_size_divide_up(lanes, team);

@@ -11,7 +11,7 @@
  * Where the pieces begin follows from arithmetic (families.cl), or, with WALKS, from walks: some
  * positions, picked as if by chance, cut the longer cycles, which are divided from there on.
  *
- * Every work-item has SPLIT words of a super-element and follows them through the whole piece. So
+ * Every work-item has up to SPLIT words of a super-element and follows them through the whole piece. So
  * words never wait for each other, and a group needs no barrier. TEAM neighbouring work-items share
  * no super-element with others, since pieces of a memory line that move at different times move the
  * whole line each time; only speed depends on it.
@@ -364,10 +364,15 @@ FUNCTION ulong panel_of(POSITION position, SHAPE_PARAMETERS)
 #define EACH_WORD for (uint s = 0; s < SPLIT; s++)
 #define IS_INSIDE(s) (lane + (s)*lanes < width)
 
+/* Some bits of a word, for ARRIVED. */
+#define SOME_BITS(word) (sizeof(WORD) < 4 ? *(const uchar *)&(word) : *(const uint *)&(word))
+
 /*
  * Moves the words at `slice` of all super-elements from `position` on up to `end`, whose old values
- * are in `last`. All loads of a batch come before its first store, and no other work-item touches
- * them. The batch in which the end comes is the only one with conditions.
+ * are in `last`. All loads of a batch have arrived before its first store (a store to a line that is
+ * still on its way makes a walk two to three times slower), and no other work-item touches them. The
+ * batch in which the end comes is the only one with conditions: a cycle of up to BATCH moves is
+ * whole in registers before anything is stored.
  */
 FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,
                          POSITION position, POSITION end, const WORD *last, ulong turn,
@@ -377,6 +382,7 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
         POSITION places[BATCH + 1];
         WORD values[BATCH][SPLIT];
         bool ends = false;
+        uint seen = 0;
         places[0] = position;
         UNROLL
         for (uint k = 0; k < BATCH; k++) {
@@ -394,6 +400,10 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
                     slice[(ulong)places[k + 1] * step + s * lanes];
             UNROLL
             for (uint k = 0; k < BATCH; k++)
+                UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) seen ^= SOME_BITS(values[k][s]);
+            ARRIVED(seen);
+            UNROLL
+            for (uint k = 0; k < BATCH; k++)
                 UNROLL EACH_WORD if (k < count && IS_INSIDE(s))
                     slice[(ulong)places[k] * step + s * lanes] =
                         k + 1 < count ? values[k][s] : last[s];
@@ -405,13 +415,17 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
                 slice[(ulong)places[k + 1] * step + s * lanes];
         UNROLL
         for (uint k = 0; k < BATCH; k++)
+            UNROLL EACH_WORD if (IS_INSIDE(s)) seen ^= SOME_BITS(values[k][s]);
+        ARRIVED(seen);
+        UNROLL
+        for (uint k = 0; k < BATCH; k++)
             UNROLL EACH_WORD if (IS_INSIDE(s)) slice[(ulong)places[k] * step + s * lanes] =
                 values[k][s];
         position = places[BATCH];
     }
 }
 
-#define LANES (words / SPLIT)
+#define LANES ((words + SPLIT - 1) / SPLIT)
 #define MATRIX (data + first + GROUP_ID_2 * matrix_words)
 
 /* Which piece (or cycle) and which lane of it this work-item has; false when it has none. */

@@ -17,6 +17,8 @@
  *     SET_BITS(pointer, bits)              atomic on uint; ADD and this return what was there
  *     FENCE                                no access of a work-item moves across it
  *     GROUPS                               their number, in the first dimension
+ *     ARRIVED(bits)                        what they were made of was loaded before anything behind
+ *                                          this is stored; only speed depends on it
  *     UNROLL UNROLL_4                      before a loop: with a constant trip count; four at once
  *
  * The host defines WORD, the type that the kernels move: 1, 2, 4, 8 or 16 bytes.
@@ -47,5 +49,16 @@
 #define SET_BITS(pointer, bits) atomic_or(pointer, bits)
 #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #define GROUPS ((ulong)get_num_groups(0))
+#ifdef __NV_CL_C_VERSION
+#define ARRIVED(bits)                                                                              \
+    asm volatile("{\n"                                                                             \
+                 ".reg .pred never;\n"                                                             \
+                 "setp.eq.u32 never, %0, 0x7fedcba9;\n"                                            \
+                 "@never membar.cta;\n"                                                            \
+                 "}" ::"r"(bits)                                                                   \
+                 : "memory")
+#else
+#define ARRIVED(bits) (void)(bits)
+#endif
 #define UNROLL _Pragma("unroll")
 #define UNROLL_4 _Pragma("unroll 4")

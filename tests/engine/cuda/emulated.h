@@ -215,6 +215,7 @@ FUNCTION void await_flag(const uint *flag, uint goal)
 #define RAISE(pointer, value) (*(pointer) = (value) > *(pointer) ? (value) : *(pointer))
 #define SET_BITS(pointer, bits) set_bits(pointer, bits)
 #define FENCE
+#define ARRIVED(bits) (void)(bits)
 #define GROUPS ((ulong)emulated->blocks)
 #define UNROLL
 #define UNROLL_4

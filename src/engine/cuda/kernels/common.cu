@@ -225,6 +225,14 @@ FUNCTION void await_flag(const uint *flag, uint goal)
 #define RAISE(pointer, value) atomicMax(pointer, value)
 #define SET_BITS(pointer, bits) atomicOr(pointer, bits)
 #define FENCE __threadfence()
+/* The branch is never worth taking, but the bits must have come before that is known. */
+#define ARRIVED(bits)                                                                              \
+    asm volatile("{\n"                                                                             \
+                 ".reg .pred never;\n"                                                             \
+                 "setp.eq.u32 never, %0, 0x7fedcba9;\n"                                            \
+                 "@never membar.cta;\n"                                                            \
+                 "}" ::"r"(bits)                                                                   \
+                 : "memory")
 #define GROUPS ((ulong)gridDim.x)
 #define UNROLL _Pragma("unroll")
 #define UNROLL_4 _Pragma("unroll 4")
