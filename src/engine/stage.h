@@ -90,6 +90,12 @@ typedef enum {
      * meanwhile.
      */
     RS_TRANSPOSE_GROUPS,
+    /*
+     * The axes of an array change their order while all of it is on chip: each piece is an axis,
+     * `count` long, the slowest first, with its `place` afterwards; without pieces the rows and the
+     * columns change places. rows x cols x unit are the bytes of the array (engine/axes.h).
+     */
+    RS_TRANSPOSE_ON_CHIP,
     /* PANELS as the thesis moves its elements (section 4.5), on devices: baselines. */
     RS_TRANSPOSE_PIPT_PANELS,
     RS_TRANSPOSE_PTTWAC_PANELS,
@@ -99,7 +105,7 @@ typedef enum {
 typedef struct {
     size_t count;
     size_t unit;
-    size_t place; /* for REORDER: the piece's number afterwards */
+    size_t place; /* for REORDER and axes: the piece's number afterwards */
 } rs_piece;
 
 /* What an engine's table of pieces may take for each. */
@@ -130,7 +136,7 @@ typedef struct {
     size_t unit;
     size_t repeats; /* of all this, repeat_pitch bytes apart; 0 and 1: once */
     size_t repeat_pitch;
-    const rs_piece *pieces; /* NULL except for UNZIP, ZIP and REORDER; an engine copies them */
+    const rs_piece *pieces; /* NULL except for UNZIP, ZIP, REORDER and axes; an engine copies them */
     size_t piece_count;
 } rs_transpose_task;
 

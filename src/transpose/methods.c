@@ -127,6 +127,14 @@ static bool build_copy(rs_stage_choice *choice, const rs_problem *problem, rs_ti
     return choice->count != 0;
 }
 
+/* The chip of a device, together with its registers, holds all of a matrix. */
+static bool build_on_chip(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
+{
+    (void)tiles;
+    rs_methods_add(choice, problem, RS_TRANSPOSE_ON_CHIP);
+    return true;
+}
+
 static void explain_copy(const rs_stage_choice *choice, const rs_problem *problem, char *why,
                          size_t size)
 {
@@ -490,6 +498,8 @@ static const rs_method methods[] = {
      NULL},
     {"direct", false, 1, build_direct, rs_offer_once, NULL, explain_direct},
     {"copy", false, 1, build_copy, rs_offer_once, NULL, explain_copy},
+    {"on chip", false, 1, build_on_chip, rs_offer_once,
+     "All of a matrix is read before anything of it is written: the chip holds it.", NULL},
     {"pad-square-unpad", false, 2, build_near_square, rs_offer_once, NULL, explain_squares},
     {"2-stage squares 100!", false, 2, build_row_squares, rs_offer_once, NULL, explain_squares},
     {"2-stage 100! squares", false, 2, build_column_squares, rs_offer_once, NULL, explain_squares},

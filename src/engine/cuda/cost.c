@@ -14,7 +14,8 @@ enum {
     LARGEST_PANEL_UNIT = 16384,
     TILE_RUN_BYTES = 256,
     SINGLE_WORD_BYTES = 4,
-    LAUNCH_BYTES = 10 << 20
+    LAUNCH_BYTES = 10 << 20,
+    MEETING_BYTES = 4 << 20
 };
 
 static const double packed_cost = 0.2;
@@ -145,6 +146,23 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
     return (is_short ? 2.2 : is_r2c ? 1.45 : 1.5) + narrow_words(task, 8);
 }
 
+/*
+ * An array that is on chip as a whole is mostly in the second-level cache as well; while one of a
+ * batch is read, none is written. Lines of tiles that do not begin at sectors share them.
+ */
+static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                           size_t scratch_limit)
+{
+    (void)scratch_limit;
+    size_t together = rs_cuda_on_chip_arrays(engine, task);
+    if (together == 0)
+        return INFINITY;
+    double bytes = (double)task->outer * (double)task->rows * (double)task->cols * (double)task->unit;
+    double cost = together >= task->outer ? 1.12 : 1.7;
+    return cost + misaligned(task->rows * task->unit, 0.06) +
+           misaligned(task->cols * task->unit, 0.06) + narrow_words(task, 2) + MEETING_BYTES / bytes;
+}
+
 /* ---- the stages of all devices ---- */
 
 static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -217,6 +235,7 @@ double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
         [RS_TRANSPOSE_R2C_COLUMNS] = columns_cost,
         [RS_TRANSPOSE_R2C_ROWS] = rows_cost,
         [RS_TRANSPOSE_R2C_ROTATE] = columns_cost,
+        [RS_TRANSPOSE_ON_CHIP] = on_chip_cost,
         [RS_TRANSPOSE_TILES] = tiles_cost,
         [RS_TRANSPOSE_REVERSE] = reverse_cost,
         [RS_TRANSPOSE_UNZIP] = zip_cost,

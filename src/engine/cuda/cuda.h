@@ -132,6 +132,7 @@ restride_status rs_cuda_groups_prepare(rs_cuda_stage *stage, size_t scratch_limi
 restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_limit);
 
 /* Passes at the speed of a copy that a stage takes; see rs_engine_traits. None takes less than
  * RS_CUDA_LEAST_COST. */
@@ -159,6 +160,10 @@ bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *t
 
 /* Whether a panel has so few rows, or columns, that one block transposes it alone (slim.c). */
 bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *task);
+
+/* Whether the multiprocessors together hold an array, and how many of them at a time (on_chip.c); 0:
+ * it is too large. */
+size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task);
 
 /* Bytes that a stage of groups keeps; SIZE_MAX where the matrix does not suit (groups.c). */
 size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_task *task);

@@ -33,6 +33,7 @@ static const rs_cuda_method methods[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_GROUPS] = {"010! square", "groups on chip, mirror tiles", rs_cuda_groups_prepare},
     [RS_TRANSPOSE_JOIN] = {"pad", "rows move apart", rs_cuda_tails_prepare},
     [RS_TRANSPOSE_SPLIT] = {"unpad", "rows move together", rs_cuda_tails_prepare},
+    [RS_TRANSPOSE_ON_CHIP] = {"on chip", "all blocks meet once", rs_cuda_on_chip_prepare},
     [RS_TRANSPOSE_C2R_ROTATE] = {"rotation", "C2R", rs_cuda_columns_prepare},
     [RS_TRANSPOSE_C2R_ROWS] = {"row shuffle", "C2R", rs_cuda_rows_prepare},
     [RS_TRANSPOSE_C2R_COLUMNS] = {"column shuffle", "C2R", rs_cuda_columns_prepare},

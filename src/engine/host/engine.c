@@ -51,6 +51,8 @@ static const rs_host_method methods[] = {
                                rs_host_rows_prepare, rs_host_rows_work},
     [RS_TRANSPOSE_C2R_COLUMNS] = {"C2R columns", "panels of columns through a buffer in cache",
                                   rs_host_columns_prepare, rs_host_columns_work},
+    [RS_TRANSPOSE_ON_CHIP] = {"on chip", "all of an array through scratch memory",
+                              rs_host_axes_prepare, rs_host_axes_work},
     [RS_TRANSPOSE_R2C_COLUMNS] = {"R2C columns", "panels of columns through a buffer in cache",
                                   rs_host_columns_prepare, rs_host_columns_work},
     [RS_TRANSPOSE_R2C_ROWS] = {"R2C rows", "groups of rows through a buffer in cache",

@@ -4,11 +4,11 @@
  *     measure_cuda [--copy BYTES] [--repeat N] [--again N] [--method NAME] [--explain]
  *                  SHAPE...
  *
- * A SHAPE is ROWSxCOLSxBYTES, a transposition by a plan, or one stage alone:
+ * A SHAPE is ROWSxCOLSxBYTES, a transposition by a plan, BATCHxROWSxCOLSxBYTES, or one stage alone:
  * panels:COUNTxROWSxCOLSxBYTES (010!) or chains:ROWSxCOLSxBYTES (100!), whose line ends with how
  * its kernel is cut.
  *
- * One line a shape: GB/s (2 x bytes / time, the median), the time of making the plan the first time
+ * One line a shape: GB/s (2 x bytes / time, the median), for plans the ratio to a copy of as many bytes, the time of making the plan the first time
  * and again (the median of nine), scratch bytes, by how much the device's free memory shrank (the
  * driver takes it in units of 2 MiB), wrong elements in N runs (1) on the same input, method.
  */
@@ -265,12 +265,23 @@ static bool measure_stage(const char *name, const rs_transpose_task *task, const
     return wrong == 0 && time >= 0;
 }
 
-static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
+/* Of as many bytes as the matrices have. */
+static float copy_time(const matrix *m, size_t bytes, size_t repeat)
 {
-    size_t bytes = rows * cols * unit;
+    work w = {.bytes = bytes};
+    if (engine->api->cuMemAlloc(&w.target, bytes) != 0)
+        return 0;
+    float time = median_time(&w, m->data, repeat);
+    engine->api->cuMemFree(w.target);
+    return time;
+}
+
+static bool measure(size_t batch, size_t rows, size_t cols, size_t unit, const options *o)
+{
+    size_t bytes = batch * rows * cols * unit;
     matrix m;
-    if (!create_matrix(&m, 1, rows, cols, unit)) {
-        printf("%zux%zux%zu: %s\n", rows, cols, unit, restride_last_error());
+    if (!create_matrix(&m, batch, rows, cols, unit)) {
+        printf("%zux%zux%zux%zu: %s\n", batch, rows, cols, unit, restride_last_error());
         return false;
     }
     uintptr_t data = m.data;
@@ -283,7 +294,7 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
         restride_plan_destroy(plan);
         before = free_memory();
         double start = now();
-        status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, 1,
+        status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, batch,
                                               &o->plan);
         times[i] = (float)(now() - start);
         if (status == RESTRIDE_OK)
@@ -298,14 +309,15 @@ static bool measure(size_t rows, size_t cols, size_t unit, const options *o)
         time = median_time(&w, data, o->repeat);
     }
     if (status != RESTRIDE_OK || time < 0) {
-        printf("%zux%zux%zu: failed: %s\n", rows, cols, unit, restride_last_error());
+        printf("%zux%zux%zux%zu: failed: %s\n", batch, rows, cols, unit, restride_last_error());
         return false;
     }
     char *text = restride_plan_describe(plan);
     json_t *described = json_loads(text, 0, NULL);
-    printf("%zux%zux%zu: %.0f GB/s, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu (free "
+    float copied = copy_time(&m, bytes, o->repeat);
+    printf("%zux%zux%zux%zu: %.0f GB/s, %.2f of the copy, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu (free "
            "memory %td less), wrong %llu, %s; %s\n",
-           rows, cols, unit, 2 * (double)bytes / time / 1e6, times[0], times[PLANS / 2], time,
+           batch, rows, cols, unit, 2 * (double)bytes / time / 1e6, copied / time, times[0], times[PLANS / 2], time,
            restride_plan_scratch_bytes(plan), taken, (unsigned long long)wrong_count,
            json_string_value(json_object_get(described, "method")),
            json_string_value(json_object_get(described, "why")));
@@ -351,6 +363,7 @@ int main(int count, char **arguments)
     for (int i = 1; i < count; i++) {
         const char *argument = arguments[i];
         const char *value = i + 1 < count ? arguments[i + 1] : "";
+        size_t batch;
         size_t rows;
         size_t cols;
         size_t unit;
@@ -367,8 +380,10 @@ int main(int count, char **arguments)
             measure_copy(strtoull(value, NULL, 10), o.repeat), i++;
         else if (read_stage(argument, &task))
             good = measure_stage(argument, &task, &o) && good;
+        else if (sscanf(argument, "%zux%zux%zux%zu", &batch, &rows, &cols, &unit) == 4)
+            good = measure(batch, rows, cols, unit, &o) && good;
         else if (sscanf(argument, "%zux%zux%zu", &rows, &cols, &unit) == 3)
-            good = measure(rows, cols, unit, &o) && good;
+            good = measure(1, rows, cols, unit, &o) && good;
         else
             printf("what is %s?\n", argument), good = false;
     }

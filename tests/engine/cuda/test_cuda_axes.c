@@ -1,0 +1,212 @@
+/*
+ * Stages that permute axes, on a GPU or the emulated device, and on the host, whose stage is what
+ * they mean: against the definition, element by element, with canaries.
+ *
+ *     test_cuda_axes              a few random arrays of each kind
+ *     test_cuda_axes SEED COUNT   COUNT of each
+ */
+#include "../../transpose/reference.h"
+#include "cmocka_all.h"
+#include "device.h"
+#include "engine/cuda/cuda.h"
+#include "random_cases.h"
+#include "restride/cuda.h"
+#include "restride/restride.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RANK = 6 };
+
+static restride_engine *engine;
+static restride_engine *host;
+static uint64_t first_seed = 4713;
+static size_t random_arrays = 12;
+
+typedef struct {
+    size_t rank;
+    size_t dims[MOST_RANK];
+    size_t axes[MOST_RANK]; /* that come one after the other */
+    rs_piece pieces[MOST_RANK];
+    rs_transpose_task task;
+} tensor;
+
+static void fail_tensor(const tensor *t, const char *what)
+{
+    char dims[160];
+    int length = 0;
+    for (size_t i = 0; i < t->rank; i++)
+        length += snprintf(dims + length, sizeof dims - (size_t)length, " %zu(%zu)", t->dims[i],
+                           t->axes[i]);
+    fail_msg("method %d,%s, %zu bytes, %zu arrays %zu apart from %zu on: %s; %s",
+             (int)t->task.method, dims, t->task.unit, t->task.outer, t->task.pitch, t->task.offset,
+             what, restride_last_error());
+}
+
+static void reference(unsigned char *after, const unsigned char *before, const tensor *t)
+{
+    size_t strides[MOST_RANK];
+    size_t elements = 1;
+    for (size_t i = t->rank; i-- > 0;) {
+        strides[i] = elements;
+        elements *= t->dims[i];
+    }
+    size_t index[MOST_RANK] = {0};
+    for (size_t e = 0; e < elements; e++) {
+        size_t from = 0;
+        for (size_t k = 0; k < t->rank; k++)
+            from += index[k] * strides[t->axes[k]];
+        memcpy(after + e * t->task.unit, before + from * t->task.unit, t->task.unit);
+        for (size_t k = t->rank; k-- > 0 && ++index[k] == t->dims[t->axes[k]];)
+            index[k] = 0;
+    }
+}
+
+/* Runs a stage of the task on a copy of `before`, `bytes` long. */
+static void run(restride_engine *on, const tensor *t, const unsigned char *before,
+                unsigned char *after, size_t bytes)
+{
+    const rs_engine_operations *operations = on->operations;
+    rs_stage *stage = NULL;
+    if (operations->create_transpose(on, &t->task, SIZE_MAX, &stage) != RESTRIDE_OK)
+        fail_tensor(t, "not made");
+    if (on == host) {
+        size_t kept;
+        void *scratch = malloc(operations->scratch_bytes(stage, &kept));
+        memcpy(after, before, bytes);
+        assert_int_equal(operations->run(stage, after, scratch, NULL, NULL), RESTRIDE_OK);
+        free(scratch);
+    } else {
+        for (int i = 0; i < 2; i++) { /* what a run leaves behind is no matter to the next */
+            cuda_memory memory = cuda_memory_create(before, bytes);
+            if (operations->run(stage, (void *)memory.pointer, NULL, NULL, NULL) != RESTRIDE_OK ||
+                !cuda_memory_read(&memory, after))
+                fail_tensor(t, "not run, or a canary changed");
+            cuda_memory_free(&memory);
+        }
+    }
+    operations->destroy_stage(stage);
+}
+
+static void check(tensor *t, uint64_t *seed)
+{
+    rs_transpose_task *task = &t->task;
+    size_t bytes = task->offset + (task->outer - 1) * task->pitch +
+                   task->rows * task->cols * task->unit + 3;
+    unsigned char *before = malloc(bytes);
+    unsigned char *expected = malloc(bytes);
+    unsigned char *after = malloc(bytes);
+    assert_true(before != NULL && expected != NULL && after != NULL);
+    for (size_t i = 0; i < bytes; i++)
+        before[i] = (unsigned char)test_random(seed, 256);
+    memcpy(expected, before, bytes);
+    for (size_t i = 0; i < task->outer; i++)
+        reference(expected + task->offset + i * task->pitch, before + task->offset + i * task->pitch,
+                  t);
+    restride_engine *const engines[] = {host, engine};
+    for (size_t i = 0; i < 2; i++) {
+        run(engines[i], t, before, after, bytes);
+        if (memcmp(after, expected, bytes) != 0)
+            fail_tensor(t, i == 0 ? "wrong elements on the host" : "wrong elements");
+    }
+    free(before);
+    free(expected);
+    free(after);
+}
+
+/* No axis that stays last: it would be a part of the element. */
+static void shuffle_axes(tensor *t, uint64_t *seed)
+{
+    do
+        for (size_t i = 0; i < t->rank; i++) {
+            size_t other = test_random(seed, i + 1);
+            t->axes[i] = t->axes[other];
+            t->axes[other] = i;
+        }
+    while (t->axes[t->rank - 1] == t->rank - 1);
+    for (size_t k = 0; k < t->rank; k++)
+        t->pieces[t->axes[k]] = (rs_piece){t->dims[t->axes[k]], 1, k};
+}
+
+static tensor random_tensor(uint64_t *seed, size_t most)
+{
+    static const size_t units[] = {4, 8, 1, 2, 16, 12, 3, 4, 20, 4, 64, 6};
+    tensor t = {.rank = 2 + test_random(seed, MOST_RANK - 1)};
+    t.task = (rs_transpose_task){.method = RS_TRANSPOSE_ON_CHIP,
+                                 .outer = 1 + test_random(seed, 3) / 2 * test_random(seed, 6),
+                                 .count = 1,
+                                 .rows = 1,
+                                 .cols = 1,
+                                 .unit = units[test_random(seed, 12)],
+                                 .piece_count = t.rank};
+    size_t left = most / t.task.unit / t.task.outer + 1;
+    for (size_t i = 0; i < t.rank; i++) {
+        size_t longest = i + 1 == t.rank ? left : left / 2 + 1;
+        t.dims[i] = 1 + test_random(seed, test_random(seed, 2) == 0 ? longest : longest / 8 + 2);
+        left = left / t.dims[i] + 1;
+        t.task.rows *= t.dims[i];
+    }
+    shuffle_axes(&t, seed);
+    t.task.pitch = t.task.rows * t.task.unit + t.task.unit * test_random(seed, 3);
+    t.task.offset = t.task.unit * test_random(seed, 3);
+    return t;
+}
+
+static void test_on_chip(void **state)
+{
+    (void)state;
+    uint64_t seed = first_seed;
+    size_t made = 0;
+    for (size_t i = 0; i < random_arrays; i++) {
+        tensor t = random_tensor(&seed, cuda_device_emulated() ? 90000 : 40000000);
+        t.task.pieces = t.pieces;
+        if (rs_cuda_on_chip_arrays((const rs_cuda_engine *)engine, &t.task) == 0)
+            continue;
+        made++;
+        check(&t, &seed);
+    }
+    assert_true(2 * made > random_arrays);
+}
+
+/* Matrices without pieces: one tile and many, in shared memory and in registers, ragged or not. */
+static void test_matrices(void **state)
+{
+    (void)state;
+    static const size_t shapes[][4] = {
+        {64, 64, 4, 1},  {150, 131, 4, 1}, {3, 5000, 4, 1}, {5000, 3, 8, 2},  {150, 90, 12, 1},
+        {128, 70, 1, 3}, {77, 201, 2, 1},  {41, 60, 16, 5}, {30, 31, 64, 2}, {1, 700, 4, 1}};
+    uint64_t seed = first_seed;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const size_t *s = shapes[i];
+        tensor t = {.rank = 2, .dims = {s[0], s[1]}, .axes = {1, 0}};
+        t.task = (rs_transpose_task){.method = RS_TRANSPOSE_ON_CHIP,
+                                     .outer = s[3],
+                                     .pitch = s[0] * s[1] * s[2],
+                                     .count = 1,
+                                     .rows = s[0],
+                                     .cols = s[1],
+                                     .unit = s[2]};
+        check(&t, &seed);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    if (!cuda_device_open()) {
+        puts("no CUDA device here");
+        return 77;
+    }
+    random_cases(count, arguments, &first_seed, &random_arrays);
+    if (restride_engine_create_host(&host, 1) != RESTRIDE_OK ||
+        restride_engine_create_cuda(&engine, NULL) != RESTRIDE_OK) {
+        puts(restride_last_error());
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices),
+                                       cmocka_unit_test(test_on_chip)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    restride_engine_destroy(engine);
+    restride_engine_destroy(host);
+    return failed;
+}
