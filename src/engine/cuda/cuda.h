@@ -140,7 +140,7 @@ restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_lim
 double rs_cuda_cost(const restride_engine *engine, const rs_transpose_task *task,
                     size_t scratch_limit);
 
-/* Whether a stage of 100! has so many elements that the device walks their cycles. */
+/* Whether a stage of 100! has so much to move that the kernels of all devices do it. */
 bool rs_cuda_walks_on_device(const rs_transpose_task *task);
 
 /* Whether the kernels of all devices move several elements of a square, or of tiles, at once. */

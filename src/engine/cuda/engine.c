@@ -23,7 +23,9 @@ enum {
     LOCAL_BYTES = 47 << 10, /* what a group of the kernels of all devices takes */
     MOST_ITEMS = 1024,
     WARP_ITEMS = 32,              /* of every device that CUDA has */
-    MOST_HOST_POSITIONS = 1 << 15 /* whose cycles are walked on the host */
+    MOST_HOST_POSITIONS = 1 << 15, /* whose cycles are walked on the host */
+    LONG_UNIT = 1024,
+    WALKED_BYTES = 16 << 20 /* from which on three launches take less time than one that waits */
 };
 
 static const rs_cuda_method methods[RS_TRANSPOSE_METHOD_COUNT] = {
@@ -155,9 +157,14 @@ static restride_status prepare_portable(rs_cuda_stage *stage, const rs_transpose
     return keep_scratch(engine, made->scratch_bytes);
 }
 
+/* One launch is soonest done where there is little to move; and the bulk copy engine moves long
+ * elements. */
 bool rs_cuda_walks_on_device(const rs_transpose_task *task)
 {
-    return task->rows > MOST_HOST_POSITIONS / task->cols;
+    if (task->rows > MOST_HOST_POSITIONS / task->cols)
+        return true;
+    size_t all = rs_size_multiply_capped(task->outer, task->rows * task->cols * task->unit);
+    return task->unit < LONG_UNIT && all >= WALKED_BYTES;
 }
 
 bool rs_cuda_is_packed(const rs_transpose_task *task)

@@ -26,6 +26,9 @@ enum {
     AXIS_NUMBERS = 3,
     COUNTER_BYTES = 128,
     EDGE_STEP = 4,
+    MOST_VECTOR = 4, /* elements */
+    LEAST_VECTOR_BYTES = 4,
+    LARGEST_WORD = 16,
     LARGEST_UNIT = 1024
 };
 
@@ -35,7 +38,9 @@ typedef struct {
     size_t out; /* last axes afterwards that are the rows */
     size_t in_extent, out_extent;
     size_t rows, cols; /* of a tile */
-    size_t unit_words, pitch;
+    size_t unit;
+    size_t vector; /* elements that are accessed together */
+    size_t word, unit_words, pitch;
     size_t words_each; /* of a tile, that a thread has */
     size_t shared;     /* tiles of a block in shared memory */
     size_t held;       /* in registers */
@@ -54,14 +59,30 @@ static bool is_in(const rs_axes *axes, size_t axis, size_t in)
     return axis >= axes->count - in;
 }
 
-/* Tiles of about TILE_BYTES, with longer rows than columns, or as long as a short side has. */
-static void shape_tile(cutting *c, size_t unit)
+/* Of whole numbers of which both sides are made, and every matrix begins at one. */
+static size_t choose_vector(const cutting *c, const rs_transpose_task *task, size_t most)
 {
-    size_t elements = TILE_BYTES / unit;
-    c->rows = EDGE_STEP;
-    while (4 * c->rows * c->rows <= elements)
-        c->rows *= 2;
-    c->cols = elements / c->rows / EDGE_STEP * EDGE_STEP;
+    size_t vector = most;
+    size_t apart = task->offset | (task->outer > 1 ? task->pitch : 0) |
+                   (task->repeats > 1 ? task->repeat_pitch : 0);
+    bool is_word = (task->unit & (task->unit - 1)) == 0;
+    while (vector > 1 && (!is_word || vector * task->unit > LARGEST_WORD ||
+                          c->in_extent % vector != 0 || c->out_extent % vector != 0 ||
+                          apart % (vector * task->unit) != 0))
+        vector /= 2;
+    return vector * task->unit < LEAST_VECTOR_BYTES ? 1 : vector;
+}
+
+/* Tiles of about TILE_BYTES, with long rows or long columns, or as long as a short side has. */
+static void shape_tile(cutting *c, bool long_rows)
+{
+    size_t elements = TILE_BYTES / c->unit;
+    size_t edge = EDGE_STEP;
+    while (4 * edge * edge <= elements)
+        edge *= 2;
+    size_t other = elements / edge / EDGE_STEP * EDGE_STEP;
+    c->rows = long_rows ? edge : other;
+    c->cols = long_rows ? other : edge;
     if (c->in_extent < c->cols) {
         c->cols = c->in_extent;
         c->rows = rs_size_larger(elements / c->cols / EDGE_STEP * EDGE_STEP, EDGE_STEP);
@@ -76,10 +97,28 @@ static void shape_tile(cutting *c, size_t unit)
                (c->axes.elements / c->in_extent / c->out_extent);
 }
 
-/* Of all ways to take axes together the one with the fewest tiles. */
-static void combine_axes(cutting *c, size_t unit)
+static bool is_better(const cutting *a, const cutting *b)
+{
+    return a->vector > b->vector || (a->vector == b->vector && a->tiles < b->tiles);
+}
+
+static void try_tiles(const cutting *tried, const rs_transpose_task *task, size_t most,
+                      cutting *best)
+{
+    cutting c = *tried;
+    c.vector = choose_vector(&c, task, most);
+    for (int i = 0; i < 2; i++) {
+        shape_tile(&c, i == 0);
+        if (is_better(&c, best))
+            *best = c;
+    }
+}
+
+/* Of all ways to take axes together the one with the longest vectors and the fewest tiles. */
+static void combine_axes(cutting *c, const rs_transpose_task *task, size_t most)
 {
     cutting best = *c;
+    best.vector = 0;
     best.tiles = SIZE_MAX;
     c->in_extent = 1;
     for (c->in = 1; c->in < c->axes.count; c->in++) {
@@ -92,47 +131,62 @@ static void combine_axes(cutting *c, size_t unit)
             if (is_in(&c->axes, axis, c->in))
                 break;
             c->out_extent *= c->axes.extents[axis];
-            shape_tile(c, unit);
-            if (c->tiles < best.tiles)
-                best = *c;
+            try_tiles(c, task, most, &best);
         }
     }
     *c = best;
 }
 
-static void share_chip(cutting *c, const rs_cuda_engine *engine, size_t word)
+/* Words of a row change places with up to as many as there are banks. */
+static size_t find_pitch(const cutting *c)
 {
-    size_t words = c->rows * c->cols * c->unit_words;
+    size_t banks = 1;
+    while (banks < c->cols / c->vector)
+        banks *= 2;
+    return banks;
+}
+
+/* False when the array is too large for that. */
+static bool share_chip(cutting *c, const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    c->word = c->vector > 1 ? c->vector * c->unit : rs_cuda_word(task);
+    c->unit_words = c->vector > 1 ? 1 : c->unit / c->word;
+    c->pitch = c->vector > 1 ? find_pitch(c) : rs_cuda_tile_pitch(c->cols, c->unit_words, c->word);
+    size_t words = c->rows * (c->cols / c->vector) * c->unit_words;
     c->words_each = rs_size_divide_up(words, THREADS);
-    size_t registers = c->words_each * rs_size_divide_up(word, REGISTER_BYTES);
+    size_t registers = c->words_each * rs_size_divide_up(c->word, REGISTER_BYTES);
     size_t room = engine->shared_bytes_a_block - COUNTER_BYTES;
     size_t numbers = (TILE_NUMBERS + c->rows + c->cols) * sizeof(uint32_t);
-    size_t slot = c->rows * c->pitch * word;
+    size_t slot = c->rows * c->pitch * c->word;
     c->held = (c->unit_words == 1 ? HELD_REGISTERS : HELD_FEWER) / registers;
     while (c->held > 0 && c->held * (slot + 2 * numbers) > room)
         c->held--;
     size_t left = room - rs_size_smaller(room, c->held * numbers);
     c->shared = left / (slot + numbers);
     c->shared_bytes = rs_size_divide_up((c->shared + c->held) * numbers, 16) * 16 + c->shared * slot;
+    return c->held > 0 && c->shared >= c->held &&
+           c->tiles <= engine->multiprocessors * (c->shared + c->held);
 }
 
 /* False when the array does not suit. */
 static bool make_cutting(cutting *c, const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
-    size_t word = rs_cuda_word(task);
-    size_t bytes = rs_size_multiply_capped(rs_size_multiply_capped(task->rows, task->cols),
-                                           task->unit);
-    size_t most = engine->multiprocessors * (engine->shared_bytes_a_block + THREADS * 4 * 128);
-    *c = (cutting){.unit_words = task->unit / word};
+    size_t bytes =
+        rs_size_multiply_capped(rs_size_multiply_capped(task->rows, task->cols), task->unit);
+    size_t most = engine->multiprocessors *
+                  (engine->shared_bytes_a_block + THREADS * HELD_REGISTERS * REGISTER_BYTES);
+    *c = (cutting){.unit = task->unit};
     if (task->unit > LARGEST_UNIT || bytes > most || task->count != 1 ||
         !rs_axes_of(&c->axes, task) || c->axes.elements * task->unit != bytes)
         return false;
-    combine_axes(c, task->unit);
-    if (c->tiles == SIZE_MAX)
-        return false;
-    c->pitch = rs_cuda_tile_pitch(c->cols, c->unit_words, word);
-    share_chip(c, engine, word);
-    return c->held > 0 && c->shared >= c->held;
+    const cutting whole = *c;
+    bool fits = false;
+    for (size_t vector = MOST_VECTOR; !fits && vector > 0; vector /= 2) {
+        *c = whole;
+        combine_axes(c, task, vector);
+        fits = c->tiles != SIZE_MAX && share_chip(c, engine, task);
+    }
+    return fits;
 }
 
 size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task)
@@ -142,7 +196,7 @@ size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_t
         return 0;
     size_t most = engine->multiprocessors * (c.shared + c.held) / c.tiles;
     /* Words of all that are on chip are numbered with 32 bits. */
-    size_t numbered = task->pitch > 0 ? UINT32_MAX / 2 / (task->pitch / rs_cuda_word(task)) : most;
+    size_t numbered = task->pitch > 0 ? UINT32_MAX / 2 / task->pitch * c.word : most;
     size_t together = rs_size_smaller(most, task->outer);
     return most == 0 ? 0 : rs_size_larger(1, rs_size_smaller(together, numbered));
 }
@@ -151,8 +205,8 @@ size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_t
 static uint32_t *put_axis(uint32_t *to, const cutting *c, size_t axis)
 {
     *to++ = (uint32_t)c->axes.extents[axis];
-    *to++ = (uint32_t)(c->axes.from[axis] * c->unit_words);
-    *to++ = (uint32_t)(c->axes.to[axis] * c->unit_words);
+    *to++ = (uint32_t)(c->axes.from[axis] * c->unit_words / c->vector);
+    *to++ = (uint32_t)(c->axes.to[axis] * c->unit_words / c->vector);
     return to;
 }
 
@@ -181,10 +235,11 @@ static restride_status keep_axes(rs_cuda_launch *launch, const rs_cuda_engine *e
 static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const cutting *c)
 {
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, stage->word}, {"UNIT_WORDS", NULL, c->unit_words},
-        {"TILE_ROWS", NULL, c->rows},      {"TILE_COLS", NULL, c->cols},
-        {"TILE_PITCH", NULL, c->pitch},    {"SHARED", NULL, c->shared},
-        {"HELD", NULL, c->held},           {"THREADS", NULL, THREADS},
+        {"WORD_BYTES", NULL, c->word},  {"ELEMENT_BYTES", NULL, c->unit},
+        {"VECTOR", NULL, c->vector},    {"UNIT_WORDS", NULL, c->unit_words},
+        {"TILE_ROWS", NULL, c->rows},   {"TILE_COLS", NULL, c->cols},
+        {"TILE_PITCH", NULL, c->pitch}, {"SHARED", NULL, c->shared},
+        {"HELD", NULL, c->held},        {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, 1},
     };
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "on_chip",
@@ -203,6 +258,7 @@ restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_lim
         return rs_fail(RESTRIDE_DEVICE_LIMIT,
                        "An array of %zu x %zu elements of %zu bytes does not fit on the chip of %s.",
                        task->rows, task->cols, task->unit, engine->name);
+    stage->word = c.word;
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = true;
     size_t others;

@@ -159,14 +159,15 @@ static void test_on_chip(void **state)
     uint64_t seed = first_seed;
     size_t made = 0;
     for (size_t i = 0; i < random_arrays; i++) {
-        tensor t = random_tensor(&seed, cuda_device_emulated() ? 90000 : 40000000);
+        size_t most = cuda_device_emulated() ? 90000 : i % 16 == 0 ? 40000000 : 2000000;
+        tensor t = random_tensor(&seed, most);
         t.task.pieces = t.pieces;
         if (rs_cuda_on_chip_arrays((const rs_cuda_engine *)engine, &t.task) == 0)
             continue;
         made++;
         check(&t, &seed);
     }
-    assert_true(2 * made > random_arrays);
+    assert_true(4 * made > random_arrays);
 }
 
 /* Matrices without pieces: one tile and many, in shared memory and in registers, ragged or not. */

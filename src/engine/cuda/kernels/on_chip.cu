@@ -7,13 +7,18 @@
  * TILE_ROWS of the second by TILE_COLS of the first, at one place of the other axes. Where its lines
  * begin, before and after, is worked out once for all its words.
  *
- * The host defines UNIT_WORDS, TILE_ROWS, TILE_COLS (elements), TILE_PITCH (words from one row of a
- * tile to the next on chip), SHARED (tiles of a block in shared memory), HELD (in registers, at most
- * as many; they pass through shared memory once that is free), THREADS and BLOCKS.
+ * Where both lengths are multiples of VECTOR, a word is as many elements: VECTOR of a row come
+ * together and VECTOR of a column go together, turned in registers. Otherwise VECTOR is 1, and an
+ * element is UNIT_WORDS words.
+ *
+ * The host defines ELEMENT_BYTES, UNIT_WORDS, VECTOR, TILE_ROWS, TILE_COLS (elements), TILE_PITCH
+ * (words from one row of a tile to the next on chip), SHARED (tiles of a block in shared memory), HELD
+ * (in registers, at most as many; they pass through shared memory once that is free), THREADS and
+ * BLOCKS.
  */
-#define ROW_WORDS (TILE_COLS * UNIT_WORDS)
-#define COLUMN_WORDS (TILE_ROWS * UNIT_WORDS)
-#define TILE_WORDS (TILE_ROWS * TILE_COLS * UNIT_WORDS)
+#define ROW_WORDS (TILE_COLS * UNIT_WORDS / VECTOR)
+#define COLUMN_WORDS (TILE_ROWS * UNIT_WORDS / VECTOR)
+#define TILE_WORDS (TILE_ROWS * ROW_WORDS)
 #define SLOT_WORDS (TILE_ROWS * TILE_PITCH)
 #define WORDS_EACH ((TILE_WORDS + THREADS - 1) / THREADS)
 #define TILES (SHARED + HELD)
@@ -59,8 +64,8 @@ FUNCTION tile tile_at(const cutting *c, uint number, uint pitch)
     t.col = (inside - row * c->across) * TILE_COLS;
     t.rows = min((uint)TILE_ROWS, c->out_extent - t.row);
     t.cols = min((uint)TILE_COLS, c->in_extent - t.col);
-    t.from = array * pitch + place_of(c->others, c->other_count, other, BEFORE) + t.col * UNIT_WORDS;
-    t.to = array * pitch + place_of(c->others, c->other_count, other, AFTER) + t.row * UNIT_WORDS;
+    t.from = array * pitch + place_of(c->others, c->other_count, other, BEFORE) + t.col * UNIT_WORDS / VECTOR;
+    t.to = array * pitch + place_of(c->others, c->other_count, other, AFTER) + t.row * UNIT_WORDS / VECTOR;
     return t;
 }
 
@@ -80,25 +85,124 @@ FUNCTION void find_lines(const cutting *c, tile *tiles, uint *lines, uint count,
     __syncthreads();
 }
 
+/* ---- on chip ---- */
+
+/* Threads side by side store words of one column, whose rows should lie in different banks: an odd
+ * pitch does that for elements, and for vectors the words of a row change places. */
+#if VECTOR > 1
+#define BANKS (128 / WORD_BYTES < TILE_PITCH ? 128 / WORD_BYTES : TILE_PITCH)
+#define CELL(row, word) ((row) * TILE_PITCH + ((word) ^ ((row) / VECTOR % BANKS)))
+#else
+#define CELL(row, word) ((row) * TILE_PITCH + (word))
+#endif
+
 #define EACH_WORD(w) _Pragma("unroll") for (uint w = 0; w < WORDS_EACH; w++)
 #define WORD_OF(w) (threadIdx.x + (w) * THREADS)
+#define ROW_OF(w) (WORD_OF(w) / ROW_WORDS)
+#define INSIDE(w) (WORD_OF(w) % ROW_WORDS)
 
-FUNCTION bool is_in_row(const tile *t, uint word)
+FUNCTION bool is_whole(const tile *t)
 {
-    return word / ROW_WORDS < t->rows && word % ROW_WORDS < t->cols * UNIT_WORDS;
+    return t->rows == TILE_ROWS && t->cols == TILE_COLS && TILE_WORDS % THREADS == 0;
 }
 
-FUNCTION void store_slot(word *data, const word *cells, const tile *t, const uint *lines)
+FUNCTION bool has_word(const tile *t, uint row, uint word)
 {
-    uint inside_most = t->rows * UNIT_WORDS;
-    uint cols = t->cols;
+    return row < t->rows && word < t->cols * UNIT_WORDS / VECTOR;
+}
+
+FUNCTION void fetch_slot(word *cells, const word *data, const tile *t, const uint *lines)
+{
+    if (is_whole(t)) {
+        EACH_WORD(w) fetch(cells + CELL(ROW_OF(w), INSIDE(w)), data + lines[ROW_OF(w)] + INSIDE(w));
+        return;
+    }
     EACH_WORD(w)
-    {
-        uint col = WORD_OF(w) / COLUMN_WORDS;
-        uint inside = WORD_OF(w) % COLUMN_WORDS;
-        if (col < cols && inside < inside_most)
-            data[lines[TILE_ROWS + col] + inside] =
-                cells[inside / UNIT_WORDS * TILE_PITCH + col * UNIT_WORDS + inside % UNIT_WORDS];
+        if (has_word(t, ROW_OF(w), INSIDE(w)))
+            fetch(cells + CELL(ROW_OF(w), INSIDE(w)), data + lines[ROW_OF(w)] + INSIDE(w));
+}
+
+FUNCTION void load_held(word *held, const word *data, const tile *t, const uint *lines)
+{
+    if (is_whole(t)) {
+        EACH_WORD(w) held[w] = data[lines[ROW_OF(w)] + INSIDE(w)];
+        return;
+    }
+    EACH_WORD(w)
+        if (has_word(t, ROW_OF(w), INSIDE(w)))
+            held[w] = data[lines[ROW_OF(w)] + INSIDE(w)];
+}
+
+#if VECTOR > 1
+/* A square of elements: VECTOR rows of one word each. */
+FUNCTION void turn(word *columns, const word *rows)
+{
+    const uint *from = (const uint *)rows;
+    uint *to = (uint *)columns;
+#if ELEMENT_BYTES >= 4
+    const uint parts = ELEMENT_BYTES / 4;
+#pragma unroll
+    for (uint k = 0; k < VECTOR * VECTOR * parts; k++)
+        to[k] = from[(k / parts % VECTOR * VECTOR + k / (parts * VECTOR)) * parts + k % parts];
+#else
+    const uint each = 4 / ELEMENT_BYTES; /* elements of 32 bits */
+    const uint mask = (1u << 8 * ELEMENT_BYTES) - 1;
+#pragma unroll
+    for (uint k = 0; k < VECTOR * VECTOR / each; k++) {
+        uint bits = 0;
+#pragma unroll
+        for (uint i = 0; i < each; i++) {
+            uint element = k * each + i;
+            uint row = element % VECTOR;
+            uint col = element / VECTOR;
+            uint place = row * VECTOR + col;
+            bits |= (from[place / each] >> 8 * ELEMENT_BYTES * (place % each) & mask)
+                    << 8 * ELEMENT_BYTES * i;
+        }
+        to[k] = bits;
+    }
+#endif
+}
+
+#define ITEMS (COLUMN_WORDS * ROW_WORDS) /* squares of a tile */
+
+FUNCTION void store_item(word *data, const word *cells, const tile *t, const uint *lines, uint item)
+{
+    uint across = item / COLUMN_WORDS;
+    uint down = item % COLUMN_WORDS;
+    if (across * VECTOR >= t->cols || down * VECTOR >= t->rows)
+        return;
+    word rows[VECTOR];
+    word columns[VECTOR];
+#pragma unroll
+    for (uint k = 0; k < VECTOR; k++)
+        rows[k] = cells[CELL(down * VECTOR + k, across)];
+    turn(columns, rows);
+#pragma unroll
+    for (uint k = 0; k < VECTOR; k++)
+        data[lines[TILE_ROWS + across * VECTOR + k] + down] = columns[k];
+}
+#else
+#define ITEMS TILE_WORDS
+
+FUNCTION void store_item(word *data, const word *cells, const tile *t, const uint *lines, uint item)
+{
+    uint col = item / COLUMN_WORDS;
+    uint inside = item % COLUMN_WORDS;
+    if (col < t->cols && inside < t->rows * UNIT_WORDS)
+        data[lines[TILE_ROWS + col] + inside] =
+            cells[CELL(inside / UNIT_WORDS, col * UNIT_WORDS + inside % UNIT_WORDS)];
+}
+#endif
+
+/* Tiles that lie one after the other in shared memory. */
+FUNCTION void store_slots(word *data, const word *cells, const tile *tiles, const uint *lines,
+                          uint count)
+{
+#pragma unroll 8
+    for (uint i = threadIdx.x; i < count * ITEMS; i += THREADS) {
+        uint k = i / ITEMS;
+        store_item(data, cells + k * SLOT_WORDS, tiles + k, lines + k * LINES, i - k * ITEMS);
     }
 }
 
@@ -113,31 +217,23 @@ FUNCTION void move_wave(word *data, word *cells, const tile *tiles, const uint *
 {
     word held[HELD][WORDS_EACH];
     uint shared = min(count, (uint)SHARED);
-    for (uint k = 0; k < shared; k++)
-        EACH_WORD(w)
-            if (is_in_row(tiles + k, WORD_OF(w)))
-                fetch(cells + k * SLOT_WORDS + WORD_OF(w) / ROW_WORDS * TILE_PITCH +
-                          WORD_OF(w) % ROW_WORDS,
-                      data + lines[k * LINES + WORD_OF(w) / ROW_WORDS] + WORD_OF(w) % ROW_WORDS);
     uint seen = 0;
+    for (uint k = 0; k < shared; k++)
+        fetch_slot(cells + k * SLOT_WORDS, data, tiles + k, lines + k * LINES);
 #pragma unroll
-    for (uint h = 0; h < HELD; h++)
-        EACH_WORD(w)
-        {
-            word nothing = {0};
-            held[h][w] = nothing;
-            if (SHARED + h < count && is_in_row(tiles + SHARED + h, WORD_OF(w)))
-                held[h][w] = data[lines[(SHARED + h) * LINES + WORD_OF(w) / ROW_WORDS] +
-                                  WORD_OF(w) % ROW_WORDS];
-        }
+    for (uint h = 0; h < HELD; h++) {
+        word nothing = {0};
+        EACH_WORD(w) held[h][w] = nothing;
+        if (SHARED + h < count)
+            load_held(held[h], data, tiles + SHARED + h, lines + (SHARED + h) * LINES);
+    }
 #pragma unroll
     for (uint h = 0; h < HELD; h++)
         EACH_WORD(w) seen ^= some_bits(&held[h][w]);
     drain();
     ARRIVED(seen);
     gate(counter, gridDim.x);
-    for (uint k = 0; k < shared; k++)
-        store_slot(data, cells + k * SLOT_WORDS, tiles + k, lines + k * LINES);
+    store_slots(data, cells, tiles, lines, shared);
     if (count <= SHARED)
         return;
     __syncthreads();
@@ -145,11 +241,9 @@ FUNCTION void move_wave(word *data, word *cells, const tile *tiles, const uint *
     for (uint h = 0; h < HELD; h++)
         EACH_WORD(w)
             if (WORD_OF(w) < TILE_WORDS)
-                cells[h * SLOT_WORDS + WORD_OF(w) / ROW_WORDS * TILE_PITCH +
-                      WORD_OF(w) % ROW_WORDS] = held[h][w];
+                cells[h * SLOT_WORDS + CELL(ROW_OF(w), INSIDE(w))] = held[h][w];
     __syncthreads();
-    for (uint k = SHARED; k < count; k++)
-        store_slot(data, cells + (k - SHARED) * SLOT_WORDS, tiles + k, lines + k * LINES);
+    store_slots(data, cells, tiles + SHARED, lines + SHARED * LINES, count - SHARED);
 }
 
 KERNEL on_chip(word *data, ulong *counter, const uint *axes, ulong other_count, ulong out_count,
