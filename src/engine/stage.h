@@ -136,7 +136,8 @@ typedef struct {
     size_t unit;
     size_t repeats; /* of all this, repeat_pitch bytes apart; 0 and 1: once */
     size_t repeat_pitch;
-    const rs_piece *pieces; /* NULL except for UNZIP, ZIP, REORDER and axes; an engine copies them */
+    const rs_piece
+        *pieces; /* NULL except for UNZIP, ZIP, REORDER and axes; an engine copies them */
     size_t piece_count;
 } rs_transpose_task;
 

@@ -161,6 +161,53 @@ static restride_status choose_path(rs_path *path, const rs_sequence *steps,
     return RESTRIDE_OK;
 }
 
+/* ---- all axes at once ---- */
+
+/* What the transpositions of a path cost, in passes over the array. */
+static double path_price(const rs_sequence *steps, const rs_context *context,
+                         const rs_arrangement *arrangement, const rs_path *path)
+{
+    rs_arrangement a = *arrangement;
+    double price = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        rs_matrices m = rs_arrangement_matrices(&a, &path->exchanges[i]);
+        m.batch *= context->outer;
+        price += rs_sequence_price(steps, &m);
+        rs_arrangement_apply(&a, &path->exchanges[i]);
+    }
+    return price;
+}
+
+/* The whole permutation as one stage; `pieces` has room for the groups. */
+static rs_transpose_task whole_task(const rs_arrangement *a, rs_piece *pieces)
+{
+    rs_transpose_task task = {.method = RS_TRANSPOSE_ON_CHIP,
+                              .count = 1,
+                              .rows = 1,
+                              .cols = 1,
+                              .unit = a->unit,
+                              .pieces = pieces,
+                              .piece_count = a->count};
+    for (size_t i = 0; i < a->count; i++) {
+        pieces[i] = (rs_piece){a->sizes[a->names[i]], 1, a->names[i]};
+        task.rows *= a->sizes[a->names[i]];
+    }
+    return task;
+}
+
+/* Adds a path, or one stage for all of it where that is cheaper. */
+static void add_cheapest(rs_sequence *steps, const rs_context *context, const rs_arrangement *a,
+                         const rs_path *path)
+{
+    rs_piece pieces[RS_FACTOR_MOST_EXACT];
+    const rs_transpose_task task = whole_task(a, pieces);
+    if (path->count > 1 &&
+        rs_sequence_task_price(steps, context, &task) < path_price(steps, context, a, path))
+        rs_sequence_task(steps, context, &task);
+    else
+        rs_factor_add_path(steps, context, a, path);
+}
+
 /* ---- many axes ---- */
 
 static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_strided_part *context,
@@ -210,8 +257,13 @@ restride_status rs_factor_permutation(rs_sequence *steps, const rs_strided_part 
     if (status != RESTRIDE_OK || a.count < 2)
         return status;
     rs_path path;
+    size_t followed = steps->guidance == NULL ? 0 : steps->guidance->orders_followed;
     status = choose_path(&path, steps, context, &a);
-    if (status == RESTRIDE_OK)
-        rs_factor_add_path(steps, context, &a, &path);
-    return status;
+    if (status != RESTRIDE_OK)
+        return status;
+    if (steps->guidance != NULL && steps->guidance->orders_followed > followed)
+        rs_factor_add_path(steps, context, &a, &path); /* as it was measured */
+    else
+        add_cheapest(steps, context, &a, &path);
+    return RESTRIDE_OK;
 }

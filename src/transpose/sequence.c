@@ -75,7 +75,7 @@ void rs_sequence_append(rs_sequence *steps, const rs_sequence *added)
 static const rs_transpose_method undoes[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_JOIN] = RS_TRANSPOSE_SPLIT,      [RS_TRANSPOSE_SPLIT] = RS_TRANSPOSE_JOIN,
     [RS_TRANSPOSE_UNZIP] = RS_TRANSPOSE_ZIP,       [RS_TRANSPOSE_ZIP] = RS_TRANSPOSE_UNZIP,
-    [RS_TRANSPOSE_REORDER] = RS_TRANSPOSE_REORDER,
+    [RS_TRANSPOSE_REORDER] = RS_TRANSPOSE_REORDER, [RS_TRANSPOSE_ON_CHIP] = RS_TRANSPOSE_ON_CHIP,
 };
 
 static void add_undone(rs_sequence *steps, const rs_step *step)
@@ -90,7 +90,7 @@ static void add_undone(rs_sequence *steps, const rs_step *step)
     rs_piece *pieces = rs_arena_take(steps->arena, task.piece_count, sizeof *pieces);
     if (pieces == NULL && task.piece_count != 0)
         return;
-    if (task.method == RS_TRANSPOSE_REORDER) {
+    if (task.method == RS_TRANSPOSE_REORDER || task.method == RS_TRANSPOSE_ON_CHIP) {
         for (size_t i = 0; i < task.piece_count; i++) {
             pieces[task.pieces[i].place] = task.pieces[i];
             pieces[task.pieces[i].place].place = i;
@@ -160,7 +160,16 @@ static double chosen_price(const rs_sequence *steps, const rs_step *step)
 {
     rs_transpose_task task = step->task;
     task.outer = step->context.outer;
+    task.pitch = step->context.pitch;
+    task.offset = step->context.offset;
     return rs_cost_of_transpose(&task, &steps->traits, limit_of(steps, step));
+}
+
+double rs_sequence_task_price(const rs_sequence *steps, const rs_context *context,
+                              const rs_transpose_task *task)
+{
+    const rs_step step = {.context = *context, .chosen = true, .task = *task};
+    return chosen_price(steps, &step);
 }
 
 double rs_sequence_cost(const rs_sequence *steps)

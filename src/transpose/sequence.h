@@ -85,6 +85,10 @@ void rs_sequence_append_undone(rs_sequence *steps, const rs_sequence *added);
 double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices);
 double rs_sequence_bound(const rs_sequence *steps, const rs_matrices *matrices, bool *exact);
 
+/* What a chosen step costs, in passes over its arrays. */
+double rs_sequence_task_price(const rs_sequence *steps, const rs_context *context,
+                              const rs_transpose_task *task);
+
 /* The bytes that all steps pass over, each pass weighted with its cost. RS_COST_IMPOSSIBLE when one
  * has no room. */
 double rs_sequence_cost(const rs_sequence *steps);

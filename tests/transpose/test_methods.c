@@ -148,10 +148,15 @@ static problem make_shape(uint64_t *seed, int i)
 /* The host has no such stages; tests/engine/test_transpose_opencl.c tries them. */
 static bool is_for_devices(const rs_method *method)
 {
-    static const char *const names[] = {
-        "tiles 210!",     "groups and square",     "C2R in panels",
-        "R2C in panels",  "on chip",               "3-stage P-IPT",
-        "3-stage PTTWAC", "3-stage PTTWAC packed", "3-stage PTTWAC remapped"};
+    static const char *const names[] = {"tiles 210!",
+                                        "groups and square",
+                                        "C2R in panels",
+                                        "R2C in panels",
+                                        "on chip",
+                                        "3-stage P-IPT",
+                                        "3-stage PTTWAC",
+                                        "3-stage PTTWAC packed",
+                                        "3-stage PTTWAC remapped"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(method->name, names[i]) == 0)
             return true;

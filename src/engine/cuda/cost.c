@@ -58,6 +58,8 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
         return 1.1 + words;
     if (!rs_cuda_panels_fit(engine, task))
         return INFINITY;
+    if (task->unit >= LINE_BYTES) /* tiles of a few elements a side */
+        return 5;
     /* With few gangs at once there is less to do while one waits at its gate. */
     return 1.22 + 0.35 * (double)block / (double)chip + words + tiles_waste(task) +
            misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
@@ -147,8 +149,9 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
 }
 
 /*
- * An array that is on chip as a whole is mostly in the second-level cache as well; while one of a
- * batch is read, none is written. Lines of tiles that do not begin at sectors share them.
+ * An array that is on chip as a whole is mostly in the second-level cache as well. Of a batch whose
+ * arrays need most of the chip none is written while one is read. Lines of tiles that do not begin
+ * at sectors share them.
  */
 static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                            size_t scratch_limit)
@@ -157,10 +160,12 @@ static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task
     size_t together = rs_cuda_on_chip_arrays(engine, task);
     if (together == 0)
         return INFINITY;
-    double bytes = (double)task->outer * (double)task->rows * (double)task->cols * (double)task->unit;
-    double cost = together >= task->outer ? 1.12 : 1.7;
+    double bytes =
+        (double)task->outer * (double)task->rows * (double)task->cols * (double)task->unit;
+    double cost = together >= task->outer ? 1.12 : together > 1 ? 1.4 : 1.6;
     return cost + misaligned(task->rows * task->unit, 0.06) +
-           misaligned(task->cols * task->unit, 0.06) + narrow_words(task, 2) + MEETING_BYTES / bytes;
+           misaligned(task->cols * task->unit, 0.06) + narrow_words(task, 2) +
+           MEETING_BYTES / bytes;
 }
 
 /* ---- the stages of all devices ---- */

@@ -22,7 +22,7 @@ enum {
     SCRATCH_BYTES = 7 << 17,
     LOCAL_BYTES = 47 << 10, /* what a group of the kernels of all devices takes */
     MOST_ITEMS = 1024,
-    WARP_ITEMS = 32,              /* of every device that CUDA has */
+    WARP_ITEMS = 32,               /* of every device that CUDA has */
     MOST_HOST_POSITIONS = 1 << 15, /* whose cycles are walked on the host */
     LONG_UNIT = 1024,
     WALKED_BYTES = 16 << 20 /* from which on three launches take less time than one that waits */

@@ -1,10 +1,11 @@
 /*
  * A whole array on chip (kernels/on_chip.cu): how it is cut into tiles, and which of them stay in
- * shared memory and which in registers. One block a multiprocessor.
+ * shared memory and which in registers. One block a multiprocessor; a gang of blocks has an array
+ * of a batch, and as many gangs are at work as there is room for.
  *
- * One pass over arrays of up to what all multiprocessors hold, about 54 MB on an H100; of a batch as
- * many at a time as fit. No scratch memory; a counter and some numbers of each axis are kept. It
- * wins wherever an array would need two passes otherwise.
+ * One pass over arrays of up to what all multiprocessors hold, about 54 MB on an H100. No scratch
+ * memory; a counter a gang and some numbers of each axis are kept. It wins wherever an array would
+ * need two passes otherwise.
  */
 #include "base/arithmetic.h"
 #include "engine/axes.h"
@@ -13,6 +14,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 extern const char rs_cuda_on_chip_kernel[];
 
@@ -46,6 +49,9 @@ typedef struct {
     size_t held;       /* in registers */
     size_t tiles;      /* of an array */
     size_t shared_bytes;
+    size_t members; /* blocks of a gang */
+    size_t gangs;
+    size_t each; /* arrays that a gang has at a time */
 } cutting;
 
 /* Whether axis i is among the last `out` afterwards. */
@@ -66,9 +72,9 @@ static size_t choose_vector(const cutting *c, const rs_transpose_task *task, siz
     size_t apart = task->offset | (task->outer > 1 ? task->pitch : 0) |
                    (task->repeats > 1 ? task->repeat_pitch : 0);
     bool is_word = (task->unit & (task->unit - 1)) == 0;
-    while (vector > 1 && (!is_word || vector * task->unit > LARGEST_WORD ||
-                          c->in_extent % vector != 0 || c->out_extent % vector != 0 ||
-                          apart % (vector * task->unit) != 0))
+    while (vector > 1 &&
+           (!is_word || vector * task->unit > LARGEST_WORD || c->in_extent % vector != 0 ||
+            c->out_extent % vector != 0 || apart % (vector * task->unit) != 0))
         vector /= 2;
     return vector * task->unit < LEAST_VECTOR_BYTES ? 1 : vector;
 }
@@ -163,7 +169,8 @@ static bool share_chip(cutting *c, const rs_cuda_engine *engine, const rs_transp
         c->held--;
     size_t left = room - rs_size_smaller(room, c->held * numbers);
     c->shared = left / (slot + numbers);
-    c->shared_bytes = rs_size_divide_up((c->shared + c->held) * numbers, 16) * 16 + c->shared * slot;
+    c->shared_bytes =
+        rs_size_divide_up((c->shared + c->held) * numbers, 16) * 16 + c->shared * slot;
     return c->held > 0 && c->shared >= c->held &&
            c->tiles <= engine->multiprocessors * (c->shared + c->held);
 }
@@ -189,16 +196,27 @@ static bool make_cutting(cutting *c, const rs_cuda_engine *engine, const rs_tran
     return fits;
 }
 
+/* As few blocks a gang as hold an array, and then as many as are left over. */
+static void form_gangs(cutting *c, const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    size_t room = c->shared + c->held;
+    size_t least = rs_size_divide_up(c->tiles, room);
+    c->gangs = rs_size_smaller(engine->multiprocessors / least, task->outer);
+    c->members = rs_size_smaller(engine->multiprocessors / c->gangs, c->tiles);
+    size_t share = rs_size_divide_up(task->outer, c->gangs);
+    c->each = rs_size_smaller(rs_size_larger(room * c->members / c->tiles, 1), share);
+    /* Words of all that a gang has at a time are numbered with 32 bits. */
+    size_t numbered = task->outer > 1 ? UINT32_MAX / 2 / task->pitch * c->word : c->each;
+    c->each = rs_size_smaller(c->each, rs_size_larger(numbered, 1));
+}
+
 size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
     cutting c;
     if (!make_cutting(&c, engine, task))
         return 0;
-    size_t most = engine->multiprocessors * (c.shared + c.held) / c.tiles;
-    /* Words of all that are on chip are numbered with 32 bits. */
-    size_t numbered = task->pitch > 0 ? UINT32_MAX / 2 / task->pitch * c.word : most;
-    size_t together = rs_size_smaller(most, task->outer);
-    return most == 0 ? 0 : rs_size_larger(1, rs_size_smaller(together, numbered));
+    form_gangs(&c, engine, task);
+    return c.gangs * c.each;
 }
 
 /* An axis as the kernel wants it. */
@@ -215,8 +233,8 @@ static restride_status keep_axes(rs_cuda_launch *launch, const rs_cuda_engine *e
                                  const cutting *c, size_t *others)
 {
     const rs_axes *axes = &c->axes;
-    uint32_t table[COUNTER_BYTES / sizeof(uint32_t) + RS_AXES_MOST * AXIS_NUMBERS] = {0};
-    uint32_t *to = table + COUNTER_BYTES / sizeof *table;
+    uint32_t table[RS_AXES_MOST * AXIS_NUMBERS] = {0};
+    uint32_t *to = table;
     *others = 0;
     for (size_t axis = axes->count; axis-- > 0;)
         if (!is_in(axes, axis, c->in) && !is_out(axes, axis, c->out)) {
@@ -229,17 +247,29 @@ static restride_status keep_axes(rs_cuda_launch *launch, const rs_cuda_engine *e
                 to = put_axis(to, c, axis);
     for (size_t axis = axes->count; axis-- > axes->count - c->in;)
         to = put_axis(to, c, axis);
-    return rs_cuda_keep(launch, engine, table, sizeof table);
+    size_t counters = c->gangs * COUNTER_BYTES;
+    unsigned char *all = calloc(1, counters + sizeof table);
+    if (all == NULL)
+        return rs_fail_memory("the axes of a stage");
+    memcpy(all + counters, table, sizeof table);
+    restride_status status = rs_cuda_keep(launch, engine, all, counters + sizeof table);
+    free(all);
+    return status;
 }
 
 static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const cutting *c)
 {
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, c->word},  {"ELEMENT_BYTES", NULL, c->unit},
-        {"VECTOR", NULL, c->vector},    {"UNIT_WORDS", NULL, c->unit_words},
-        {"TILE_ROWS", NULL, c->rows},   {"TILE_COLS", NULL, c->cols},
-        {"TILE_PITCH", NULL, c->pitch}, {"SHARED", NULL, c->shared},
-        {"HELD", NULL, c->held},        {"THREADS", NULL, THREADS},
+        {"WORD_BYTES", NULL, c->word},
+        {"ELEMENT_BYTES", NULL, c->unit},
+        {"VECTOR", NULL, c->vector},
+        {"UNIT_WORDS", NULL, c->unit_words},
+        {"TILE_ROWS", NULL, c->rows},
+        {"TILE_COLS", NULL, c->cols},
+        {"TILE_PITCH", NULL, c->pitch},
+        {"SHARED", NULL, c->shared},
+        {"HELD", NULL, c->held},
+        {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, 1},
     };
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "on_chip",
@@ -252,12 +282,13 @@ restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_lim
     (void)scratch_limit;
     const rs_transpose_task *task = &stage->task;
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
-    size_t together = rs_cuda_on_chip_arrays(engine, task);
     cutting c;
-    if (together == 0 || !make_cutting(&c, engine, task))
-        return rs_fail(RESTRIDE_DEVICE_LIMIT,
-                       "An array of %zu x %zu elements of %zu bytes does not fit on the chip of %s.",
-                       task->rows, task->cols, task->unit, engine->name);
+    if (!make_cutting(&c, engine, task))
+        return rs_fail(
+            RESTRIDE_DEVICE_LIMIT,
+            "An array of %zu x %zu elements of %zu bytes does not fit on the chip of %s.",
+            task->rows, task->cols, task->unit, engine->name);
+    form_gangs(&c, engine, task);
     stage->word = c.word;
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = true;
@@ -267,23 +298,18 @@ restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_lim
         status = keep_axes(launch, engine, &c, &others);
     if (status != RESTRIDE_OK)
         return status;
-    launch->grid = rs_size_smaller(engine->multiprocessors, together * c.tiles);
-    const uint64_t arguments[] = {launch->table,
-                                  launch->table + COUNTER_BYTES,
-                                  others,
-                                  c.out,
-                                  c.in,
-                                  c.out_extent,
-                                  c.in_extent,
-                                  task->outer,
-                                  together,
-                                  task->pitch / stage->word,
-                                  c.tiles};
+    launch->grid = c.gangs * c.members;
+    const uint64_t arguments[] = {launch->table, launch->table + c.gangs * COUNTER_BYTES,
+                                  others,        c.out,
+                                  c.in,          c.out_extent,
+                                  c.in_extent,   task->outer,
+                                  c.each,        task->pitch / stage->word,
+                                  c.tiles,       c.members};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
-    snprintf(stage->shape, sizeof stage->shape,
-             "%zu arrays at a time, %zu tiles of %zu x %zu; a block has %zu in shared memory, %zu "
-             "in registers",
-             together, c.tiles, c.rows, c.cols, c.shared, c.held);
+    snprintf(
+        stage->shape, sizeof stage->shape,
+        "%zu gangs of %zu blocks, %zu arrays each, %zu tiles of %zu x %zu; a block has %zu and %zu",
+        c.gangs, c.members, c.each, c.tiles, c.rows, c.cols, c.shared, c.held);
     return RESTRIDE_OK;
 }

@@ -23,7 +23,7 @@ enum {
     SPLIT_LANES = 32,     /* of a long super-element, side by side: a memory line */
     MOST_SPLIT = 8,       /* words that a work-item has of a super-element */
     LEAST_BATCH = 2,
-    LEADER_PARTS = 16,    /* of the limit */
+    LEADER_PARTS = 16, /* of the limit */
     GROUP_ITEMS = 256,
     PLANNING_ITEMS = 64,
     TILES_BYTES = 24 << 10 /* of tiles that a group has under way */
@@ -159,7 +159,8 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
     bool walks = plan->modulus == 0;
     rs_device_engine *engine = rs_device_engine_of(stage);
     const char *position = plan->wide ? "ulong -D WIDE" : "uint";
-    size_t batch = plan->columns ? RS_CHAINS_BATCH : rs_size_divide_up(RS_CHAINS_BATCH, plan->split);
+    size_t batch =
+        plan->columns ? RS_CHAINS_BATCH : rs_size_divide_up(RS_CHAINS_BATCH, plan->split);
     char options[200];
     int length = snprintf(options, sizeof options,
                           "-D WORD=%s -D POSITION=%s -D TEAM=%zu -D SPLIT=%u -D BATCH=%zu -D %s%s",
@@ -221,8 +222,8 @@ static uint64_t magic(size_t divisor, bool wide)
     return wide ? UINT64_MAX / divisor : UINT32_MAX / divisor;
 }
 
-/* Words that each work-item has of a super-element. A team has all of it where that is not too much,
- * since lines that two teams share come and go twice. */
+/* Words that each work-item has of a super-element. A team has all of it where that is not too
+ * much, since lines that two teams share come and go twice. */
 static uint32_t split_of(const rs_device_stage *stage, size_t words)
 {
     size_t team = rs_device_engine_of(stage)->simd_items;

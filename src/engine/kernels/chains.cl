@@ -11,10 +11,10 @@
  * Where the pieces begin follows from arithmetic (families.cl), or, with WALKS, from walks: some
  * positions, picked as if by chance, cut the longer cycles, which are divided from there on.
  *
- * Every work-item has up to SPLIT words of a super-element and follows them through the whole piece. So
- * words never wait for each other, and a group needs no barrier. TEAM neighbouring work-items share
- * no super-element with others, since pieces of a memory line that move at different times move the
- * whole line each time; only speed depends on it.
+ * Every work-item has up to SPLIT words of a super-element and follows them through the whole
+ * piece. So words never wait for each other, and a group needs no barrier. TEAM neighbouring
+ * work-items share no super-element with others, since pieces of a memory line that move at
+ * different times move the whole line each time; only speed depends on it.
  *
  * The host defines POSITION (uint, or ulong and WIDE), TEAM, SPLIT, BATCH, the super-elements of a
  * piece that are under way at once, and one of the permutations:
@@ -369,9 +369,9 @@ FUNCTION ulong panel_of(POSITION position, SHAPE_PARAMETERS)
 
 /*
  * Moves the words at `slice` of all super-elements from `position` on up to `end`, whose old values
- * are in `last`. All loads of a batch have arrived before its first store (a store to a line that is
- * still on its way makes a walk two to three times slower), and no other work-item touches them. The
- * batch in which the end comes is the only one with conditions: a cycle of up to BATCH moves is
+ * are in `last`. All loads of a batch have arrived before its first store (a store to a line that
+ * is still on its way makes a walk two to three times slower), and no other work-item touches them.
+ * The batch in which the end comes is the only one with conditions: a cycle of up to BATCH moves is
  * whole in registers before anything is stored.
  */
 FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,

@@ -8,9 +8,10 @@
  * panels:COUNTxROWSxCOLSxBYTES (010!) or chains:ROWSxCOLSxBYTES (100!), whose line ends with how
  * its kernel is cut.
  *
- * One line a shape: GB/s (2 x bytes / time, the median), for plans the ratio to a copy of as many bytes, the time of making the plan the first time
- * and again (the median of nine), scratch bytes, by how much the device's free memory shrank (the
- * driver takes it in units of 2 MiB), wrong elements in N runs (1) on the same input, method.
+ * One line a shape: GB/s (2 x bytes / time, the median), for plans the ratio to a copy of as many
+ * bytes, the time of making the plan the first time and again (the median of nine), scratch bytes,
+ * by how much the device's free memory shrank (the driver takes it in units of 2 MiB), wrong
+ * elements in N runs (1) on the same input, method.
  */
 #include "engine/cuda/cuda.h"
 #include "restride/cuda.h"
@@ -315,11 +316,12 @@ static bool measure(size_t batch, size_t rows, size_t cols, size_t unit, const o
     char *text = restride_plan_describe(plan);
     json_t *described = json_loads(text, 0, NULL);
     float copied = copy_time(&m, bytes, o->repeat);
-    printf("%zux%zux%zux%zu: %.0f GB/s, %.2f of the copy, plan %.1f ms, again %.2f ms, run %.3f ms, scratch %zu (free "
+    printf("%zux%zux%zux%zu: %.0f GB/s, %.2f of the copy, plan %.1f ms, again %.2f ms, run %.3f "
+           "ms, scratch %zu (free "
            "memory %td less), wrong %llu, %s; %s\n",
-           batch, rows, cols, unit, 2 * (double)bytes / time / 1e6, copied / time, times[0], times[PLANS / 2], time,
-           restride_plan_scratch_bytes(plan), taken, (unsigned long long)wrong_count,
-           json_string_value(json_object_get(described, "method")),
+           batch, rows, cols, unit, 2 * (double)bytes / time / 1e6, copied / time, times[0],
+           times[PLANS / 2], time, restride_plan_scratch_bytes(plan), taken,
+           (unsigned long long)wrong_count, json_string_value(json_object_get(described, "method")),
            json_string_value(json_object_get(described, "why")));
     if (o->explain)
         puts(text);

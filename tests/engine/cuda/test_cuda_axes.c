@@ -92,8 +92,8 @@ static void run(restride_engine *on, const tensor *t, const unsigned char *befor
 static void check(tensor *t, uint64_t *seed)
 {
     rs_transpose_task *task = &t->task;
-    size_t bytes = task->offset + (task->outer - 1) * task->pitch +
-                   task->rows * task->cols * task->unit + 3;
+    size_t bytes =
+        task->offset + (task->outer - 1) * task->pitch + task->rows * task->cols * task->unit + 3;
     unsigned char *before = malloc(bytes);
     unsigned char *expected = malloc(bytes);
     unsigned char *after = malloc(bytes);
@@ -102,8 +102,8 @@ static void check(tensor *t, uint64_t *seed)
         before[i] = (unsigned char)test_random(seed, 256);
     memcpy(expected, before, bytes);
     for (size_t i = 0; i < task->outer; i++)
-        reference(expected + task->offset + i * task->pitch, before + task->offset + i * task->pitch,
-                  t);
+        reference(expected + task->offset + i * task->pitch,
+                  before + task->offset + i * task->pitch, t);
     restride_engine *const engines[] = {host, engine};
     for (size_t i = 0; i < 2; i++) {
         run(engines[i], t, before, after, bytes);
@@ -175,7 +175,7 @@ static void test_matrices(void **state)
 {
     (void)state;
     static const size_t shapes[][4] = {
-        {64, 64, 4, 1},  {150, 131, 4, 1}, {3, 5000, 4, 1}, {5000, 3, 8, 2},  {150, 90, 12, 1},
+        {64, 64, 4, 1},  {150, 131, 4, 1}, {3, 5000, 4, 1}, {5000, 3, 8, 2}, {150, 90, 12, 1},
         {128, 70, 1, 3}, {77, 201, 2, 1},  {41, 60, 16, 5}, {30, 31, 64, 2}, {1, 700, 4, 1}};
     uint64_t seed = first_seed;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {

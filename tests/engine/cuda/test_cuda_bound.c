@@ -107,10 +107,14 @@ static void test_measured(void **state)
         size_t rows, cols, unit;
         const char *method;
     } cases[] = {
-        {20000, 5000, 4, "2-stage 010! 100!"},  {5000, 20000, 8, "2-stage 100! 010!"},
-        {7200, 1800, 4, "on chip"},             {30011, 10007, 4, "groups and square"},
-        {10007, 30011, 8, "groups and square"}, {20000, 20000, 4, "square"},
-        {19997, 20011, 4, "pad-square-unpad"},  {5100, 2500, 4, "on chip"},
+        {20000, 5000, 4, "2-stage 010! 100!"},
+        {5000, 20000, 8, "2-stage 100! 010!"},
+        {7200, 1800, 4, "on chip"},
+        {30011, 10007, 4, "groups and square"},
+        {10007, 30011, 8, "groups and square"},
+        {20000, 20000, 4, "square"},
+        {19997, 20011, 4, "pad-square-unpad"},
+        {5100, 2500, 4, "on chip"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         restride_plan *plan;

@@ -1,6 +1,7 @@
 /*
  * A whole array changes the order of its axes while it is on chip, in shared memory and registers of
- * all multiprocessors: every block fetches its tiles, all meet once, every block stores its tiles.
+ * several multiprocessors: every block fetches its tiles, all meet once, every block stores its tiles.
+ * Of a batch several gangs of blocks have arrays of their own, so some read while others write.
  *
  * The last axes before the stage, together `in` long, are contiguous where a tile is fetched; the
  * last ones afterwards, together `out` long, where it is stored; no axis is in both. A tile has
@@ -36,6 +37,7 @@ typedef struct {
     uint out_extent, in_extent;
     uint down, across; /* tiles */
     uint tiles;        /* of an array */
+    uint rank, members; /* of the gang */
 } cutting;
 
 enum { BEFORE = 1, AFTER = 2 };
@@ -69,11 +71,11 @@ FUNCTION tile tile_at(const cutting *c, uint number, uint pitch)
     return t;
 }
 
-/* What the block has of a wave: its tiles, and where their lines begin. */
+/* What the block has: its tiles, and where their lines begin. */
 FUNCTION void find_lines(const cutting *c, tile *tiles, uint *lines, uint count, uint pitch)
 {
     for (uint k = threadIdx.x; k < count; k += THREADS)
-        tiles[k] = tile_at(c, blockIdx.x + k * gridDim.x, pitch);
+        tiles[k] = tile_at(c, c->rank + k * c->members, pitch);
     __syncthreads();
     for (uint i = threadIdx.x; i < count * LINES; i += THREADS) {
         const tile *t = tiles + i / LINES;
@@ -212,8 +214,8 @@ FUNCTION uint some_bits(const word *w)
 }
 
 /* The tiles from SHARED on stay in registers until shared memory is free. */
-FUNCTION void move_wave(word *data, word *cells, const tile *tiles, const uint *lines, uint count,
-                        ulong *counter)
+FUNCTION void move_tiles(word *data, word *cells, const tile *tiles, const uint *lines, uint count,
+                         uint members, ulong *counter)
 {
     word held[HELD][WORDS_EACH];
     uint shared = min(count, (uint)SHARED);
@@ -232,7 +234,10 @@ FUNCTION void move_wave(word *data, word *cells, const tile *tiles, const uint *
         EACH_WORD(w) seen ^= some_bits(&held[h][w]);
     drain();
     ARRIVED(seen);
-    gate(counter, gridDim.x);
+    if (members > 1)
+        gate(counter, members);
+    else
+        __syncthreads();
     store_slots(data, cells, tiles, lines, shared);
     if (count <= SHARED)
         return;
@@ -247,8 +252,8 @@ FUNCTION void move_wave(word *data, word *cells, const tile *tiles, const uint *
 }
 
 KERNEL on_chip(word *data, ulong *counter, const uint *axes, ulong other_count, ulong out_count,
-               ulong in_count, ulong out_extent, ulong in_extent, ulong arrays, ulong together,
-               ulong pitch, ulong tiles)
+               ulong in_count, ulong out_extent, ulong in_extent, ulong arrays, ulong each,
+               ulong pitch, ulong tiles, ulong members)
 {
     STORAGE(storage_begin);
     tile *own = (tile *)storage_begin;
@@ -267,11 +272,15 @@ KERNEL on_chip(word *data, ulong *counter, const uint *axes, ulong other_count, 
     c.down = (c.out_extent + TILE_ROWS - 1) / TILE_ROWS;
     c.across = (c.in_extent + TILE_COLS - 1) / TILE_COLS;
     c.tiles = (uint)tiles;
-    for (ulong first = 0; first < arrays; first += together) {
-        uint all = (uint)min(together, arrays - first) * c.tiles;
-        uint count = blockIdx.x < all ? (all - 1 - blockIdx.x) / gridDim.x + 1 : 0;
+    c.members = (uint)members;
+    uint gang = blockIdx.x / c.members;
+    uint gangs = gridDim.x / c.members;
+    c.rank = blockIdx.x - gang * c.members;
+    for (ulong first = gang * each; first < arrays; first += gangs * each) {
+        uint all = (uint)min(each, arrays - first) * c.tiles;
+        uint count = c.rank < all ? (all - 1 - c.rank) / c.members + 1 : 0;
         find_lines(&c, own, lines, count, (uint)pitch);
-        move_wave(data + first * pitch, cells, own, lines, count, counter);
+        move_tiles(data + first * pitch, cells, own, lines, count, c.members, counter + gang * 16);
         __syncthreads();
     }
 }
