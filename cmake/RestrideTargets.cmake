@@ -30,14 +30,17 @@ function(restride_room NAME)
   target_link_libraries(${NAME} PRIVATE restride_flags PkgConfig::JANSSON Threads::Threads)
 endfunction()
 
-# restride_embed(TARGET FILE SYMBOL) makes the text of FILE available to TARGET as `const char SYMBOL[]` (declare it
+# restride_embed(TARGET FILES SYMBOL) makes the text of FILES available to TARGET as `const char SYMBOL[]` (declare it
 # extern); used for kernel sources and for the style sheet of the report.
-function(restride_embed TARGET FILE SYMBOL)
+function(restride_embed TARGET FILES SYMBOL)
   set(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/embed_${SYMBOL}.c)
+  list(TRANSFORM FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(JOIN FILES "|" INPUT)
   add_custom_command(
     OUTPUT ${OUTPUT}
-    COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_CURRENT_SOURCE_DIR}/${FILE} -DOUTPUT=${OUTPUT} -DSYMBOL=${SYMBOL} -P
+    COMMAND ${CMAKE_COMMAND} "-DINPUT=${INPUT}" -DOUTPUT=${OUTPUT} -DSYMBOL=${SYMBOL} -P
             ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${FILE} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+    VERBATIM
+    DEPENDS ${FILES} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
   target_sources(${TARGET} PRIVATE ${OUTPUT})
 endfunction()

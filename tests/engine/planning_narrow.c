@@ -20,7 +20,8 @@
 #define SPLIT 1
 #define BATCH 1
 #define TEAM 32
-#include "../../src/engine/kernels/chains.cl"
+#include "../../src/engine/kernels/positions.cl"
+#include "../../src/engine/kernels/walks.cl"
 
 void planning_walk_marks(const rs_device_argument *list)
 {

@@ -1,6 +1,6 @@
 /*
  * Pieces of the cycles of any permutation: kernels walk them by indices alone, from many positions
- * at once, and put pieces together from the walks (src/engine/kernels/chains.cl). How many pieces
+ * at once, and put pieces together from the walks (src/engine/kernels/walks.cl). How many pieces
  * there will be is only known about, so the tables have some room; a limit that is too small for
  * them asks for longer pieces.
  */

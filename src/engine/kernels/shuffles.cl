@@ -1,6 +1,6 @@
 /*
  * Two of the three passes of C2R and R2C for sides without a common divisor (Catanzaro, Keller and
- * Garland 2014, section 3); the third is COLUMNS of chains.cl.
+ * Garland 2014, section 3); the third is COLUMNS of positions.cl.
  *
  * The host defines ITEMS, the work-items of a group, VALUES, the words of a row that each keeps in
  * registers, PANEL, the columns that rotate together, and STEP, the rows that a group writes at

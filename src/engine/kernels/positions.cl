@@ -1,0 +1,96 @@
+/*
+ * Where the super-element comes from that belongs at a position, for the kernels that follow the
+ * cycles of a permutation (walks.cl, chains.cl). The host defines POSITION (uint, or ulong and
+ * WIDE) and one of the permutations:
+ *
+ *     REVERSE   A x B x C to C x B x A (100! when B is 1): a, b, c, and magics of a and b
+ *     COLUMNS   panel p of the columns of a matrix of `a` rows has the rows
+ *               (row * b + p * c) mod a; magic_b is not used
+ *     FEW_ROWS  the same with less than 2^16 rows, so that products have 32 bits
+ *
+ * The magic of a divisor is floor((2^32 - 1) / divisor) for REVERSE with positions of 32 bits, and
+ * floor((2^64 - 1) / divisor) otherwise, but magic_b of FEW_ROWS is the short one of `a`.
+ */
+/* One table has where the pieces start, where they end, and the leaders. */
+#define ENDS ((ulong)piece_room)
+#define LEADERS (2 * (ulong)piece_room)
+
+#define SHAPE_PARAMETERS ulong total, ulong a, ulong b, ulong c, ulong magic_a, ulong magic_b
+#define SHAPE total, a, b, c, magic_a, magic_b
+
+/* Quotients by a rounded-down reciprocal are at most one too small. */
+FUNCTION uint divide_32(uint number, uint divisor, uint magic, uint *remainder)
+{
+    uint quotient = MULTIPLY_HIGH_32(number, magic);
+    uint rest = number - quotient * divisor;
+    bool more = rest >= divisor;
+    *remainder = more ? rest - divisor : rest;
+    return more ? quotient + 1 : quotient;
+}
+
+FUNCTION ulong divide_64(ulong number, ulong divisor, ulong magic, ulong *remainder)
+{
+    ulong quotient = MULTIPLY_HIGH(number, magic);
+    ulong rest = number - quotient * divisor;
+    bool more = rest >= divisor;
+    *remainder = more ? rest - divisor : rest;
+    return more ? quotient + 1 : quotient;
+}
+
+#ifdef REVERSE
+#ifdef WIDE
+#define DIVIDE(number, divisor, magic, rest) divide_64(number, divisor, magic, rest)
+#else
+#define DIVIDE(number, divisor, magic, rest) divide_32(number, (uint)(divisor), (uint)(magic), rest)
+#endif
+FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
+{
+    POSITION first;
+    POSITION middle;
+    POSITION upper = DIVIDE(position, a, magic_a, &first);
+    POSITION last = DIVIDE(upper, b, magic_b, &middle);
+    return (first * (POSITION)b + middle) * (POSITION)c + last;
+}
+#else
+FUNCTION ulong remainder_of(ulong number, ulong divisor, ulong magic)
+{
+    ulong remainder;
+    divide_64(number, divisor, magic, &remainder);
+    return remainder;
+}
+
+/* The row of a panel from which `row` receives; `turn` is p * c mod a of the panel. */
+FUNCTION POSITION source_row(POSITION row, ulong turn, SHAPE_PARAMETERS)
+{
+#ifdef FEW_ROWS
+    uint remainder;
+    divide_32((uint)row * (uint)b + (uint)turn, (uint)a, (uint)magic_b, &remainder);
+    return remainder;
+#else
+    return (POSITION)remainder_of(row * b + turn, a, magic_a);
+#endif
+}
+
+FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
+{
+    ulong row;
+    ulong panel = divide_64(position, a, magic_a, &row);
+    ulong turn = remainder_of(panel * c, a, magic_a);
+    return (POSITION)(panel * a) + source_row((POSITION)row, turn, SHAPE);
+}
+#endif
+
+/* Whether it is the smallest position of a cycle that moves whole, which is no longer than
+ * `short_length`; UINT_MAX stands for any length. */
+FUNCTION bool is_leader(POSITION position, uint short_length, SHAPE_PARAMETERS)
+{
+    POSITION next = source(position, SHAPE);
+    if (next == position)
+        return false;
+    uint left = short_length;
+    while (next > position && left > 1) {
+        next = source(next, SHAPE);
+        left -= short_length != ~(uint)0;
+    }
+    return next == position;
+}
