@@ -164,10 +164,10 @@ static restride_status choose_path(rs_path *path, const rs_sequence *steps,
 /* ---- all axes at once ---- */
 
 /* What the transpositions of a path cost, in passes over the array. */
-static double path_price(const rs_sequence *steps, const rs_context *context,
-                         const rs_arrangement *arrangement, const rs_path *path)
+static double path_price(const rs_sequence *steps, const rs_strided_part *context,
+                         const rs_axis_order *arrangement, const rs_path *path)
 {
-    rs_arrangement a = *arrangement;
+    rs_axis_order a = *arrangement;
     double price = 0;
     for (size_t i = 0; i < path->count; i++) {
         rs_matrices m = rs_arrangement_matrices(&a, &path->exchanges[i]);
@@ -179,7 +179,7 @@ static double path_price(const rs_sequence *steps, const rs_context *context,
 }
 
 /* The whole permutation as one stage; `pieces` has room for the groups. */
-static rs_transpose_task whole_task(const rs_arrangement *a, rs_piece *pieces)
+static rs_transpose_task whole_task(const rs_axis_order *a, rs_piece *pieces)
 {
     rs_transpose_task task = {.method = RS_TRANSPOSE_ON_CHIP,
                               .count = 1,
@@ -196,7 +196,7 @@ static rs_transpose_task whole_task(const rs_arrangement *a, rs_piece *pieces)
 }
 
 /* Adds a path, or one stage for all of it where that is cheaper. */
-static void add_cheapest(rs_sequence *steps, const rs_context *context, const rs_arrangement *a,
+static void add_cheapest(rs_sequence *steps, const rs_strided_part *context, const rs_axis_order *a,
                          const rs_path *path)
 {
     rs_piece pieces[RS_FACTOR_MOST_EXACT];

@@ -165,7 +165,7 @@ static double chosen_price(const rs_sequence *steps, const rs_step *step)
     return rs_cost_of_transpose(&task, &steps->traits, limit_of(steps, step));
 }
 
-double rs_sequence_task_price(const rs_sequence *steps, const rs_context *context,
+double rs_sequence_task_price(const rs_sequence *steps, const rs_strided_part *context,
                               const rs_transpose_task *task)
 {
     const rs_step step = {.context = *context, .chosen = true, .task = *task};

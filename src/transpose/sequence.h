@@ -86,7 +86,7 @@ double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices);
 double rs_sequence_bound(const rs_sequence *steps, const rs_matrices *matrices, bool *exact);
 
 /* What a chosen step costs, in passes over its arrays. */
-double rs_sequence_task_price(const rs_sequence *steps, const rs_context *context,
+double rs_sequence_task_price(const rs_sequence *steps, const rs_strided_part *context,
                               const rs_transpose_task *task);
 
 /* The bytes that all steps pass over, each pass weighted with its cost. RS_COST_IMPOSSIBLE when one
