@@ -183,7 +183,7 @@ static restride_status parse_once(rs_translation_unit *program, const rs_text *p
                                   "-target",
                                   "spir64-unknown-unknown",
                                   "-idirafter",
-                                  RS_CLANG_OPENCL_HEADERS,
+                                  rs_tree_opencl_headers(),
                                   COMMON_ARGUMENTS};
     static const char *const cuda[] = {
         "-x",         "cuda",    "--cuda-host-only", "-nocudainc", "-nocudalib",    "-nostdinc",
