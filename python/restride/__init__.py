@@ -8,25 +8,33 @@
 docs/python.md has a page about it.
 """
 
+from . import file
 from ._arrays import ascontiguousarray, asfortranarray, convert, permute, transpose
 from ._layout import Layout, layout
 from ._library import Error, Interrupted
 from ._operands import DeviceArray
 from ._plan import Plan
 from ._records import Columns, columns
+from ._sources import Analysis, Argument, Rewriting, analyze, rewrite
 
 __all__ = [
+    "Analysis",
+    "Argument",
     "Columns",
     "DeviceArray",
     "Error",
     "Interrupted",
     "Layout",
     "Plan",
+    "Rewriting",
+    "analyze",
     "ascontiguousarray",
     "asfortranarray",
     "columns",
     "convert",
+    "file",
     "layout",
     "permute",
+    "rewrite",
     "transpose",
 ]

@@ -1,13 +1,27 @@
-"""The command `restride` and the programs behind it, and how they are run."""
+"""The command `restride` as a child process: what runs on files and on sources of kernels.
+
+Files are changed by the command because a disk that fails ends a process (SIGBUS), and because its journal is written
+there. Sources are read by programs of their own because of libclang (docs/architecture.md).
+"""
 
 from __future__ import annotations
 
 import os
+import pty
+import re
 import shutil
 import signal
+import subprocess
 import sys
+import tempfile
+import threading
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 
-from ._library import PACKAGED, Error
+from ._library import PACKAGED, Error, Interrupted, progress_of
+
+_FAILED = 8  # RESTRIDE_IO
+_SHOWN_PART = re.compile(r"(\d+) % \[")
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\r")
 
 
 def command() -> str:
@@ -15,7 +29,7 @@ def command() -> str:
     packaged = os.path.join(PACKAGED, "bin", "restride")
     found = packaged if os.path.exists(packaged) else shutil.which("restride")
     if found is None:
-        raise Error("The command restride is neither in this package nor in PATH; install the wheel.", 8)
+        raise Error("The command restride is neither in this package nor in PATH; install the wheel.", _FAILED)
     return found
 
 
@@ -28,3 +42,112 @@ def main() -> None:
         os.execv(path, ["restride", *sys.argv[1:]])
     except (Error, OSError) as error:
         sys.exit(f"restride: {error}")
+
+
+class Answer(NamedTuple):
+    output: str
+    status: int
+    errors: str
+
+    def sentence(self) -> str:
+        """What the program says of its failure, without its name."""
+        lines = [line for line in _CONTROL.sub("\n", self.errors).splitlines() if line.strip()]
+        said = [re.sub(r"^restride( [a-z]+)?: ", "", line) for line in lines if line.startswith("restride")]
+        return said[-1] if said else (lines[-1] if lines else f"The command ended with status {self.status}.")
+
+
+def ask(arguments: Sequence[str], folder: Optional[str] = None) -> Answer:
+    """Runs a verb that reads; Ctrl-C ends it."""
+    try:
+        ran = subprocess.run(
+            [command(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, check=False
+        )
+    except (OSError, ValueError) as error:
+        raise Error(f"The command restride could not be started: {error}.", _FAILED) from None
+    return Answer(ran.stdout.decode("utf-8", "replace"), ran.returncode, ran.stderr.decode("utf-8", "replace"))
+
+
+class _Watched:
+    """The terminal that a child believes to draw its bar on; what it draws is told to `progress`."""
+
+    def __init__(self, tell: Callable[[int, int], Any], nbytes: int) -> None:
+        self._master, self.slave = pty.openpty()
+        self._tell, self._nbytes = tell, nbytes
+        self._text: List[str] = []
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                piece = os.read(self._master, 4096)
+            except OSError:  # the child has closed its end
+                return
+            if not piece:
+                return
+            text = piece.decode("utf-8", "replace")
+            self._text.append(text)
+            parts = _SHOWN_PART.findall(text)
+            if parts:
+                self._tell(self._nbytes * int(parts[-1]) // 100, self._nbytes)
+
+    def close_slave(self) -> None:
+        os.close(self.slave)
+
+    def text(self) -> str:
+        self._thread.join(timeout=5)
+        os.close(self._master)
+        return "".join(self._text)
+
+
+def change(arguments: Sequence[str], path: str, journal: Optional[str], progress: Any) -> "tuple[Answer, bool]":
+    """Runs a verb that changes a file; whether Ctrl-C was held back until it was done.
+
+    With a journal, Ctrl-C ends the change between two steps. Without one it waits for the end, because a file that is
+    half changed is lost; pressed again, it ends the change there.
+    """
+    nbytes = os.path.getsize(path) if os.path.exists(path) else 0
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, progress_of(progress, nbytes) as told:
+        watched = _Watched(told.tell, nbytes) if told.tell is not None else None
+        try:
+            child = subprocess.Popen(
+                [command(), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=watched.slave if watched is not None else errors,
+                start_new_session=True,  # the terminal's Ctrl-C is for this process alone
+            )
+        except (OSError, ValueError) as error:
+            raise Error(f"The command restride could not be started: {error}.", _FAILED) from None
+        finally:
+            if watched is not None:
+                watched.close_slave()
+        held = False
+        while True:
+            try:
+                status = child.wait()
+                break
+            except KeyboardInterrupt:
+                if journal is not None and not held:
+                    child.send_signal(signal.SIGINT)
+                elif held:
+                    child.kill()
+                    child.wait()
+                    raise Interrupted(_killed(path, journal)) from None
+                held = True
+        output.seek(0)
+        errors.seek(0)
+        said = watched.text() if watched is not None else errors.read().decode("utf-8", "replace")
+        answer = Answer(output.read().decode("utf-8", "replace"), status, said)
+        if status == 0 and told.tell is not None:
+            told.tell(nbytes, nbytes)
+    told.raise_failure()
+    if held and status != 0 and journal is not None:
+        raise Interrupted(f"The change of {path} was interrupted; the same call goes on from {journal}.")
+    return answer, held
+
+
+def _killed(path: str, journal: Optional[str]) -> str:
+    if journal is not None:
+        return f"The change of {path} was interrupted; the same call goes on from {journal}."
+    return f"The change of {path} was ended in the middle: it is between its two layouts and cannot be repaired."

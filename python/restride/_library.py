@@ -247,6 +247,7 @@ class progress_of:
 
     def __init__(self, progress: Any, nbytes: int) -> None:
         self.callback: Any = None
+        self.tell: Optional[Callable[[int, int], Any]] = None
         self._failure: Optional[BaseException] = None
         self._bar: Any = None
         self._tell: Optional[Callable[[int, int], Any]] = None
@@ -258,13 +259,14 @@ class progress_of:
         elif progress:
             raise Error("progress is True, False or a function of two numbers: bytes done and bytes in all.")
         if self._tell is not None:
-            self.callback = _PROGRESS(self._told)
+            self.tell = self._told
+            self.callback = _PROGRESS(lambda context, done, total: self._told(done, total))
 
     def _show(self, done: int, total: int) -> None:
         self._bar.total = total
         self._bar.update(done - self._bar.n)
 
-    def _told(self, context: Any, done: int, total: int) -> None:
+    def _told(self, done: int, total: int) -> None:
         if self._tell is None or self._failure is not None:
             return
         try:
