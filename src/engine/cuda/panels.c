@@ -61,22 +61,17 @@ static tile make_tile(const rs_transpose_task *task, size_t rows, size_t cols)
 }
 
 static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const tile *t,
-                                     bool gang, size_t slots, size_t threads, size_t blocks)
+                                     size_t slots)
 {
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word},
-        {"UNIT_WORDS", NULL, t->unit_words},
-        {"TILE_ROWS", NULL, t->rows},
-        {"TILE_COLS", NULL, t->cols},
-        {"TILE_PITCH", NULL, t->pitch},
-        {"SLOTS", NULL, slots},
-        {"THREADS", NULL, threads},
-        {"BLOCKS", NULL, blocks},
-        {"GANG", NULL, gang},
+        {"SINGLE", NULL, t->unit_words == 1},
+        {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, BLOCKS},
     };
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "panels",
                                  rs_cuda_panels_kernel, defines, sizeof defines / sizeof defines[0],
-                                 threads, slots * t->bytes);
+                                 THREADS, slots * t->bytes);
 }
 
 /* A side in parts of about equal size, at most `most`; parts begin at whole sectors where they can.
@@ -159,8 +154,7 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
     size_t slots = rs_size_divide_up(c.tiles, members);
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     launch->cooperative = members > 1;
-    restride_status status =
-        create_kernel(stage, launch, &c.tile, members > 1, slots, THREADS, c.blocks);
+    restride_status status = create_kernel(stage, launch, &c.tile, slots);
     if (status == RESTRIDE_OK && members > 1 && launch->kernel.resident < gangs * members)
         status = rs_fail(RESTRIDE_DEVICE_LIMIT, "%s has no room for %zu blocks at once.",
                          engine->name, gangs * members);
@@ -175,7 +169,12 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
                                   task->rows,
                                   task->cols,
                                   members,
-                                  launch->table};
+                                  launch->table,
+                                  c.tile.rows,
+                                  c.tile.cols,
+                                  c.tile.pitch,
+                                  c.tile.unit_words,
+                                  slots};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     snprintf(stage->shape, sizeof stage->shape,

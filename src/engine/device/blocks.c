@@ -55,13 +55,27 @@ static bool block_fits(const rs_device_stage *stage, size_t rows, size_t cols)
     return rows <= most / stage->task.unit && cols <= most / stage->task.unit / rows;
 }
 
+static uint32_t element_words(const rs_device_stage *stage)
+{
+    size_t unit = stage->task.unit;
+    return (uint32_t)(unit > stage->word ? unit / stage->word : 1);
+}
+
+/* With an edge of 0, that of panels and tiles. */
 static restride_status create_kernel(rs_device_stage *stage, const char *name, size_t edge)
 {
     size_t unit = stage->task.unit;
     char options[128];
-    snprintf(options, sizeof options, "-D WORD=%s -D ELEMENT_WORDS=%zu -D PACK=%zu -D EDGE=%zu",
-             rs_device_word_type(stage->word), unit > stage->word ? unit / stage->word : 1,
-             unit < stage->word ? stage->word / unit : 1, edge);
+    int length =
+        snprintf(options, sizeof options, "-D WORD=%s -D PACK=%zu",
+                 rs_device_word_type(stage->word), unit < stage->word ? stage->word / unit : 1);
+    char *rest = options + length;
+    size_t room = sizeof options - (size_t)length;
+    if (edge > 0)
+        snprintf(rest, room, " -D EDGE=%zu -D ELEMENT_WORDS=%u", edge, element_words(stage));
+    else
+        snprintf(rest, room, " -D ELEMENT_WORDS=%s",
+                 element_words(stage) == 1 ? "1" : "element_words");
     return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_blocks_kernels, options,
                                     &name, 1, stage->kernels);
 }
@@ -94,7 +108,7 @@ static restride_status prepare_panels(rs_device_stage *stage, size_t scratch_lim
         task->outer = 1;
     }
     stage->items = choose_items(stage);
-    return create_kernel(stage, "panels", 1);
+    return create_kernel(stage, "panels", 0);
 }
 
 static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -107,21 +121,18 @@ static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *seq
     uint32_t cols = (uint32_t)task->cols;
     uint32_t pitch = (uint32_t)choose_pitch(blocks * task->rows, words_of(stage, task->cols),
                                             stage->word, rs_device_engine_of(stage)->local_bytes);
+    uint32_t words = element_words(stage);
     uint64_t matrix_words = task->pitch / stage->word;
     uint64_t count = task->count;
     size_t groups = rs_size_divide_up(task->count, blocks);
     for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
         uint64_t first = (task->offset + o * task->pitch) / stage->word;
         const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),
-            RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words),
-            RS_ARGUMENT(count),
-            RS_ARGUMENT(blocks),
-            RS_ARGUMENT(rows),
-            RS_ARGUMENT(cols),
-            RS_ARGUMENT(pitch),
-            RS_LOCAL_MEMORY((size_t)blocks * rows * pitch * stage->word),
+            RS_ARGUMENT(buffer),       RS_ARGUMENT(first),
+            RS_ARGUMENT(matrix_words), RS_ARGUMENT(count),
+            RS_ARGUMENT(blocks),       RS_ARGUMENT(rows),
+            RS_ARGUMENT(cols),         RS_ARGUMENT(pitch),
+            RS_ARGUMENT(words),        RS_LOCAL_MEMORY((size_t)blocks * rows * pitch * stage->word),
         };
         size_t left = task->outer - o;
         rs_device_launch(
@@ -154,7 +165,7 @@ static restride_status prepare_tiles(rs_device_stage *stage, size_t scratch_limi
         return refuse(stage, task->tile, task->tile);
     pack(stage, task->tile);
     stage->items = choose_items(stage);
-    return create_kernel(stage, "tiles", 1);
+    return create_kernel(stage, "tiles", 0);
 }
 
 static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -167,6 +178,7 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
     size_t strip_words = words_of(stage, across * task->tile);
     uint32_t pitch = (uint32_t)choose_pitch(task->tile, strip_words, stage->word,
                                             rs_device_engine_of(stage)->local_bytes);
+    uint32_t words = element_words(stage);
     uint64_t matrix_words = task->pitch / stage->word;
     uint64_t row_words = words_of(stage, task->cols);
     uint64_t groups_a_row = rs_size_divide_up(task->cols / task->tile, across);
@@ -174,15 +186,11 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
     for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
         uint64_t first = (task->offset + o * task->pitch) / stage->word;
         const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),
-            RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words),
-            RS_ARGUMENT(row_words),
-            RS_ARGUMENT(groups_a_row),
-            RS_ARGUMENT(edge),
-            RS_ARGUMENT(across),
-            RS_ARGUMENT(pitch),
-            RS_LOCAL_MEMORY(edge * (size_t)pitch * stage->word),
+            RS_ARGUMENT(buffer),       RS_ARGUMENT(first),
+            RS_ARGUMENT(matrix_words), RS_ARGUMENT(row_words),
+            RS_ARGUMENT(groups_a_row), RS_ARGUMENT(edge),
+            RS_ARGUMENT(across),       RS_ARGUMENT(pitch),
+            RS_ARGUMENT(words),        RS_LOCAL_MEMORY(edge * (size_t)pitch * stage->word),
         };
         size_t left = task->outer - o;
         rs_device_launch(

@@ -5,7 +5,8 @@
  * other order; no other group touches those bytes.
  *
  * An element has ELEMENT_WORDS words, or a word PACK elements: then those of all sides, pitches and
- * distances are whole words. Local memory holds the block as it lay in global memory, with
+ * distances are whole words. The square's EDGE is a constant, and so is its ELEMENT_WORDS. Without EDGE
+ * ELEMENT_WORDS is 1 or the name of an argument, so that few programs serve all panels and tiles. Local memory holds the block as it lay in global memory, with
  * rows PITCH words apart: an odd distance, so that a column of 4-byte words lies in different
  * banks.
  */
@@ -36,12 +37,13 @@ FUNCTION void transpose_packed(WORD out[PACK], LOCAL const WORD *column, uint pi
 #define WORDS_OF(elements) ((elements)*ELEMENT_WORDS)
 #endif
 
+#ifndef EDGE
 #if ELEMENT_WORDS == 1
 #define ELEMENT_OF(word) (word)
 #define PART_OF(word) 0
 #else
-#define ELEMENT_OF(word) ((word) / ELEMENT_WORDS)
-#define PART_OF(word) ((word) % ELEMENT_WORDS)
+#define ELEMENT_OF(word) divide_small(word, element_magic)
+#define PART_OF(word) ((word)-ELEMENT_OF(word) * element_words)
 #endif
 
 /*
@@ -49,9 +51,10 @@ FUNCTION void transpose_packed(WORD out[PACK], LOCAL const WORD *column, uint pi
  * up to `group_blocks` of them.
  */
 KERNEL panels(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong count, uint group_blocks,
-              uint rows, uint cols, uint pitch, LOCAL_ARRAY(WORD, cells))
+              uint rows, uint cols, uint pitch, uint element_words, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
+    uint element_magic = small_magic(element_words);
     uint row_words = cols * ELEMENT_WORDS;
     uint target_words = rows * ELEMENT_WORDS;
     uint source_magic = small_magic(row_words);
@@ -94,9 +97,11 @@ KERNEL panels(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong count, u
  * is. A group has up to `across` tiles side by side.
  */
 KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words,
-             ulong groups_a_row, uint edge, uint across, uint pitch, LOCAL_ARRAY(WORD, cells))
+             ulong groups_a_row, uint edge, uint across, uint pitch, uint element_words,
+             LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
+    uint element_magic = small_magic(element_words);
     uint tile_words = WORDS_OF(edge);
     ulong strip = GROUP_ID / groups_a_row;
     ulong begin_word = (GROUP_ID - strip * groups_a_row) * across * tile_words;
@@ -151,6 +156,10 @@ KERNEL tiles(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong row_words
 #endif
 }
 
+#else
+
+#define ELEMENT_OF(word) ((word) / ELEMENT_WORDS)
+#define PART_OF(word) ((word) % ELEMENT_WORDS)
 #define EDGE_WORDS WORDS_OF(EDGE)
 #define SQUARE_PITCH (EDGE_WORDS | 1)
 
@@ -239,3 +248,4 @@ KERNEL square(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong side, ul
     if (inside && row != col)
         write_tile(matrix, cells, side, col, row);
 }
+#endif

@@ -7,89 +7,113 @@
  * to their new places. Nothing travels between the blocks, since a tile that is read in runs along
  * the rows is written in runs along the columns.
  *
- * The host defines UNIT_WORDS, TILE_ROWS, TILE_COLS (elements), TILE_PITCH (words from one row of a
- * tile to the next: with UNIT_WORDS mod 32 of them, neighbours of a column lie in different banks),
- * SLOTS (tiles a block), THREADS, BLOCKS (a multiprocessor) and GANG (0: one block holds its panels
- * alone).
+ * The host defines SINGLE (1: an element is a word), THREADS and BLOCKS (a multiprocessor). How panels
+ * are cut comes with the launch, so that few kernels serve all of them.
  */
-#define ROW_WORDS (TILE_COLS * UNIT_WORDS)
-#define COLUMN_WORDS (TILE_ROWS * UNIT_WORDS)
-#define TILE_WORDS (TILE_ROWS * TILE_COLS * UNIT_WORDS)
+typedef struct {
+    uint rows, cols;  /* elements */
+    uint pitch;       /* words from one row to the next: with `unit` mod 32 of them, neighbours of a
+                         column lie in different banks */
+    uint unit;        /* words of an element */
+} tile_shape;
 
 typedef struct {
     uint row, col;   /* of its first element */
     uint rows, cols; /* that are inside the panel */
 } tile_place;
 
-FUNCTION tile_place place_of(uint tile, uint across, uint rows, uint cols)
+#if SINGLE
+#define UNIT(shape) 1u
+#else
+#define UNIT(shape) ((shape)->unit)
+#endif
+
+FUNCTION tile_place place_of(const tile_shape *shape, uint tile, uint across, uint rows, uint cols)
 {
     uint down = tile / across;
     tile_place place;
-    place.row = down * TILE_ROWS;
-    place.col = (tile - down * across) * TILE_COLS;
-    place.rows = min((uint)TILE_ROWS, rows - place.row);
-    place.cols = min((uint)TILE_COLS, cols - place.col);
+    place.row = down * shape->rows;
+    place.col = (tile - down * across) * shape->cols;
+    place.rows = min(shape->rows, rows - place.row);
+    place.cols = min(shape->cols, cols - place.col);
     return place;
 }
 
 /*
- * A thread has the same word of rows that lie some rows apart: EACH_LINE(most, width, count) goes over the
- * words `inside` of each `line`, of which there are `count`, at most `most` words long.
+ * A thread has the same word of lines that lie some lines apart: EACH_LINE(walk, width, count) goes over
+ * the words `inside` of each `line`, of which there are `count`.
  */
-#define LINE_THREADS(most) ((most) < THREADS ? (most) : THREADS)
-#define EACH_LINE(most, width, count)                                                              \
-    for (uint inside = threadIdx.x < THREADS / LINE_THREADS(most) * LINE_THREADS(most)             \
-                           ? threadIdx.x % LINE_THREADS(most)                                      \
-                           : (most);                                                               \
-         inside < (width); inside += LINE_THREADS(most))                                           \
-        _Pragma("unroll 8") for (uint line = threadIdx.x / LINE_THREADS(most); line < (count);     \
-                                 line += THREADS / LINE_THREADS(most))
+typedef struct {
+    uint first, lanes;   /* words of a line */
+    uint line, at_once;  /* lines */
+} line_walk;
 
-FUNCTION void fetch_tile(word *cells, const word *panel, tile_place place, uint cols)
+/* Of lines that are at most `most` words long. Threads that no line is left for begin behind it. */
+FUNCTION line_walk walk_of(uint most)
 {
-    const word *from = panel + ((size_t)place.row * cols + place.col) * UNIT_WORDS;
-    ulong row_words = (ulong)cols * UNIT_WORDS;
-    EACH_LINE(ROW_WORDS, place.cols * UNIT_WORDS, place.rows)
-        fetch(cells + line * TILE_PITCH + inside, from + line * row_words + inside);
+    line_walk walk;
+    walk.lanes = min(most, (uint)THREADS);
+    walk.at_once = THREADS / walk.lanes;
+    walk.line = threadIdx.x / walk.lanes;
+    walk.first = walk.line < walk.at_once ? threadIdx.x - walk.line * walk.lanes : most;
+    return walk;
 }
 
-FUNCTION void store_tile(word *panel, const word *cells, tile_place place, uint rows)
+#define EACH_LINE(walk, width, count)                                                              \
+    for (uint inside = (walk)->first; inside < (width); inside += (walk)->lanes)                   \
+        _Pragma("unroll 8") for (uint line = (walk)->line; line < (count); line += (walk)->at_once)
+
+FUNCTION void fetch_tile(word *cells, const word *panel, const tile_shape *shape, tile_place place,
+                         const line_walk *walk, uint cols)
 {
-    word *to = panel + ((size_t)place.col * rows + place.row) * UNIT_WORDS;
-    ulong column_words = (ulong)rows * UNIT_WORDS;
-    EACH_LINE(COLUMN_WORDS, place.rows * UNIT_WORDS, place.cols)
-        to[line * column_words + inside] =
-            cells[inside / UNIT_WORDS * TILE_PITCH + line * UNIT_WORDS + inside % UNIT_WORDS];
+    const word *from = panel + ((size_t)place.row * cols + place.col) * UNIT(shape);
+    ulong row_words = (ulong)cols * UNIT(shape);
+    EACH_LINE(walk, place.cols * UNIT(shape), place.rows)
+        fetch(cells + line * shape->pitch + inside, from + line * row_words + inside);
+}
+
+FUNCTION void store_tile(word *panel, const word *cells, const tile_shape *shape, tile_place place,
+                         const line_walk *walk, uint rows)
+{
+    word *to = panel + ((size_t)place.col * rows + place.row) * UNIT(shape);
+    ulong column_words = (ulong)rows * UNIT(shape);
+    EACH_LINE(walk, place.rows * UNIT(shape), place.cols)
+        to[line * column_words + inside] = cells[inside / UNIT(shape) * shape->pitch +
+                                                 line * UNIT(shape) + inside % UNIT(shape)];
 }
 
 KERNEL panels(word *data, ulong outer_words, ulong count, ulong panels, ulong row_count,
-              ulong col_count, ulong member_count, ulong *counters)
+              ulong col_count, ulong member_count, ulong *counters, ulong tile_rows,
+              ulong tile_cols, ulong pitch, ulong unit_words, ulong slots)
 {
     STORAGE(cells);
+    const tile_shape shape = {(uint)tile_rows, (uint)tile_cols, (uint)pitch, (uint)unit_words};
+    const line_walk row_walk = walk_of(shape.cols * UNIT(&shape));
+    const line_walk column_walk = walk_of(shape.rows * UNIT(&shape));
     uint rows = (uint)row_count;
     uint cols = (uint)col_count;
     uint members = (uint)member_count;
     uint gang = blockIdx.x / members;
     uint rank = blockIdx.x - gang * members;
     uint gangs = gridDim.x / members;
-    uint across = (cols + TILE_COLS - 1) / TILE_COLS;
-    uint tiles = (rows + TILE_ROWS - 1) / TILE_ROWS * across;
+    uint across = (cols + shape.cols - 1) / shape.cols;
+    uint tiles = (rows + shape.rows - 1) / shape.rows * across;
+    uint slot_words = shape.rows * shape.pitch;
     for (ulong panel = gang; panel < panels; panel += gangs) {
         ulong outer = panel / count;
         word *base = data + outer * outer_words +
-                     (panel - outer * count) * ((ulong)rows * cols * UNIT_WORDS);
-        for (uint slot = 0, tile = rank; slot < SLOTS && tile < tiles; slot++, tile += members)
-            fetch_tile(cells + slot * (TILE_ROWS * TILE_PITCH), base,
-                       place_of(tile, across, rows, cols), cols);
+                     (panel - outer * count) * ((ulong)rows * cols * UNIT(&shape));
+        for (uint slot = 0, tile = rank; slot < slots && tile < tiles; slot++, tile += members)
+            fetch_tile(cells + slot * slot_words, base, &shape,
+                       place_of(&shape, tile, across, rows, cols), &row_walk, cols);
         drain();
-#if GANG
-        gate(counters + gang * 16, members);
-#else
-        __syncthreads();
-#endif
-        for (uint slot = 0, tile = rank; slot < SLOTS && tile < tiles; slot++, tile += members)
-            store_tile(base, cells + slot * (TILE_ROWS * TILE_PITCH),
-                       place_of(tile, across, rows, cols), rows);
+        if (members > 1) /* else one block holds its panels alone */
+            gate(counters + gang * 16, members);
+        else
+            __syncthreads();
+        for (uint slot = 0, tile = rank; slot < slots && tile < tiles; slot++, tile += members)
+            store_tile(base, cells + slot * slot_words, &shape,
+                       place_of(&shape, tile, across, rows, cols), &column_walk, rows);
         __syncthreads();
     }
 }
