@@ -114,13 +114,6 @@ static bool has_child_of_kind(CXCursor cursor, enum CXCursorKind kind)
     return wanted == CXCursor_InvalidFile;
 }
 
-/* Whether a declaration is a variable outside all functions. */
-bool rs_cursor_is_global(CXCursor declared)
-{
-    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declared));
-    return parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace;
-}
-
 static void place_array(rs_walk *walk, int array, CXCursor declared)
 {
     rs_array *a = &walk->unit->arrays[array];
@@ -192,10 +185,10 @@ static rs_value first_use(rs_walk *walk, CXCursor declared, uint64_t key, const 
         if (fixed)
             return rs_value_constant(constant);
     }
-    bool overlooked = is_overlooked(declared), contested = rs_walk_is_contested(walk, key);
-    if (overlooked || contested)
+    bool overlooked = is_overlooked(declared), clobbered = rs_walk_is_clobbered(walk, key);
+    if (overlooked || clobbered)
         return rs_value_number(rs_walk_auxiliary(
-            walk, name, contested ? rs_walk_contested_varies(walk, key) : rs_walk_anything(walk),
+            walk, name, clobbered ? rs_walk_clobbered_varies(walk, key) : rs_walk_anything(walk),
             true, true));
     return rs_walk_fixed(walk, name, key, type);
 }
@@ -205,7 +198,7 @@ static void bind_parameter(rs_walk *walk, CXCursor declared)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     CXType target = clang_getCanonicalType(clang_getPointeeType(type));
-    uint64_t key = rs_cursor_key(walk, declared);
+    uint64_t key = rs_cursor_key(declared);
     CXString spelling = clang_getCursorSpelling(declared);
     if (!rs_kind_is_address(target.kind)) {
         rs_value value = rs_walk_array(walk, clang_getCString(spelling), key, target);
@@ -233,8 +226,7 @@ void rs_walk_bind_references(rs_walk *walk, int function)
 rs_value rs_walk_declare(rs_walk *walk, CXCursor declared)
 {
     CXString spelling = clang_getCursorSpelling(declared);
-    rs_value value =
-        first_use(walk, declared, rs_cursor_key(walk, declared), clang_getCString(spelling));
+    rs_value value = first_use(walk, declared, rs_cursor_key(declared), clang_getCString(spelling));
     clang_disposeString(spelling);
     return value;
 }

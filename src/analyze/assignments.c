@@ -12,7 +12,7 @@ static bool is_variable(rs_walk *walk, int node, uint64_t key)
     if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
         return false;
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    return rs_cursor_key(walk, declared) == key;
+    return rs_cursor_key(declared) == key;
 }
 
 /* In "s = s + e", the node of e and the operator; -1 when the assignment is no such reduction. */

@@ -259,8 +259,8 @@ static void may_read(rs_walk *walk, int argument, const rs_value *value)
     free(text);
     if (value->key != 0)
         rs_walk_read_unseen(walk, value->key, name);
-    for (int i = 0; i < walk->exposed->count && value->key == 0; i++)
-        rs_walk_read_unseen(walk, walk->exposed->list[i].key, name);
+    for (int i = 0; i < walk->escaped->count && value->key == 0; i++)
+        rs_walk_read_unseen(walk, walk->escaped->list[i].key, name);
     for (int i = 0; i < walk->variables.count && value->key != 0; i++) {
         const rs_binding *held = &walk->variables.bindings[i];
         if (walk->values[held->value].kind == RS_VALUE_POINTER &&
@@ -392,7 +392,7 @@ static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
         CXCursor cursor = walk->tree->nodes[child].cursor;
         CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
         if (rs_kind_is_reference(type.kind)) {
-            rs_walk_bind_reference(walk, rs_cursor_key(walk, cursor),
+            rs_walk_bind_reference(walk, rs_cursor_key(cursor),
                                    i < list->count ? list->nodes[i] : -1);
             i++;
             continue;
@@ -401,7 +401,7 @@ static void bind_parameters(rs_walk *walk, int routine, const arguments *list,
         value = rs_walk_narrow(walk, &value, i < list->count ? list->nodes[i] : -1, type);
         value = rs_walk_view(walk, &value, type);
         value.carried_loop = -1;
-        rs_walk_set(walk, rs_cursor_key(walk, cursor), &value);
+        rs_walk_set(walk, rs_cursor_key(cursor), &value);
         i++;
     }
 }

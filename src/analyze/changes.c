@@ -1,6 +1,6 @@
 /*
  * See changes.h. Assignments by name come first; then what pointers, references and functions may
- * change, of the variables that are exposed to them at all.
+ * change, of the variables that escape at all.
  */
 #include "analyze/changes.h"
 
@@ -232,7 +232,7 @@ static reach of_name(unseen *u, int node, uint64_t *key)
 {
     CXCursor declared = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    uint64_t own = rs_cursor_key(u->walk, declared);
+    uint64_t own = rs_cursor_key(declared);
     bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
     if ((rs_kind_is_array(type.kind) && !parameter) ||
         (u->callee >= 0 && is_inside(u, declared) && parameter))
@@ -310,7 +310,7 @@ static reach of_pointer_name(unseen *u, int node, uint64_t *key)
 {
     CXCursor declared = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    uint64_t own = rs_cursor_key(u->walk, declared);
+    uint64_t own = rs_cursor_key(declared);
     bool inside = is_inside(u, declared);
     bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
     if (rs_kind_is_array(type.kind) && !parameter)
@@ -371,8 +371,8 @@ static void add_unseen(unseen *u, uint64_t key, int node, int target, bool lasti
 
 static void add_exposed(unseen *u, rs_stored stored, int node, bool others_too)
 {
-    for (int i = 0; i < u->walk->exposed->count; i++) {
-        const rs_exposed *e = &u->walk->exposed->list[i];
+    for (int i = 0; i < u->walk->escaped->count; i++) {
+        const rs_escaped *e = &u->walk->escaped->list[i];
         if (rs_stored_may_change(stored, e->type) &&
             (e->lasts || (others_too && rs_walk_has(u->walk, e->key))))
             add_unseen(u, e->key, node, e->node, e->lasts);
@@ -391,11 +391,11 @@ static void add_target(unseen *u, int node, int target)
         add_exposed(u, stored, node, false);
     else if (found == TO_VARIABLE) {
         bool seen = u->callee < 0 && rs_variable_key(u->walk, target, &named);
-        for (int i = 0; i < u->walk->exposed->count && !seen; i++)
-            if (u->walk->exposed->list[i].key == key ||
-                rs_walk_is_part(u->walk, key, u->walk->exposed->list[i].key))
-                add_unseen(u, key, node, u->walk->exposed->list[i].node,
-                           u->walk->exposed->list[i].lasts);
+        for (int i = 0; i < u->walk->escaped->count && !seen; i++)
+            if (u->walk->escaped->list[i].key == key ||
+                rs_walk_is_part(u->walk, key, u->walk->escaped->list[i].key))
+                add_unseen(u, key, node, u->walk->escaped->list[i].node,
+                           u->walk->escaped->list[i].lasts);
     }
 }
 
@@ -411,10 +411,10 @@ static void add_argument(unseen *u, int node, int argument, bool reference)
     reach found = reference ? of_place(u, argument, &key) : of_pointer(u, argument, &key);
     if (found == TO_ANYTHING)
         add_exposed(u, RS_STORED_ANYTHING, node, true);
-    for (int i = 0; i < u->walk->exposed->count && found == TO_VARIABLE; i++)
-        if (rs_walk_is_part(u->walk, key, u->walk->exposed->list[i].key))
-            add_unseen(u, key, node, u->walk->exposed->list[i].node,
-                       u->walk->exposed->list[i].lasts);
+    for (int i = 0; i < u->walk->escaped->count && found == TO_VARIABLE; i++)
+        if (rs_walk_is_part(u->walk, key, u->walk->escaped->list[i].key))
+            add_unseen(u, key, node, u->walk->escaped->list[i].node,
+                       u->walk->escaped->list[i].lasts);
 }
 
 /* The object of a method may be changed by it. */
@@ -508,6 +508,6 @@ void rs_changes_collect_unseen(rs_walk *walk, int node, const int parts[3], rs_c
 {
     unseen u = {walk, parts, -1, all, 0};
     bool classes = walk->program->language == RS_LANGUAGE_CUDA; /* whose methods change them */
-    if (node >= 0 && (classes || walk->exposed->count > 0))
+    if (node >= 0 && (classes || walk->escaped->count > 0))
         scan(&u, node);
 }

@@ -36,7 +36,7 @@ bool rs_loads_memory(const rs_tree *tree, int node);
 void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all);
 
 /*
- * Adds the exposed variables that stores through unknown pointers and calls below a node may
+ * Adds the escaped variables that stores through unknown pointers and calls below a node may
  * change; `parts` are the three parts of the loop.
  */
 void rs_changes_collect_unseen(rs_walk *walk, int node, const int parts[3], rs_changes *all);

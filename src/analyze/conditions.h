@@ -6,7 +6,7 @@
 #ifndef RS_ANALYZE_CONDITIONS_H
 #define RS_ANALYZE_CONDITIONS_H
 
-#include "analyze/program.h"
+#include "analyze/translation_unit.h"
 
 /* The first line that asks for a name, preferably in a directive, among the texts that were read;
  * 0: none does. */

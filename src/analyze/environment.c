@@ -129,10 +129,10 @@ static void copy_members(rs_walk *walk, uint64_t key, uint64_t from)
 
 void rs_walk_set(rs_walk *walk, uint64_t key, const rs_value *value)
 {
-    rs_value contested;
-    if (rs_walk_is_contested(walk, key)) {
-        contested = rs_walk_contested_value(walk, key, value);
-        value = &contested;
+    rs_value clobbered;
+    if (rs_walk_is_clobbered(walk, key)) {
+        clobbered = rs_walk_clobbered_value(walk, key, value);
+        value = &clobbered;
     }
     bool copies = value->kind == RS_VALUE_RECORD && value->key != 0 &&
                   !rs_walk_is_part(walk, key, value->key) &&
@@ -432,8 +432,8 @@ static void merge_key(rs_walk *walk, uint64_t key, int other)
     } else if (here != other) {
         rs_value a = walk->values[other], b = walk->values[here];
         rs_value merged = rs_value_merge(walk, &a, &b, "merged");
-        if (merged.kind == RS_VALUE_NUMBER && rs_walk_is_contested(walk, key))
-            merged = rs_walk_contested_value(walk, key, &merged); /* whoever took which way */
+        if (merged.kind == RS_VALUE_NUMBER && rs_walk_is_clobbered(walk, key))
+            merged = rs_walk_clobbered_value(walk, key, &merged); /* whoever took which way */
         bind_key(walk, key, rs_walk_keep(walk, &merged));
     }
 }

@@ -1,7 +1,7 @@
 /* See extents.h. */
 #include "analyze/extents.h"
 
-#include "analyze/exposed.h"
+#include "analyze/declared.h"
 #include "source/query.h"
 #include "source/words.h"
 

@@ -2,7 +2,7 @@
 #ifndef RS_ANALYZE_EXTENTS_H
 #define RS_ANALYZE_EXTENTS_H
 
-#include "analyze/propagate.h"
+#include "analyze/propagation.h"
 
 /* Whether two extents are the same text, or one is not told. */
 bool rs_extent_same(const char *a, const char *b);

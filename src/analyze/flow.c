@@ -19,26 +19,6 @@ const char *rs_grid_name(const rs_translation_unit *program, int grid, char name
 
 /* ---- classes ---- */
 
-int rs_grid_class(const rs_propagation *found, int grid)
-{
-    while (found->parents[grid] != grid)
-        grid = found->parents[grid];
-    return grid;
-}
-
-bool rs_propagation_keep(rs_propagation *found, const rs_translation_unit *program, int class,
-                         size_t offset, const char *sentence)
-{
-    rs_note *reason = &found->kept[rs_grid_class(found, class)];
-    if (reason->sentence != NULL)
-        return true;
-    const char *file = "";
-    size_t line = 0;
-    rs_flat_locate(&program->flat, offset, &file, &line);
-    *reason = (rs_note){strdup(file), (int)line, strdup(sentence)};
-    return reason->file != NULL && reason->sentence != NULL;
-}
-
 void rs_class_keep_at(rs_flow_context *context, int class, size_t offset, const char *sentence)
 {
     bool told = rs_propagation_keep(context->found, context->program, class, offset, sentence);
@@ -86,7 +66,7 @@ void rs_grid_link_add(rs_flow_context *context, int grid, int class)
 
 /* ---- types ---- */
 
-static void expose(rs_flow_context *context, uint64_t key);
+static void let_escape(rs_flow_context *context, uint64_t key);
 
 static bool same_type(const rs_flow_context *context, rs_extended_type a, rs_extended_type b)
 {
@@ -141,7 +121,7 @@ rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_e
                           "a pointer may be %s or memory that is no grid",
                           rs_grid_name(context->program, both[i]->grid, name));
         if (both[i]->kind == RS_TYPE_REFERENCE)
-            expose(context, both[i]->target);
+            let_escape(context, both[i]->target);
     }
     return RS_TYPE_OF(RS_TYPE_INCOMPATIBLE);
 }
@@ -203,32 +183,32 @@ void rs_flow_free(rs_flow *flow)
 
 /* ---- variables that are not followed ---- */
 
-bool rs_flow_is_exposed(const rs_flow_context *context, uint64_t key)
+bool rs_flow_has_escaped(const rs_flow_context *context, uint64_t key)
 {
-    for (int i = 0; i < context->exposed_count; i++)
-        if (context->exposed[i] == key)
+    for (int i = 0; i < context->escaped_count; i++)
+        if (context->escaped[i] == key)
             return true;
     return false;
 }
 
-static void expose(rs_flow_context *context, uint64_t key)
+static void let_escape(rs_flow_context *context, uint64_t key)
 {
-    if (rs_flow_is_exposed(context, key))
+    if (rs_flow_has_escaped(context, key))
         return;
     uint64_t *grown =
-        realloc(context->exposed, (size_t)(context->exposed_count + 1) * sizeof *grown);
+        realloc(context->escaped, (size_t)(context->escaped_count + 1) * sizeof *grown);
     context->no_memory = context->no_memory || grown == NULL;
     if (grown == NULL)
         return;
-    context->exposed = grown;
-    grown[context->exposed_count++] = key;
+    context->escaped = grown;
+    grown[context->escaped_count++] = key;
 }
 
-void rs_flow_expose(rs_flow_context *context, rs_flow *flow, uint64_t key, int node)
+void rs_flow_escape(rs_flow_context *context, rs_flow *flow, uint64_t key, int node)
 {
     int grid = rs_grids_at(&context->program->grids, (size_t)(key - 1));
     char name[64];
-    expose(context, key);
+    let_escape(context, key);
     if (grid >= 0) {
         rs_class_keep(context, grid, node, "the address of the pointer %s is not followed",
                       rs_grid_name(context->program, grid, name));
@@ -242,7 +222,7 @@ void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node)
     for (int i = 0; i < flow->count; i++) {
         rs_extended_type type = flow->variables[i].type;
         if (type.kind == RS_TYPE_UNTRANSFORMED ||
-            !rs_flow_is_exposed(context, flow->variables[i].key))
+            !rs_flow_has_escaped(context, flow->variables[i].key))
             continue;
         flow->variables[i].type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
         rs_type_lose(context, flow, type, node,
@@ -258,7 +238,7 @@ void rs_type_lose(rs_flow_context *context, rs_flow *flow, rs_extended_type type
         rs_class_keep(context, type.class, node, "%s of %s", what,
                       rs_grid_name(context->program, type.grid, name));
     else if (type.kind == RS_TYPE_REFERENCE)
-        rs_flow_expose(context, flow, type.target, node);
+        rs_flow_escape(context, flow, type.target, node);
     else if (type.kind == RS_TYPE_NEW && type.target != 0)
         rs_flow_set(context, flow, type.target, RS_TYPE_OF(RS_TYPE_UNTRANSFORMED));
 }

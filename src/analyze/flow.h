@@ -6,7 +6,7 @@
 #ifndef RS_ANALYZE_FLOW_H
 #define RS_ANALYZE_FLOW_H
 
-#include "analyze/propagate.h"
+#include "analyze/propagation.h"
 
 typedef enum {
     RS_TYPE_NEW,           /* fresh memory or none: it fits every layout */
@@ -42,8 +42,8 @@ typedef struct {
 typedef struct {
     const rs_translation_unit *program;
     rs_propagation *found;
-    uint64_t *exposed; /* variables whose address went where it is not followed */
-    int exposed_count;
+    uint64_t *escaped; /* variables whose address went where it is not followed */
+    int escaped_count;
     bool no_memory;
 } rs_flow_context;
 
@@ -68,10 +68,10 @@ void rs_type_lose(rs_flow_context *context, rs_flow *flow, rs_extended_type type
                   const char *what);
 
 /* Whether the address of a variable went where it is not followed; and that it does. */
-bool rs_flow_is_exposed(const rs_flow_context *context, uint64_t key);
-void rs_flow_expose(rs_flow_context *context, rs_flow *flow, uint64_t key, int node);
+bool rs_flow_has_escaped(const rs_flow_context *context, uint64_t key);
+void rs_flow_escape(rs_flow_context *context, rs_flow *flow, uint64_t key, int node);
 
-/* What exposed variables hold is lost as well. */
+/* What escaped variables hold is lost as well. */
 void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node);
 
 /* The class stays as it is, for a reason that the first call gives. */

@@ -215,7 +215,7 @@ static void copy_value(rs_walk *walk, uint64_t to, uint64_t from, CXType type)
 /* The value of a variable before it was assigned: a parameter's, or of an array its address. */
 static void see_to_value(rs_walk *walk, CXCursor declared)
 {
-    uint64_t key = rs_cursor_key(walk, declared);
+    uint64_t key = rs_cursor_key(declared);
     if (rs_walk_find(walk, key) >= 0 ||
         rs_kind_is_record(clang_getCanonicalType(clang_getCursorType(declared)).kind))
         return;
@@ -271,7 +271,7 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
         int before = again ? rs_walk_find(walk, copy) : -1;
         rs_value old = before >= 0 ? walk->values[before] : rs_value_unknown(0, false);
         see_to_value(walk, all.declared[i]);
-        copy_value(walk, copy, rs_cursor_key(walk, all.declared[i]),
+        copy_value(walk, copy, rs_cursor_key(all.declared[i]),
                    clang_getCursorType(all.declared[i]));
         int known = rs_walk_find(walk, copy);
         if (before < 0 || known < 0)
@@ -295,7 +295,7 @@ bool rs_walk_enter_lambda(rs_walk *walk, int node)
     captures all = read_captures(walk->tree, node);
     for (int i = 0; i < all.count; i++) {
         CXType type = clang_getCursorType(all.declared[i]);
-        uint64_t key = rs_cursor_key(walk, all.declared[i]);
+        uint64_t key = rs_cursor_key(all.declared[i]);
         copy_value(walk, key_of(walk, node, all.declared[i], "kept"), key, type);
         copy_value(walk, key, key_of(walk, node, all.declared[i], "copy"), type);
     }
@@ -308,7 +308,7 @@ void rs_walk_leave_lambda(rs_walk *walk, int node)
 {
     captures all = read_captures(walk->tree, node);
     for (int i = 0; i < all.count; i++)
-        copy_value(walk, rs_cursor_key(walk, all.declared[i]),
+        copy_value(walk, rs_cursor_key(all.declared[i]),
                    key_of(walk, node, all.declared[i], "kept"),
                    clang_getCursorType(all.declared[i]));
 }

@@ -98,7 +98,7 @@ uint64_t rs_walk_load_varies(rs_walk *walk, const rs_value *address)
     const rs_array *array = &walk->unit->arrays[address->array];
     bool own = array->space == RS_SPACE_PRIVATE || (array->own && array->written);
     bool others = walk->unit->kernel && (array->space == RS_SPACE_LOCAL ||
-                                         rs_walk_array_is_contested(walk, address->array));
+                                         rs_walk_array_is_clobbered(walk, address->array));
     /* What a loaded pointer leads to, or one of several arrays, may be in another space. */
     bool group = array->space == RS_SPACE_LOCAL && array->mixed == 0 && !address->lost &&
                  address->pointers == 0 && address->path == 0;
@@ -227,9 +227,9 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
         walk->no_memory = true;
     else if (rs_kind_is_address(type.kind))
         value = array_of(walk, text, place->key, node, type);
-    else if (integer && rs_walk_is_contested(walk, place->key))
+    else if (integer && rs_walk_is_clobbered(walk, place->key))
         value = rs_value_number(
-            rs_walk_auxiliary(walk, text, rs_walk_contested_varies(walk, place->key), true, true));
+            rs_walk_auxiliary(walk, text, rs_walk_clobbered_varies(walk, place->key), true, true));
     else if (integer)
         value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
@@ -348,7 +348,7 @@ static bool names(const rs_walk *walk, int node, uint64_t key)
 {
     node = rs_node_inner(walk->tree, node);
     return node >= 0 && walk->tree->nodes[node].kind == CXCursor_DeclRefExpr &&
-           rs_cursor_key(walk, clang_getCursorReferenced(walk->tree->nodes[node].cursor)) == key;
+           rs_cursor_key(clang_getCursorReferenced(walk->tree->nodes[node].cursor)) == key;
 }
 
 static rs_value load_variable(rs_walk *walk, const rs_location *place, int node, CXType type)
@@ -386,10 +386,10 @@ static rs_value load_variable(rs_walk *walk, const rs_location *place, int node,
 static void read_exposed(rs_walk *walk, CXType type)
 {
     rs_stored stored = rs_stored_of(type);
-    for (int i = 0; i < 2 * walk->exposed->count;
+    for (int i = 0; i < 2 * walk->escaped->count;
          i++) { /* first those of functions, for the name */
-        const rs_exposed *e = &walk->exposed->list[i % walk->exposed->count];
-        bool lasting = i >= walk->exposed->count;
+        const rs_escaped *e = &walk->escaped->list[i % walk->escaped->count];
+        bool lasting = i >= walk->escaped->count;
         int known = e->lasts == lasting && (lasting || rs_walk_has(walk, e->key))
                         ? rs_walk_find(walk, e->key)
                         : -1;
@@ -414,9 +414,9 @@ static bool is_volatile(const rs_walk *walk, int node)
     if (root < 0 || rs_variable_lasts(declared) ||
         rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(declared)).kind))
         return true;
-    uint64_t key = rs_cursor_key(walk, declared);
-    for (int i = 0; i < walk->exposed->count; i++)
-        if (walk->exposed->list[i].key == key)
+    uint64_t key = rs_cursor_key(declared);
+    for (int i = 0; i < walk->escaped->count; i++)
+        if (walk->escaped->list[i].key == key)
             return true;
     for (int i = 0; i < walk->common->count; i++)
         if (walk->common->list[i].key == key)

@@ -177,7 +177,7 @@ static void carry(rs_walk *walk, const rs_assignment *c, const entry *e, int loo
     bool small = type.kind >= CXType_Bool && type.kind <= CXType_Int128 &&
                  clang_Type_getSizeOf(type) < INT_SIZE; /* it soon starts over */
     bool single = rs_changes_count(walk, all, c->key) == 1 && !c->lasts && !small &&
-                  !rs_walk_is_contested(walk, c->key);
+                  !rs_walk_is_clobbered(walk, c->key);
     rs_polynomial step = single && count->known ? step_of(walk, c, e) : rs_polynomial_unknown();
     if ((rs_polynomial_depends(&step, &walk->unit->symbols) & column) != 0)
         step = rs_polynomial_unknown(); /* it is another one in every iteration */
@@ -429,7 +429,7 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         if (e->in_step.list[i].key != e->main.key)
             rs_changes_add(walk, &e->in_body, &e->in_step.list[i]);
     rs_walk_note_written(walk, e->main.key);
-    if (!step.known || start.kind == RS_VALUE_UNKNOWN || rs_walk_is_contested(walk, e->main.key)) {
+    if (!step.known || start.kind == RS_VALUE_UNKNOWN || rs_walk_is_clobbered(walk, e->main.key)) {
         if (e->main.key != 0)
             rs_changes_add(walk, &e->in_body, &e->main);
         e->main.key = 0;

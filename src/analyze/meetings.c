@@ -4,6 +4,8 @@
  * what this one reads: both languages leave a data race undefined.
  */
 #include "analyze/walk.h"
+
+#include "analyze/program.h"
 #include "source/query.h"
 
 /* The functions that are looked through, from the outermost call inwards. */

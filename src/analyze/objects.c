@@ -150,14 +150,6 @@ static void at_least(parts *p, rs_making making)
         p->making = making;
 }
 
-bool rs_constructor_is_written(CXCursor constructor)
-{
-    CXCursor class = clang_getCursorSemanticParent(constructor);
-    return clang_CXXMethod_isDefaulted(constructor) == 0 &&
-           clang_equalLocations(clang_getCursorLocation(constructor),
-                                clang_getCursorLocation(class)) == 0;
-}
-
 static enum CXChildVisitResult find_written(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     (void)parent;

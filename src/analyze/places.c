@@ -8,32 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_ROOM = 128 };
-
-static bool copy_name(char name[NAME_ROOM], CXCursor cursor)
-{
-    CXString spelling = clang_getCursorSpelling(cursor);
-    const char *text = clang_getCString(spelling);
-    snprintf(name, NAME_ROOM, "%s", text != NULL ? text : "");
-    clang_disposeString(spelling);
-    return name[0] != '\0';
-}
-
-uint64_t rs_name_key(const char *name)
-{
-    return (rs_name_hash(name) & 0x7fffffffffffffffu) | (uint64_t)1 << 63;
-}
-
-uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor)
-{
-    (void)walk;
-    char name[NAME_ROOM];
-    if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) != 0)
-        return (uint64_t)rs_cursor_offset(cursor) & 0xffffffffu;
-    copy_name(name, cursor);
-    return rs_name_key(name);
-}
-
 int rs_walk_line(const rs_walk *walk, int node)
 {
     const char *file;
@@ -161,7 +135,7 @@ static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const c
     if (value.kind == RS_VALUE_NUMBER)
         rs_walk_set(walk, key, &value);
     rs_walk_set_initial(walk, key, &value);
-    known = value.kind == RS_VALUE_NUMBER && rs_walk_is_contested(walk, key)
+    known = value.kind == RS_VALUE_NUMBER && rs_walk_is_clobbered(walk, key)
                 ? rs_walk_find(walk, key)
                 : -1;
     return known < 0 ? value : walk->values[rs_walk_settled(walk, key, known)];
@@ -177,12 +151,12 @@ rs_value rs_walk_variable(rs_walk *walk, int node)
     if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
         return rs_value_unknown(rs_walk_anything(walk), true);
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    char name[NAME_ROOM];
-    if (clang_Cursor_isNull(declared) || !copy_name(name, declared))
+    char name[RS_CURSOR_NAME_ROOM];
+    if (clang_Cursor_isNull(declared) || !rs_cursor_copy_name(name, declared))
         return rs_value_unknown(rs_walk_anything(walk), true);
     if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
         return rs_value_constant(clang_getEnumConstantDeclValue(declared));
-    uint64_t key = rs_cursor_key(walk, declared);
+    uint64_t key = rs_cursor_key(declared);
     rs_location place;
     if (referred(walk, declared, key, &place))
         return rs_walk_load(walk, &place, node);
@@ -200,7 +174,7 @@ static rs_location locate_name(rs_walk *walk, int node)
     CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
     if (clang_Cursor_isNull(declared))
         return rs_place_none(walk);
-    uint64_t key = rs_cursor_key(walk, declared);
+    uint64_t key = rs_cursor_key(declared);
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
     rs_location place;
     if (referred(walk, declared, key, &place))
@@ -320,7 +294,7 @@ static void locate_components(rs_walk *walk, rs_location *place, const char *nam
 /* A member of a variable; what shares its bytes with others is some part of the whole variable. */
 static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const char *name)
 {
-    char component[NAME_ROOM];
+    char component[RS_CURSOR_NAME_ROOM];
     int64_t offset = 0;
     rs_location place = rs_place_variable(key);
     if (clang_getCursorKind(field) != CXCursor_FieldDecl) {
@@ -362,19 +336,19 @@ static rs_location locate_any_member(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     int base = rs_node_child(tree, node, 0);
-    char name[NAME_ROOM];
+    char name[RS_CURSOR_NAME_ROOM];
     CXCursor field = clang_getCursorReferenced(tree->nodes[node].cursor);
-    if (base < 0 && copy_name(name, field))
+    if (base < 0 && rs_cursor_copy_name(name, field))
         return locate_own_member(walk, field, name);
     if (base < 0)
         return rs_place_none(walk);
-    if (!copy_name(name, tree->nodes[node].cursor))
+    if (!rs_cursor_copy_name(name, tree->nodes[node].cursor))
         rs_components_name(tree, node, base, name, sizeof name);
     int inner = rs_node_inner(tree, base);
     rs_value value = rs_value_unknown(0, false);
     if (inner >= 0 && tree->nodes[inner].kind == CXCursor_DeclRefExpr) {
-        char object[NAME_ROOM];
-        copy_name(object, clang_getCursorReferenced(tree->nodes[inner].cursor));
+        char object[RS_CURSOR_NAME_ROOM];
+        rs_cursor_copy_name(object, clang_getCursorReferenced(tree->nodes[inner].cursor));
         if (rs_walk_thread_member(walk, object, name, &value)) {
             rs_location place = rs_place_none(walk);
             place.address = value;

@@ -3,7 +3,7 @@
 #define RS_ANALYZE_PREPROCESS_H
 
 #include "analyze/headers.h"
-#include "analyze/program.h"
+#include "analyze/translation_unit.h"
 
 /* Fills in the program's flat text, and what it says of headers and macros. `options` gets a folder
  * of headers that are supplied. */

@@ -3,7 +3,9 @@
  * all pointers before it. Loops are walked until nothing changes, which is soon: types only fall,
  * and classes only become fewer.
  */
+#include "analyze/propagate.h"
 #include "analyze/extents.h"
+#include "analyze/program.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
 #include "source/words.h"
@@ -68,7 +70,7 @@ static void walk_variable(rs_grid_walk *w, int node)
     bool reference = rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(cursor)).kind);
     int initializer = rs_node_initializer(w->tree, node);
     if (has_cleanup(w, node))
-        rs_flow_expose(&w->context, &w->flow, rs_grid_key(cursor), node);
+        rs_flow_escape(&w->context, &w->flow, rs_grid_key(cursor), node);
     bool alike = rs_grid_is_alike(w, cursor);
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
         if ((child != initializer || reference) && !alike)
@@ -150,7 +152,7 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
     rs_grid_exits *outer = w->innermost;
     w->innermost = &leaving;
     bool same = false;
-    int exposed = -1;
+    int escaped = -1;
     for (int round = 0; round < ROUND_LIMIT && !same && !w->context.no_memory && w->too_many == 0;
          round++) {
         rs_flow before;
@@ -158,8 +160,8 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
         walk_round(w, parts, &leaving, node);
         end_round(w, node);
         rs_flow_meet(&w->context, &w->flow, &before, node);
-        same = rs_flow_equal(&w->context, &before, &w->flow) && exposed == w->context.exposed_count;
-        exposed = w->context.exposed_count;
+        same = rs_flow_equal(&w->context, &before, &w->flow) && escaped == w->context.escaped_count;
+        escaped = w->context.escaped_count;
         rs_flow_free(&before);
     }
     if (!same)
@@ -289,7 +291,7 @@ void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what)
     for (int i = 0; i < w->flow.count; i++)
         rs_grid_keep(w, w->flow.variables[i].type, node, what);
     for (int i = 0; i < w->flow.count; i++)
-        rs_flow_expose(&w->context, &w->flow, w->flow.variables[i].key, node);
+        rs_flow_escape(&w->context, &w->flow, w->flow.variables[i].key, node);
 }
 
 static void walk_children(rs_grid_walk *w, int node)
@@ -487,29 +489,6 @@ static void walk_functions(rs_grid_walk *w)
     }
 }
 
-/* A pointer has one declaration, so what it may point to stays as it is together. */
-restride_status rs_propagation_close(rs_propagation *found)
-{
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int i = 0; i < found->link_count; i++)
-            for (int j = 0; j < found->link_count; j++) {
-                int from = rs_grid_class(found, found->links[i].class);
-                int to = rs_grid_class(found, found->links[j].class);
-                if (found->links[i].grid != found->links[j].grid ||
-                    found->kept[from].sentence == NULL || found->kept[to].sentence != NULL)
-                    continue;
-                found->kept[to] = (rs_note){strdup(found->kept[from].file), found->kept[from].line,
-                                            strdup(found->kept[from].sentence)};
-                if (found->kept[to].sentence == NULL || found->kept[to].file == NULL)
-                    return rs_fail_memory("a reason");
-                changed = true;
-            }
-    }
-    return RESTRIDE_OK;
-}
-
 restride_status rs_propagate(rs_propagation *found, const rs_translation_unit *program)
 {
     size_t count = (size_t)program->grids.count;
@@ -545,7 +524,7 @@ restride_status rs_propagate(rs_propagation *found, const rs_translation_unit *p
     free(w.functions);
     free(w.followed);
     free(w.walked);
-    free(w.context.exposed);
+    free(w.context.escaped);
     if (!w.context.no_memory)
         rs_grid_judge_extents(&w);
     if (!w.context.no_memory && w.too_many == 0)
@@ -558,26 +537,4 @@ restride_status rs_propagate(rs_propagation *found, const rs_translation_unit *p
     rs_flat_locate(&program->flat, program->tree.nodes[w.too_many].begin, &file, &line);
     return rs_fail(RESTRIDE_UNSUPPORTED, "%s:%zu: The program is too large to follow its grids.",
                    file, line);
-}
-
-void rs_propagation_free(rs_propagation *found)
-{
-    for (int g = 0; g < found->grid_count; g++) {
-        if (found->kept != NULL) {
-            free(found->kept[g].file);
-            free(found->kept[g].sentence);
-        }
-        if (found->outer != NULL)
-            free(found->outer[g]);
-    }
-    free(found->parents);
-    free(found->kept);
-    free(found->outside);
-    free(found->outer);
-    free(found->sizes);
-    free(found->accesses);
-    free(found->measures);
-    free(found->copies);
-    free(found->links);
-    *found = (rs_propagation){.grid_count = 0};
 }

@@ -3,7 +3,7 @@
  * followed, which are the same parameter's, and whether extents mean the same wherever they are
  * written.
  */
-#include "analyze/exposed.h"
+#include "analyze/declared.h"
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"

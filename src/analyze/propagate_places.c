@@ -6,7 +6,7 @@
  * them that are followed too. Members, elements, variables of the file and static ones are not:
  * what is stored there is lost, and what is read from there is memory that is no grid.
  */
-#include "analyze/exposed.h"
+#include "analyze/declared.h"
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
@@ -74,7 +74,7 @@ bool rs_grid_fits(const rs_grid_walk *w, CXType type, rs_extended_type value)
 rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, CXType pointer, int node)
 {
     rs_extended_type type = rs_flow_get(&w->flow, key);
-    if (rs_flow_is_exposed(&w->context, key)) {
+    if (rs_flow_has_escaped(&w->context, key)) {
         rs_grid_keep(w, type, node, "a variable whose address is not followed has the address");
         return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
     }
@@ -107,10 +107,10 @@ void rs_grid_set(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
     if (grid >= 0 && type.kind == RS_TYPE_GRID)
         rs_grid_link_add(&w->context, grid, type.class);
     rs_flow_set(&w->context, &w->flow, key, type);
-    if (!rs_flow_is_exposed(&w->context, key))
+    if (!rs_flow_has_escaped(&w->context, key))
         return;
     if (grid >= 0)
-        rs_flow_expose(&w->context, &w->flow, key, node);
+        rs_flow_escape(&w->context, &w->flow, key, node);
     else
         rs_flow_settle(&w->context, &w->flow, node);
 }
@@ -332,7 +332,7 @@ static void lose_name(rs_grid_walk *w, int node, const char *what)
         return;
     uint64_t key = rs_grid_key(declared);
     rs_grid_keep(w, rs_flow_get(&w->flow, key), node, what);
-    rs_flow_expose(&w->context, &w->flow, key, node);
+    rs_flow_escape(&w->context, &w->flow, key, node);
 }
 
 void rs_grid_lose_all(rs_grid_walk *w, int node, const char *what)

@@ -36,8 +36,8 @@ void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool oth
     rs_value changed = rs_value_unknown(rs_walk_anything(walk), true);
     if (others_too)
         rs_walk_note_all_written(walk, stored);
-    for (int i = 0; i < walk->exposed->count; i++) {
-        const rs_exposed *e = &walk->exposed->list[i];
+    for (int i = 0; i < walk->escaped->count; i++) {
+        const rs_escaped *e = &walk->escaped->list[i];
         bool reached = e->lasts ? lasting_too : others_too && rs_walk_has(walk, e->key);
         if (reached && rs_stored_may_change(stored, e->type) && is_known(walk, e->key))
             rs_walk_set(walk, e->key, &changed);
@@ -68,7 +68,7 @@ bool rs_walk_names_variable(const rs_walk *walk, int node)
     if (tree->nodes[base].kind != CXCursor_DeclRefExpr)
         return false;
     CXCursor declared = clang_getCursorReferenced(tree->nodes[base].cursor);
-    int known = rs_walk_find(walk, rs_cursor_key(walk, declared));
+    int known = rs_walk_find(walk, rs_cursor_key(declared));
     return known >= 0 && walk->values[known].kind == RS_VALUE_POINTER &&
            clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Pointer;
 }

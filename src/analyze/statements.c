@@ -134,7 +134,7 @@ static rs_value uninitialized(rs_walk *walk, int node, CXType type)
 static void walk_variable(rs_walk *walk, int node)
 {
     CXCursor cursor = walk->tree->nodes[node].cursor;
-    uint64_t key = rs_cursor_key(walk, cursor);
+    uint64_t key = rs_cursor_key(cursor);
     CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
     int initializer = rs_node_initializer(walk->tree, node);
     bool array = type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
@@ -487,7 +487,7 @@ static void read_group(const rs_tree *tree, int function, rs_unit *unit)
 typedef struct {
     const rs_routine *routines;
     int count;
-    rs_exposed_list exposed;
+    rs_escaped_list escaped;
     rs_common_list common;
 } surroundings;
 
@@ -505,7 +505,7 @@ static void free_walk(rs_walk *walk)
 /* `again` becomes true when the function has to be walked once more, as another unit. */
 static restride_status walk_once(const rs_translation_unit *program, rs_model_set *set,
                                  const surroundings *around, const rs_routine *routine,
-                                 rs_contest *contest, bool *again)
+                                 rs_mod_ref *effects, bool *again)
 {
     rs_walk walk;
     memset(&walk, 0, sizeof walk);
@@ -516,9 +516,9 @@ static restride_status walk_once(const rs_translation_unit *program, rs_model_se
     walk.routine_count = around->count;
     walk.loop = -1;
     walk.returned = -1;
-    walk.exposed = &around->exposed;
+    walk.escaped = &around->escaped;
     walk.common = &around->common;
-    walk.contest = contest;
+    walk.effects = effects;
     const char *file;
     size_t line;
     rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
@@ -542,16 +542,16 @@ static restride_status walk_once(const rs_translation_unit *program, rs_model_se
 static restride_status walk_function(const rs_translation_unit *program, rs_model_set *set,
                                      const surroundings *around, const rs_routine *routine)
 {
-    rs_contest contest;
+    rs_mod_ref effects;
     bool again;
-    memset(&contest, 0, sizeof contest);
-    restride_status status = walk_once(program, set, around, routine, &contest, &again);
+    memset(&effects, 0, sizeof effects);
+    restride_status status = walk_once(program, set, around, routine, &effects, &again);
     if (status == RESTRIDE_OK && again) {
         rs_model_drop_unit(set);
-        contest.settled = true;
-        status = walk_once(program, set, around, routine, &contest, &again);
+        effects.settled = true;
+        status = walk_once(program, set, around, routine, &effects, &again);
     }
-    rs_contest_free(&contest);
+    rs_mod_ref_free(&effects);
     return status;
 }
 
@@ -643,7 +643,7 @@ restride_status rs_walk_program(const rs_translation_unit *program, rs_model_set
     restride_status status = find_routines(program, &routines, &count);
     around.routines = routines;
     around.count = count;
-    bool found = rs_exposed_find(program, &around.exposed);
+    bool found = rs_escaped_find(program, &around.escaped);
     found = rs_common_find(program, &around.common) && found;
     if (!found && status == RESTRIDE_OK)
         status = rs_fail_memory("the analysis");
@@ -653,7 +653,7 @@ restride_status rs_walk_program(const rs_translation_unit *program, rs_model_set
     if (program->language != RS_LANGUAGE_C)
         rs_grids_forget_extents(&program->grids, set);
     rs_common_free(&around.common);
-    rs_exposed_free(&around.exposed);
+    rs_escaped_free(&around.escaped);
     for (int i = 0; i < count; i++)
         free(routines[i].name);
     free(routines);

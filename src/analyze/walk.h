@@ -12,9 +12,11 @@
 #define RS_ANALYZE_WALK_H
 
 #include "analyze/common.h"
-#include "analyze/exposed.h"
+#include "analyze/declared.h"
+#include "analyze/escapes.h"
+#include "analyze/mod_ref.h"
 #include "analyze/model.h"
-#include "analyze/program.h"
+#include "analyze/translation_unit.h"
 
 enum { RS_CALL_DEPTH = 10, RS_MEMBER_ROOM = 64, RS_REDUCTION_LIMIT = 64 };
 
@@ -22,7 +24,7 @@ typedef enum {
     RS_VALUE_UNKNOWN,
     RS_VALUE_NUMBER,
     RS_VALUE_ADDRESS, /* in an array */
-    RS_VALUE_POINTER, /* to a variable; key 0: to some variable of those that are exposed */
+    RS_VALUE_POINTER, /* to a variable; key 0: to some variable that escapes */
     RS_VALUE_RECORD   /* a copy of what is at an address, or of a variable */
 } rs_value_kind;
 
@@ -125,9 +127,9 @@ typedef struct {
     rs_unit *unit;
     const rs_routine *routines;
     int routine_count;
-    const rs_exposed_list *exposed;
+    const rs_escaped_list *escaped;
     const rs_common_list *common;
-    rs_contest *contest;
+    rs_mod_ref *effects;
 
     rs_environment variables;
     rs_environment initial; /* what parameters and the like were before anything was stored */
@@ -218,9 +220,9 @@ bool rs_walk_pointer_changes(rs_walk *walk, const rs_value *address);
 bool rs_walk_needs_another(rs_walk *walk);
 
 /* Whether other work-items may write a variable or an array; what is then known of a value. */
-bool rs_walk_is_contested(const rs_walk *walk, uint64_t key);
-bool rs_walk_array_is_contested(const rs_walk *walk, int array);
-rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *value);
+bool rs_walk_is_clobbered(const rs_walk *walk, uint64_t key);
+bool rs_walk_array_is_clobbered(const rs_walk *walk, int array);
+rs_value rs_walk_clobbered_value(rs_walk *walk, uint64_t key, const rs_value *value);
 
 /*
  * What a value varies with that is read from a memory which a group has in common, or from such a
@@ -228,7 +230,7 @@ rs_value rs_walk_contested_value(rs_walk *walk, uint64_t key, const rs_value *va
  * and no work-item meets others: that another one changes it meanwhile would be a data race.
  */
 uint64_t rs_walk_varies_in_group(rs_walk *walk, uint64_t memory);
-uint64_t rs_walk_contested_varies(rs_walk *walk, uint64_t key); /* of any contested variable */
+uint64_t rs_walk_clobbered_varies(rs_walk *walk, uint64_t key); /* of any clobbered variable */
 
 /* The value of a variable where it is read, by its place among the walk's: of a pointer that a
  * group has in common the one that leads to the array which all of them lead to, of a number the
@@ -263,7 +265,6 @@ char *rs_walk_text(const rs_walk *walk, int node);
 
 /* arrays.c */
 bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
-bool rs_cursor_is_global(CXCursor declared);   /* a variable outside all functions */
 rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
 
 /* Of a function that nobody calls here: its references may be any elements, as its pointers. */
@@ -324,8 +325,6 @@ bool rs_walk_has(const rs_walk *walk, uint64_t key);
 /* The columns of all loops around the place that is walked. */
 uint64_t rs_walk_columns(const rs_walk *walk);
 bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
-uint64_t rs_cursor_key(const rs_walk *walk, CXCursor cursor);
-uint64_t rs_name_key(const char *name); /* of what the source itself does not declare */
 rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
 
 /* The value of a variable at the start of an iteration is read, surely or perhaps. */
@@ -367,9 +366,6 @@ void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what);
 
 /* Whether a constructor does nothing but to put its arguments into the object's members. */
 bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor);
-
-/* Whether somebody wrote it: the compiler makes the others. */
-bool rs_constructor_is_written(CXCursor constructor);
 
 /* What the constructors of bases and members do that the compiler calls where a class has none. */
 typedef enum { RS_MAKING_NOTHING, RS_MAKING_MEMBERS, RS_MAKING_ANYTHING } rs_making;

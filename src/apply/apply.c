@@ -3,6 +3,7 @@
 
 #include "analyze/dependence.h"
 #include "apply/describe.h"
+#include "apply/nest_read.h"
 #include "apply/values.h"
 #include "source/query.h"
 #ifdef RESTRIDE_HAVE_SIM

@@ -1,7 +1,6 @@
 /* Kernels around the body of a nest. */
 #include "apply/kernels.h"
 
-#include "apply/body.h"
 #include "apply/names.h"
 #include "apply/types.h"
 #include "source/query.h"

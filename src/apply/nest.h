@@ -40,22 +40,13 @@ typedef struct {
     int refusal_line;
 } rs_nest;
 
-/*
- * Reads the nest of a for statement. What cannot be changed has a refusal; RESTRIDE_OUT_OF_MEMORY
- * is the only failure. `along` (may be NULL) names the loop of the vectors. With `for_spaces` none
- * is chosen, and arrays that are only read may be read at random.
- */
-restride_status rs_nest_read(rs_nest *nest, const rs_translation_unit *program,
-                             const rs_accesses *accesses, int function, int node, const char *along,
-                             bool for_spaces);
 void rs_nest_free(rs_nest *nest);
-
-/* After a refusal: chooses the next loop that might do, and forgets the reason; false when there is
- * none. */
-bool rs_nest_retry(rs_nest *nest);
 
 /* Keeps the first reason; false always. `node` says the line. */
 bool rs_nest_refuse(rs_nest *nest, int node, const char *format, ...) RS_PRINTF(3, 4);
+
+/* The same for a byte of the flat text. */
+bool rs_nest_refuse_at(rs_nest *nest, size_t offset, const char *format, ...) RS_PRINTF(3, 4);
 
 /* The reference that a subscript, member or pointer expression is; -1. */
 int rs_nest_reference(const rs_nest *nest, int node);

@@ -10,13 +10,6 @@
 /* So much is looked at in one source: no source can make it quadratic. */
 static const long long work_limit = 1LL << 26;
 
-int rs_node_behind(const rs_tree *tree, int node)
-{
-    while (node >= 0 && tree->nodes[node].next < 0)
-        node = tree->nodes[node].parent;
-    return node < 0 ? tree->node_count : tree->nodes[node].next;
-}
-
 static int compare_offsets(const void *a, const void *b)
 {
     const rs_local *x = a, *y = b;

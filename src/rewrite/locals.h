@@ -34,9 +34,6 @@ const rs_local *rs_locals_mentioned(rs_locals *locals, int node);
 /* The node of the value that a variable is declared with, or -1. */
 int rs_local_initial(const rs_tree *tree, const rs_local *local);
 
-/* The first node behind a node and all that is below it. */
-int rs_node_behind(const rs_tree *tree, int node);
-
 void rs_locals_free(rs_locals *locals);
 
 #endif

@@ -1,5 +1,4 @@
 #include "rewrite/purity.h"
-#include "rewrite/locals.h"
 #include "rewrite/values.h"
 
 #include "source/query.h"
@@ -55,7 +54,7 @@ bool rs_is_private(const rs_purities *purities, CXCursor declared)
         return true;
     const rs_declared *known = rs_declared_find(purities, declared);
     return known != NULL && rs_is_plain_variable(declared) && is_scalar(declared) &&
-           !known->exposed;
+           !known->address_taken;
 }
 
 /* ---- functions ---- */
@@ -208,7 +207,7 @@ restride_status rs_purities_find(rs_purities *purities, const rs_tree *tree)
         CXCursor named = clang_getCursorReferenced(tree->nodes[n].cursor);
         if (tree->nodes[n].kind == CXCursor_DeclRefExpr && rs_is_plain_variable(named) &&
             (n < lambda_end || !rs_is_used_as_value(tree, n)))
-            declare(purities, named)->exposed = true;
+            declare(purities, named)->address_taken = true;
         else if (tree->nodes[n].kind == CXCursor_DeclRefExpr && rs_is_plain_variable(named))
             declare(purities, named);
     }

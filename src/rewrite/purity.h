@@ -16,8 +16,8 @@ typedef struct {
     CXCursor cursor; /* kind 0: a free place */
     int node;        /* of the function; else -1 */
     rs_purity purity;
-    bool exposed;  /* somebody takes the variable's address, or refers to it */
-    unsigned mark; /* of the last part that was seen to change it */
+    bool address_taken; /* the variable's address is taken, or something refers to it */
+    unsigned mark;      /* of the last part that was seen to change it */
 } rs_declared;
 
 typedef struct {

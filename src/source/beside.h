@@ -6,7 +6,7 @@
 #define RS_SOURCE_BESIDE_H
 
 #include "base/text.h"
-#include "source/flatten.h"
+#include "source/flat.h"
 
 /* One directive: the bytes of "#", of what behind it names the header, and behind that; as a name
  * in quotes or as anything else but one in angle brackets. */

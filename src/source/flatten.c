@@ -404,25 +404,3 @@ restride_status rs_flatten(rs_flat *flat, const rs_flat_request *request)
         rs_flat_free(flat);
     return status;
 }
-
-static void free_strings(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(list[i]);
-    free(list);
-}
-
-void rs_flat_free(rs_flat *flat)
-{
-    free(flat->text);
-    free(flat->shown);
-    free_strings(flat->files, flat->file_count);
-    free(flat->is_read);
-    free(flat->places);
-    for (size_t i = 0; i < flat->unknown_count; i++)
-        free(flat->unknown[i].name);
-    free(flat->unknown);
-    free(flat->failure);
-    free(flat->failure_file);
-    memset(flat, 0, sizeof *flat);
-}

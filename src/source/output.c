@@ -369,27 +369,3 @@ bool rs_flat_same_words(const char *a, const char *b)
         return *b == '\0';
     return x == y;
 }
-
-/* ---- places ---- */
-
-void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_t *line)
-{
-    *file = "";
-    *line = 0;
-    size_t low = 0, high = flat->place_count; /* the wanted place is in [low - 1, high - 1] */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (flat->places[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return;
-    const rs_place *place = &flat->places[low - 1];
-    *file = flat->files[place->file];
-    *line = place->line;
-    for (size_t i = place->offset; i < offset && i < flat->size; i++)
-        if (flat->text[i] == '\n')
-            (*line)++;
-}

@@ -3,7 +3,7 @@
 #define RS_SOURCE_OUTPUT_H
 
 #include "base/text.h"
-#include "source/flatten.h"
+#include "source/flat.h"
 
 /* Stands for "#pragma unroll" while cpp runs, because device compilers expand macros there and cpp
  * does not. */

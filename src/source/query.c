@@ -251,3 +251,10 @@ size_t rs_cursor_offset(CXCursor cursor)
     clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
     return offset;
 }
+
+int rs_node_behind(const rs_tree *tree, int node)
+{
+    while (node >= 0 && tree->nodes[node].next < 0)
+        node = tree->nodes[node].parent;
+    return node < 0 ? tree->node_count : tree->nodes[node].next;
+}

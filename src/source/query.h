@@ -72,4 +72,7 @@ bool rs_kind_is_reference(enum CXTypeKind kind);
 /* The first byte of the name that a cursor declares, in the flat text. */
 size_t rs_cursor_offset(CXCursor cursor);
 
+/* The first node behind a node and all that is below it. */
+int rs_node_behind(const rs_tree *tree, int node);
+
 #endif

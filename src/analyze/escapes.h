@@ -2,10 +2,10 @@
  * Variables that may change where their name does not stand: those whose address is taken, that a
  * reference or a function object names, and those that outlive their function.
  */
-#ifndef RS_ANALYZE_EXPOSED_H
-#define RS_ANALYZE_EXPOSED_H
+#ifndef RS_ANALYZE_ESCAPES_H
+#define RS_ANALYZE_ESCAPES_H
 
-#include "analyze/program.h"
+#include "analyze/translation_unit.h"
 
 #include <stdint.h>
 
@@ -22,33 +22,23 @@ typedef struct {
     int node; /* a place that names it */
     rs_stored type;
     bool lasts; /* it is of the file, or static */
-} rs_exposed;
+} rs_escaped;
 
 typedef struct {
-    rs_exposed *list;
+    rs_escaped *list;
     int count, capacity;
-} rs_exposed_list;
+} rs_escaped_list;
 
 /* Collects all of a program; false when memory is short. */
-bool rs_exposed_find(const rs_translation_unit *program, rs_exposed_list *found);
-void rs_exposed_free(rs_exposed_list *list);
+bool rs_escaped_find(const rs_translation_unit *program, rs_escaped_list *found);
+void rs_escaped_free(rs_escaped_list *list);
 
 /* Whether a store to this type may change that variable. */
 bool rs_stored_may_change(rs_stored stored, rs_stored variable);
 rs_stored rs_stored_of(CXType type);
 
-/* Whether a variable outlives its function. */
-bool rs_variable_lasts(CXCursor declared);
-
-/* The same, and functions that are not there may have it: all but a __shared__ one of a function.
- */
-bool rs_variable_is_open(CXCursor declared);
-
-/* Whether no code of a kernel can write it: it is const, or lies in constant memory. */
-bool rs_variable_is_constant(CXCursor declared);
-
 /* Whether a switch has a statement before its condition, "switch (k = 7; n)", which is no node of
- * the tree; its text goes from `begin` to `end`. What it names is exposed. */
+ * the tree; its text goes from `begin` to `end`. What it names escapes. */
 bool rs_switch_hides(const rs_tree *tree, int node, size_t *begin, size_t *end);
 
 /* The name at the root of "v", "v.m.n", "v[e]" with v an array: its node; -1 when there is none. */

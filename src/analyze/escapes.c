@@ -1,7 +1,7 @@
-/* See exposed.h. */
-#include "analyze/exposed.h"
+/* See escapes.h. */
+#include "analyze/escapes.h"
 
-#include "analyze/walk.h"
+#include "analyze/declared.h"
 #include "source/query.h"
 
 #include <stdlib.h>
@@ -27,13 +27,6 @@ bool rs_stored_may_change(rs_stored stored, rs_stored variable)
     return stored == variable || stored == RS_STORED_ANYTHING || variable == RS_STORED_ANYTHING;
 }
 
-bool rs_variable_lasts(CXCursor declared)
-{
-    enum CX_StorageClass storage = clang_Cursor_getStorageClass(declared);
-    return clang_getCursorKind(declared) == CXCursor_VarDecl &&
-           (storage == CX_SC_Static || storage == CX_SC_Extern || rs_cursor_is_global(declared));
-}
-
 int rs_root_name(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
@@ -49,14 +42,14 @@ int rs_root_name(const rs_tree *tree, int node)
     return node;
 }
 
-static bool add(const rs_tree *tree, rs_exposed_list *found, int node, bool lasts)
+static bool add(const rs_tree *tree, rs_escaped_list *found, int node, bool lasts)
 {
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
     enum CXCursorKind kind = clang_getCursorKind(declared);
     if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl)
         return true;
     CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    uint64_t key = rs_cursor_key(NULL, declared);
+    uint64_t key = rs_cursor_key(declared);
     if (rs_kind_is_array(type.kind))
         return true;
     for (int i = 0; i < found->count; i++)
@@ -64,18 +57,18 @@ static bool add(const rs_tree *tree, rs_exposed_list *found, int node, bool last
             return true;
     if (found->count == found->capacity) {
         int wanted = found->capacity == 0 ? 16 : found->capacity * 2;
-        rs_exposed *grown = realloc(found->list, (size_t)wanted * sizeof *grown);
+        rs_escaped *grown = realloc(found->list, (size_t)wanted * sizeof *grown);
         if (grown == NULL)
             return false;
         found->list = grown;
         found->capacity = wanted;
     }
-    found->list[found->count++] = (rs_exposed){key, node, rs_stored_of(type), lasts};
+    found->list[found->count++] = (rs_escaped){key, node, rs_stored_of(type), lasts};
     return true;
 }
 
 /* All variables that are named below a node. */
-static bool add_names(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_names(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     bool ok = tree->nodes[node].kind != CXCursor_DeclRefExpr || add(tree, found, node, false);
     for (int child = tree->nodes[node].first; child >= 0 && ok; child = tree->nodes[child].next)
@@ -102,7 +95,7 @@ static int chosen_by(const rs_tree *tree, int node)
 }
 
 /* The variable at the root of a place; of one that some operator chooses all that it may be. */
-static bool add_root(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_root(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     node = node < 0 ? -1 : rs_node_inner(tree, node);
     int root = node < 0 ? -1 : rs_root_name(tree, node);
@@ -117,7 +110,7 @@ static bool add_root(const rs_tree *tree, rs_exposed_list *found, int node)
 }
 
 /* What a place is made of that is no path to a variable: (c ? x : y) = 1. */
-static bool add_chosen(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_chosen(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     int target = rs_node_inner(tree, rs_node_child(tree, node, 0));
     return target < 0 || rs_root_name(tree, target) >= 0 || add_root(tree, found, target);
@@ -143,39 +136,8 @@ static bool has_reference(CXType type)
     return found;
 }
 
-static enum CXChildVisitResult find_constant(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    if (clang_getCursorKind(cursor) != CXCursor_CUDAConstantAttr)
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
-}
-
-bool rs_variable_is_constant(CXCursor declared)
-{
-    CXType type = clang_getCursorType(declared);
-    bool constant = clang_isConstQualifiedType(clang_getCanonicalType(type)) != 0;
-    CXString spelling = clang_getTypeSpelling(type);
-    const char *text = clang_getCString(spelling);
-    const char *star = text == NULL ? NULL : strrchr(text, '*');
-    text = star != NULL ? star : text;
-    constant = constant || (text != NULL && strstr(text, "__constant") != NULL);
-    clang_disposeString(spelling);
-    clang_visitChildren(declared, find_constant, &constant);
-    return constant;
-}
-
-bool rs_variable_is_open(CXCursor declared)
-{
-    const bool shared = !rs_cursor_is_global(declared) &&
-                        clang_Cursor_getStorageClass(declared) != CX_SC_Extern &&
-                        rs_variable_is_shared(declared);
-    return rs_variable_lasts(declared) && !shared;
-}
-
 /* A name of what outlives its function and may be written. */
-static bool add_lasting(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_lasting(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
     return clang_getCursorKind(declared) != CXCursor_VarDecl || !rs_variable_is_open(declared) ||
@@ -207,7 +169,7 @@ static bool copies_plainly(CXCursor constructor)
 }
 
 /* The arguments that a function takes by reference. */
-static bool add_arguments(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_arguments(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
     int callee = tree->nodes[node].first, which = 0;
@@ -239,7 +201,7 @@ bool rs_switch_hides(const rs_tree *tree, int node, size_t *begin, size_t *end)
 }
 
 /* The variables that a statement names which is no node of the tree. */
-static bool add_hidden(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_hidden(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     size_t begin, end;
     bool ok = true, hides = rs_switch_hides(tree, node, &begin, &end);
@@ -253,7 +215,7 @@ static bool add_hidden(const rs_tree *tree, rs_exposed_list *found, int node)
     return ok;
 }
 
-static bool add_of(const rs_tree *tree, rs_exposed_list *found, int node)
+static bool add_of(const rs_tree *tree, rs_escaped_list *found, int node)
 {
     switch ((int)tree->nodes[node].kind) {
     case CXCursor_SwitchStmt:
@@ -282,17 +244,17 @@ static bool add_of(const rs_tree *tree, rs_exposed_list *found, int node)
     }
 }
 
-bool rs_exposed_find(const rs_translation_unit *program, rs_exposed_list *found)
+bool rs_escaped_find(const rs_translation_unit *program, rs_escaped_list *found)
 {
     bool ok = true;
-    *found = (rs_exposed_list){NULL, 0, 0};
+    *found = (rs_escaped_list){NULL, 0, 0};
     for (int node = 0; node < program->tree.node_count && ok; node++)
         ok = add_of(&program->tree, found, node);
     return ok;
 }
 
-void rs_exposed_free(rs_exposed_list *list)
+void rs_escaped_free(rs_escaped_list *list)
 {
     free(list->list);
-    *list = (rs_exposed_list){NULL, 0, 0};
+    *list = (rs_escaped_list){NULL, 0, 0};
 }
