@@ -8,7 +8,7 @@
 #              wrong element; with TEXT those alone that have it in their method or shape
 #   huge       more than 2^32 elements and bytes
 #   plans      the time of making a plan beside that of a run, without wisdom and with it
-#   table      in-place transposition of the shapes of docs/performance.md, verified, beside the copy
+#   table      in-place transposition of the shapes of lab/docs/performance.md, verified, beside the copy
 #   tensors    permutations of axes, verified, beside the copy
 #   search     the planner's choice against a search: within 10 % of the best
 # and all of them when none is named. The exit status is 0 when everything held.
@@ -105,7 +105,7 @@ tensors() {
         600x500x200:2x1x0:8 16x24x20x18x22x25:5x3x1x0x2x4:4
 }
 
-# Those of docs/performance.md.
+# Those of lab/docs/performance.md.
 matrices=(20000x20000x4 28800x7200x4 7200x28800x4 16000x25600x4 25600x16000x4 20000x5000x4 5000x20000x4
     19997x20011x4 30011x10007x4 10007x30011x4
     7200x1800x4 5100x2500x4 4000x3200x4 3300x3900x4 2500x5100x4 1800x7200x4

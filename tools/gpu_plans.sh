@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: tools/gpu_plans.sh BUILD opencl|cuda [DEVICE]
-# The table of docs/performance.md on plans: the shapes as float32, the papers' six as float64, and four of them once more
+# The table of lab/docs/performance.md on plans: the shapes as float32, the papers' six as float64, and four of them once more
 # with wisdom, which is measured before and thrown away at the end. SMALL=yes tries it out with small arrays.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -8,7 +8,7 @@
 #   tensors permutations of axes, verified, beside the copy
 #   search  the planner's choice against a search: within 10 % of the best
 #   plans   the time of making a plan beside that of a run, without wisdom and with it
-#   table   the shapes of docs/performance.md, every element verified, beside the copy
+#   table   the shapes of lab/docs/performance.md, every element verified, beside the copy
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit

@@ -1,6 +1,6 @@
 /*
  * The papers' figures and tables on transposition, as data: what each varies, and which
- * measurements it compares. figures.c measures and draws them; docs/reproduction.md sets them
+ * measurements it compares. figures.c measures and draws them; lab/docs/reproduction.md sets them
  * beside the papers.
  */
 #ifndef RS_LAB_CLI_FIGURE_TABLE_H

@@ -20,7 +20,7 @@ static const char usage[] =
     "\n"
     "Measures the figures and tables on transposition of Sung's thesis and of Sung 2014 on this\n"
     "machine, all or those named, checks every element, and writes each as JSON and SVG.\n"
-    "docs/reproduction.md explains them and has the papers' numbers.\n"
+    "lab/docs/reproduction.md explains them and has the papers' numbers.\n"
     "\n"
     "  --list           prints the names\n"
     "  --out FOLDER     where NAME.json and NAME.svg go (default: the current folder)\n"

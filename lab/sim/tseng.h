@@ -4,7 +4,7 @@
  * units that translate addresses to ASTA. The paper ran a simulator of a whole GPU; here the
  * accesses of all resident warps go to the model of memory.h, in turns, and instructions, memory
  * pipelines, channels and latency are four times of which the longest counts most.
- * docs/simulation.md says where the numbers are from.
+ * lab/docs/simulation.md says where the numbers are from.
  */
 #ifndef RS_LAB_SIM_TSENG_H
 #define RS_LAB_SIM_TSENG_H

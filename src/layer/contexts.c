@@ -339,7 +339,7 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
  * likes; a conversion in front of it would be too, and other queues' conversions would wait for it.
  * So all is in AoS while there is a user event without a status, and until what it has held back is
  * over: NVIDIA's driver hands that to the device in a thread of its own, and crashes when
- * conversions come meanwhile (docs/correctness.md). After a command was abandoned, nothing is
+ * conversions come meanwhile (lab/docs/correctness.md). After a command was abandoned, nothing is
  * converted any more. An event that is released without a status never gets one: what waits for it
  * does so for good, and where nothing does, all goes on.
  */

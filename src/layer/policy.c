@@ -63,7 +63,7 @@ void rs_policy_add_time(rs_policy_times *times, double seconds, double work_item
 
 /* ---- prediction ---- */
 
-/* Kernels that use whole structures, on one NVIDIA H100 (docs/performance.md): how many times
+/* Kernels that use whole structures, on one NVIDIA H100 (lab/docs/performance.md): how many times
  * faster from tiles. Up to five words neighbouring work-items share their lines well enough. */
 static const struct {
     double bytes, ratio;

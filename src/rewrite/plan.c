@@ -318,7 +318,7 @@ static bool chooses_member(const rs_model *model, const rs_member_access *access
 /*
  * Only the last tile of an array may be shorter, and for its sake the distance from member to
  * member is computed. Where members are chosen by numbers, as in loops, a constant distance makes
- * the kernel up to three times faster (docs/performance.md).
+ * the kernel up to three times faster (lab/docs/performance.md).
  */
 static bool gains_by_full_tiles(const rs_model *model, int function)
 {

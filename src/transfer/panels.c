@@ -9,7 +9,7 @@ enum { LINE_BYTES = 128, LEAST_ROW_BYTES = 512, MOST_PANELS = 256 };
  * With P panels nothing is sent back until the first has come, 1/P of the time that the bus takes
  * one way. The matrix comes in P^2 / 2 pieces, each of which costs a call, and each of its rows in
  * P runs, which cost more the larger the matrix is. Weights fitted to one H100
- * (docs/reproduction.md).
+ * (lab/docs/reproduction.md).
  */
 static size_t best_count(size_t rows, double bytes)
 {

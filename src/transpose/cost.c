@@ -1,7 +1,7 @@
 /*
  * The cost model of the stages (Sung thesis, section 4.8.4): each is one pass over the memory,
  * weighted by the lines that it touches, by whether its block fits on chip and by how many workers
- * have room. The weights were fitted to measurements (docs/performance.md).
+ * have room. The weights were fitted to measurements (lab/docs/performance.md).
  */
 #include "transpose/cost.h"
 #include "base/arithmetic.h"

@@ -40,7 +40,7 @@ enum {
     LAUNCH_BYTES = 6 << 20
 };
 
-/* ---- costs: the weights were fitted to measurements on one GPU (docs/performance.md) ---- */
+/* ---- costs: the weights were fitted to measurements on one GPU (lab/docs/performance.md) ---- */
 
 /* Runs that are no whole lines cost most of a line more. */
 static double runs_cost(size_t run_bytes, const rs_engine_traits *traits)

@@ -67,8 +67,64 @@ def check_links(document, text):
 
 
 def check_files(document, text):
-    for path in re.findall(r"`((?:src|tests|tools|docs|lab|examples|fuzz|include|cmake)/[\w./-]+\.\w+)`", text):
+    for path in re.findall(r"`((?:src|tests|tools|docs|lab|examples|fuzz|include|cmake|python)/[\w./-]+\.\w+)`", text):
         check("NAME" in path or os.path.exists(os.path.join(source, path)), document, f"there is no {path}")
+
+
+def check_scripts(document, text):
+    """Scripts that a command names are there."""
+    for path in re.findall(r"(?<![\w/])((?:tools|lab|tests)/[\w./-]+\.(?:sh|py))", text):
+        check(os.path.exists(os.path.join(source, path)), document, f"there is no {path}")
+
+
+def check_programs(document, text):
+    """Whole programs in C compile, without a warning."""
+    for program in re.findall(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if "int main(" not in program:
+            continue
+        include = os.path.join(source, "include")
+        done = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{include}", "-xc", "-"],
+                              input=program, stderr=subprocess.PIPE, text=True)
+        check(done.returncode == 0, document, f"a program does not compile: {done.stderr}")
+
+
+def check_plots(document):
+    done = subprocess.run([os.path.join(source, "tools/plot_tables.py"), "--check", document], stdout=subprocess.PIPE, text=True)
+    check(done.returncode == 0, document, done.stdout)
+
+
+def check_sources():
+    """Pages and headings that code, scripts and messages name."""
+    for folder in ("src", "include", "tests", "tools", "lab", "fuzz"):
+        for path in glob.glob(os.path.join(source, folder, "**/*"), recursive=True):
+            if not os.path.isfile(path) or path.endswith((".md", ".svg", ".png", ".npy")) or path == os.path.abspath(__file__):
+                continue
+            text = open(path, errors="replace").read()
+            for page, anchor in re.findall(r"(?<![\w/.])((?:lab/)?docs/[a-z_]+\.md)(?:#([\w-]+))?", text):
+                page = os.path.join(source, page)
+                check(os.path.exists(page), path, f"there is no {page}")
+                if os.path.exists(page) and anchor:
+                    check(anchor in anchors(open(page).read()), path, f"there is no heading {anchor} in {page}")
+
+
+# What a reader reads to the end: lines of a page and of some, words of the README and of all pages outside lab/.
+LINES = {"CHANGELOG.md": 60, "docs/architecture.md": 200}
+MOST_LINES, MOST_WORDS, MOST_README = 300, 25000, 900
+
+
+def check_sizes(pages):
+    words = {}
+    for page in pages:
+        name = os.path.relpath(page, source)
+        if name.startswith("lab/"):
+            continue
+        text = open(page).read()
+        words[name] = len(text.split())
+        lines, most = text.count("\n"), LINES.get(name, MOST_LINES)
+        check(lines <= most, page, f"{lines} lines, {most} at most")
+    check(words["README.md"] <= MOST_README, source, f"the README has {words['README.md']} words, {MOST_README} at most")
+    check(sum(words.values()) <= MOST_WORDS, source, f"{sum(words.values())} words in all pages, {MOST_WORDS} at most")
+    return sum(words.values())
 
 
 documents = [path for pattern in ("*.md", "docs/*.md", "examples/*/*.md", "lab/*.md", "lab/*/*.md") for path in glob.glob(os.path.join(source, pattern))]
@@ -77,9 +133,15 @@ for document in documents:
     check_options(document, text)
     check_links(document, text)
     check_files(document, text)
+    check_scripts(document, text)
+    check_programs(document, text)
+    if "<!-- plot:" in text:
+        check_plots(document)
+check_sources()
+words = check_sizes(documents)
 manual = os.path.join(source, "docs/restride.1")
 check_options(manual, open(manual).read().replace("\\-", "-"))
 check(len(documents) >= 10 and checked > 200, source, f"only {checked} names were found in {len(documents)} documents")
 print("\n".join(failures))
-print(f"{checked} names checked, {len(failures)} failures")
+print(f"{checked} names checked, {words} words, {len(failures)} failures")
 sys.exit(len(failures) > 0)

@@ -55,6 +55,7 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
     library = next(path for path, _, files in os.walk(prefix) if "librestride.so" in files)
     environment = dict(os.environ, PKG_CONFIG_PATH=f"{library}/pkgconfig", LD_LIBRARY_PATH=library, RESTRIDE_WISDOM="",
+                       PYTHONPATH=os.path.join(os.path.dirname(os.path.abspath(readme)), "python"), PYTHONDONTWRITEBYTECODE="1",
                        PATH="/usr/bin:" + os.environ["PATH"])
     for command, shown in examples(open(readme).read()):
         count += 1
@@ -68,7 +69,7 @@ with tempfile.TemporaryDirectory() as folder:
         if done.returncode or alike(done.stdout) != alike(shown):
             failures += 1
             print(f"FAILED with status {done.returncode}: {command}\nthe README shows:\n{shown}\nit printed:\n{done.stdout}")
-if count < 10:
+if count < 8:
     failures += 1
     print(f"FAILED: only {count} examples were found in {readme}")
 print(f"{count} examples, {failures} failures")

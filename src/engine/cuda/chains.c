@@ -97,7 +97,7 @@ enum {
     CARRY_WORD_BYTES = 16,
     CARRY_ARCHITECTURE = 90,
     CARRY_LEAST_UNIT = 1024,
-    CARRY_SLICE_BYTES = 16384, /* docs/performance.md has others */
+    CARRY_SLICE_BYTES = 16384, /* lab/docs/performance.md has others */
     CARRY_BLOCKS = 2,          /* a multiprocessor */
     CARRY_HALF_BYTES = 8192,   /* under way a walker, at most, while others are stored */
     CARRY_MOST_DEPTH = 8,

@@ -1,7 +1,7 @@
 /*
  * What the stages cost on a GPU: passes at the speed of a copy, fitted to measurements on one H100
- * (docs/performance.md). Stages that the engine does not have, and sizes for which a stage would be
- * refused, cost infinitely much.
+ * (lab/docs/performance.md). Stages that the engine does not have, and sizes for which a stage
+ * would be refused, cost infinitely much.
  */
 #include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"

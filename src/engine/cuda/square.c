@@ -18,7 +18,8 @@ enum {
     MOST_BLOCKS = 1 << 30
 };
 
-/* The elements along a side of a tile, for elements of up to `unit` bytes (docs/performance.md). */
+/* The elements along a side of a tile, for elements of up to `unit` bytes
+ * (lab/docs/performance.md). */
 static const struct {
     size_t unit;
     size_t whole_lines;

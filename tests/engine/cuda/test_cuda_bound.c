@@ -99,7 +99,7 @@ static void test_groups(void **state)
     }
 }
 
-/* What was the fastest on an H100 (docs/performance.md). */
+/* What was the fastest on an H100 (lab/docs/performance.md). */
 static void test_measured(void **state)
 {
     (void)state;
