@@ -81,14 +81,18 @@ RESTRIDE_API size_t restride_layout_bytes(const restride_layout *layout);
 typedef enum {
     RESTRIDE_DIALECT_C = 0,
     RESTRIDE_DIALECT_OPENCL_C = 1,
-    RESTRIDE_DIALECT_CUDA_C = 2
+    RESTRIDE_DIALECT_CUDA_C = 2,
+    RESTRIDE_DIALECT_CPP = 3,     /* a class of C++11: bodies.ref(i).x */
+    RESTRIDE_DIALECT_CUDA_CPP = 4 /* the same for the host and devices */
 } restride_dialect;
 
 /*
  * Source text of accessors for kernels: the software form of the address-translating load and store
  * of Tseng 2014 (equations 1 and 2). *source is the caller's, to be freed with free(). What it
  * defines, for a prefix P, is described in docs/layouts.md. RESTRIDE_INVALID_ARGUMENT without a
- * layout or `source`, and where `prefix` is no C identifier.
+ * layout or `source`, and where `prefix` is no C identifier; RESTRIDE_UNSUPPORTED where a class
+ * would need a type that C++ has not (half, or elements without a type), or a member that is not
+ * aligned.
  * Thread-safe.
  */
 RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *layout,

@@ -15,6 +15,7 @@
 
 static const char usage[] =
     "usage: restride show EXPRESSION [--dims DIMENSIONS] [--svg FILE] [--json]\n"
+    "       restride show EXPRESSION --dims DIMENSIONS --accessors cpp|cuda [--name NAME]\n"
     "\n"
     "Draws where each element of an array lies in memory.\n"
     "\n"
@@ -23,11 +24,17 @@ static const char usage[] =
     "                     (without it, a small array that shows the layout)\n"
     "  --svg FILE         writes a picture instead of text\n"
     "  --json             describes the layout as JSON instead\n"
+    "  --accessors cpp    writes a header of C++11 instead, with a class for arrays in this "
+    "layout:\n"
+    "                     Bodies(memory, count).ref(i).x; cuda: for the host and for kernels\n"
+    "  --name NAME        of that class (default: Array)\n"
     "\n"
     "Examples:\n"
     "  restride show 'i f'                    array of structures (AoS)\n"
     "  restride show 'f i'                    structure of arrays (SoA)\n"
     "  restride show 'i/4 f i%4'              array of structures of tiled arrays (ASTA)\n"
+    "  restride show 'i/32 f i%32' --dims 'i:1 f{ float x; double m; }' --accessors cpp "
+    "--name Bodies\n"
     "  restride show 'i/8 f i%8' --dims 'i:20 f{ float x; char c; double m; }' --svg asta.svg\n";
 
 /* The usual order of dimensions, slowest first; names that are not listed come before all of these.
@@ -214,6 +221,35 @@ static int show_text(const char *verb, const restride_layout *layout)
                        : RS_EXIT_DONE;
 }
 
+/* Words of --accessors that make sense together. */
+static int check_accessors(const char *verb, const char *accessors, const char *name,
+                           const char *dims)
+{
+    if (accessors == NULL)
+        return name == NULL ? RS_EXIT_DONE
+                            : rs_cli_fail(RS_EXIT_USAGE, verb, "--name is for --accessors.");
+    if (strcmp(accessors, "cpp") != 0 && strcmp(accessors, "cuda") != 0)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "--accessors takes cpp or cuda, not \"%s\".",
+                           accessors);
+    return dims != NULL
+               ? RS_EXIT_DONE
+               : rs_cli_fail(RS_EXIT_USAGE, verb, "--accessors needs --dims, which say the types.");
+}
+
+static int show_accessors(const char *verb, const restride_layout *layout, const char *accessors,
+                          const char *name)
+{
+    char *source;
+    const bool cuda = strcmp(accessors, "cuda") == 0;
+    if (restride_layout_accessor(layout, cuda ? RESTRIDE_DIALECT_CUDA_CPP : RESTRIDE_DIALECT_CPP,
+                                 name == NULL ? "Array" : name, &source) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    int written = fputs(source, stdout);
+    free(source);
+    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, verb, "The header could not be written.")
+                       : RS_EXIT_DONE;
+}
+
 /* Parses with the given dimensions, or with small ones: ragged where the layout allows it. */
 static int parse(const char *verb, const char *expression, const char *given,
                  restride_layout **layout)
@@ -241,13 +277,16 @@ static int parse(const char *verb, const char *expression, const char *given,
 
 int rs_verb_show(int argc, char **argv)
 {
-    enum { OPTION_DIMS = 256, OPTION_SVG, OPTION_JSON };
-    static const struct option options[] = {{"dims", required_argument, NULL, OPTION_DIMS},
-                                            {"svg", required_argument, NULL, OPTION_SVG},
-                                            {"json", no_argument, NULL, OPTION_JSON},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    const char *dims = NULL, *svg = NULL;
+    enum { OPTION_DIMS = 256, OPTION_SVG, OPTION_JSON, OPTION_ACCESSORS, OPTION_NAME };
+    static const struct option options[] = {
+        {"dims", required_argument, NULL, OPTION_DIMS},
+        {"svg", required_argument, NULL, OPTION_SVG},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"accessors", required_argument, NULL, OPTION_ACCESSORS},
+        {"name", required_argument, NULL, OPTION_NAME},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
+    const char *dims = NULL, *svg = NULL, *accessors = NULL, *name = NULL;
     bool json = false;
     int option;
     while ((option = rs_cli_next_option(argv[0], argc, argv, "h", options, NULL)) != -1)
@@ -261,6 +300,12 @@ int rs_verb_show(int argc, char **argv)
         case OPTION_JSON:
             json = true;
             break;
+        case OPTION_ACCESSORS:
+            accessors = optarg;
+            break;
+        case OPTION_NAME:
+            name = optarg;
+            break;
         case 'h':
             fputs(usage, stdout);
             return RS_EXIT_DONE;
@@ -273,13 +318,17 @@ int rs_verb_show(int argc, char **argv)
                                ? "A layout is missing, as in restride show 'i/32 f i%32'."
                                : "There is more than one layout; put it into quotes, as in "
                                  "restride show 'i/32 f i%32'.");
+    int status = check_accessors(argv[0], accessors, name, dims);
     restride_layout *layout = NULL;
-    int status = parse(argv[0], argv[optind], dims, &layout);
+    if (status == RS_EXIT_DONE)
+        status = parse(argv[0], argv[optind], dims, &layout);
     if (status == RS_EXIT_DONE && svg != NULL)
         status = show_svg(argv[0], layout, svg);
     if (status == RS_EXIT_DONE && json)
         status = show_json(argv[0], layout);
-    if (status == RS_EXIT_DONE && svg == NULL && !json)
+    if (status == RS_EXIT_DONE && accessors != NULL)
+        status = show_accessors(argv[0], layout, accessors, name);
+    if (status == RS_EXIT_DONE && svg == NULL && !json && accessors == NULL)
         status = show_text(argv[0], layout);
     restride_layout_destroy(layout);
     return status;

@@ -6,8 +6,8 @@
  * Tiles and the record's constants become literals, so that a compiler turns them into shifts and
  * masks. Every product begins with a 64-bit variable, so literals may be 32 bits wide.
  */
+#include "layout/accessor.h"
 #include "base/text.h"
-#include "layout/layout.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -550,6 +550,20 @@ void rs_layout_write_offset(const restride_layout *layout, restride_dialect whic
     rs_text_free(&w.sum);
 }
 
+static void write_functions(const restride_layout *layout, const dialect *which, const char *prefix,
+                            rs_text *out)
+{
+    writer w = {.layout = layout, .dialect = which, .prefix = prefix};
+    rs_text_format(out, "/* Made by Restride: the layout \"%s\" of \"%s\". */\n\n%s",
+                   layout->expression_text, layout->dims_text, which->heading);
+    write_constants(&w, out);
+    write_offset(&w, out);
+    write_macro(&w, out);
+    write_translate(&w, out);
+    rs_text_free(&w.lines);
+    rs_text_free(&w.sum);
+}
+
 restride_status restride_layout_accessor(const restride_layout *layout, restride_dialect which,
                                          const char *prefix, char **source)
 {
@@ -558,7 +572,8 @@ restride_status restride_layout_accessor(const restride_layout *layout, restride
     if (layout == NULL || source == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "An accessor needs a layout and a place for its source.");
-    if ((unsigned)which >= sizeof dialects / sizeof dialects[0])
+    const bool is_class = which == RESTRIDE_DIALECT_CPP || which == RESTRIDE_DIALECT_CUDA_CPP;
+    if (!is_class && (unsigned)which >= sizeof dialects / sizeof dialects[0])
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "Dialect %d is unknown; use one of restride_dialect.", (int)which);
     if (prefix == NULL || !is_identifier(prefix))
@@ -566,16 +581,17 @@ restride_status restride_layout_accessor(const restride_layout *layout, restride
                        "The prefix \"%.100s\" is not a C identifier; use letters, digits and "
                        "underscores, a letter first.",
                        prefix == NULL ? "" : prefix);
-    writer w = {.layout = layout, .dialect = &dialects[which], .prefix = prefix};
     rs_text out = RS_TEXT_EMPTY;
-    rs_text_format(&out, "/* Made by Restride: the layout \"%s\" of \"%s\". */\n\n%s",
-                   layout->expression_text, layout->dims_text, w.dialect->heading);
-    write_constants(&w, &out);
-    write_offset(&w, &out);
-    write_macro(&w, &out);
-    write_translate(&w, &out);
-    rs_text_free(&w.lines);
-    rs_text_free(&w.sum);
+    restride_status status = RESTRIDE_OK;
+    if (is_class)
+        status = rs_layout_write_class(layout, which == RESTRIDE_DIALECT_CUDA_CPP, prefix, &out);
+    else
+        write_functions(layout, &dialects[which], prefix, &out);
     *source = rs_text_take(&out);
+    if (status != RESTRIDE_OK) {
+        free(*source);
+        *source = NULL;
+        return status;
+    }
     return *source != NULL ? RESTRIDE_OK : rs_fail_memory("an accessor's source");
 }

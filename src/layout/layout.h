@@ -31,10 +31,11 @@ struct restride_layout {
     int rank;
     rs_dimension *dimensions; /* slowest first, as in the dimension list */
     int term_count;
-    rs_term *terms; /* slowest first */
-    int record;     /* the dimension that is a record, or -1 */
-    size_t size;    /* of the whole array with its padding: elements, or bytes with a record */
-    size_t unit;    /* bytes of an element; 0: not known, or a record says it of each leaf */
+    rs_term *terms;  /* slowest first */
+    int record;      /* the dimension that is a record, or -1 */
+    size_t size;     /* of the whole array with its padding: elements, or bytes with a record */
+    size_t unit;     /* bytes of an element; 0: not known, or a record says it of each leaf */
+    rs_leaf element; /* its type, when the unit is known */
     char *dims_text;
     char *expression_text; /* as given */
 };

@@ -199,12 +199,10 @@ bool rs_members_is_type(rs_layout_name word)
 }
 
 restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_layout_name first,
-                                         size_t *size)
+                                         rs_leaf *element)
 {
-    rs_leaf leaf = {.size = 0};
-    restride_status status = parse_leaf(cursor, begin, first, &leaf);
-    *size = leaf.size;
-    return status;
+    *element = (rs_leaf){.size = 0};
+    return parse_leaf(cursor, begin, first, element);
 }
 
 static restride_status parse_struct(rs_cursor *cursor, int depth, structure *result);

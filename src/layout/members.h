@@ -15,6 +15,6 @@ bool rs_members_is_type(rs_layout_name word);
 /* Reads the rest of such a type, as in "unsigned int" or "char[12]", from behind its first word,
  * which begins at `begin`. */
 restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_layout_name first,
-                                         size_t *size);
+                                         rs_leaf *element);
 
 #endif

@@ -111,9 +111,10 @@ static bool is_element(const rs_cursor *cursor, rs_layout_name word)
 static restride_status parse_element(rs_cursor *cursor, restride_layout *layout, size_t begin,
                                      rs_layout_name first)
 {
-    restride_status status = rs_members_parse_element(cursor, begin, first, &layout->unit);
+    restride_status status = rs_members_parse_element(cursor, begin, first, &layout->element);
     if (status != RESTRIDE_OK)
         return status;
+    layout->unit = layout->element.size;
     if (layout->record >= 0)
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
                               "the record %s says what the elements are; leave out the type.",

@@ -53,6 +53,25 @@ static void test_small_dimensions_by_default(void **state)
     assert_int_equal(strchr(output, '\033') == NULL, 1);
 }
 
+static void test_accessors(void **state)
+{
+    (void)state;
+    assert_int_equal(show("'i/32 f i%32' --dims 'i:1 f{ float x; }' --accessors cpp --name B"), 0);
+    assert_output("class B\n");
+    assert_output("reference ref(unsigned long long index_i) const");
+    assert_int_equal(show("'i f' --dims 'i:1 f{ float x; }' --accessors cuda"), 0);
+    assert_output("__host__ __device__ reference ref(");
+    assert_int_equal(show("'i f' --dims 'i:1 f{ float x; }' --accessors c"), 2);
+    assert_output("takes cpp or cuda");
+    assert_int_equal(show("'i f' --accessors cpp"), 2);
+    assert_output("needs --dims");
+    assert_int_equal(show("'i f' --name B"), 2);
+    assert_int_equal(show("'i f' --dims 'i:1 f:3' --accessors cpp"), 1);
+    assert_output("say the type of elements");
+    assert_int_equal(show("'i f' --dims 'i:1 f:3 int' --accessors cpp --name 3"), 1);
+    assert_output("is not a C identifier");
+}
+
 static void test_mistakes_get_a_caret(void **state)
 {
     (void)state;
@@ -125,9 +144,13 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help),      cmocka_unit_test(test_small_dimensions_by_default),
-        cmocka_unit_test(test_bad_usage), cmocka_unit_test(test_mistakes_get_a_caret),
-        cmocka_unit_test(test_svg_files), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_small_dimensions_by_default),
+        cmocka_unit_test(test_bad_usage),
+        cmocka_unit_test(test_accessors),
+        cmocka_unit_test(test_mistakes_get_a_caret),
+        cmocka_unit_test(test_svg_files),
+        cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
