@@ -11,6 +11,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from ._device import Queue
+from ._dlpack import CUDA, dlpack_interface
 from ._library import Error
 from ._memory import Facts, dense_strides, memory_order
 
@@ -216,10 +217,9 @@ class DeviceArray:
 
 
 class CudaOperand(Operand):
-    """Anything with `__cuda_array_interface__`."""
+    """Anything with `__cuda_array_interface__`, or with DLPack, which is told as such an interface."""
 
-    def __init__(self, owner: Any) -> None:
-        interface = dict(owner.__cuda_array_interface__)
+    def __init__(self, owner: Any, interface: "dict[str, Any]") -> None:
         self.own, self.interface = owner, interface
         self.address, readonly = int(interface["data"][0] or 0), bool(interface["data"][1])
         shape, unit = tuple(interface["shape"]), np.dtype(interface["typestr"]).itemsize
@@ -242,12 +242,17 @@ class CudaOperand(Operand):
         return DeviceArray(self.own, interface)
 
     def copy(self) -> "Operand":
-        raise Error("An array that is known by __cuda_array_interface__ alone is not copied here; copy it first.", 5)
+        raise Error("CUDA memory of a library that is not known here is not copied; copy it first.", 5)
 
 
 def _instance(array: Any, module: str, name: str) -> bool:
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(array, kind)
+
+
+def _is_cuda(array: Any) -> bool:
+    device = getattr(array, "__dlpack_device__", None)
+    return device is not None and device()[0] in CUDA
 
 
 def _numpy_of(array: Any) -> Any:
@@ -280,7 +285,9 @@ def operand(array: Any, copy: bool = False) -> Operand:
     if _instance(array, "jax", "Array"):
         return JaxOperand(array)
     if hasattr(array, "__cuda_array_interface__"):
-        return CudaOperand(array)
+        return CudaOperand(array, dict(array.__cuda_array_interface__))
+    if _is_cuda(array):
+        return CudaOperand(array, dlpack_interface(array))
     found = _numpy_of(array)
     if found is None and copy:
         found = np.asarray(array)

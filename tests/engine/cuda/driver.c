@@ -122,6 +122,7 @@ EXPORT cuDevicePrimaryCtxRetain(void **context, int device);
 EXPORT cuCtxSetCurrent(void *context);
 EXPORT cuCtxSynchronize(void);
 EXPORT cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer);
+EXPORT cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer);
 EXPORT cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
 EXPORT cuMemFreeHost(void *pointer);
 EXPORT cuMemcpyHtoDAsync_v2(uintptr_t target, const void *source, size_t bytes, void *stream);
@@ -317,6 +318,19 @@ result cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes)
 result cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes)
 {
     memcpy(target, (const void *)source, bytes);
+    return SUCCESS;
+}
+
+/* The device's number, of all that may be asked. */
+result cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer)
+{
+    uintptr_t base;
+    size_t size;
+    result code = cuMemGetAddressRange_v2(&base, &size, pointer);
+    enum { DEVICE_ORDINAL = 9 };
+    if (code != SUCCESS || attribute != DEVICE_ORDINAL)
+        return INVALID_VALUE;
+    *(int *)value = 0;
     return SUCCESS;
 }
 
