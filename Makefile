@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 .PHONY: demo check check-long check-hw build lint format install clean packages
 
 demo: build
-	tools/demo.sh $(BUILD)
+	/usr/bin/python3 tools/demo.py $(BUILD)
 
 check: packages
 	BUILD=$(BUILD) JOBS=$(JOBS) tools/check.sh
