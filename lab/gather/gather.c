@@ -140,7 +140,7 @@ static void check(experiment *e, const size_t *order)
     example_read(&e->device, e->result, e->how.references * sizeof *result, result);
     for (size_t t = 0; t < e->how.references; t++) {
         float expected = 2.0f * e->array[e->index[order == NULL ? t : order[t]]];
-        if (memcmp(&expected, &result[t], sizeof expected) != 0)
+        if (result[t] != expected)
             example_fail("Thread %zu read a wrong object.", t);
     }
     free(result);

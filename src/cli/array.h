@@ -70,7 +70,7 @@ void rs_array_close(rs_file_array *array);
 /* Whether `bytes` bytes from the array's offset on are what the file holds. */
 restride_status rs_array_check_bytes(const rs_file_array *array, size_t bytes);
 
-/* What the planner is told about an array of `bytes` bytes in this file. */
+/* What the planner gets to know of an array of `bytes` bytes in this file. */
 restride_plan_options rs_array_plan_options(const rs_file_array *array, size_t bytes);
 
 /* A plan to be run on an array, and what to say about it. */

@@ -115,7 +115,7 @@ int rs_reorder_print_text(const rs_reorder_report *r)
     return RS_EXIT_DONE;
 }
 
-/* Plans by one more method, to be told. A budget that does not suffice is told, too. */
+/* Plans by one more method, for the report, which has budgets that do not suffice too. */
 static restride_status try_method(rs_reorder_report *r, const rs_reorder_place *place,
                                   const restride_irregular_options *how)
 {

@@ -126,71 +126,101 @@ static int follow_config(run_options *options)
 }
 
 /* Returns -1 to go on, or the exit status. */
+static int take_policy(run_options *options, const char *name)
+{
+    if (!is_policy(name))
+        return rs_cli_fail(RS_EXIT_USAGE, "run",
+                           "--policy takes auto, asta, soa or off, not \"%s\".", name);
+    options->policy = name;
+    options->policy_given = true;
+    return RS_EXIT_DONE;
+}
+
+static int take_tile(run_options *options, const char *number)
+{
+    char *end = NULL;
+    errno = 0;
+    options->tile = strtoul(number, &end, 10);
+    if (*number < '0' || *number > '9' || *end != '\0' || errno != 0 || options->tile < 1 ||
+        options->tile > 1u << 20)
+        return rs_cli_fail(RS_EXIT_USAGE, "run",
+                           "--tile takes a number from 1 to 1048576, not \"%s\".", number);
+    return RS_EXIT_DONE;
+}
+
+static int take_config(run_options *options, const char *path)
+{
+    json_decref(options->config);
+    options->config_path = path;
+    return rs_config_read(path, &options->config) == RESTRIDE_OK
+               ? RS_EXIT_DONE
+               : rs_cli_fail_last(RS_EXIT_USAGE, "run");
+}
+
+static int take_report(run_options *options, const char *path)
+{
+    if (!ends_with(path, ".html") && !ends_with(path, ".json"))
+        return rs_cli_fail(RS_EXIT_USAGE, "run",
+                           "--report takes a name that ends in .html or .json, not \"%s\".", path);
+    if (options->report_count == MAXIMUM_REPORTS)
+        return rs_cli_fail(RS_EXIT_USAGE, "run", "--report was given too often.");
+    options->reports[options->report_count++] = path;
+    return RS_EXIT_DONE;
+}
+
+static int take_baseline(run_options *options, const char *path)
+{
+    json_decref(options->baseline);
+    options->baseline_path = path;
+    return rs_run_report_read(&options->baseline, path) == RESTRIDE_OK
+               ? RS_EXIT_DONE
+               : rs_cli_fail_last(RS_EXIT_USAGE, "run");
+}
+
+static int take_device(run_options *options, const char *name)
+{
+    options->device = name;
+    return RS_EXIT_DONE;
+}
+
+static int take_quiet(run_options *options, const char *none)
+{
+    (void)none;
+    options->quiet = true;
+    return RS_EXIT_DONE;
+}
+
+static int take_cache_only(run_options *options, const char *none)
+{
+    (void)none;
+    options->cache_only = true;
+    return RS_EXIT_DONE;
+}
+
+/* The options before the program; what stands behind its name is the program's own. */
 static int read_options(int argc, char **argv, run_options *options)
 {
     static const struct option names[] = {
-        {"policy", required_argument, NULL, 'p'}, {"tile", required_argument, NULL, 't'},
-        {"device", required_argument, NULL, 'd'}, {"config", required_argument, NULL, 'c'},
-        {"report", required_argument, NULL, 'r'}, {"baseline", required_argument, NULL, 'b'},
-        {"quiet", no_argument, NULL, 'q'},        {"cache-only", no_argument, NULL, 'C'},
+        {"policy", required_argument, NULL, 'o'}, {"tile", required_argument, NULL, 'o'},
+        {"device", required_argument, NULL, 'o'}, {"config", required_argument, NULL, 'o'},
+        {"report", required_argument, NULL, 'o'}, {"baseline", required_argument, NULL, 'o'},
+        {"quiet", no_argument, NULL, 'o'},        {"cache-only", no_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
+    static int (*const takers[])(run_options *, const char *) = {
+        take_policy, take_tile,     take_device, take_config,
+        take_report, take_baseline, take_quiet,  take_cache_only};
     *options = (run_options){.policy = "auto", .tile = 32};
     optind = 1;
-    for (int letter; (letter = rs_cli_next_option("run", argc, argv, "+h", names, NULL)) != -1;) {
-        char *end = NULL;
-        switch (letter) {
-        case 'h':
+    int which = 0;
+    for (int letter; (letter = rs_cli_next_option("run", argc, argv, "+h", names, &which)) != -1;) {
+        if (letter == 'h') {
             fputs(help, stdout);
             return RS_EXIT_DONE;
-        case 'p':
-            if (!is_policy(optarg))
-                return rs_cli_fail(RS_EXIT_USAGE, "run",
-                                   "--policy takes auto, asta, soa or off, not \"%s\".", optarg);
-            options->policy = optarg;
-            options->policy_given = true;
-            break;
-        case 'c':
-            json_decref(options->config);
-            options->config_path = optarg;
-            if (rs_config_read(optarg, &options->config) != RESTRIDE_OK)
-                return rs_cli_fail_last(RS_EXIT_USAGE, "run");
-            break;
-        case 't':
-            errno = 0;
-            options->tile = strtoul(optarg, &end, 10);
-            if (*optarg < '0' || *optarg > '9' || *end != '\0' || errno != 0 || options->tile < 1 ||
-                options->tile > 1u << 20)
-                return rs_cli_fail(RS_EXIT_USAGE, "run",
-                                   "--tile takes a number from 1 to 1048576, not \"%s\".", optarg);
-            break;
-        case 'r':
-            if (!ends_with(optarg, ".html") && !ends_with(optarg, ".json"))
-                return rs_cli_fail(RS_EXIT_USAGE, "run",
-                                   "--report takes a name that ends in .html or .json, not \"%s\".",
-                                   optarg);
-            if (options->report_count == MAXIMUM_REPORTS)
-                return rs_cli_fail(RS_EXIT_USAGE, "run", "--report was given too often.");
-            options->reports[options->report_count++] = optarg;
-            break;
-        case 'd':
-            options->device = optarg;
-            break;
-        case 'b':
-            json_decref(options->baseline);
-            options->baseline_path = optarg;
-            if (rs_run_report_read(&options->baseline, optarg) != RESTRIDE_OK)
-                return rs_cli_fail_last(RS_EXIT_USAGE, "run");
-            break;
-        case 'q':
-            options->quiet = true;
-            break;
-        case 'C':
-            options->cache_only = true;
-            break;
-        default:
-            return RS_EXIT_USAGE;
         }
+        int exit_status = letter == 'o' ? takers[which](options, optarg) : RS_EXIT_USAGE;
+        if (exit_status != RS_EXIT_DONE)
+            return exit_status;
     }
     if (optind >= argc)
         return rs_cli_fail(RS_EXIT_USAGE, "run",

@@ -185,6 +185,9 @@ static void check_transfer(const array_case *c, size_t count, int pinned, size_t
         fail_msg("%s of %zu: %s", c->dims, count, restride_last_error());
     size_t size = count * c->record_bytes;
     assert_int_equal(restride_transfer_bytes(transfer), size);
+    /* At most four chunks, of whole records. */
+    size_t staging = restride_transfer_staging_bytes(transfer);
+    assert_true(staging > 0 && staging % c->record_bytes == 0 && staging <= 4 * size);
     rs_transfer *lanes;
     void *buffer;
     assert_int_equal(rs_transfer_open(engine, &lanes), RESTRIDE_OK);

@@ -105,6 +105,27 @@ static restride_status check_variant(const rs_marshal_shape *shape, size_t tile_
     return RESTRIDE_OK;
 }
 
+/* Whether a tile and the table of leaves fit at all; the bytes of the tile. */
+static restride_status check_limits(const rs_marshal_shape *shape, const rs_marshal_limits *limits,
+                                    size_t *tile_bytes)
+{
+    size_t tile = shape->tile, record_bytes = shape->record_bytes;
+    if (!rs_size_multiply(tile, record_bytes, tile_bytes) || *tile_bytes > limits->local_bytes ||
+        *tile_bytes > UINT32_MAX / 2)
+        return rs_fail(
+            RESTRIDE_DEVICE_LIMIT,
+            "A tile of %zu records of %zu bytes does not fit into the device's %zu bytes of local "
+            "memory; choose a smaller tile.",
+            tile, record_bytes, limits->local_bytes);
+    if (shape->mixed && shape->width * 4 > limits->constant_bytes)
+        return rs_fail(
+            RESTRIDE_DEVICE_LIMIT,
+            "The leaf table of a record of %zu bytes does not fit into the device's %zu bytes of "
+            "constant memory; keep this record as it is.",
+            record_bytes, limits->constant_bytes);
+    return RESTRIDE_OK;
+}
+
 restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record *record,
                                         size_t tile, const rs_marshal_limits *limits,
                                         const rs_marshal_variant *variant)
@@ -118,20 +139,9 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     measure_record(shape, record);
 
     size_t tile_bytes;
-    if (!rs_size_multiply(tile, record->size, &tile_bytes) || tile_bytes > limits->local_bytes ||
-        tile_bytes > UINT32_MAX / 2)
-        return rs_fail(
-            RESTRIDE_DEVICE_LIMIT,
-            "A tile of %zu records of %zu bytes does not fit into the device's %zu bytes of local "
-            "memory; choose a smaller tile.",
-            tile, record->size, limits->local_bytes);
-    if (shape->mixed && shape->width * 4 > limits->constant_bytes)
-        return rs_fail(
-            RESTRIDE_DEVICE_LIMIT,
-            "The leaf table of a record of %zu bytes does not fit into the device's %zu bytes of "
-            "constant memory; keep this record as it is.",
-            record->size, limits->constant_bytes);
-
+    restride_status status = check_limits(shape, limits, &tile_bytes);
+    if (status != RESTRIDE_OK)
+        return status;
     shape->row = choose_row(shape, limits, variant);
     size_t row_bytes = shape->row * shape->granule;
     if (tile * row_bytes > limits->local_bytes) { /* no room for the padding */
@@ -152,7 +162,7 @@ restride_status rs_marshal_shape_choose(rs_marshal_shape *shape, const rs_record
     if (vector_bytes < shape->granule)
         vector_bytes = shape->granule;
     shape->components = vector_bytes / shape->granule;
-    restride_status status = check_variant(shape, tile_bytes, variant);
+    status = check_variant(shape, tile_bytes, variant);
     if (status != RESTRIDE_OK)
         return status;
 

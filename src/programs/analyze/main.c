@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What --apply can do, and how it is told. */
+/* What --apply can do, and how its result is printed. */
 typedef struct {
     const char *name;
     restride_status (*apply)(const json_t *request, json_t **reply);
@@ -90,7 +90,8 @@ static void print_usage(FILE *stream)
         "  restride analyze solver.cu --apply layout -o new.cu\n");
 }
 
-static bool add_names(json_t *request, const char *names)
+/* "NAME,NAME" */
+static int read_names(const char *verb, json_t *request, const char *key, const char *names)
 {
     json_t *list = json_array();
     for (const char *c = names; *c != '\0';) {
@@ -100,7 +101,9 @@ static bool add_names(json_t *request, const char *names)
         free(name);
         c += length + (c[length] == ',');
     }
-    return json_object_set_new(request, "threads", list) == 0;
+    return json_object_set_new(request, key, list) == 0
+               ? RS_EXIT_DONE
+               : rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
 }
 
 static int read_number(const char *verb, json_t *request, const char *key, const char *text)
@@ -114,17 +117,17 @@ static int read_number(const char *verb, json_t *request, const char *key, const
     return RS_EXIT_DONE;
 }
 
-static int read_width(const char *verb, json_t *request, const char *text)
+static int read_width(const char *verb, json_t *request, const char *key, const char *text)
 {
     static const char *const widths[] = {"2", "4", "8", "16"};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
         if (strcmp(text, widths[i]) == 0)
-            return read_number(verb, request, "width", text);
+            return read_number(verb, request, key, text);
     return rs_cli_fail(RS_EXIT_USAGE, verb, "--width takes 2, 4, 8 or 16, not \"%s\".", text);
 }
 
 /* "X", "X,Y" or "X,Y,Z" */
-static int read_group(const char *verb, json_t *request, const char *text)
+static int read_group(const char *verb, json_t *request, const char *key, const char *text)
 {
     json_t *group = json_array();
     const char *c = text;
@@ -140,7 +143,7 @@ static int read_group(const char *verb, json_t *request, const char *text)
         json_array_append_new(group, json_integer(value));
         c = end;
     }
-    json_object_set_new(request, "group", group);
+    json_object_set_new(request, key, group);
     return RS_EXIT_DONE;
 }
 
@@ -172,13 +175,14 @@ static int read_assignment(const char *verb, json_t *request, const char *key, c
 }
 
 /* "NAME: LAYOUT" */
-static int read_layout(const char *verb, json_t *request, const char *text)
+static int read_layout(const char *verb, json_t *request, const char *key, const char *text)
 {
     size_t length = strcspn(text, ":");
     if (length == 0 || text[length] != ':')
         return rs_cli_fail(RS_EXIT_USAGE, verb,
                            "\"%s\" is no layout; give a grid's name, a colon and the layout.",
                            text);
+    (void)key;
     json_t *layouts = json_object_get(request, "layouts");
     if (layouts == NULL) {
         layouts = json_object();
@@ -191,56 +195,50 @@ static int read_layout(const char *verb, json_t *request, const char *text)
     return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
 }
 
+static int read_text(const char *verb, json_t *request, const char *key, const char *text)
+{
+    (void)verb;
+    json_object_set_new(request, key, rs_json_string(text));
+    return RS_EXIT_DONE;
+}
+
+/* The options that go into the request under their names. */
+static const struct {
+    const char *name;
+    int (*read)(const char *verb, json_t *request, const char *key, const char *text);
+} request_options[] = {
+    {"threads", read_names}, {"warp", read_number},     {"burst", read_number},
+    {"active", read_number}, {"steering", read_number}, {"constant", read_number},
+    {"group", read_group},   {"width", read_width},     {"along", read_text},
+    {"layout", read_layout}, {"set", read_assignment},  {"elements", read_assignment},
+    {"size", read_size},     {"memory", read_size},     {"apply", read_text},
+};
+enum { REQUEST_OPTIONS = sizeof request_options / sizeof request_options[0], OTHER_OPTIONS = 4 };
+
+static int take_option(const char *verb, settings *s, int which)
+{
+    const char *name = request_options[which].name;
+    if (strcmp(name, "apply") == 0 && (s->apply = find_application(optarg)) == NULL)
+        return rs_cli_fail(RS_EXIT_USAGE, verb,
+                           "--apply takes vector, memory or layout, not \"%s\".", optarg);
+    return request_options[which].read(verb, s->request, name, optarg);
+}
+
 static int read_arguments(int argc, char **argv, settings *s, bool *help)
 {
-    static const struct option options[] = {
-        {"threads", required_argument, NULL, 't'},  {"warp", required_argument, NULL, 'w'},
-        {"burst", required_argument, NULL, 'b'},    {"active", required_argument, NULL, 'b'},
-        {"steering", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
-        {"constant", required_argument, NULL, 'c'}, {"json", no_argument, NULL, 'j'},
-        {"html", no_argument, NULL, 'H'},           {"output", required_argument, NULL, 'o'},
-        {"apply", required_argument, NULL, 'a'},    {"width", required_argument, NULL, 'W'},
-        {"along", required_argument, NULL, 'l'},    {"layout", required_argument, NULL, 'L'},
-        {"set", required_argument, NULL, 's'},      {"elements", required_argument, NULL, 's'},
-        {"size", required_argument, NULL, 'S'},     {"memory", required_argument, NULL, 'S'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    struct option options[REQUEST_OPTIONS + OTHER_OPTIONS + 1] = {
+        [REQUEST_OPTIONS] = {"json", no_argument, NULL, 'j'},
+        {"html", no_argument, NULL, 'H'},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'}};
+    for (int i = 0; i < REQUEST_OPTIONS; i++)
+        options[i] = (struct option){request_options[i].name, required_argument, NULL, 'r'};
     int option, exit_status = RS_EXIT_DONE, which = 0;
     while (exit_status == RS_EXIT_DONE &&
            (option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, &which)) != -1) {
         switch (option) {
-        case 't':
-            add_names(s->request, optarg);
-            break;
-        case 'W':
-            exit_status = read_width(argv[0], s->request, optarg);
-            break;
-        case 'w':
-        case 'b':
-        case 'c':
-            exit_status = read_number(argv[0], s->request, options[which].name, optarg);
-            break;
-        case 's':
-            exit_status = read_assignment(argv[0], s->request, options[which].name, optarg);
-            break;
-        case 'S':
-            exit_status = read_size(argv[0], s->request, options[which].name, optarg);
-            break;
-        case 'a':
-            s->apply = find_application(optarg);
-            json_object_set_new(s->request, "apply", json_string(optarg));
-            if (s->apply == NULL)
-                exit_status =
-                    rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                                "--apply takes vector, memory or layout, not \"%s\".", optarg);
-            break;
-        case 'l':
-            json_object_set_new(s->request, "along", rs_json_string(optarg));
-            break;
-        case 'L':
-            exit_status = read_layout(argv[0], s->request, optarg);
-            break;
-        case 'g':
-            exit_status = read_group(argv[0], s->request, optarg);
+        case 'r':
+            exit_status = take_option(argv[0], s, which);
             break;
         case 'j':
             s->json = true;
