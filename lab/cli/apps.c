@@ -309,8 +309,8 @@ static void set_ratio(json_t *measured, const char *key, const json_t *own, cons
                         json_real(median_of(own, &spread) / median_of(other, &spread)));
 }
 
-/* Processes in turn, each time another one first: what a machine does besides, and what a process
- * leaves to the next one, disturbs all three ways. Of each, the loop of launches, by its own clock,
+/* Processes in turn, each time another one first: other work of the machine, and what a process
+ * leaves to the next one, slows all three ways. Of each, the loop of launches, by its own clock,
  * and the whole process, from here. */
 static bool run_in_turn(const setting *s, json_t *measured)
 {

@@ -251,7 +251,7 @@ static restride_status time_once(const laboratory *lab, const variant *v, const 
     return status;
 }
 
-/* Layouts in turns, so that what disturbs the device disturbs all. */
+/* Layouts in turns, so that other work of the device slows all. */
 static restride_status time_variants(laboratory *lab, variant *variants, int count,
                                      const size_t cells[3], double seconds[MOST_LAYOUTS])
 {

@@ -239,7 +239,7 @@ static void hand_over(rs_walk *walk, int node, int argument, const rs_value *val
 {
     if (!holds_pointer(walk, argument, value))
         return;
-    rs_walk_mark_strange(walk, node, walk->loop);
+    rs_walk_mark_unsupported(walk, node, walk->loop);
     if (value->kind == RS_VALUE_POINTER || value->kind == RS_VALUE_RECORD)
         escape_held(walk, value->key, argument);
 }
@@ -532,7 +532,7 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
                              const arguments *list, const rs_value *values)
 {
     if (routine->kernel && walk->program->language == RS_LANGUAGE_CUDA) {
-        rs_walk_mark_strange(walk, node, walk->loop);
+        rs_walk_mark_unsupported(walk, node, walk->loop);
         return rs_value_unknown(0, false); /* a launch: the kernel is analyzed by itself */
     }
     bool recursive = is_active(walk, routine->node);

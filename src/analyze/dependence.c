@@ -505,8 +505,9 @@ static bool examine_loop(system_of *s, rs_dependence *found)
                 return false;
         }
     const rs_loop *nest = &s->unit->loops[s->outer];
-    return nest->strange == NULL || set_dependence(found, RS_CARRIED_VALUE, nest->strange,
-                                                   nest->strange_line, nest->strange_line, false);
+    return nest->unsupported == NULL ||
+           set_dependence(found, RS_CARRIED_VALUE, nest->unsupported, nest->unsupported_line,
+                          nest->unsupported_line, false);
 }
 
 /* With limits on what isl may take, so that no source can hold it up. */

@@ -226,11 +226,11 @@ static void see_to_value(rs_walk *walk, CXCursor declared)
 /* Whether the expressions of captures, [y = e], may do more than to compute something. */
 bool rs_lambda_captures_plainly(const rs_tree *tree, int lambda)
 {
-    const char *const strange[] = {"++", "--", "(", "{"};
+    const char *const unsupported[] = {"++", "--", "(", "{"};
     size_t begin = tree->nodes[lambda].begin + 1, end = introducer_end(tree, lambda);
     bool named = false; /* behind the first = of a capture */
-    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
-        if (rs_text_has(tree, begin, end, strange[i]))
+    for (size_t i = 0; i < sizeof unsupported / sizeof unsupported[0]; i++)
+        if (rs_text_has(tree, begin, end, unsupported[i]))
             return false;
     for (size_t at = begin; at < end; at++) {
         if (tree->text[at] == '=' && named)
@@ -264,7 +264,7 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
                           .loop = again ? lambda->loop : walk->loop,
                           .self = walk->self};
     if (!followed)
-        rs_walk_mark_strange(walk, node, walk->loop);
+        rs_walk_mark_unsupported(walk, node, walk->loop);
     memcpy(lambda->self_name, walk->self_name, sizeof lambda->self_name);
     for (int i = 0; i < all.count && followed; i++) {
         uint64_t copy = key_of(walk, node, all.declared[i], "copy");
@@ -319,7 +319,7 @@ void rs_walk_note_lambdas(rs_walk *walk)
         const rs_lambda *lambda = &walk->lambdas[i];
         if (lambda->entered)
             continue;
-        rs_walk_mark_strange(walk, lambda->node, lambda->loop);
+        rs_walk_mark_unsupported(walk, lambda->node, lambda->loop);
         if (!rs_model_note(walk->set, rs_walk_file(walk, lambda->node),
                            rs_walk_line(walk, lambda->node),
                            "What this function object touches is not followed: no call of it is."))

@@ -90,7 +90,7 @@ static void free_loop(rs_loop *loop)
 {
     free(loop->carried);
     free(loop->reduced);
-    free(loop->strange);
+    free(loop->unsupported);
 }
 
 static void free_unit(rs_unit *unit)

@@ -21,11 +21,11 @@ typedef struct {
     bool shortened;      /* it may end before its bound says */
     bool
         meets; /* of a kernel: what other work-items of the group stored may come to light inside */
-    char *carried; /* a scalar that brings its value from one iteration to the next, or NULL */
-    bool guessed;  /* some function may change that scalar, and nothing else does */
-    char *reduced; /* a scalar that gathers a sum or another reduction, or NULL */
-    char *strange; /* something in its body that is not followed exactly, or NULL */
-    int strange_line;
+    char *carried;     /* a scalar that brings its value from one iteration to the next, or NULL */
+    bool guessed;      /* some function may change that scalar, and nothing else does */
+    char *reduced;     /* a scalar that gathers a sum or another reduction, or NULL */
+    char *unsupported; /* something in its body that is not followed exactly, or NULL */
+    int unsupported_line;
 } rs_loop;
 
 typedef enum { RS_SPACE_GLOBAL, RS_SPACE_CONSTANT, RS_SPACE_LOCAL, RS_SPACE_PRIVATE } rs_space;

@@ -1,6 +1,6 @@
 /*
  * Which constructs the walk follows: a list of kinds of nodes, and conditions on some of them. What
- * is not in the list is strange, so that a construct that nobody thought of is never taken for one
+ * is not in the list is unsupported, so a construct that was never considered is not taken for one
  * that is followed.
  */
 #include "analyze/walk.h"
@@ -103,33 +103,33 @@ bool rs_node_is_strange(const rs_tree *tree, int node)
            (kind == CXCursor_MemberRefExpr && is_strange_member(tree, node));
 }
 
-/* The first strange node, from `node` inwards; -1 for none. The body of a function object is
+/* The first unsupported node, from `node` inwards; -1 for none. The body of a function object is
  * looked at where it is called. */
-static int find_strange(const rs_tree *tree, int node)
+static int find_unsupported(const rs_tree *tree, int node)
 {
     if (tree->nodes[node].kind == CXCursor_LambdaExpr)
         return -1;
     int found = rs_node_is_strange(tree, node) ? node : -1;
     for (int child = tree->nodes[node].first; child >= 0 && found < 0;
          child = tree->nodes[child].next)
-        found = find_strange(tree, child);
+        found = find_unsupported(tree, child);
     return found;
 }
 
-void rs_walk_mark_strange(rs_walk *walk, int node, int loop)
+void rs_walk_mark_unsupported(rs_walk *walk, int node, int loop)
 {
     for (; loop >= 0; loop = walk->unit->loops[loop].parent) {
         rs_loop *l = &walk->unit->loops[loop];
-        if (l->strange != NULL)
+        if (l->unsupported != NULL)
             continue;
-        l->strange = rs_walk_text(walk, node);
-        l->strange_line = rs_walk_line(walk, node);
+        l->unsupported = rs_walk_text(walk, node);
+        l->unsupported_line = rs_walk_line(walk, node);
     }
 }
 
 void rs_walk_note_strange(rs_walk *walk, int node, int loop)
 {
-    int strange = loop >= 0 ? find_strange(walk->tree, node) : -1;
-    if (strange >= 0)
-        rs_walk_mark_strange(walk, strange, loop);
+    int unsupported = loop >= 0 ? find_unsupported(walk->tree, node) : -1;
+    if (unsupported >= 0)
+        rs_walk_mark_unsupported(walk, unsupported, loop);
 }

@@ -319,19 +319,19 @@ static void keep_strange_extents(rs_grid_walk *w)
 {
     for (int g = 0; g < w->program->grids.count; g++) {
         const rs_grid *grid = &w->program->grids.grids[g];
-        bool strange = is_told_twice(w, g);
+        bool unsupported = is_told_twice(w, g);
         for (int d = 0; d < grid->rank; d++) {
             const char *extent = d == 0 ? first_extent(w, g) : grid->extents[d];
             size_t at = 0, word, length;
-            strange = strange || (extent != NULL && !rs_extent_is_plain(extent));
+            unsupported = unsupported || (extent != NULL && !rs_extent_is_plain(extent));
             while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
                 int declaration = rs_extent_resolve(w->tree, extent + word, length, grid->name);
-                strange = strange || declaration < 0 ||
-                          !rs_extent_is_settled(w->tree, declaration, grid->name);
+                unsupported = unsupported || declaration < 0 ||
+                              !rs_extent_is_settled(w->tree, declaration, grid->name);
             }
         }
         char name[64];
-        if (!strange)
+        if (!unsupported)
             continue;
         rs_class_keep(&w->context, g, node_at(w->tree, grid->name),
                       "the extents of %s are more than numbers and variables of their own",

@@ -350,7 +350,7 @@ rs_value rs_walk_call(rs_walk *walk, int node);
 /* plain.c: if something at or below a node is none of the constructs that are followed, `loop` and
  * those around it may carry anything. Other functions are not entered. */
 void rs_walk_note_strange(rs_walk *walk, int node, int loop);
-void rs_walk_mark_strange(rs_walk *walk, int node, int loop); /* the node itself is one */
+void rs_walk_mark_unsupported(rs_walk *walk, int node, int loop); /* the node itself is one */
 bool rs_node_is_strange(const rs_tree *tree, int node);
 
 /* meetings.c: whether what other work-items of the group stored may come to light at or below a

@@ -59,7 +59,7 @@ static bool passes(size_t number, size_t base)
     return false;
 }
 
-/* Of a number without factors up to TRIAL_BOUND. These bases leave no doubt below 2^64 (Sorenson
+/* Of a number without factors up to TRIAL_BOUND. These bases decide it below 2^64 (Sorenson
  * and Webster 2015). */
 static bool is_prime(size_t number)
 {

@@ -73,7 +73,7 @@ int rs_cli_read_options(const char *verb, int argc, char **argv, const rs_cli_op
 int rs_cli_read_only_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
                              void *into);
 
-/* Makes the folder that an option names, unless it is there; whatever is wrong with it is told
+/* Makes the folder that an option names, unless it is there, and reports what is wrong with it
  * before the work begins. RS_EXIT_DONE or RS_EXIT_FAILED. */
 int rs_cli_make_folder(const char *verb, const char *path);
 

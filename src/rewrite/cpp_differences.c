@@ -1,11 +1,11 @@
 /* Finds what cpp and the device's compiler could read differently. */
-#include "rewrite/doubts.h"
+#include "rewrite/cpp_differences.h"
 
 #include "source/words.h"
 
 #include <string.h>
 
-bool rs_doubt_packing(const char *text, size_t *where)
+bool rs_cpp_differs_packing(const char *text, size_t *where)
 {
     static const char *const known[] = {"pragma", "pack", "align", "push", "pop", "show"};
     const char *cursor = text, *line;
@@ -34,7 +34,8 @@ bool rs_doubt_packing(const char *text, size_t *where)
 static const struct {
     const char *words;
     const char *reason;
-    bool of_memory; /* a doubt where a device's driver gets the source as a text without a name */
+    bool of_memory; /* a difference where a device's driver gets the source as a text without a name
+                     */
 } preprocessor_questions[] = {
     {"__has_", "the source asks the compiler about its features (__has_...)", false},
     {"elifdef", "compilers disagree on #elifdef", false},
@@ -65,7 +66,7 @@ static bool starts_here(const char *text, const char *words)
     return true;
 }
 
-const char *rs_doubt_question(const char *text, bool is_file, size_t *line)
+const char *rs_cpp_differs_question(const char *text, bool is_file, size_t *line)
 {
     *line = 1;
     for (const char *c = text; *c != '\0'; c++) {
@@ -80,7 +81,7 @@ const char *rs_doubt_question(const char *text, bool is_file, size_t *line)
     return NULL;
 }
 
-size_t rs_doubt_nesting(const char *text)
+size_t rs_cpp_differs_nesting(const char *text)
 {
     enum { LIMIT = 1000 };
     size_t line = 1, depth = 0;
@@ -161,7 +162,7 @@ static bool is_hard_to_read(const char *text)
 
 /* Each # that begins no line is taken for an operator, in whatever spelling, but those in comments
  * and literals that are easily seen. */
-size_t rs_doubt_operators(const char *text)
+size_t rs_cpp_differs_operators(const char *text)
 {
     bool is_hard = is_hard_to_read(text);
     size_t line = 1;
@@ -332,17 +333,17 @@ static bool is_pasting(const char *text)
     return starts_here(text, "##") || starts_here(text, "%:%:");
 }
 
-size_t rs_doubt_pasting(const char *text)
+size_t rs_cpp_differs_pasting(const char *text)
 {
     return find_line(text, is_pasting);
 }
 
-size_t rs_doubt_header_names(const char *text)
+size_t rs_cpp_differs_header_names(const char *text)
 {
     return find_line(text, is_device_name);
 }
 
-size_t rs_doubt_device_names(const char *text, bool cuda)
+size_t rs_cpp_differs_device_names(const char *text, bool cuda)
 {
     joined_lines lines = {.cursor = text, .next = 1};
     while (next_joined(&lines)) {

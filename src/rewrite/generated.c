@@ -106,7 +106,7 @@ static void write_members(const rs_model *model, int number, rs_text *out)
         write_copy(out, copier, s, model->language == RS_CUDA_C, &s->record.leaves[i]);
 }
 
-/* What a copying function is told of the place: index and offset, or a distance to make them of. */
+/* The parameters of a copying function for the place: index and offset, or a distance. */
 static const char *place_parameters(const rs_copier *copier)
 {
     return copier->bytes ? "unsigned long from_start" : "long i, unsigned long at";

@@ -221,7 +221,7 @@ static bool is_part_of_type(const rs_tree *tree, int node)
 
 /* In C++ a pointer variable can be assigned to through an expression or a reference that stands for
  * it. */
-static void doubt_references(rs_model *model)
+static void distrust_references(rs_model *model)
 {
     const rs_tree *tree = model->tree;
     for (int n = 0; n < tree->node_count; n++) {
@@ -235,7 +235,7 @@ static void doubt_references(rs_model *model)
 restride_status rs_model_find_origins(rs_model *model)
 {
     if (model->language == RS_CUDA_C)
-        doubt_references(model);
+        distrust_references(model);
     flow_list list = {NULL, 0, 0};
     restride_status status = collect_flows(model, &list);
     bool changed = status == RESTRIDE_OK;

@@ -132,8 +132,8 @@ static size_t record_length(const rs_writer *w, const rs_member_access *a)
     return s->record.size / s->uniform;
 }
 
-/* How the place of a flat access is told: the function that gets it, and whether record and member
- * are given apart, with `carried` whole records of the index's constant. */
+/* How the place of a flat access is passed: the function that gets it, and whether record and
+ * member are given apart, with `carried` whole records of the index's constant. */
 typedef struct {
     const char *function;
     bool apart;

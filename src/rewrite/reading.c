@@ -2,7 +2,7 @@
 #include "rewrite/rewriting.h"
 
 #include "base/text.h"
-#include "rewrite/doubts.h"
+#include "rewrite/cpp_differences.h"
 #include "rewrite/includes.h"
 #include "rewrite/reply.h"
 #include "source/cuda.h"
@@ -127,7 +127,7 @@ static restride_status keep_for_conditions(rs_rewriting *r, bool *stopped)
         const char *name = r->flat.unknown[i].name;
         bool usual = json_object_get(json_object_get(r->request, "macros"), name) != NULL;
         if (usual || !(strncmp(name, "__", 2) == 0 || strncmp(name, "CUDA", 4) == 0 ||
-                       rs_doubt_header_names(name) > 0))
+                       rs_cpp_differs_header_names(name) > 0))
             continue;
         rs_text reason = RS_TEXT_EMPTY;
         rs_text_format(&reason,
@@ -152,14 +152,14 @@ static void note_place(rs_source_place *first, const char *file, size_t line)
 }
 
 /* What may be taken for something else than the device's compiler takes it for. */
-static void note_doubts(rs_rewriting *r, const char *file, const char *text)
+static void note_differences(rs_rewriting *r, const char *file, const char *text)
 {
-    note_place(&r->operators, file, rs_doubt_operators(text));
-    note_place(&r->device_names, file, rs_doubt_device_names(text, is_cuda(r)));
+    note_place(&r->operators, file, rs_cpp_differs_operators(text));
+    note_place(&r->device_names, file, rs_cpp_differs_device_names(text, is_cuda(r)));
     if (!is_cuda(r))
         return;
-    note_place(&r->pasting, file, rs_doubt_pasting(text));
-    note_place(&r->header_names, file, rs_doubt_header_names(text));
+    note_place(&r->pasting, file, rs_cpp_differs_pasting(text));
+    note_place(&r->header_names, file, rs_cpp_differs_header_names(text));
 }
 
 /* Keeps the whole source when a text that cpp reads asks what compilers answer differently. */
@@ -167,7 +167,7 @@ static restride_status check_questions(rs_rewriting *r, const char *text, const 
                                        bool *stopped)
 {
     size_t line;
-    const char *reason = rs_doubt_question(text, is_cuda(r), &line);
+    const char *reason = rs_cpp_differs_question(text, is_cuda(r), &line);
     *stopped = reason != NULL;
     return *stopped ? rs_keep_source(r, reason, file, line) : RESTRIDE_OK;
 }
@@ -187,7 +187,7 @@ static restride_status check_headers(rs_rewriting *r, bool *stopped)
         status = regular ? rs_text_read_file(&text, file) : RESTRIDE_IO;
         if (status == RESTRIDE_OK) {
             status = check_questions(r, text.data, file, stopped);
-            note_doubts(r, file, text.data);
+            note_differences(r, file, text.data);
         } else if (status == RESTRIDE_IO) {
             *stopped = true;
             status = rs_keep_source(r, "a header cannot be read", file, 0);
@@ -251,7 +251,7 @@ static bool has_unusual_macro(const rs_rewriting *r)
     json_t *value;
     json_object_foreach(json_object_get(r->request, "macros"), name, value)
     {
-        if (json_is_true(value) && rs_doubt_device_names(name, is_cuda(r)) == 0)
+        if (json_is_true(value) && rs_cpp_differs_device_names(name, is_cuda(r)) == 0)
             return true;
     }
     return false;
@@ -336,7 +336,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         return rs_keep_source(r, "the source is too large", r->file, 0);
     if (strstr(r->source, "restride_") != NULL)
         return rs_keep_source(r, "the source uses names that start with restride_", r->file, 0);
-    size_t where = rs_doubt_nesting(r->source);
+    size_t where = rs_cpp_differs_nesting(r->source);
     if (where > 0)
         return rs_keep_source(r, "an expression or statement is nested too deeply", r->file, where);
     if (defines_own_name(&r->options))
@@ -351,9 +351,10 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         status = check_questions(r, options, r->file, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
-    note_doubts(r, r->file, r->source);
+    note_differences(r, r->file, r->source);
     note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
-    note_place(&r->device_names, "the build options", rs_doubt_device_names(options, is_cuda(r)));
+    note_place(&r->device_names, "the build options",
+               rs_cpp_differs_device_names(options, is_cuda(r)));
     note_place(&r->device_names, "the device's macros", has_unusual_macro(r));
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
@@ -390,7 +391,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         r->device_names = r->header_names;
     if (r->operators.file != NULL && r->device_names.file != NULL)
         return keep_for_operators(r);
-    if (rs_doubt_packing(r->flat.text, &where))
+    if (rs_cpp_differs_packing(r->flat.text, &where))
         return rs_keep_flat(r, where, "the packing of structures depends on a macro");
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return rs_keep_flat(r, where, "the source uses names that start with restride_");

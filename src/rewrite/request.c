@@ -2,7 +2,7 @@
 #include "rewrite/rewriting.h"
 
 #include "base/text.h"
-#include "rewrite/doubts.h"
+#include "rewrite/cpp_differences.h"
 
 #include <stdlib.h>
 #include <string.h>

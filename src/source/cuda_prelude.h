@@ -1,4 +1,4 @@
-/* What libclang is told of CUDA C++ when it reads kernels: enough to know types and names, without
+/* CUDA C++ for libclang when it reads kernels: enough to know types and names, without
  * CUDA's own headers. */
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))

@@ -22,7 +22,7 @@ size_t rs_plan_shared_scratch(const restride_plan *plan)
     return most;
 }
 
-/* A thread that tells how far a run is, until it is told to end. */
+/* A thread that reports how far a run is, until it is stopped. */
 typedef struct {
     const restride_run_options *options;
     rs_progress progress;
@@ -68,7 +68,7 @@ static bool watched(const watch *w)
     return w->options != NULL && w->options->progress != NULL;
 }
 
-/* Without the thread the run goes on, and only its end is told. */
+/* Without the thread the run goes on, and only its end is reported. */
 static void watch_begin(watch *w, const restride_plan *plan, const restride_run_options *options)
 {
     *w = (watch){.options = options};
@@ -122,7 +122,7 @@ static restride_status finish(const restride_plan *plan, rs_under_way *under_way
     return operations->finish == NULL ? RESTRIDE_OK : operations->finish(plan->engine, last);
 }
 
-/* Who watches is told of what is done, so each stage is waited for. */
+/* With a progress callback, each stage is waited for. */
 static restride_status run_stage(const restride_plan *plan, size_t i, void *buffer, void *scratch,
                                  watch *w, rs_under_way *under_way)
 {

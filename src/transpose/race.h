@@ -3,8 +3,8 @@
  * first, and gets the winner.
  *
  * Every plan runs once and is checked element by element; on a device the last ones are, at the
- * end. Then those that are still near the best run in turns, so that whatever disturbs the machine
- * disturbs all of them, and medians are compared. The planner's own plan takes part to the end and
+ * end. Then those that are still near the best run in turns, so that other work of the machine
+ * slows all of them, and medians are compared. The planner's own plan takes part to the end and
  * wins unless another is clearly faster.
  */
 #ifndef RS_TRANSPOSE_RACE_H

@@ -197,7 +197,7 @@ static void read_path(rs_path *path, const json_t *record)
     path->count = count / 3;
 }
 
-/* Whoever asks: what is wanted, and where the answer goes. */
+/* A query, and where its answer goes. */
 typedef struct {
     restride_engine *engine;
     const rs_engine_traits *traits;

@@ -1,4 +1,4 @@
-/* What the host is called: its processor and caches. Wisdom of one machine is told from that of
+/* The name of the host: its processor and caches. Wisdom of one machine is told from that of
  * another by this. */
 #include "engine/host/host.h"
 
