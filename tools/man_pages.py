@@ -69,11 +69,11 @@ def like(text, before):
 def first_sentence(lines, before):
     text = " ".join(line.strip() for line in next(paragraphs(lines))[1])
     text = re.sub(r"\s*\([^()]*\)", lambda match: match[0] if match[0] == "()" else "", text)
-    text = re.split(r"(?<=[\w)\]\"])(?:\.(?: |$)|; )", text)[0].rstrip(".").replace("`", "")
+    text = re.split(r"(?<=[\w)\]\"`])(?:\.(?: |$)|; )", text)[0].rstrip(".").replace("`", "")
     if len(text) > 60:
         text = text.split(": ")[0] if len(text.split(": ")[0]) > 25 else text
     text = like(text, before)
-    if re.match(r"[A-Z][a-z]", text):
+    if re.match(r"A |[A-Z][a-z]", text):
         text = text[0].lower() + text[1:]
     return text
 

@@ -27,20 +27,22 @@ extern "C" {
 #endif
 
 /*
- * An engine that works on `cu_stream` (a CUstream or cudaStream_t; NULL: the default stream) in the
- * calling thread's current context. Both must outlive the engine. Compute capability 8.0 and newer.
+ * Creates an engine that works on `cu_stream` in the calling thread's current context. The stream
+ * is a CUstream or cudaStream_t; NULL is the default stream. Stream and context must outlive the
+ * engine. The device needs compute capability 8.0 or newer.
  *
- * With this engine restride_execute() is ordered by the stream: it enqueues the conversion, returns
- * before it is done, and allocates nothing. Work that is enqueued later on the same stream sees the
- * converted buffer; the host waits with cuStreamSynchronize(). A device that fails in the middle is
- * reported by the driver at a later call, and the buffer is undefined then. A plan's device memory
- * is allocated when it is made (restride_plan_scratch_bytes() says how much), and its runs follow
- * each other on the stream; destroying a plan waits for them. The engine itself keeps a few bytes
- * of device memory, and with them a block of the driver's (2 MiB), for plans to come. The buffer is
- * device memory of that context at a multiple of 16 bytes; managed memory works too.
+ * restride_execute() enqueues the conversion on the stream and returns before it is done; it
+ * allocates nothing. Later work on the stream sees the converted buffer, and the host waits with
+ * cuStreamSynchronize(). When a device fails midway, a later call of the driver reports it and the
+ * buffer is undefined. The buffer is device or managed memory of that context at a multiple of 16
+ * bytes.
  *
- * The stream may not be CU_STREAM_PER_THREAD, which is another stream in each thread
- * (RESTRIDE_INVALID_ARGUMENT). RESTRIDE_UNSUPPORTED when there is no driver or the device is older.
+ * A plan takes its device memory when it is made; restride_plan_scratch_bytes() says how much. Its
+ * runs follow each other on the stream, and destroying it waits for them. The engine keeps a few
+ * bytes, and with them 2 MiB of the driver's, for later plans.
+ *
+ * RESTRIDE_INVALID_ARGUMENT: the stream is CU_STREAM_PER_THREAD, which differs between threads.
+ * RESTRIDE_UNSUPPORTED: there is no driver, or the device is older.
  */
 RESTRIDE_API restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_stream);
 

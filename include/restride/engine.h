@@ -21,10 +21,8 @@ extern "C" {
 
 typedef struct restride_engine restride_engine;
 
-/*
- * An engine that works in host memory with up to `threads` threads, the calling one among them; 0:
- * as many as there are processors. It starts them for each run and keeps none. At most 256.
- */
+/* Creates an engine for host memory with up to `threads` threads, the calling one included. 0: as
+ * many as there are processors; at most 256. It starts the others for each run and keeps none. */
 RESTRIDE_API restride_status restride_engine_create_host(restride_engine **engine, int threads);
 
 /*
@@ -34,7 +32,7 @@ RESTRIDE_API restride_status restride_engine_create_host(restride_engine **engin
  */
 RESTRIDE_API void restride_engine_forget_plans(restride_engine *engine);
 
-/* Frees an engine after all of its plans; NULL is allowed. */
+/* Frees an engine, whose plans must be destroyed before; NULL is allowed. */
 RESTRIDE_API void restride_engine_destroy(restride_engine *engine);
 
 #ifdef __cplusplus

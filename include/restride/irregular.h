@@ -94,13 +94,13 @@ typedef struct {
 typedef struct restride_irregular restride_irregular;
 
 /*
- * Makes a plan for the `count` (1 to 8) references of one launch; they share the order of the
- * threads, which follows the reference where that gives the fewest transactions in total. Reads the
- * index arrays, which it does not keep. `options` may be NULL. The caller destroys the plan.
+ * Makes a plan for the `count` (1 to 8) references of one launch. They share one order of the
+ * threads: that of the reference which gives the fewest transactions in total. The index arrays are
+ * read and not kept. `options` may be NULL. The caller destroys the plan.
  *
- * RESTRIDE_INVALID_ARGUMENT: no thread or object, a warp or size out of range, an index that is
- * not below `objects`, PADDING or APPROXIMATION with keep_threads; RESTRIDE_UNSUPPORTED: the budget
- * does not suffice for the method; RESTRIDE_OVERFLOW; RESTRIDE_OUT_OF_MEMORY. Thread-safe.
+ * RESTRIDE_INVALID_ARGUMENT: no thread or object, a warp or size out of range, an index not below
+ * `objects`, or PADDING or APPROXIMATION with keep_threads. RESTRIDE_UNSUPPORTED: the budget is too
+ * small for the method. RESTRIDE_OVERFLOW, RESTRIDE_OUT_OF_MEMORY. Thread-safe.
  */
 RESTRIDE_API restride_status restride_irregular_plan(restride_irregular **plan,
                                                      const restride_launch *launch,

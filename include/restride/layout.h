@@ -47,11 +47,8 @@ extern "C" {
 
 typedef struct restride_layout restride_layout;
 
-/*
- * Parses a layout of the array `dims`. On success *layout is the caller's, to be freed with
- * restride_layout_destroy(); on failure it is NULL and restride_last_error() names the character at
- * fault. Thread-safe. (Design section 3.)
- */
+/* Parses a layout of the array `dims`. The caller frees *layout with restride_layout_destroy().
+ * After an error *layout is NULL, and the sentence names the character at fault. Thread-safe. */
 RESTRIDE_API restride_status restride_layout_parse(restride_layout **layout, const char *dims,
                                                    const char *expression);
 
@@ -59,23 +56,22 @@ RESTRIDE_API restride_status restride_layout_parse(restride_layout **layout, con
 RESTRIDE_API void restride_layout_destroy(restride_layout *layout);
 
 /* The number of dimensions, and the extent of one of them. A record's extent is its number of
- * scalar leaves, padding leaves included. 0 for a dimension that there is not, and without a
- * layout. Thread-safe. */
+ * leaves, padding included. Both are 0 without a layout, and the extent where there is no such
+ * dimension. Thread-safe. */
 RESTRIDE_API int restride_layout_rank(const restride_layout *layout);
 RESTRIDE_API size_t restride_layout_extent(const restride_layout *layout, int dimension);
 
-/*
- * The offset of one element: `index` has restride_layout_rank() entries in the order of `dims`,
- * each below its extent. The offset is in elements, or in bytes when a dimension is a record.
- * Thread-safe.
- */
+/* The offset of one element. `index` has restride_layout_rank() entries in the order of `dims`,
+ * each below its extent. The offset counts elements, or bytes when a dimension is a record. Thread-
+ * safe. */
 RESTRIDE_API size_t restride_layout_offset(const restride_layout *layout, const size_t index[]);
 
-/* The size of the whole array with its padding, in the units of restride_layout_offset().
- * Thread-safe. */
+/* The size of the whole array, padding included, in the units of restride_layout_offset(). Thread-
+ * safe. */
 RESTRIDE_API size_t restride_layout_size(const restride_layout *layout);
 
-/* The same in bytes, or 0 where the dimensions do not say how large an element is. Thread-safe. */
+/* The size of the whole array in bytes, or 0 where the dimensions do not state the size of an
+ * element. Thread-safe. */
 RESTRIDE_API size_t restride_layout_bytes(const restride_layout *layout);
 
 typedef enum {

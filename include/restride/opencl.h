@@ -25,13 +25,12 @@ extern "C" {
 #endif
 
 /*
- * An engine that works on the queue's device. It keeps a reference to the queue and enqueues on it;
- * a call to restride_execute() returns when the work is done, and with it all that was enqueued
- * before, unless the queue runs commands out of order. OpenCL 1.2 and newer. The OpenCL loader is
- * found at run time, so the library itself does not depend on it.
+ * Creates an engine that works on the device of a queue, with OpenCL 1.2 or newer. It keeps a
+ * reference to the queue and enqueues on it. The library finds the OpenCL loader at run time.
  *
- * Plans of transposition take at most 0.25 % of the array and 1 MiB of the device's memory, unless
- * more is granted. Between runs the engine keeps the scratch memory of one of them.
+ * restride_execute() returns when the conversion is done. In an in-order queue all earlier commands
+ * are done then, too. A transposition takes at most 0.25 % of the array and 1 MiB of device memory,
+ * unless more is granted. Between runs the engine keeps the scratch memory of one plan.
  */
 RESTRIDE_API restride_status restride_engine_create_opencl(restride_engine **engine,
                                                            cl_command_queue queue);

@@ -31,40 +31,42 @@ extern "C" {
 
 typedef struct restride_plan restride_plan;
 
-/* What a planner may be told; all zero: nothing, it chooses. */
+/* Options of a planner. All zero: it chooses. */
 typedef struct {
-    /* The most scratch memory that the plan may take, in bytes; 0: 0.5 % of the array and 4 MiB a
-     * thread. With more, the planner says in its description what it gains. */
+    /* The most scratch memory that the plan may take, in bytes. 0: 0.5 % of the array and 4 MiB a
+     * thread. With more, its description says what that gains. */
     size_t scratch_bytes;
-    /* The shortest run of bytes worth moving, where it is longer than the engine's cache line: a
-     * page for an array in a file that is mapped into memory. */
+    /* The shortest run of bytes worth moving, where it is longer than a cache line. For an array in
+     * a mapped file this is a page. */
     size_t run_bytes;
-    /* The name of a method as restride_plan_describe() writes it; NULL: the planner's choice.
-     * docs/planner.md lists them. */
+    /* The name of a method, as restride_plan_describe() writes it and docs/planner.md lists it.
+     * NULL: the planner chooses. */
     const char *method;
 } restride_plan_options;
 
 /*
- * Plans the conversion of an array from one layout to another, in place. Both layouts have the same
- * dimensions, one of which is a record. AoS and ASTA are one stage; between any two other layouts,
- * ragged ones included, an engine converts as far as it has the stages: the host engine has all.
+ * Plans the conversion of an array from one layout to another, in place. Both layouts must have the
+ * same dimensions, one of which is a record. The host engine converts between any two layouts. A
+ * device engine converts where it has the stages.
  *
- * Where a layout is padded, the array has another size: the buffer must have as many bytes as the
- * larger of the two, the array begins where the buffer does, and what padding holds afterwards is
- * not defined. The bound on scratch memory is that of restride_transpose().
+ * A padded layout makes the array larger. The buffer must then be as large as the larger of the two
+ * layouts. The array begins where the buffer begins, and the bytes of padding are undefined
+ * afterwards. The bound on scratch memory is that of restride_transpose().
  *
- * The engine must outlive the plan, the layouts need not. RESTRIDE_UNSUPPORTED: this engine has no
- * stages for that pair, or the elements have no size; RESTRIDE_DEVICE_LIMIT: a tile does not fit
- * into the device's local memory. Thread-safe.
+ * The engine must outlive the plan; the layouts need not. RESTRIDE_UNSUPPORTED: the engine has no
+ * stages for these layouts, or the elements have no size. RESTRIDE_DEVICE_LIMIT: a tile does not
+ * fit into the device's local memory. Thread-safe.
  */
 RESTRIDE_API restride_status restride_plan_convert(restride_plan **plan, restride_engine *engine,
                                                    const restride_layout *from,
                                                    const restride_layout *to);
 
 /*
- * The same for any array, with options (NULL: none; a method in them is not looked at).
- * `elem_size` is the size of an element in bytes where no dimension is a record, and 0 where one
- * is, since that says the sizes of its members (RESTRIDE_INVALID_ARGUMENT).
+ * Plans the conversion of any array, with options; otherwise like restride_plan_convert().
+ * `options` may be NULL, and the method in them is ignored.
+ *
+ * `elem_size` is the size of an element in bytes where no dimension is a record. It must be 0 where
+ * one is, because a record states the sizes of its members (RESTRIDE_INVALID_ARGUMENT).
  */
 RESTRIDE_API restride_status restride_plan_convert_with(restride_plan **plan,
                                                         restride_engine *engine,
@@ -73,41 +75,42 @@ RESTRIDE_API restride_status restride_plan_convert_with(restride_plan **plan,
                                                         const restride_plan_options *options);
 
 /*
- * Runs a plan on a buffer that holds the array: a pointer for the host engine, a cl_mem for the
- * OpenCL engine (a buffer, or a part of one, that kernels may read and write), a CUdeviceptr cast
- * to a pointer for the CUDA engine. Returns when the conversion is done, or, with the CUDA engine,
- * when it is enqueued (restride/cuda.h). After an error the sentence ends with what is left of the
- * buffer: it is unchanged, or, when a device failed after something had begun that may have changed
- * it, its content is undefined.
+ * Runs a plan on a buffer that holds the array. The buffer is a pointer for the host engine and a
+ * CUdeviceptr cast to a pointer for the CUDA engine. For the OpenCL engine it is the cl_mem of
+ * a buffer, or of a part of one, that kernels may read and write.
+ *
+ * Returns when the conversion is done. With the CUDA engine it returns when the conversion is
+ * enqueued (restride/cuda.h). After an error the sentence ends with the state of the buffer:
+ * unchanged, or undefined when a device failed after it had begun.
  */
 RESTRIDE_API restride_status restride_execute(restride_plan *plan, void *buffer);
 
-/* How a run is watched; all zero: not at all. */
+/* Options of a run. All zero: nobody watches it. */
 typedef struct {
     /*
-     * Called about five times a second, from a thread of its own, and once from the calling thread
-     * when the run has succeeded. `done` of `total` bytes have reached their place, summed over the
-     * stages; `done` never shrinks and is estimated within a stage. NULL: nobody is told. The
-     * function must not run or destroy the plan.
+     * Called about five times a second by a thread of its own, and once by the calling thread after
+     * success. NULL: never. Must not run or destroy the plan.
+     *
+     * `done` of `total` bytes have reached their place, summed over the stages. `done` never
+     * shrinks; within a stage it is an estimate.
      */
     void (*progress)(void *context, size_t done, size_t total);
     void *context; /* handed to it */
 } restride_run_options;
 
-/* restride_execute() with options; NULL: none. */
+/* Runs a plan with options; otherwise like restride_execute(). `options` may be NULL. */
 RESTRIDE_API restride_status restride_execute_with(restride_plan *plan, void *buffer,
                                                    const restride_run_options *options);
 
-/* Bytes of the array that the plan is for: what restride_execute() needs of the buffer. 0 without a
- * plan. Since 0.1. */
+/* The bytes of the array that a plan is for, which its buffer must have. 0 without a plan. Since
+ * 0.1. */
 RESTRIDE_API size_t restride_plan_bytes(const restride_plan *plan);
 
-/* Scratch memory besides the buffer, in bytes: what restride_execute() takes while it runs, and
- * the tables that the plan keeps. */
+/* The scratch memory of a plan, in bytes: what a run takes, and the tables that the plan keeps. */
 RESTRIDE_API size_t restride_plan_scratch_bytes(const restride_plan *plan);
 
-/* The plan as JSON: engine, stages, sizes, bytes moved. The caller frees it; NULL when memory is
- * short. */
+/* Describes a plan as JSON: engine, stages, sizes and bytes moved. The caller frees the text. NULL
+ * when memory is short. */
 RESTRIDE_API char *restride_plan_describe(const restride_plan *plan);
 
 /* Frees a plan, which no run may use any more; NULL is allowed. */

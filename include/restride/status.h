@@ -2,8 +2,8 @@
  * How Restride reports errors.
  *
  * Every call that can fail returns a restride_status. When it is not RESTRIDE_OK,
- * restride_last_error() gives one sentence about this very failure: what went wrong, where, and
- * what to do. A call that makes something sets the place for it to NULL then.
+ * restride_last_error() gives one sentence: what went wrong, where, and what to do. A failed call
+ * that would have created an object stores NULL instead.
  *
  *     restride_layout *layout;
  *     restride_status status = restride_layout_parse(&layout, "i:64 f:5", "i/32 f");
@@ -45,16 +45,12 @@ RESTRIDE_API const char *restride_status_name(restride_status status);
 /* A status in plain English. Never NULL; a static string. Thread-safe. */
 RESTRIDE_API const char *restride_status_string(restride_status status);
 
-/*
- * The sentence of the calling thread's last failed call; "" when none failed yet. It is valid until
- * the next Restride call of the same thread. Thread-safe: each thread has its own.
- */
+/* The sentence of the last call that failed in the calling thread, or "" when none has failed.
+ * Valid until the next Restride call of that thread. Thread-safe. */
 RESTRIDE_API const char *restride_last_error(void);
 
-/*
- * For bindings of other languages, whose own checks fail in the same way: stores a sentence (a copy
- * of its first 1000 bytes) for the calling thread and returns `status`. Thread-safe. Since 0.1.
- */
+/* Stores a sentence for the calling thread and returns `status`, for the checks that a binding to
+ * another language makes itself. Copies the first 1000 bytes. Thread-safe. Since 0.1. */
 RESTRIDE_API restride_status restride_set_error(restride_status status, const char *sentence);
 
 #ifdef __cplusplus

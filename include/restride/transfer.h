@@ -36,12 +36,12 @@ extern "C" {
 
 typedef struct restride_host_memory restride_host_memory;
 
-/* `bytes` of host memory pinned for the engine's device. The engine must outlive it.
- * RESTRIDE_UNSUPPORTED for the host engine, which needs none. Thread-safe. */
+/* Allocates `bytes` of host memory that is pinned for the engine's device. The engine must outlive
+ * it. RESTRIDE_UNSUPPORTED: a host engine, which needs none. Thread-safe. */
 RESTRIDE_API restride_status restride_host_memory_create(restride_host_memory **memory,
                                                          restride_engine *engine, size_t bytes);
 
-/* Where it begins; valid until it is destroyed. */
+/* The address of pinned memory, valid until it is destroyed. */
 RESTRIDE_API void *restride_host_memory_pointer(const restride_host_memory *memory);
 
 /* Frees pinned memory, in which nothing may be under way; NULL is allowed. */
@@ -54,12 +54,12 @@ typedef enum {
     RESTRIDE_OVERLAP_CHOOSE = 0, /* RESTRIDE_OVERLAP_BOTH where it suits the shape */
     /* Nothing: the matrix goes to the device, is transposed there, and comes back. */
     RESTRIDE_OVERLAP_NONE = 1,
-    /* The last stages with the way back (Sung 2014, section 6, figure 5): after the first stage the
-     * matrix consists of parts that are finished and copied back one after the other. */
+    /* The last stages overlap with the way back. After the first stage the matrix consists of
+     * parts, which are finished and copied back one after the other (Sung 2014, section 6, figure
+     * 5). */
     RESTRIDE_OVERLAP_BACK = 2,
-    /* Both ways with each other: panels of columns arrive as parts of their own, so that the first
-     * stage is done by the copy, and a part is sent back as soon as what lay in its place has been
-     * read. */
+    /* Both ways overlap. Panels of columns arrive as parts of their own, so the copy does the first
+     * stage. A part is sent back once the data that lay in its place have been read. */
     RESTRIDE_OVERLAP_BOTH = 3
 } restride_overlap;
 
@@ -72,24 +72,22 @@ typedef struct {
 typedef struct restride_offload restride_offload;
 
 /*
- * Prepares the transposition of a rows x cols row-major matrix of `elem_size`-byte elements in host
- * memory, in place. The object keeps device memory as large as the matrix, and what the plans of
- * its parts take. The engine must outlive it. `options` may be NULL. RESTRIDE_UNSUPPORTED for the
- * host engine, and where an overlap or a shape has no plan on this device.
+ * Prepares the in-place transposition of a row-major matrix in host memory through a device. The
+ * object keeps device memory as large as the matrix, and the memory of its plans. The engine must
+ * outlive it. `options` may be NULL. RESTRIDE_UNSUPPORTED: a host engine, or no plan for this
+ * overlap or shape on the device.
  */
 RESTRIDE_API restride_status restride_offload_transpose(restride_offload **offload,
                                                         restride_engine *engine, size_t rows,
                                                         size_t cols, size_t elem_size,
                                                         const restride_offload_options *options);
 
-/*
- * Transposes the matrix and returns when that is done. After an error the sentence ends with what
- * is left of the matrix: it is unchanged, or its content is undefined, when a device failed while
- * results were on their way back. One run of an object at a time.
- */
+/* Transposes the matrix and returns when that is done. After an error the sentence ends with the
+ * state of the matrix: unchanged, or undefined when a device failed while results came back. An
+ * object has one run at a time. */
 RESTRIDE_API restride_status restride_offload_run(restride_offload *offload, void *matrix);
 
-/* The parts that are used, and how they overlap. */
+/* The number of parts of an offload, and how they overlap. */
 RESTRIDE_API size_t restride_offload_parts(const restride_offload *offload);
 RESTRIDE_API restride_overlap restride_offload_overlap(const restride_offload *offload);
 
@@ -108,31 +106,31 @@ typedef struct {
 typedef struct restride_transfer restride_transfer;
 
 /*
- * Prepares transfers of an array that has layout `host` in host memory and `device` in the device's
- * memory. Both are AoS or ASTA of the same dimensions, a record or else elements of `elem_size`
- * bytes: their tiles are contiguous, so the array is cut into chunks of whole tiles that are
- * converted in staging memory on the device while the next ones travel (in software what Tseng 2014
- * does in hardware). Other layouts are RESTRIDE_UNSUPPORTED: copy, and convert on the device.
+ * Prepares transfers of an array that has layout `host` in host memory and layout `device` on the
+ * device. Both must be AoS or ASTA of the same dimensions; others are RESTRIDE_UNSUPPORTED. The
+ * elements are a record, or have `elem_size` bytes.
  *
- * The object keeps four chunks of staging memory on the device and, unless the host array is
- * pinned, four on the host. The engine must outlive it, the layouts need not.
+ * The array travels in chunks of whole tiles. Each is converted in staging memory on the device
+ * while the next ones travel. (Tseng 2014 does this in hardware.) The object keeps four chunks on
+ * the device, and four on the host unless the host array is pinned. The engine must outlive it; the
+ * layouts need not.
  */
 RESTRIDE_API restride_status restride_transfer_create(
     restride_transfer **transfer, restride_engine *engine, const restride_layout *host,
     const restride_layout *device, size_t elem_size, const restride_transfer_options *options);
 
-/* From host to device; `buffer` is what restride_execute() takes. Returns when the array is there.
- * After an error the sentence ends with what is left of the buffer: it is unchanged, or its content
- * is undefined. One transfer of an object at a time. */
+/* Copies an array from host to device and converts it. `buffer` is what restride_execute() takes.
+ * Returns when the array is there. After an error the sentence ends with the state of the buffer:
+ * unchanged or undefined. An object has one transfer at a time. */
 RESTRIDE_API restride_status restride_transfer_upload(restride_transfer *transfer, void *buffer,
                                                       const void *array);
 
-/* From device to host; the buffer stays as it is. After an error the sentence ends with
- * what is left of the array. */
+/* Copies an array from device to host and converts it; the buffer stays as it is. After an error
+ * the sentence ends with the state of the host array. */
 RESTRIDE_API restride_status restride_transfer_download(restride_transfer *transfer, void *array,
                                                         void *buffer);
 
-/* Bytes of the array; and device memory that the object keeps. */
+/* The bytes of the array, and the device memory that a transfer keeps. */
 RESTRIDE_API size_t restride_transfer_bytes(const restride_transfer *transfer);
 RESTRIDE_API size_t restride_transfer_staging_bytes(const restride_transfer *transfer);
 

@@ -9,9 +9,8 @@
  *     status = restride_permute(a, 3, dims, axes, sizeof a[0]);
  *     assert(status == RESTRIDE_OK && a[1] == 2);
  *
- * rows x cols row-major becomes cols x rows row-major. A program that transposes the same shape
- * again, or many matrices, or wants to know or bound the threads, has an engine
- * (restride_transpose_with()) or a plan (restride_plan_transpose()).
+ * A row-major matrix of rows x cols becomes one of cols x rows. To repeat a shape or to bound the
+ * threads, use an engine (restride_transpose_with()) or a plan (restride_plan_transpose()).
  */
 #ifndef RESTRIDE_TRANSPOSE_H
 #define RESTRIDE_TRANSPOSE_H
@@ -23,31 +22,32 @@ extern "C" {
 #endif
 
 /*
- * Transposes a matrix of `elem_size`-byte elements on all processors. No alignment is needed. Takes
- * at most 0.5 % of the matrix and 4 MiB a thread of scratch memory, all of it before the first byte
- * moves: after any error (RESTRIDE_OUT_OF_MEMORY among them) the matrix is unchanged. Thread-safe
- * on different matrices. (Sung thesis, chapter 4.)
+ * Transposes a matrix of `elem_size`-byte elements in place, on all processors. No alignment is
+ * needed. Scratch memory is at most 0.5 % of the matrix and 4 MiB a thread. It is taken before the
+ * first byte moves, so after any error the matrix is unchanged. Thread-safe on different matrices.
+ * (Sung thesis, chapter 4.)
  */
 RESTRIDE_API restride_status restride_transpose(void *data, size_t rows, size_t cols,
                                                 size_t elem_size);
 
 /*
- * Transposes `batch` matrices that lie one after the other, with the engine's threads or on its
- * device: `data` is what restride_execute() takes. The engine keeps the last eight plans of such
- * calls (restride_engine_forget_plans()); NULL: an engine of the host for this call alone. `bytes`
- * is the size of `data`, checked before anything moves: RESTRIDE_INVALID_ARGUMENT unless it is rows
- * x cols x elem_size x batch; SIZE_MAX: not checked. After an error the sentence ends with what is
- * left of the matrix; with the engine of the host it is unchanged. Thread-safe on different
- * matrices. Since 0.1.
+ * Transposes `batch` matrices that follow each other, with an engine's threads or on its device.
+ * `data` is what restride_execute() takes. The engine keeps the last eight plans of such calls;
+ * restride_engine_forget_plans() frees them. With NULL an engine of the host serves this call
+ * alone.
+ *
+ * `bytes` is the size of `data`. Unless it is SIZE_MAX, it must be rows x cols x elem_size x batch
+ * (RESTRIDE_INVALID_ARGUMENT), which is checked first. After an error the sentence ends with the
+ * state of the matrices; with a host engine they are unchanged. Thread-safe on different matrices.
+ * Since 0.1.
  */
 RESTRIDE_API restride_status restride_transpose_with(restride_engine *engine, void *data,
                                                      size_t bytes, size_t rows, size_t cols,
                                                      size_t elem_size, size_t batch);
 
-/*
- * Permutes the axes of a tensor in one call, on all processors, and with an engine as above; the
- * arguments are those of restride_plan_permute(). Since 0.1.
- */
+/* Permute the axes of a tensor in place, in one call. restride_permute() uses all processors.
+ * restride_permute_with() takes an engine, a buffer and its size, like restride_transpose_with().
+ * The other arguments are those of restride_plan_permute(). Since 0.1. */
 RESTRIDE_API restride_status restride_permute(void *data, int rank, const size_t dims[],
                                               const int permutation[], size_t elem_size);
 RESTRIDE_API restride_status restride_permute_with(restride_engine *engine, void *data,
@@ -55,18 +55,19 @@ RESTRIDE_API restride_status restride_permute_with(restride_engine *engine, void
                                                    const int permutation[], size_t elem_size);
 
 /*
- * Plans the transposition of `batch` matrices that lie one after the other. The sizes are at least
- * 1 and their product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The engine
- * must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose. The bound on scratch memory
- * is that of restride_transpose(), and restride_plan_scratch_bytes() says what it is. Follows what
- * restride_tune_transpose() has measured for this problem (restride/wisdom.h).
+ * Plans the transposition of `batch` matrices that follow each other. The sizes must be at least 1
+ * and their product must fit in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The engine
+ * must outlive the plan. RESTRIDE_UNSUPPORTED: it cannot transpose. Scratch memory is bounded as
+ * for restride_transpose(). The plan follows what restride_tune_transpose() measured
+ * (restride/wisdom.h).
  */
 RESTRIDE_API restride_status restride_plan_transpose(restride_plan **plan, restride_engine *engine,
                                                      size_t rows, size_t cols, size_t elem_size,
                                                      size_t batch);
 
-/* The same with options; NULL: none. RESTRIDE_INVALID_ARGUMENT when no method has the name given,
- * RESTRIDE_UNSUPPORTED when that method does not suit the shape or the budget. */
+/* Plans a transposition with options; otherwise like restride_plan_transpose(). `options` may be
+ * NULL. RESTRIDE_INVALID_ARGUMENT: no method has that name. RESTRIDE_UNSUPPORTED: the method does
+ * not suit the shape or the budget. */
 RESTRIDE_API restride_status restride_plan_transpose_with(restride_plan **plan,
                                                           restride_engine *engine, size_t rows,
                                                           size_t cols, size_t elem_size,
@@ -74,20 +75,21 @@ RESTRIDE_API restride_status restride_plan_transpose_with(restride_plan **plan,
                                                           const restride_plan_options *options);
 
 /*
- * Plans a permutation of the axes of a tensor, in place: the `rank` axes `dims` (1 to 16, slowest
- * first) come into the order `permutation`, which reads like the axes argument of NumPy's
- * transpose: axis k of the result is axis permutation[k]. Every size is at least 1 and their
- * product fits in size_t (RESTRIDE_INVALID_ARGUMENT, RESTRIDE_OVERFLOW). The permutation is
- * factored into transpositions; the bound on scratch memory is that of restride_transpose().
- * The engine must outlive the plan; RESTRIDE_UNSUPPORTED when it cannot transpose. Follows what
- * restride_tune_permute() has measured, as restride_plan_convert() what restride_tune_convert() has
- * (restride/wisdom.h).
+ * Plans a permutation of the axes of a tensor, in place. `dims` holds the sizes of `rank` axes (1
+ * to 16), slowest first. As in NumPy's transpose, axis k of the result is axis permutation[k].
+ * Every size must be at least 1 and their product must fit in size_t (RESTRIDE_INVALID_ARGUMENT,
+ * RESTRIDE_OVERFLOW).
+ *
+ * The permutation is factored into transpositions. Scratch memory is bounded as for
+ * restride_transpose(). The engine must outlive the plan. RESTRIDE_UNSUPPORTED: it cannot
+ * transpose. The plan follows what restride_tune_permute() measured (restride/wisdom.h).
  */
 RESTRIDE_API restride_status restride_plan_permute(restride_plan **plan, restride_engine *engine,
                                                    int rank, const size_t dims[],
                                                    const int permutation[], size_t elem_size);
 
-/* The same with options; NULL: none. The method in them is for matrices alone and not looked at. */
+/* Plans a permutation with options; otherwise like restride_plan_permute(). `options` may be NULL,
+ * and the method in them is ignored. */
 RESTRIDE_API restride_status restride_plan_permute_with(restride_plan **plan,
                                                         restride_engine *engine, int rank,
                                                         const size_t dims[],

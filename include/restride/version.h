@@ -38,8 +38,8 @@ extern "C" {
     "." RESTRIDE_VERSION_TEXT(RESTRIDE_VERSION_MINOR) "." RESTRIDE_VERSION_TEXT(                   \
         RESTRIDE_VERSION_PATCH)
 
-/* The same of the library: RESTRIDE_VERSION and RESTRIDE_VERSION_STRING when it was built.
- * Thread-safe. Since 0.1. */
+/* The version of the library that runs, as RESTRIDE_VERSION and RESTRIDE_VERSION_STRING give that
+ * of the headers. Thread-safe. Since 0.1. */
 RESTRIDE_API int restride_version(void);
 RESTRIDE_API const char *restride_version_string(void);
 

@@ -13,21 +13,18 @@
  *     restride_plan_destroy(plan);
  *     restride_engine_destroy(engine);
  *
- * A planner estimates. Tuning measures the most promising of the plans it would consider and keeps
- * the fastest; whoever plans the same matrix later, with the same engine on the same kind of device
- * with as many threads, gets it, unless options are given. Wisdom is of one shape, element size and
- * batch, and only of arrays of 1 MiB and more: for less, reading the file would take longer than is
- * gained.
+ * A planner estimates. Tuning measures its most promising plans and keeps the fastest. A later plan
+ * follows it for the same shape, element size and batch, the same kind of device and as many
+ * threads, unless it has options. Arrays below 1 MiB have no wisdom: reading would take longer.
  *
- * Permutations and conversions are made of transpositions. Their plans follow the wisdom about each
- * of those, wherever it came from, and about the order of those that permute three or more groups
- * of axes; restride_tune_permute() and restride_tune_convert() measure both.
+ * Permutations and conversions consist of transpositions. Their plans follow the wisdom of each of
+ * these, and of their order. restride_tune_permute() and restride_tune_convert() measure both.
  *
- * The file is $RESTRIDE_WISDOM; if that is not set, $XDG_CACHE_HOME/restride/wisdom.json, or
- * ~/.cache/restride/wisdom.json. An empty RESTRIDE_WISDOM switches wisdom off. An engine reads it
- * once, when the first plan needs it. A file that cannot be read, is damaged, longer than 16 MiB or
- * of another version is ignored by planning; restride_wisdom_check() says why. Several processes
- * and threads may tune, import and plan at the same time.
+ * The file is $RESTRIDE_WISDOM, or else $XDG_CACHE_HOME/restride/wisdom.json, or else
+ * ~/.cache/restride/wisdom.json. An empty RESTRIDE_WISDOM switches wisdom off. An engine reads the
+ * file once, when the first plan needs it. Planning ignores a file that is damaged, longer than
+ * 16 MiB or of another version; restride_wisdom_check() says why. Several processes and threads may
+ * tune, import and plan at once.
  */
 #ifndef RESTRIDE_WISDOM_H
 #define RESTRIDE_WISDOM_H
@@ -41,24 +38,23 @@
 extern "C" {
 #endif
 
-/* RESTRIDE_OK when the wisdom of this engine could be read, there is none yet, or it is switched
- * off; else what is wrong with the file, which planning ignores. Thread-safe. */
+/* Checks the wisdom of an engine. RESTRIDE_OK when it can be read, does not exist yet, or is
+ * switched off. Otherwise the sentence says what is wrong with the file. Thread-safe. */
 RESTRIDE_API restride_status restride_wisdom_check(restride_engine *engine);
 
-/* Adds the records of a file, made by restride_wisdom_export(), to the user's wisdom; of two for
- * the same problem the faster one stays. RESTRIDE_IO: one of the two files cannot be used, or
- * together they are longer than 16 MiB, and nothing was changed; RESTRIDE_UNSUPPORTED: wisdom is
- * switched off. Thread-safe. */
+/* Adds the records of an exported file to the user's wisdom. Of two records for one problem the
+ * faster stays. RESTRIDE_IO: a file cannot be used, or together they exceed 16 MiB; nothing has
+ * changed. RESTRIDE_UNSUPPORTED: wisdom is switched off. Thread-safe. */
 RESTRIDE_API restride_status restride_wisdom_import(restride_engine *engine, const char *path);
 
-/* Writes all that this engine has read or learned, for any engine, to a file. Thread-safe. */
+/* Writes all wisdom that an engine has read or learned to a file. Thread-safe. */
 RESTRIDE_API restride_status restride_wisdom_export(restride_engine *engine, const char *path);
 
-/* Removes the user's wisdom, and the engine's own. Plans that exist stay as they are. RESTRIDE_IO:
- * the file is not one of wisdom and stays. Thread-safe. */
+/* Removes the user's wisdom and the engine's own. Existing plans stay. RESTRIDE_IO: the file holds
+ * no wisdom, so it stays. Thread-safe. */
 RESTRIDE_API restride_status restride_wisdom_forget(restride_engine *engine);
 
-/* All zero: two seconds, nobody watches. */
+/* Options of tuning. All zero: two seconds, and nobody watches. */
 typedef struct {
     double seconds; /* about how long to measure; the first run of each plan comes on top */
     /* Called between runs by the thread that tunes, with 0 to 1; may be NULL. */
@@ -80,13 +76,14 @@ typedef struct {
 } restride_tuning;
 
 /*
- * Measures plans for `batch` matrices of rows x cols elements with random data, checks each result,
- * and keeps the fastest as wisdom; the planner's own choice unless another one is clearly faster.
- * Takes memory for the matrices, without a copy, and on a device
- * as much again on the host. `options` and `tuning` may be NULL. RESTRIDE_INVALID_ARGUMENT,
- * RESTRIDE_OVERFLOW: as restride_plan_transpose(), and for arrays below 1 MiB;
- * RESTRIDE_OUT_OF_MEMORY; RESTRIDE_DEVICE_ERROR: a plan gave a wrong result, which is a defect of
- * Restride or of the machine, and nothing is kept. Not for use while something else is being
+ * Measures plans for `batch` matrices of rows x cols elements and keeps the fastest as wisdom. The
+ * data are random, and each result is checked. The planner's own choice stays unless another plan
+ * is clearly faster. `options` and `tuning` may be NULL.
+ *
+ * Takes memory for the matrices, and on a device as much again on the host.
+ * RESTRIDE_INVALID_ARGUMENT and RESTRIDE_OVERFLOW: as restride_plan_transpose(), and for arrays
+ * below 1 MiB. RESTRIDE_DEVICE_ERROR: a plan gave a wrong result, which is a defect of Restride or
+ * of the machine; nothing is kept. RESTRIDE_OUT_OF_MEMORY. Do not run it while something else is
  * measured.
  */
 RESTRIDE_API restride_status restride_tune_transpose(restride_engine *engine, size_t rows,
@@ -95,11 +92,10 @@ RESTRIDE_API restride_status restride_tune_transpose(restride_engine *engine, si
                                                      restride_tuning *tuning);
 
 /*
- * The same for a permutation of axes as restride_plan_permute() takes it: measures plans for each
- * of its transpositions, and then the orders in which these can be taken. `seconds` are about what
- * all of that takes, without the first runs of each plan. In `tuning` are the whole plan as it was
- * estimated and as it is from now on, which may be the same. Errors: those of
- * restride_plan_permute() and restride_tune_transpose().
+ * Tunes a permutation of axes, as restride_plan_permute() takes it. Measures plans for each of its
+ * transpositions, then the orders of these. `seconds` bounds all of that, without the first run of
+ * each plan. `tuning` gets the whole plan as it was estimated and as it is from now on. Errors are
+ * those of restride_plan_permute() and restride_tune_transpose().
  */
 RESTRIDE_API restride_status restride_tune_permute(restride_engine *engine, int rank,
                                                    const size_t dims[], const int permutation[],
@@ -108,10 +104,10 @@ RESTRIDE_API restride_status restride_tune_permute(restride_engine *engine, int 
                                                    restride_tuning *tuning);
 
 /*
- * The same for a conversion as restride_plan_convert_with() takes it, without a check of the
- * conversion as a whole: each of its transpositions is checked. RESTRIDE_UNSUPPORTED: there is
- * nothing to choose, because the engine converts in one stage, or no transposition of 1 MiB or
- * more is in it.
+ * Tunes a conversion, as restride_plan_convert_with() takes it; otherwise like
+ * restride_tune_permute(). Each transposition is checked, not the conversion as a whole.
+ * RESTRIDE_UNSUPPORTED: there is nothing to choose, because the engine converts in one stage or no
+ * transposition reaches 1 MiB.
  */
 RESTRIDE_API restride_status restride_tune_convert(restride_engine *engine,
                                                    const restride_layout *from,
