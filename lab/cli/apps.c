@@ -11,8 +11,8 @@
 #include "console/numbers.h"
 #include "console/options.h"
 #include "console/parts.h"
-#include "console/plot.h"
 #include "console/progress.h"
+#include "lab/cli/apps_report.h"
 #include "lab/cli/lab.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static const char usage[] =
     "Example:\n"
     "  restride-lab apps --device gpu --data matrices --svg docs/images\n";
 
-enum { MOST_TILES = 8, MOST_WORDS = 32, MOST_ITERATIONS_DRAWN = 30, MOST_RUNS = 1000 };
+enum { MOST_TILES = 8, MOST_WORDS = 32, MOST_RUNS = 1000 };
 
 typedef struct {
     const char *name, *program;
@@ -80,6 +80,7 @@ static const app_case cases[] = {
     {.name = "sums of 32 floats", SUMS("32")},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
+_Static_assert((int)CASES <= RS_LAB_APPS_MOST_CASES, "a report has room for all cases");
 
 typedef struct {
     const char *device, *only, *data, *svg, *iterations;
@@ -431,111 +432,6 @@ static json_t *measure(const app_case *one, const apps_options *options, const c
     return measured;
 }
 
-/* ---- telling ---- */
-
-static void print_head(void)
-{
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s | %6s %6s %6s | %6s %6s | %s\n", "", "AoS",
-           "SoA", "ASTA", "layer", "layer/", "convert", "break-", "layer", "convert", "loop",
-           "first", "spread", "whole", "first", "same");
-    printf("%-26s %9s %6s %6s %6s %6s %9s %7s %6s %9s | %6s %6s %6s | %6s %6s | %s\n", "", "ms",
-           "x", "x", "x", "hand", "GB/s", "even", "SoA x", "GB/s", "auto x", "auto x", "of AoS",
-           "auto x", "auto x", "result");
-}
-
-static void print_case(const json_t *m)
-{
-    const json_t *aos = json_object_get(m, "aos");
-    printf(
-        "%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f | %6.2f %6.2f %6.2f | %6.2f "
-        "%6.2f | %s\n",
-        json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
-        number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
-        number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
-        number_of(m, "break_even_iterations"), number_of(m, "speedup_layer_soa"),
-        number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"),
-        number_of(m, "elapsed_first"), number_of(m, "elapsed_spread"), number_of(m, "process_auto"),
-        number_of(m, "process_first"),
-        json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
-    fflush(stdout);
-}
-
-static restride_status write_figure(const apps_options *options, const char *name,
-                                    const rs_plot *plot)
-{
-    rs_text path = RS_TEXT_EMPTY, svg = RS_TEXT_EMPTY;
-    rs_text_format(&path, "%s/%s.svg", options->svg, name);
-    rs_plot_write(&svg, plot);
-    restride_status status = svg.failed || path.failed
-                                 ? rs_fail_memory("a figure")
-                                 : rs_text_write_file(path.data, svg.data, svg.size);
-    rs_text_free(&path);
-    rs_text_free(&svg);
-    return status;
-}
-
-/* Figures 5.2 and 5.3: the speedup of each layout, marshaling not counted. */
-static restride_status draw_speedups(const apps_options *options, const json_t *all)
-{
-    double soa[CASES], asta[CASES], layer[CASES];
-    const char *names[CASES];
-    size_t count = json_array_size(all);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *m = json_array_get(all, i);
-        names[i] = json_string_value(json_object_get(m, "name"));
-        soa[i] = number_of(m, "speedup_soa");
-        asta[i] = number_of(m, "speedup_asta");
-        layer[i] = number_of(m, "speedup_layer");
-    }
-    const rs_plot_series series[] = {
-        {.name = "SoA by hand", .count = count, .y = soa},
-        {.name = "ASTA by hand", .count = count, .y = asta},
-        {.name = "restride run", .count = count, .y = layer},
-    };
-    const rs_plot plot = {.kind = RS_PLOT_BARS,
-                          .title = "Speedup of kernels over arrays of structures",
-                          .x_label = "application",
-                          .y_label = "times faster",
-                          .categories = names,
-                          .category_count = count,
-                          .series = series,
-                          .series_count = 3};
-    return write_figure(options, "apps-speedup", &plot);
-}
-
-/* Figures 5.4 to 5.6: net of the conversions, there and back. */
-static restride_status draw_net(const apps_options *options, const json_t *all)
-{
-    static double x[MOST_ITERATIONS_DRAWN], one[MOST_ITERATIONS_DRAWN];
-    static double y[CASES][MOST_ITERATIONS_DRAWN];
-    rs_plot_series series[CASES + 1];
-    size_t count = json_array_size(all);
-    for (int n = 0; n < MOST_ITERATIONS_DRAWN; n++) {
-        x[n] = n + 1;
-        one[n] = 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const json_t *m = json_array_get(all, i);
-        double own = number_of(json_object_get(m, "aos"), "median_seconds");
-        double moved = number_of(json_object_get(m, "layer"), "median_seconds");
-        for (int n = 0; n < MOST_ITERATIONS_DRAWN; n++)
-            y[i][n] = x[n] * own / (x[n] * moved + number_of(m, "conversion_seconds"));
-        series[i] = (rs_plot_series){.name = json_string_value(json_object_get(m, "name")),
-                                     .count = MOST_ITERATIONS_DRAWN,
-                                     .x = x,
-                                     .y = y[i]};
-    }
-    series[count] = (rs_plot_series){
-        .name = "break-even", .count = MOST_ITERATIONS_DRAWN, .x = x, .y = one, .dashed = true};
-    const rs_plot plot = {.kind = RS_PLOT_LINES,
-                          .title = "Net speedup with the conversions there and back",
-                          .x_label = "iterations",
-                          .y_label = "times faster",
-                          .series = series,
-                          .series_count = count + 1};
-    return write_figure(options, "apps-net", &plot);
-}
-
 /* ---- the verb ---- */
 
 static bool take_iterations(const char *value, void *field)
@@ -606,9 +502,9 @@ static json_t *measure_all(const apps_options *options, const char *restride)
             return NULL;
         }
         if (!options->json && json_array_size(all) == 0)
-            print_head();
+            rs_lab_apps_print_head();
         if (!options->json)
-            print_case(measured);
+            rs_lab_apps_print_case(measured);
         json_array_append_new(all, measured);
     }
     return all;
@@ -638,8 +534,7 @@ int rs_lab_apps(int argc, char **argv)
     if (all == NULL)
         return rs_cli_fail_last(RS_EXIT_FAILED, "apps");
     bool same = all_same(all);
-    bool drawn = options.svg == NULL || (draw_speedups(&options, all) == RESTRIDE_OK &&
-                                         draw_net(&options, all) == RESTRIDE_OK);
+    bool drawn = options.svg == NULL || rs_lab_apps_draw(all, options.svg) == RESTRIDE_OK;
     if (options.json) {
         char *text = rs_json_text(all);
         puts(text != NULL ? text : "[]");

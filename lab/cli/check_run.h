@@ -3,20 +3,7 @@
 #define RS_LAB_CLI_CHECK_RUN_H
 
 #include "apply/values.h"
-
-typedef struct rs_check_device rs_check_device;
-
-/* `device` as for --device; NULL: the first GPU, else the first device. */
-restride_status rs_check_open(rs_check_device **device, const char *name);
-void rs_check_close(rs_check_device *device);
-const char *rs_check_device_name(const rs_check_device *device);
-
-/* Builds the source of a reply of the application. */
-restride_status rs_check_build(rs_check_device *device, const char *source);
-
-/* Seconds from one launch of a kernel that does nothing to the next, and what each work-group of
- * 128 adds. After rs_check_build(). */
-restride_status rs_check_time_launch(rs_check_device *device, double *launch, double *group);
+#include "lab/cli/check_device.h"
 
 typedef struct {
     bool ran_original; /* as one work-item; left out where that would take too long */

@@ -4,6 +4,7 @@
 #include "engine/opencl/error.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PLUG_BYTES = 1 << 27, MOST_LAUNCHES = 512 };
@@ -149,4 +150,16 @@ restride_status rs_train_run(rs_train_track *track, const rs_train_kernel *kerne
         return RESTRIDE_OK;
     return launches > 1 ? run_train(track, kernels, count, launches, seconds)
                         : run_once(track, kernels, count, seconds);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double rs_train_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    return count % 2 != 0 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }

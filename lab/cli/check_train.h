@@ -39,4 +39,7 @@ int rs_train_launches(double seconds);
 restride_status rs_train_run(rs_train_track *track, const rs_train_kernel *kernels, int count,
                              int launches, double *seconds);
 
+/* The median of `count` times, which are sorted. */
+double rs_train_median(double *values, int count);
+
 #endif

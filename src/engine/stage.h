@@ -69,7 +69,7 @@ typedef enum {
     RS_TRANSPOSE_R2C_ROWS,
     RS_TRANSPOSE_R2C_ROTATE,
     /*
-     * On devices, whose memory on chip is small (transpose/device.c). TILES transposes tile x tile
+     * On devices, whose memory on chip is small (transpose/device_methods.c). TILES transposes tile x tile
      * elements where they are; REVERSE is 210!: rows x tile x cols elements become
      * cols x tile x rows. Together they transpose (rows tile) x (cols tile).
      */
@@ -149,7 +149,7 @@ typedef struct {
     size_t workers;
     size_t serial_bytes; /* an array of less is planned as if for one worker */
     /* A device: blocks larger than the chip are refused, smaller ones take no scratch memory, and
-     * the stages are those of transpose/device.c, with its costs. */
+     * the stages are those of transpose/device_methods.c, with its costs. */
     bool chip_only;
     /* The scratch memory that a plan may take unless more is granted: one byte in `scratch_parts`
      * of the array and `scratch_bytes`; 0: what the planner allows to threads. */

@@ -6,7 +6,6 @@
 #include "transpose/cost.h"
 #include "base/arithmetic.h"
 #include "base/cycles.h"
-#include "transpose/device.h"
 
 #include <stdint.h>
 
@@ -319,7 +318,7 @@ static size_t columns_least(const rs_transpose_task *task)
     return times(task->rows, LINE_BYTES);
 }
 
-/* ---- all stages of the host; devices have others (device.c) ---- */
+/* ---- all stages of the host; devices have others (device_cost.c) ---- */
 
 static const struct {
     double (*cost)(const rs_transpose_task *task, const rs_engine_traits *traits,

@@ -5,10 +5,7 @@
 #ifndef RS_TRANSPOSE_COST_H
 #define RS_TRANSPOSE_COST_H
 
-#include "engine/stage.h"
-
-/* The cost of a stage that cannot keep its scratch memory within the limit. */
-#define RS_COST_IMPOSSIBLE 1e30
+#include "transpose/device_cost.h"
 
 /* Whether stages cost what the planner's model of threads and caches says. */
 bool rs_cost_is_host(const rs_engine_traits *traits);

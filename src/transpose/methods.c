@@ -20,29 +20,13 @@
 #include "transpose/methods.h"
 #include "base/arithmetic.h"
 #include "transpose/cost.h"
-#include "transpose/device.h"
+#include "transpose/device_methods.h"
 #include "transpose/offers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- stages ---- */
-
-rs_transpose_task *rs_methods_add(rs_stage_choice *choice, const rs_problem *problem,
-                                  rs_transpose_method method)
-{
-    const rs_matrices *m = problem->matrices;
-    rs_transpose_task *task = &choice->tasks[choice->count++];
-    *task = (rs_transpose_task){.method = method,
-                                .offset = m->offset,
-                                .outer = m->batch,
-                                .pitch = m->rows * m->cols * m->unit,
-                                .count = 1,
-                                .rows = m->rows,
-                                .cols = m->cols,
-                                .unit = m->unit};
-    return task;
-}
 
 static double cost_of(const rs_transpose_task *task, const rs_problem *problem)
 {
@@ -56,7 +40,7 @@ static void add_chains(rs_stage_choice *choice, const rs_problem *problem, size_
 {
     if (rows == 1 || cols == 1)
         return;
-    rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_CHAINS);
+    rs_transpose_task *task = rs_method_add_stage(choice, problem, RS_TRANSPOSE_CHAINS);
     task->outer *= outer;
     task->pitch /= outer;
     task->rows = rows;
@@ -77,7 +61,7 @@ static void add_blocks(rs_stage_choice *choice, const rs_problem *problem, size_
 {
     if (rows == 1 || cols == 1)
         return;
-    rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_PANELS);
+    rs_transpose_task *task = rs_method_add_stage(choice, problem, RS_TRANSPOSE_PANELS);
     task->count = count;
     task->rows = rows;
     task->cols = cols;
@@ -131,7 +115,7 @@ static bool build_copy(rs_stage_choice *choice, const rs_problem *problem, rs_ti
 static bool build_on_chip(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    rs_methods_add(choice, problem, RS_TRANSPOSE_ON_CHIP);
+    rs_method_add_stage(choice, problem, RS_TRANSPOSE_ON_CHIP);
     return true;
 }
 
@@ -152,14 +136,14 @@ static void explain_copy(const rs_stage_choice *choice, const rs_problem *proble
 static bool build_pipt(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    rs_methods_add(choice, problem, RS_TRANSPOSE_PIPT);
+    rs_method_add_stage(choice, problem, RS_TRANSPOSE_PIPT);
     return true;
 }
 
 static bool build_pttwac(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     (void)tiles;
-    rs_methods_add(choice, problem, RS_TRANSPOSE_PTTWAC);
+    rs_method_add_stage(choice, problem, RS_TRANSPOSE_PTTWAC);
     return true;
 }
 
@@ -188,7 +172,7 @@ static void add_tails(rs_stage_choice *choice, const rs_problem *problem, const 
     if (c->rest == 0)
         return;
     rs_transpose_task *task =
-        rs_methods_add(choice, problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
+        rs_method_add_stage(choice, problem, c->by_rows ? RS_TRANSPOSE_JOIN : RS_TRANSPOSE_SPLIT);
     task->rows = c->across;
     task->cols = c->blocks * c->part;
     task->tail = c->rest;
@@ -250,7 +234,7 @@ static void explain_blocks(const rs_stage_choice *choice, const rs_problem *prob
 static void add_squares(rs_stage_choice *choice, const rs_problem *problem, const cut *c)
 {
     const rs_matrices *m = problem->matrices;
-    rs_transpose_task *task = rs_methods_add(choice, problem, RS_TRANSPOSE_SQUARE);
+    rs_transpose_task *task = rs_method_add_stage(choice, problem, RS_TRANSPOSE_SQUARE);
     task->rows = c->across;
     task->cols = c->across;
     task->tile = rs_cost_stored_edge(m->unit, &problem->traits);
@@ -383,7 +367,7 @@ static bool build_fused_stages(rs_stage_choice *choice, const rs_problem *proble
     if (!make_grid(&g, problem, tiles))
         return false;
     add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
-    rs_transpose_task *fused = rs_methods_add(choice, problem, RS_TRANSPOSE_FUSED);
+    rs_transpose_task *fused = rs_method_add_stage(choice, problem, RS_TRANSPOSE_FUSED);
     fused->rows = g.rows;
     fused->cols = g.cols;
     fused->inner_rows = g.m;
@@ -470,7 +454,7 @@ static bool build_shuffles(rs_stage_choice *choice, const rs_problem *problem, b
         bool rotation = i == (to_rows ? 2 : 0);
         if (rotation && !rotate)
             continue;
-        rs_transpose_task *task = rs_methods_add(choice, problem, orders[to_rows][i]);
+        rs_transpose_task *task = rs_method_add_stage(choice, problem, orders[to_rows][i]);
         task->rows = to_rows ? m->cols : m->rows;
         task->cols = to_rows ? m->rows : m->cols;
     }

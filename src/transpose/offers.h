@@ -2,7 +2,7 @@
 #ifndef RS_TRANSPOSE_OFFERS_H
 #define RS_TRANSPOSE_OFFERS_H
 
-#include "transpose/methods.h"
+#include "transpose/method.h"
 
 /* Nothing is cut: one offer, without tiles. */
 void rs_offer_once(const rs_method *method, const rs_problem *problem, rs_offers *offers);

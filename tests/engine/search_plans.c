@@ -10,6 +10,7 @@
  */
 #include "lab.h"
 #include "restride/restride.h"
+#include "transpose/choose.h"
 #include "transpose/cost.h"
 #include "transpose/methods.h"
 

@@ -6,6 +6,7 @@
 #include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
+#include "transpose/choose.h"
 #include "transpose/cost.h"
 #include "transpose/methods.h"
 

@@ -3,6 +3,7 @@
 #include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
+#include "transpose/choose.h"
 #include "transpose/methods.h"
 
 #include <jansson.h>

@@ -1,15 +1,8 @@
-/* Methods of transposition for engines whose traits say `chip_only`, and the costs of their stages.
- */
-#ifndef RS_TRANSPOSE_DEVICE_H
-#define RS_TRANSPOSE_DEVICE_H
+/* Methods of transposition for engines whose traits say `chip_only`. */
+#ifndef RS_TRANSPOSE_DEVICE_METHODS_H
+#define RS_TRANSPOSE_DEVICE_METHODS_H
 
-#include "transpose/methods.h"
-
-/* As rs_cost_of_transpose(). RS_COST_IMPOSSIBLE also for stages that devices do not have. None
- * costs less than RS_DEVICE_LEAST_COST. */
-#define RS_DEVICE_LEAST_COST 1.02
-double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                      size_t scratch_limit);
+#include "transpose/method.h"
 
 void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers);
 bool rs_device_build_tiles(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
