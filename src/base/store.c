@@ -2,6 +2,7 @@
 #include "base/store.h"
 
 #include "base/log.h"
+#include "base/owner.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,14 +50,6 @@ static char *folder_of(const char *kind)
     return rs_text_take(&path);
 }
 
-/* Whether nobody else could have written what a descriptor is open on. */
-static bool is_ours(int descriptor, mode_t type)
-{
-    struct stat about;
-    return fstat(descriptor, &about) == 0 && (about.st_mode & S_IFMT) == type &&
-           about.st_uid == geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 static void make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -76,7 +69,7 @@ static int open_folder(const char *kind, bool make)
     if (make)
         make_folders(path);
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder >= 0 && !is_ours(folder, S_IFDIR)) {
+    if (folder >= 0 && !rs_owned_alone(folder, S_IFDIR)) {
         rs_log(RS_LOG_WARNING, "%s is not used: others may write to it", path);
         close(folder);
         folder = -1;
@@ -129,7 +122,7 @@ bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *
         return false;
     struct stat about;
     rs_text text = RS_TEXT_EMPTY;
-    bool good = is_ours(file, S_IFREG) && fstat(file, &about) == 0 &&
+    bool good = rs_owned_alone(file, S_IFREG) && fstat(file, &about) == 0 &&
                 (uintmax_t)about.st_size <= MOST_BYTES &&
                 rs_text_read_descriptor(&text, file, name) == RESTRIDE_OK &&
                 unpack(&text, key, key_size, content);

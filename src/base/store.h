@@ -4,8 +4,7 @@
  *
  * Any number of processes may read and write: an entry is written under a name of its own and
  * renamed. It holds its whole key, its length and a hash, so a torn or foreign file is no entry.
- * What another user could have written is never read: the folder and the file must belong to this
- * user, and nobody else may write to them.
+ * What another user could have written is never read, neither the folder nor the file (owner.h).
  *
  * A kind keeps 1024 entries of 128 MiB together at most: whoever writes one removes those that were
  * longest not read.

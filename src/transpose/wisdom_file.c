@@ -5,6 +5,7 @@
  */
 #include "transpose/wisdom_file.h"
 #include "base/json.h"
+#include "base/owner.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -105,22 +106,37 @@ static restride_status check(const json_t *root, const char *path)
     return RESTRIDE_OK;
 }
 
+/* What another user could have written decides over no plan. */
+static restride_status check_file(const char *path, int descriptor)
+{
+    struct stat info;
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
+        return rs_fail(RESTRIDE_IO,
+                       "%s is not a file of wisdom: it is no regular file or longer than %d bytes.",
+                       path, MOST_BYTES);
+    if (rs_owned_alone(descriptor, S_IFREG))
+        return RESTRIDE_OK;
+    return rs_fail(RESTRIDE_IO,
+                   "The wisdom in %s is not used: it belongs to another user, or others may write "
+                   "to it; make it yours alone (chmod go-w), or name another in RESTRIDE_WISDOM.",
+                   path);
+}
+
 /* *root is NULL when there is no such file. */
 static restride_status read_root(const char *path, json_t **root)
 {
     *root = NULL;
-    struct stat info;
-    if (stat(path, &info) != 0)
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
         return errno == ENOENT || errno == ENOTDIR
                    ? RESTRIDE_OK
                    : rs_fail(RESTRIDE_IO, "The wisdom in %s could not be read: %s.", path,
                              strerror(errno));
-    if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
-        return rs_fail(RESTRIDE_IO,
-                       "%s is not a file of wisdom: it is no regular file or longer than %d bytes.",
-                       path, MOST_BYTES);
     rs_text text = RS_TEXT_EMPTY;
-    restride_status status = rs_text_read_file(&text, path);
+    restride_status status = check_file(path, descriptor);
+    if (status == RESTRIDE_OK)
+        status = rs_text_read_descriptor(&text, descriptor, path);
+    close(descriptor);
     if (status != RESTRIDE_OK) {
         rs_text_free(&text);
         return status;
@@ -261,6 +277,10 @@ restride_status rs_wisdom_file_write(const char *path, const json_t *records)
                   path, MOST_BYTES)
             : rs_text_write_file(path, text, size);
     free(text);
+    struct stat info;
+    if (status == RESTRIDE_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+        (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        (void)chmod(path, info.st_mode & 0755); /* or it would not be read again */
     return status;
 }
 
