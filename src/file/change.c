@@ -71,24 +71,50 @@ static restride_status allocate(rs_change *change, size_t tasks, size_t pieces)
                                                            : RESTRIDE_OK;
 }
 
+/* Behind the others, with its pieces at `pieces`; returns where the next ones go. */
+static rs_piece *add_task(rs_change *change, const rs_transpose_task *task, rs_piece *pieces)
+{
+    rs_transpose_task *own = &change->tasks[change->task_count++];
+    *own = *task;
+    own->pieces = pieces;
+    if (task->piece_count > 0)
+        memcpy(pieces, task->pieces, task->piece_count * sizeof *pieces);
+    return pieces + task->piece_count;
+}
+
+/* Records of a last tile that is not full are a stage of their own; each tile is. */
+static size_t split_tail(const rs_transpose_task *task, rs_transpose_task parts[2])
+{
+    bool whole = task->tail == 0 || task->piece_count == 0;
+    parts[0] = *task;
+    if (whole)
+        return 1;
+    parts[0].tail = 0;
+    parts[1] = parts[0];
+    parts[1].offset += task->count * task->rows * task->cols;
+    parts[1].count = 1;
+    parts[1].rows = task->tail;
+    if (task->count > 0)
+        return 2;
+    parts[0] = parts[1];
+    return 1;
+}
+
 restride_status rs_change_make(rs_change *change, const rs_transpose_task tasks[],
                                size_t task_count)
 {
     size_t piece_count = 0;
     *change = (rs_change){0};
     for (size_t i = 0; i < task_count; i++)
-        piece_count += tasks[i].piece_count;
-    restride_status status = allocate(change, task_count, piece_count);
+        piece_count += 2 * tasks[i].piece_count;
+    restride_status status = allocate(change, 2 * task_count, piece_count);
     rs_piece *pieces = change->pieces;
     for (size_t i = 0; i < task_count && status == RESTRIDE_OK; i++) {
-        rs_transpose_task task = tasks[i];
-        if (!replace(&task))
-            continue;
-        if (task.piece_count > 0)
-            memcpy(pieces, task.pieces, task.piece_count * sizeof *pieces);
-        task.pieces = pieces;
-        pieces += task.piece_count;
-        change->tasks[change->task_count++] = task;
+        rs_transpose_task parts[2];
+        size_t part_count = split_tail(&tasks[i], parts);
+        for (size_t part = 0; part < part_count; part++)
+            if (replace(&parts[part]))
+                pieces = add_task(change, &parts[part], pieces);
     }
     return status;
 }

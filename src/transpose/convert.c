@@ -425,13 +425,7 @@ static restride_status add_tiles(restride_plan *plan, const restride_layout *lay
             tile < count ? tile : count, /* a tile beyond the end would only take local memory */
         .direction = direction,
     };
-    restride_status status = rs_plan_reserve(plan, 1);
-    if (status == RESTRIDE_OK)
-        status = plan->engine->operations->create_marshal(plan->engine, &task,
-                                                          &plan->stages[plan->stage_count]);
-    if (status == RESTRIDE_OK)
-        plan->stage_count++;
-    return status;
+    return rs_plan_add_marshal(plan, &task);
 }
 
 /* Between AoS and ASTA of records: from ASTA to AoS, if it starts there, and from AoS to ASTA, if

@@ -81,6 +81,52 @@ restride_status rs_plan_reserve(restride_plan *plan, size_t count)
     return RESTRIDE_OK;
 }
 
+/* Leaves of one size that follow each other are one piece. */
+static size_t list_pieces(const rs_record *record, rs_piece pieces[])
+{
+    size_t count = 0;
+    size_t run;
+    for (size_t leaf = 0; leaf < record->leaf_count; leaf += run, count++) {
+        run = rs_record_run(record, leaf);
+        pieces[count] = (rs_piece){run, record->leaves[leaf].size, count};
+    }
+    return count;
+}
+
+static restride_status remember_marshal(restride_plan *plan, const rs_marshal_task *task)
+{
+    rs_piece *pieces = calloc(task->record->leaf_count + 1, sizeof *pieces);
+    if (pieces == NULL)
+        return rs_fail_memory("a plan");
+    plan->tasks[plan->stage_count] = (rs_transpose_task){
+        .method = task->direction == RS_AOS_TO_ASTA ? RS_TRANSPOSE_UNZIP : RS_TRANSPOSE_ZIP,
+        .outer = 1,
+        .count = task->count / task->tile,
+        .rows = task->tile,
+        .cols = task->record->size,
+        .tail = task->count % task->tile,
+        .unit = 1,
+        .pieces = pieces,
+        .piece_count = list_pieces(task->record, pieces)};
+    return RESTRIDE_OK;
+}
+
+restride_status rs_plan_add_marshal(restride_plan *plan, const rs_marshal_task *task)
+{
+    restride_status status = rs_plan_reserve(plan, 1);
+    if (status == RESTRIDE_OK)
+        status = remember_marshal(plan, task);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = plan->engine->operations->create_marshal(plan->engine, task,
+                                                      &plan->stages[plan->stage_count]);
+    if (status == RESTRIDE_OK)
+        plan->stage_count++;
+    else
+        free((void *)(uintptr_t)plan->tasks[plan->stage_count].pieces);
+    return status;
+}
+
 restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
                                        size_t count, size_t scratch_limit)
 {

@@ -14,8 +14,10 @@ struct restride_plan {
     size_t stage_count;
     size_t capacity;
     rs_stage **stages;
-    rs_transpose_task *tasks; /* of each stage; unit 0: not a transposition */
-    char *from;               /* expressions, for descriptions */
+    /* Of each stage. One between AoS and ASTA is told as UNZIP or ZIP of whole tiles and, behind
+     * them, of one with `tail` rows. */
+    rs_transpose_task *tasks;
+    char *from; /* expressions, for descriptions */
     char *to;
     const char *method; /* of transposition; NULL in other plans */
     size_t tile_rows;   /* of the method; 0: it cuts the rows into none */
@@ -30,6 +32,9 @@ restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, si
 
 /* Makes room for `count` more stages. RESTRIDE_UNSUPPORTED when they are too many. */
 restride_status rs_plan_reserve(restride_plan *plan, size_t count);
+
+/* Adds a stage between AoS and ASTA. */
+restride_status rs_plan_add_marshal(restride_plan *plan, const rs_marshal_task *task);
 
 /* Makes the stages of `tasks` and adds them to a plan; `scratch_limit` is for each of them. After
  * an error the plan holds those that could be made. RESTRIDE_UNSUPPORTED when they are too many. */
