@@ -3,7 +3,7 @@ _restride() {
     local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} i
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "--help --version $("$1" --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "--help --version $("$1" --help 2>/dev/null | sed -nE 's/^  ([a-z][a-z-]*) .*/\1/p')" -- "$word")
         return
     fi
     # What follows "--" is another program's.
@@ -14,7 +14,7 @@ _restride() {
         fi
     done
     if [ "$verb" = bench ] && [ "$COMP_CWORD" -eq 2 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "--help $("$1" bench --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "--help $("$1" bench --help 2>/dev/null | sed -nE 's/^  ([a-z][a-z-]*) .*/\1/p')" -- "$word")
         return
     fi
     if [ "$verb" = bench ]; then

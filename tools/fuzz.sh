@@ -35,8 +35,8 @@ base=(src/base/arithmetic.c src/base/status.c src/base/text.c)
 layout=(src/layout/accessor.c src/layout/cursor.c src/layout/layout.c src/layout/members.c src/layout/parse.c src/layout/record.c)
 fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/file/npy_type.c
 fuzz layout "${base[@]}" "${layout[@]}"
-fuzz journal "${base[@]}" src/engine/host/slim.c src/engine/host/tile.c src/file/change.c src/file/file.c \
-    src/file/journal*.c src/file/steps*.c
+fuzz journal "${base[@]}" src/base/owner.c src/engine/host/slim.c src/engine/host/tile.c src/file/change.c src/file/file.c \
+    src/file/journal*.c src/file/mark.c src/file/steps*.c src/file/sum.c
 fuzz config "${base[@]}" "${layout[@]}" src/base/json.c src/config/config.c -linih -ljansson
 fuzz trace "${base[@]}" src/sim/trace.c
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)

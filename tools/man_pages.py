@@ -179,7 +179,7 @@ def put(folder, name, text):
 def write_verbs(restride, folder, version, date):
     os.makedirs(os.path.join(folder, "man1"), exist_ok=True)
     run = runner(restride)
-    for verb, sentence in re.findall(r"^  ([a-z]+) +(.*)$", run("--help"), re.MULTILINE):
+    for verb, sentence in re.findall(r"^  ([a-z][a-z-]*) +(.*)$", run("--help"), re.MULTILINE):
         text = run(verb, "--help")
         if not text:
             continue  # a part that is not built

@@ -7,7 +7,7 @@
 #include "console/json.h"
 #include "console/numbers.h"
 #include "console/progress.h"
-#include "file/journaled.h"
+#include "file/mark.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -125,7 +125,7 @@ static restride_status resume(rs_file_array *array)
 {
     rs_progress_bar bar;
     const rs_journaled how = journaled(array, &bar);
-    restride_status status = rs_journaled_resume(&how, &array->resumed);
+    restride_status status = rs_journaled_resume(&how, &array->found);
     rs_progress_bar_end(&bar);
     return status;
 }
@@ -222,7 +222,9 @@ restride_status rs_array_open(rs_file_array *array, const rs_array_options *opti
         array->file.beyond_memory = beyond_memory(array->file.bytes);
     if (status == RESTRIDE_OK && options->journal != NULL && !options->explain)
         status = resume(array);
-    if (status == RESTRIDE_OK && !array->resumed)
+    if (status == RESTRIDE_OK && array->found == RS_JOURNALED_NONE && !options->explain)
+        status = rs_mark_check(&array->file);
+    if (status == RESTRIDE_OK && array->found == RS_JOURNALED_NONE)
         status = find_array(array);
     if (status != RESTRIDE_OK)
         rs_array_close(array);
@@ -409,12 +411,19 @@ static restride_status run_plan(rs_file_array *array, const rs_array_run *run)
     return array->options->journal != NULL ? run_journaled(array, run) : run_mapped(array, run);
 }
 
-int rs_array_report_resumed(const rs_file_array *array)
+int rs_array_report_found(const rs_file_array *array)
 {
+    bool resumed = array->found == RS_JOURNALED_RESUMED;
     if (array->options->json)
-        printf("{\n  \"changed\": true,\n  \"resumed\": true\n}\n");
-    else
+        printf("{\n  \"changed\": %s,\n  \"resumed\": %s\n}\n", resumed ? "true" : "false",
+               resumed ? "true" : "false");
+    else if (resumed)
         printf("%s: the interrupted \"%s\" has been finished.\n", array->file.path, array->purpose);
+    else
+        printf(
+            "%s: \"%s\" is already done, and nothing was changed; delete the journal %s to do it "
+            "once more.\n",
+            array->file.path, array->purpose, array->options->journal);
     return RS_EXIT_DONE;
 }
 

@@ -6,6 +6,7 @@
 #define RS_CLI_ARRAY_H
 
 #include "file/file.h"
+#include "file/journaled.h"
 #include "file/npy.h"
 #include "restride/restride.h"
 
@@ -55,13 +56,14 @@ typedef struct {
     bool fortran_order;
     restride_engine *engine;
     const char *purpose;
-    bool resumed;
+    rs_journaled_found found; /* what came of the journal */
 } rs_file_array;
 
 /*
  * Opens the file, for changes unless its plan is only explained, and finds its array. When the
  * options name a journal that is there, the change that was interrupted is brought to its end
- * instead: array->resumed. `purpose` is that change in words.
+ * instead: array->found. A file that is half done is refused otherwise. `purpose` is that change in
+ * words.
  */
 restride_status rs_array_open(rs_file_array *array, const rs_array_options *options,
                               const char *purpose);
@@ -83,8 +85,8 @@ typedef struct {
     const char *note;   /* one more sentence for the report; NULL: none */
 } rs_array_run;
 
-/* What is said, instead of a conversion's report, when an interrupted one has been finished. */
-int rs_array_report_resumed(const rs_file_array *array);
+/* What is said, instead of a conversion's report, when the journal has decided. */
+int rs_array_report_found(const rs_file_array *array);
 
 /* Explains the plan, or runs it and reports; returns the exit status. */
 int rs_array_convert(rs_file_array *array, const rs_array_run *run);

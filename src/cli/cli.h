@@ -9,6 +9,7 @@ int rs_verb_analyze(int argc, char **argv);
 int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
 int rs_verb_doctor(int argc, char **argv);
+int rs_verb_file_status(int argc, char **argv);
 int rs_verb_reorder(int argc, char **argv);
 int rs_verb_rewrite(int argc, char **argv);
 int rs_verb_run(int argc, char **argv);

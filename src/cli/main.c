@@ -15,6 +15,7 @@ static const rs_cli_verb verbs[] = {
     {"show", rs_verb_show, "draw a layout as text or SVG"},
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
     {"convert", rs_verb_convert, "change the layout of the array in a file, in place"},
+    {"file-status", rs_verb_file_status, "say whether the change of a file is done or half done"},
     {"reorder", rs_verb_reorder, "find an order of data and threads for A[P[t]]"},
 #ifdef RESTRIDE_HAVE_CONFIG
     {"sim", rs_verb_sim, "compare layouts on the model of a device's memory"},

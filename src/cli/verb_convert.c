@@ -47,9 +47,10 @@ static const char usage[] =
     "\n"
     "  --journal FILE     writes each step into FILE before it changes the array. After an\n"
     "                     interruption of any kind the same command goes on where it was, with\n"
-    "                     nothing lost. FILE must not exist at the start and is removed at the\n"
-    "                     end; when it is gone, the change is complete. Slower: everything is\n"
-    "                     written twice, and waits for the disk\n"
+    "                     nothing lost. FILE must not exist at the start; at the end it is small\n"
+    "                     and says that the change is done, so that the same command changes\n"
+    "                     nothing then. Slower: everything is written twice, and waits for the\n"
+    "                     disk. restride file-status says how far a file is\n"
     "\n"
     "Example:\n"
     "  restride convert particles.npy --from 'i f' --to 'f i'\n";
@@ -224,7 +225,8 @@ static int convert_file(const convert_options *options, const char *purpose)
     rs_file_array array;
     if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, "convert");
-    int exit_status = array.resumed ? rs_array_report_resumed(&array) : convert(&array, options);
+    int exit_status =
+        array.found != RS_JOURNALED_NONE ? rs_array_report_found(&array) : convert(&array, options);
     rs_array_close(&array);
     return exit_status;
 }

@@ -40,9 +40,12 @@ static const char usage[] =
     "\n"
     "  --journal FILE   writes each step into FILE before it changes the array. After an\n"
     "                   interruption of any kind the same command goes on where it was, with\n"
-    "                   nothing lost. FILE must not exist at the start and is removed at the end;\n"
-    "                   when it is gone, the change is complete. Slower: everything is written\n"
-    "                   twice, and waits for the disk\n"
+    "                   nothing lost. FILE must not exist at the start; at the end it is small "
+    "and\n"
+    "                   says that the change is done, so that the same command changes nothing\n"
+    "                   then. Slower: everything is written twice, and waits for the disk. "
+    "restride\n"
+    "                   file-status says how far a file is\n"
     "\n"
     "Examples:\n"
     "  restride transpose matrix.npy\n"
@@ -214,8 +217,8 @@ static int transpose_file(const transpose_options *options, const char *purpose)
         return rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
     int axes[RS_ARRAY_MAX_RANK];
     int exit_status;
-    if (array.resumed) {
-        exit_status = rs_array_report_resumed(&array);
+    if (array.found != RS_JOURNALED_NONE) {
+        exit_status = rs_array_report_found(&array);
     } else {
         exit_status = read_axes(&array, options->axes, axes);
         if (exit_status == RS_EXIT_DONE)

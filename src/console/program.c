@@ -5,6 +5,7 @@
 #include "restride/version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static void print_usage(FILE *stream, const char *program, const rs_cli_verb *ve
 {
     fprintf(stream, "usage: %s VERB [OPTIONS]...\n\n", program);
     for (size_t i = 0; i < count; i++)
-        fprintf(stream, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+        fprintf(stream, "  %-11s %s\n", verbs[i].name, verbs[i].summary);
     fprintf(stream, "\n%s VERB --help explains a verb; %s --version prints the version.\n", program,
             program);
 }
@@ -24,13 +25,23 @@ static int finish(int exit_status, const char *name)
         return exit_status;
     return exit_status != RS_EXIT_DONE
                ? exit_status
-               : rs_cli_fail(RS_EXIT_FAILED, name, "Its output could not be written: %s.",
+               : rs_cli_fail(RS_EXIT_FAILED, name,
+                             "The work is done, but its output could not be written: %s.",
                              strerror(errno));
+}
+
+/* A file that would be longer than allowed is an error like another, so that what was begun is
+ * removed. Programs that are started meanwhile get the signal as always. */
+static void outlive_long_files(int signal_number)
+{
+    (void)signal_number;
 }
 
 int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t count, int argc,
                        char **argv)
 {
+    const struct sigaction action = {.sa_handler = outlive_long_files};
+    sigaction(SIGXFSZ, &action, NULL);
     rs_cli_name_program(program);
     if (argc < 2) {
         print_usage(stderr, program, verbs, count);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -45,6 +46,37 @@ restride_status rs_file_open(rs_file *file, const char *path, bool writable)
     if (status != RESTRIDE_OK)
         rs_file_close(file);
     return status;
+}
+
+char *rs_file_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+}
+
+restride_status rs_file_sync_folder(const char *path)
+{
+    char *folder = rs_file_folder(path);
+    if (folder == NULL)
+        return rs_fail_memory("the name of a folder");
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    bool synced = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
+    int reason = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!synced)
+        return rs_fail(RESTRIDE_IO, "The folder of %s could not be brought to the disk: %s.", path,
+                       strerror(reason));
+    return RESTRIDE_OK;
+}
+
+bool rs_file_in_use(const rs_file *file)
+{
+    if (flock(file->descriptor, LOCK_SH | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK;
+    flock(file->descriptor, LOCK_UN);
+    return false;
 }
 
 restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, size_t count)
@@ -99,6 +131,28 @@ restride_status rs_file_sync(const rs_file *file)
     if (fdatasync(file->descriptor) != 0)
         return rs_fail(RESTRIDE_IO, "%s could not be brought to the disk: %s.", file->path,
                        strerror(errno));
+    return RESTRIDE_OK;
+}
+
+restride_status rs_file_sync_all(const rs_file *file)
+{
+    if (fsync(file->descriptor) != 0)
+        return rs_fail(RESTRIDE_IO, "%s could not be brought to the disk: %s.", file->path,
+                       strerror(errno));
+    return RESTRIDE_OK;
+}
+
+restride_status rs_file_identify(const rs_file *file, rs_file_identity *identity)
+{
+    enum { SECOND = 1000000000 };
+    struct stat status;
+    struct statx more;
+    if (fstat(file->descriptor, &status) != 0)
+        return rs_fail(RESTRIDE_IO, "%s could not be examined: %s.", file->path, strerror(errno));
+    *identity = (rs_file_identity){.device = status.st_dev, .inode = status.st_ino};
+    if (statx(file->descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
+        (more.stx_mask & STATX_BTIME) != 0)
+        identity->birth = (uint64_t)more.stx_btime.tv_sec * SECOND + more.stx_btime.tv_nsec;
     return RESTRIDE_OK;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct {
     const char *path; /* the caller's */
@@ -27,6 +28,9 @@ typedef struct {
  */
 restride_status rs_file_open(rs_file *file, const char *path, bool writable);
 
+/* Whether a run of that function has the file open for writing. */
+bool rs_file_in_use(const rs_file *file);
+
 /* Exactly `count` bytes at `offset`; RESTRIDE_IO otherwise. */
 restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, size_t count);
 /* Few bytes go through the mapping, if there is one: a system call for each would take too long. */
@@ -36,8 +40,25 @@ restride_status rs_file_write(const rs_file *file, size_t offset, const void *by
  * memory is short hold up everybody who wants one. */
 void rs_file_begin_sync(const rs_file *file);
 
-/* Returns when all that was written is on the disk. */
+/* Returns when all that was written is on the disk; the second one includes what belongs to the
+ * file besides its bytes. */
 restride_status rs_file_sync(const rs_file *file);
+restride_status rs_file_sync_all(const rs_file *file);
+
+/* By what a file is known again. The device's number may change when a machine starts. */
+typedef struct {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t birth; /* in nanoseconds since 1970; 0: the file system does not know */
+} rs_file_identity;
+
+restride_status rs_file_identify(const rs_file *file, rs_file_identity *identity);
+
+/* The folder of a path, to be freed; NULL when memory is short. */
+char *rs_file_folder(const char *path);
+
+/* What was named or removed is on the disk when its folder is. */
+restride_status rs_file_sync_folder(const char *path);
 
 /* Asks for bytes that will be read soon, without waiting for them. */
 void rs_file_want(const rs_file *file, size_t offset, size_t count);

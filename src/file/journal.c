@@ -1,5 +1,7 @@
 /* A journal in use: steps, their commitment, the stash, and the end. */
 #include "file/journal_state.h"
+#include "file/mark.h"
+#include "file/sum.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,31 +52,12 @@ restride_status rs_journal_allocate_step(rs_journal *journal)
     return RESTRIDE_OK;
 }
 
-restride_status rs_journal_identify(const rs_file *file, uint64_t *inode)
+bool rs_journal_is_at_path(const rs_journal *journal)
 {
-    struct stat status;
-    if (fstat(file->descriptor, &status) != 0)
-        return rs_fail(RESTRIDE_IO, "%s could not be examined: %s.", file->path, strerror(errno));
-    *inode = status.st_ino;
-    return RESTRIDE_OK;
-}
-
-restride_status rs_journal_sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-    if (folder == NULL)
-        return rs_fail_memory("the name of a folder");
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    bool synced = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
-    int reason = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    if (!synced)
-        return rs_fail(RESTRIDE_IO, "The folder of %s could not be brought to the disk: %s.", path,
-                       strerror(reason));
-    return RESTRIDE_OK;
+    struct stat open_one;
+    struct stat named;
+    return fstat(journal->log.descriptor, &open_one) == 0 && lstat(journal->path, &named) == 0 &&
+           open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
 restride_status rs_journal_fail_damaged(const rs_journal *journal)
@@ -82,6 +65,16 @@ restride_status rs_journal_fail_damaged(const rs_journal *journal)
     return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                    "The journal %s is damaged, so the change that it belongs to cannot go on.",
                    journal->path);
+}
+
+bool rs_journal_placed(const rs_journal *journal)
+{
+    return journal->placed;
+}
+
+uint64_t rs_journal_identity(const rs_journal *journal)
+{
+    return journal->identity;
 }
 
 bool rs_journal_step_fits(const rs_journal_step *step, size_t length)
@@ -107,6 +100,8 @@ void rs_journal_step_clear(rs_journal_step *step)
     step->range_count = 0;
     step->payload_bytes = 0;
 }
+
+/* ---- commitment ---- */
 
 static bool idle(const rs_journal *journal)
 {
@@ -140,29 +135,47 @@ rs_journal_step *rs_journal_step_of(rs_journal *journal)
     return &journal->step;
 }
 
-restride_status rs_journal_repeat(const rs_journal *journal)
+uint64_t rs_journal_sum_payload(const rs_journal_step *step)
 {
-    return apply(journal);
+    const unsigned char *contents = step->payload;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < step->range_count; contents += step->ranges[i].length, i++)
+        sum += rs_sum_bytes(step->ranges[i].offset, contents, step->ranges[i].length);
+    return sum;
 }
 
-static restride_status write_record(rs_journal *journal)
+/* The ranges of the step are about to change: what lies outside them, and what will be in them. */
+static void weigh(rs_journal *journal)
+{
+    const rs_journal_step *step = &journal->step;
+    const unsigned char *map = journal->file->map;
+    uint64_t before = 0;
+    for (size_t i = 0; i < step->range_count; i++)
+        before += rs_sum_bytes(step->ranges[i].offset, map + step->ranges[i].offset,
+                               step->ranges[i].length);
+    journal->outside += journal->written - before;
+    journal->written = rs_journal_sum_payload(step);
+}
+
+restride_status rs_journal_write_record(rs_journal *journal, uint64_t sequence)
 {
     const rs_journal_step *step = &journal->step;
     rs_journal_record r = {.magic = rs_journal_record_magic,
                            .identity = journal->identity,
-                           .sequence = journal->sequence + 1,
+                           .sequence = sequence,
                            .range_count = step->range_count,
                            .payload_bytes = step->payload_bytes,
                            .carried_bytes = step->carried_bytes,
                            .stash_sum = journal->stash_sum,
+                           .outside = journal->outside,
+                           .written = journal->written,
                            .next = step->next};
     unsigned char *front = journal->front;
     size_t front_bytes = RS_JOURNAL_RECORD_BYTES + step->range_count * RS_JOURNAL_RANGE_BYTES;
-    rs_journal_write_ranges(step->ranges, step->range_count, front + RS_JOURNAL_RECORD_BYTES);
-    rs_journal_write_record(&r, front);
-    r.checksum = rs_journal_record_sum(front, front_bytes, step->payload, step->payload_bytes,
-                                       step->carried, step->carried_bytes);
-    rs_journal_write_record(&r, front);
+    rs_journal_put_ranges(step->ranges, step->range_count, front + RS_JOURNAL_RECORD_BYTES);
+    rs_journal_put_record(&r, front);
+    r.checksum = rs_journal_record_sum(front, front_bytes, step->carried, step->carried_bytes);
+    rs_journal_put_record(&r, front);
     size_t offset = journal->places.slots[r.sequence % 2];
     restride_status status = rs_file_write(&journal->log, offset, front, front_bytes);
     offset += front_bytes;
@@ -171,19 +184,51 @@ static restride_status write_record(rs_journal *journal)
     offset += step->payload_bytes;
     if (status == RESTRIDE_OK)
         status = rs_file_write(&journal->log, offset, step->carried, step->carried_bytes);
-    return status == RESTRIDE_OK ? rs_file_sync(&journal->log) : status;
+    if (status == RESTRIDE_OK)
+        status = rs_file_sync(&journal->log);
+    journal->sequence = status == RESTRIDE_OK ? sequence : journal->sequence;
+    return status;
+}
+
+/* With the first step in it the journal gets its name, and then the file its mark. Where that
+ * cannot be nothing was changed yet, and nothing stays. */
+static restride_status begin(rs_journal *journal)
+{
+    restride_status status = rs_journal_place(journal);
+    if (status == RESTRIDE_OK)
+        status = rs_mark_set(journal->file, journal->identity, journal->path);
+    if (status == RESTRIDE_OK || !journal->placed || rs_mark_clear(journal->file) != RESTRIDE_OK ||
+        !rs_journal_is_at_path(journal) || unlink(journal->path) != 0)
+        return status;
+    journal->placed = false;
+    return rs_fail_leaving(status, "file", false);
 }
 
 restride_status rs_journal_commit(rs_journal *journal)
 {
     if (idle(journal))
         return apply(journal);
-    restride_status status = write_record(journal);
-    if (status != RESTRIDE_OK)
-        return status;
-    journal->sequence++;
-    return apply(journal);
+    weigh(journal);
+    restride_status status = rs_journal_write_record(journal, journal->sequence + 1);
+    if (status != RESTRIDE_OK && !journal->placed)
+        return rs_fail_leaving(status, "file", false);
+    if (status == RESTRIDE_OK && !journal->placed)
+        status = begin(journal);
+    return status == RESTRIDE_OK ? apply(journal) : status;
 }
+
+/* The step is whole, but perhaps in memory alone; so are the journal's name and the mark. */
+restride_status rs_journal_repeat(rs_journal *journal)
+{
+    restride_status status = rs_journal_write_record(journal, journal->sequence);
+    if (status == RESTRIDE_OK)
+        status = rs_file_sync_folder(journal->path);
+    if (status == RESTRIDE_OK)
+        status = rs_mark_set(journal->file, journal->identity, journal->path);
+    return status == RESTRIDE_OK ? apply(journal) : status;
+}
+
+/* ---- the stash ---- */
 
 restride_status rs_journal_write_stash(rs_journal *journal, size_t offset, const void *bytes,
                                        size_t count)
@@ -192,9 +237,9 @@ restride_status rs_journal_write_stash(rs_journal *journal, size_t offset, const
         return RESTRIDE_OK;
     if (offset == 0)
         journal->stash_sum = 0;
-    journal->stash_sum += rs_journal_stash_sum(offset, bytes, count);
-    restride_status status =
-        rs_file_write(&journal->log, journal->places.stash + offset, bytes, count);
+    size_t place = journal->places.stash + offset;
+    journal->stash_sum += rs_sum_bytes(place, bytes, count);
+    restride_status status = rs_file_write(&journal->log, place, bytes, count);
     return status == RESTRIDE_OK ? rs_file_sync(&journal->log) : status;
 }
 
@@ -206,39 +251,53 @@ restride_status rs_journal_read_stash(const rs_journal *journal, size_t offset, 
 
 restride_status rs_journal_check_stash(const rs_journal *journal, size_t count)
 {
-    enum { PART_BYTES = 64 << 10 };
-    unsigned char *part = malloc(PART_BYTES);
-    uint64_t sum = 0;
-    if (part == NULL)
-        return rs_fail_memory("a part of the journal");
-    restride_status status = RESTRIDE_OK;
-    for (size_t offset = 0; offset < count && status == RESTRIDE_OK; offset += PART_BYTES) {
-        size_t bytes = count - offset < PART_BYTES ? count - offset : PART_BYTES;
-        status = rs_journal_read_stash(journal, offset, part, bytes);
-        sum += status == RESTRIDE_OK ? rs_journal_stash_sum(offset, part, bytes) : 0;
-    }
-    free(part);
+    uint64_t sum;
+    restride_status status = rs_sum_file(&journal->log, journal->places.stash, count, &sum);
     return status == RESTRIDE_OK && sum != journal->stash_sum ? rs_journal_fail_damaged(journal)
                                                               : status;
 }
 
-restride_status rs_journal_remove(rs_journal *journal)
+/* ---- the end ---- */
+
+/* What is left says that the change is complete, and of which content. */
+static restride_status write_end(const rs_journal *journal)
 {
-    if (idle(journal))
+    unsigned char bytes[RS_JOURNAL_END_BYTES];
+    rs_journal_end end = {.magic = rs_journal_end_magic,
+                          .identity = journal->identity,
+                          .content = journal->outside + journal->written};
+    rs_journal_put_end(&end, bytes);
+    end.checksum = rs_journal_end_sum(bytes);
+    rs_journal_put_end(&end, bytes);
+    restride_status status =
+        rs_file_write(&journal->log, RS_JOURNAL_END_PLACE, bytes, sizeof bytes);
+    return status == RESTRIDE_OK ? rs_file_sync(&journal->log) : status;
+}
+
+restride_status rs_journal_finish(rs_journal *journal)
+{
+    if (idle(journal) || !journal->placed)
         return RESTRIDE_OK;
-    if (unlink(journal->path) != 0)
-        return rs_fail(RESTRIDE_IO,
-                       "The change is complete, but its journal %s could not be removed: %s; "
-                       "remove it yourself.",
-                       journal->path, strerror(errno));
-    return rs_journal_sync_folder(journal->path);
+    restride_status status = rs_mark_clear(journal->file);
+    if (status == RESTRIDE_OK)
+        status = write_end(journal); /* once more: it may be there in memory alone */
+    if (status != RESTRIDE_OK)
+        return status;
+    journal->finished = true;
+    /* A refusal costs space alone. */
+    int ignored = ftruncate(journal->log.descriptor, (off_t)journal->places.slots[0]);
+    (void)ignored;
+    return RESTRIDE_OK;
 }
 
 void rs_journal_close(rs_journal *journal)
 {
     if (journal == NULL)
         return;
+    if (journal->temporary != NULL)
+        unlink(journal->temporary);
     rs_file_close(&journal->log);
+    free(journal->temporary);
     free(journal->front);
     free(journal->step.ranges);
     free(journal->step.payload);

@@ -3,15 +3,25 @@
  * interrupted anywhere, by SIGKILL or by loss of power, can go on with nothing lost.
  *
  * The change is a sequence of steps. A step is the new contents of some ranges of the file, and the
- * cursor from which the next step is made. It is committed so:
+ * cursor from which the next step is made. Each line ends on the disk before the next one begins:
  *
- *     1. the step is written into the journal, and the journal is synchronised with its disk
- *     2. the ranges are written into the file, and the file is synchronised
+ *     begin    the journal, still without a name, gets its head and step 1
+ *              the journal gets its name, which nothing else has (rs_journal_commit)
+ *              the file gets its mark (mark.h)
+ *     step n   step n goes into the journal (n > 1)
+ *              its ranges go into the file
+ *     end      the mark goes
+ *              the journal says that the change is complete; then it gives its space back
  *
  * Steps take turns between two slots, so that a step which was torn while it was written leaves the
- * one before it whole. Whoever resumes takes the latest whole step, writes its ranges again, which
- * is harmless, and goes on from its cursor. Its successor has not touched the file: that begins
- * when the successor is whole on the disk.
+ * one before it whole. Whoever resumes takes the latest whole step. It may be whole in memory
+ * alone, so it is written and brought to the disk again, as are the journal's name and the mark,
+ * before its ranges are written again, which is harmless. The change goes on from its cursor.
+ *
+ * A journal is locked (flock) while it is open, and is the one at its path when it is trusted. It
+ * knows its file by inode and birth time, and its content by a sum of all that the change may write
+ * to, outside the ranges of the latest step. tools/model/journal.pml is checked with kills and cuts
+ * of power in any order.
  */
 #ifndef RS_FILE_JOURNAL_H
 #define RS_FILE_JOURNAL_H
@@ -68,25 +78,35 @@ typedef struct {
     size_t plan_bytes;
     rs_journal_capacity capacity;
     size_t stash_bytes; /* of an area that a stage may fill before its first step; 0: none */
+    uint64_t content;   /* sum of what the change may write to, before the next step (sum.h) */
 } rs_journal_contents;
 
 typedef struct rs_journal rs_journal;
 
 /*
- * Makes the journal at `path`, which must not exist, for a change of `file`, with all the space on
- * the disk that it will ever need. Until it is complete nothing lies at `path`.
+ * Makes the journal that will have its name, `path`, with the first step, for a change of `file`,
+ * with all the space on the disk that it will ever need. The file must be mapped for steps.
  */
 restride_status rs_journal_create(rs_journal **journal, const char *path, const rs_file *file,
                                   const rs_journal_contents *contents);
 
 /*
- * Opens a journal and reads its latest step, whose ranges lie in the file; a journal without steps
- * gives an empty one. Nothing is written yet. *journal is NULL, without an error, when there is no
- * file at `path`. A file that is no journal, a journal of another file, purpose or format, and one
- * that is damaged are refused (RESTRIDE_INVALID_ARGUMENT).
+ * Opens and locks a journal and reads its latest step, whose ranges lie in the file. Nothing is
+ * written yet. *journal is NULL, without an error, when there is no file at `path`. Refused
+ * (RESTRIDE_INVALID_ARGUMENT) are a file that is no journal or that others may have written, and a
+ * journal of another file, purpose or format, in use, or damaged. `purpose` NULL: any.
  */
 restride_status rs_journal_open(rs_journal **journal, const char *path, const rs_file *file,
                                 const char *purpose);
+
+/* Whether a journal has its name; before that nothing of the file has changed. */
+bool rs_journal_placed(const rs_journal *journal);
+
+/* What the mark of its file holds. */
+uint64_t rs_journal_identity(const rs_journal *journal);
+
+/* Whether an opened journal says that its change is complete; it has no step then. */
+bool rs_journal_finished(const rs_journal *journal);
 
 /*
  * Makes a journal that keeps nothing: steps go straight into the file, whose owner synchronises it
@@ -100,19 +120,24 @@ const rs_journal_contents *rs_journal_contents_of(const rs_journal *journal);
 /* The step that is written next; after rs_journal_open() the latest one. */
 rs_journal_step *rs_journal_step_of(rs_journal *journal);
 
-/* Writes the ranges of the step that was read when the journal was opened into the file again. */
-restride_status rs_journal_repeat(const rs_journal *journal);
+/* Whether the file is as the latest step left it, or as the end did, by the sum of all that the
+ * change may write to: RESTRIDE_INVALID_ARGUMENT otherwise, with what to do. */
+restride_status rs_journal_check_content(const rs_journal *journal, uint64_t content);
+
+/* Brings the step that was read when the journal was opened to the disk, marks the file, and writes
+ * the ranges into it again. */
+restride_status rs_journal_repeat(rs_journal *journal);
 
 /* For whoever finds that plan and step do not belong together: RESTRIDE_INVALID_ARGUMENT. */
 restride_status rs_journal_fail_damaged(const rs_journal *journal);
 
-/* Commits the step. After an error the journal can still be resumed. */
+/* Commits the step. After an error the journal can still be resumed, if it has its name; without
+ * it nothing was changed, and the sentence says so. */
 restride_status rs_journal_commit(rs_journal *journal);
 
 /*
- * The stash, or a part of it from `offset` on, a multiple of 8 as every part's length but the
- * last's; on disk when the function returns. What is written at 0 begins a new stash. It may be
- * overwritten when a step of a new stage has been committed.
+ * The stash, or a part of it from `offset` on; on disk when the function returns. What is written
+ * at 0 begins a new stash. It may be overwritten when a step of a new stage has been committed.
  */
 restride_status rs_journal_write_stash(rs_journal *journal, size_t offset, const void *bytes,
                                        size_t count);
@@ -122,10 +147,11 @@ restride_status rs_journal_read_stash(const rs_journal *journal, size_t offset, 
 /* Whether the first `count` bytes of the stash are what the latest step found there. */
 restride_status rs_journal_check_stash(const rs_journal *journal, size_t count);
 
-/* Removes the journal from the disk, when the change is complete. */
-restride_status rs_journal_remove(rs_journal *journal);
+/* The end, when the change is complete: what stays of the journal is small and says so. */
+restride_status rs_journal_finish(rs_journal *journal);
 
-/* Frees a journal and leaves its file as it is; NULL is allowed. */
+/* Frees a journal and leaves its file as it is, or nothing of it when it never had its name; NULL
+ * is allowed. */
 void rs_journal_close(rs_journal *journal);
 
 #endif

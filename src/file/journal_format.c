@@ -1,13 +1,15 @@
 /* The bytes of a journal; see journal_format.h and docs/journal.md. */
 #include "file/journal_format.h"
 #include "base/arithmetic.h"
+#include "file/sum.h"
 
 #include <string.h>
 
 enum { PAGE_BYTES = 4096, MAGIC_BYTES = 16 };
 
 static const char head_magic[MAGIC_BYTES + 1] = "restride-journal";
-const uint64_t rs_journal_record_magic = 0x31706574735F7372; /* "rs_step1" */
+const uint64_t rs_journal_record_magic = 0x32706574735F7372; /* "rs_step2" */
+const uint64_t rs_journal_end_magic = 0x32646E655F5F7372;    /* "rs__end2" */
 
 /* ---- numbers ---- */
 
@@ -35,7 +37,8 @@ typedef struct {
 
 static const size_t head_fields[] = {
     offsetof(rs_journal_head, version),     offsetof(rs_journal_head, checksum),
-    offsetof(rs_journal_head, identity),    offsetof(rs_journal_head, inode),
+    offsetof(rs_journal_head, identity),    offsetof(rs_journal_head, device),
+    offsetof(rs_journal_head, inode),       offsetof(rs_journal_head, birth),
     offsetof(rs_journal_head, file_bytes),  offsetof(rs_journal_head, ranges),
     offsetof(rs_journal_head, payload),     offsetof(rs_journal_head, carried),
     offsetof(rs_journal_head, stash_bytes), offsetof(rs_journal_head, purpose_bytes),
@@ -50,6 +53,7 @@ static const size_t record_fields[] = {
     offsetof(rs_journal_record, identity),      offsetof(rs_journal_record, sequence),
     offsetof(rs_journal_record, range_count),   offsetof(rs_journal_record, payload_bytes),
     offsetof(rs_journal_record, carried_bytes), offsetof(rs_journal_record, stash_sum),
+    offsetof(rs_journal_record, outside),       offsetof(rs_journal_record, written),
     offsetof(rs_journal_record, next.stage),    offsetof(rs_journal_record, next.part),
     offsetof(rs_journal_record, next.leader),   offsetof(rs_journal_record, next.position),
     offsetof(rs_journal_record, next.done),
@@ -57,6 +61,16 @@ static const size_t record_fields[] = {
 _Static_assert(sizeof record_fields / sizeof record_fields[0] * RS_JOURNAL_WORD_BYTES ==
                    RS_JOURNAL_RECORD_BYTES,
                "a field of a record is missing");
+
+static const size_t end_fields[] = {
+    offsetof(rs_journal_end, magic),
+    offsetof(rs_journal_end, checksum),
+    offsetof(rs_journal_end, identity),
+    offsetof(rs_journal_end, content),
+};
+_Static_assert(sizeof end_fields / sizeof end_fields[0] * RS_JOURNAL_WORD_BYTES ==
+                   RS_JOURNAL_END_BYTES,
+               "a field of the end is missing");
 
 static void write_fields(fields f, const void *structure, unsigned char *bytes)
 {
@@ -75,29 +89,39 @@ static void read_fields(fields f, void *structure, const unsigned char *bytes)
     }
 }
 
-void rs_journal_write_head(const rs_journal_head *head, unsigned char *bytes)
+void rs_journal_put_head(const rs_journal_head *head, unsigned char *bytes)
 {
     memcpy(bytes, head_magic, MAGIC_BYTES);
     write_fields(FIELDS(head_fields), head, bytes + MAGIC_BYTES);
 }
 
-bool rs_journal_read_head(rs_journal_head *head, const unsigned char *bytes)
+bool rs_journal_get_head(rs_journal_head *head, const unsigned char *bytes)
 {
     read_fields(FIELDS(head_fields), head, bytes + MAGIC_BYTES);
     return memcmp(bytes, head_magic, MAGIC_BYTES) == 0;
 }
 
-void rs_journal_write_record(const rs_journal_record *record, unsigned char *bytes)
+void rs_journal_put_end(const rs_journal_end *end, unsigned char *bytes)
+{
+    write_fields(FIELDS(end_fields), end, bytes);
+}
+
+void rs_journal_get_end(rs_journal_end *end, const unsigned char *bytes)
+{
+    read_fields(FIELDS(end_fields), end, bytes);
+}
+
+void rs_journal_put_record(const rs_journal_record *record, unsigned char *bytes)
 {
     write_fields(FIELDS(record_fields), record, bytes);
 }
 
-void rs_journal_read_record(rs_journal_record *record, const unsigned char *bytes)
+void rs_journal_get_record(rs_journal_record *record, const unsigned char *bytes)
 {
     read_fields(FIELDS(record_fields), record, bytes);
 }
 
-void rs_journal_write_ranges(const rs_journal_range ranges[], size_t count, unsigned char *bytes)
+void rs_journal_put_ranges(const rs_journal_range ranges[], size_t count, unsigned char *bytes)
 {
     for (size_t i = 0; i < count; i++, bytes += RS_JOURNAL_RANGE_BYTES) {
         rs_journal_put_word(bytes, ranges[i].offset);
@@ -105,7 +129,7 @@ void rs_journal_write_ranges(const rs_journal_range ranges[], size_t count, unsi
     }
 }
 
-void rs_journal_read_ranges(rs_journal_range ranges[], size_t count, const unsigned char *bytes)
+void rs_journal_get_ranges(rs_journal_range ranges[], size_t count, const unsigned char *bytes)
 {
     for (size_t i = 0; i < count; i++, bytes += RS_JOURNAL_RANGE_BYTES)
         ranges[i] = (rs_journal_range){rs_journal_get_word(bytes),
@@ -113,12 +137,6 @@ void rs_journal_read_ranges(rs_journal_range ranges[], size_t count, const unsig
 }
 
 /* ---- checksums ---- */
-
-static uint64_t mix(uint64_t sum, uint64_t word)
-{
-    sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
-    return sum ^ sum >> 32;
-}
 
 /* Fewer bytes than a word, as one. */
 static uint64_t get_rest(const unsigned char *bytes, size_t count)
@@ -132,11 +150,11 @@ static uint64_t get_rest(const unsigned char *bytes, size_t count)
 static uint64_t add_to_sum(uint64_t sum, const void *bytes, size_t count)
 {
     const unsigned char *next = bytes;
-    sum = mix(sum, count);
+    sum = rs_sum_mix(sum, count);
     for (; count >= RS_JOURNAL_WORD_BYTES;
          count -= RS_JOURNAL_WORD_BYTES, next += RS_JOURNAL_WORD_BYTES)
-        sum = mix(sum, rs_journal_get_word(next));
-    return mix(sum, get_rest(next, count));
+        sum = rs_sum_mix(sum, rs_journal_get_word(next));
+    return rs_sum_mix(sum, get_rest(next, count));
 }
 
 uint64_t rs_journal_head_sum(const unsigned char *front, const void *purpose, size_t purpose_bytes,
@@ -148,25 +166,19 @@ uint64_t rs_journal_head_sum(const unsigned char *front, const void *purpose, si
     return add_to_sum(sum, plan, plan_bytes);
 }
 
-uint64_t rs_journal_record_sum(const unsigned char *front, size_t front_bytes, const void *payload,
-                               size_t payload_bytes, const void *carried, size_t carried_bytes)
+/* A record and an end begin with magic and checksum. */
+enum { SKIPPED = 2 * RS_JOURNAL_WORD_BYTES };
+
+uint64_t rs_journal_record_sum(const unsigned char *front, size_t front_bytes, const void *carried,
+                               size_t carried_bytes)
 {
-    size_t skipped = 2 * RS_JOURNAL_WORD_BYTES;
-    uint64_t sum = add_to_sum(2, front + skipped, front_bytes - skipped);
-    sum = add_to_sum(sum, payload, payload_bytes);
+    uint64_t sum = add_to_sum(2, front + SKIPPED, front_bytes - SKIPPED);
     return add_to_sum(sum, carried, carried_bytes);
 }
 
-/* Each word counts by its place, so the parts may be added in any order. */
-uint64_t rs_journal_stash_sum(size_t offset, const void *bytes, size_t count)
+uint64_t rs_journal_end_sum(const unsigned char *bytes)
 {
-    const unsigned char *next = bytes;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i += RS_JOURNAL_WORD_BYTES)
-        sum += mix(mix(3, offset + i), count - i >= RS_JOURNAL_WORD_BYTES
-                                           ? rs_journal_get_word(next + i)
-                                           : get_rest(next + i, count - i));
-    return sum;
+    return add_to_sum(4, bytes + SKIPPED, RS_JOURNAL_END_BYTES - SKIPPED);
 }
 
 /* ---- places ---- */
@@ -184,7 +196,7 @@ bool rs_journal_find_places(const rs_journal_head *head, rs_journal_places *plac
 {
     size_t range_bytes;
     size_t slot_bytes;
-    const uint64_t front[] = {RS_JOURNAL_HEAD_BYTES, head->purpose_bytes, head->plan_bytes};
+    const uint64_t front[] = {RS_JOURNAL_PURPOSE_PLACE, head->purpose_bytes, head->plan_bytes};
     if (!add_all(front, sizeof front / sizeof front[0], &places->slots[0]) ||
         !rs_size_multiply(head->ranges, RS_JOURNAL_RANGE_BYTES, &range_bytes))
         return false;

@@ -2,7 +2,9 @@
  * What a journal is made of, for the files that create, open and use one; see journal.h, and
  * journal_format.h for its bytes.
  *
- *     head     magic, version, identity of the changed file, sizes, purpose, plan, checksum
+ *     head     magic, version, identity of the changed file, sizes, checksum
+ *     end      nothing, until the change is complete
+ *              purpose, plan
  *     slot 0   a record: its head, ranges, payload, carried bytes
  *     slot 1
  *     stash
@@ -22,6 +24,11 @@ struct rs_journal {
     uint64_t identity;
     uint64_t sequence;  /* of the latest record */
     uint64_t stash_sum; /* of what has been written there */
+    uint64_t outside;   /* of the latest record, as the next one */
+    uint64_t written;
+    char *temporary; /* its name where it cannot be without one; NULL: none */
+    bool placed;     /* it has its name */
+    bool finished;
     rs_journal_step step;
     unsigned char *front; /* of a record: its head and ranges as bytes */
 };
@@ -36,10 +43,16 @@ restride_status rs_journal_begun(rs_journal **journal, restride_status status);
 /* Room for the largest step, when the contents are known. */
 restride_status rs_journal_allocate_step(rs_journal *journal);
 
-/* By what a file is known again. */
-restride_status rs_journal_identify(const rs_file *file, uint64_t *inode);
+/* Writes the step into its slot, and waits for the disk. */
+restride_status rs_journal_write_record(rs_journal *journal, uint64_t sequence);
 
-/* What was renamed or removed is on the disk when its folder is. */
-restride_status rs_journal_sync_folder(const char *path);
+/* Gives a journal its name, which must be free. */
+restride_status rs_journal_place(rs_journal *journal);
+
+/* Whether the journal that is open is the one at its path. */
+bool rs_journal_is_at_path(const rs_journal *journal);
+
+/* The sum of the step's payload at its places. */
+uint64_t rs_journal_sum_payload(const rs_journal_step *step);
 
 #endif

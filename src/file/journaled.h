@@ -25,10 +25,11 @@ typedef struct {
 } rs_journaled_change;
 
 /*
- * Makes the journal, runs the plan and removes the journal. The plan goes into the journal, so that
- * the same one is resumed. RESTRIDE_UNSUPPORTED when it has stages that are no transpositions.
- * After any other error, and after an interruption, rs_journaled_resume() goes on. Scratch: two
- * steps, one bit an element that moves, and the tails of padded matrices.
+ * Makes the journal and runs the plan. The plan goes into the journal, so that the same one is
+ * resumed; what stays of the journal at the end says that the change is complete.
+ * RESTRIDE_UNSUPPORTED when it has stages that no steps are known for. After any other error, and
+ * after an interruption, rs_journaled_resume() goes on. Scratch: two steps, one bit an element that
+ * moves, and the tails of padded matrices.
  */
 restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_change *change);
 
@@ -41,7 +42,35 @@ restride_status rs_journaled_run(const rs_journaled *how, const rs_journaled_cha
 restride_status rs_journaled_run_straight(const rs_journaled *how,
                                           const rs_journaled_change *change, bool *possible);
 
-/* Goes on with a change that was interrupted, if there is a journal; *found tells. */
-restride_status rs_journaled_resume(const rs_journaled *how, bool *found);
+typedef enum {
+    RS_JOURNALED_NONE,    /* there is no journal */
+    RS_JOURNALED_RESUMED, /* the change was interrupted, and is complete now */
+    RS_JOURNALED_ALREADY  /* it was complete before */
+} rs_journaled_found;
+
+/* Goes on with a change that was interrupted, if there is a journal. */
+restride_status rs_journaled_resume(const rs_journaled *how, rs_journaled_found *found);
+
+typedef enum {
+    RS_JOURNALED_WHOLE,     /* no change is under way */
+    RS_JOURNALED_RUNNING,   /* one is, by another process */
+    RS_JOURNALED_HALF_DONE, /* one was interrupted, and can go on */
+    RS_JOURNALED_LOST,      /* one was interrupted, and its journal is missing or does not fit */
+    RS_JOURNALED_COMPLETE   /* one is complete */
+} rs_journaled_state;
+
+typedef struct {
+    rs_journaled_state state;
+    char *journal; /* NULL: there is none */
+    char *purpose; /* of the journal, when it could be read */
+    char *reason;  /* why it is lost */
+    double part;   /* that is done of a change that is half done */
+} rs_journaled_status;
+
+/* What is known of a file, open for reading, by its mark, or by the journal at a path, unless that
+ * is NULL. The caller calls rs_journaled_status_free(), after an error too. */
+restride_status rs_journaled_examine(const rs_file *file, const char *journal,
+                                     rs_journaled_status *found);
+void rs_journaled_status_free(rs_journaled_status *status);
 
 #endif

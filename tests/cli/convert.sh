@@ -59,7 +59,7 @@ cmp large wanted || complain "around three layouts is not the same"
 expect 0 "$restride" convert large --dims "i:60000 f:5" --dtype f32 --from 'i f' --to 'f i' --journal j
 expect 0 "$restride" convert large --dims "i:60000 f:5" --dtype f32 --from 'f i' --to 'i f'
 cmp large wanted || complain "with a journal it is not the same"
-[ ! -e j ] || complain "the journal is still there"
+[ "$(stat -c %s j)" -le 8192 ] || complain "the journal is still as long as it was"
 
 # ---- .npy with structures: the header stays ----
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': [('x', '|u1'), ('y', '|u1')], 'fortran_order': False, 'shape': (5,), }" >a.npy

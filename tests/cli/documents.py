@@ -37,8 +37,8 @@ def check(right, document, what):
 
 
 def check_options(document, text):
-    for program, verb, rest in re.findall(r"(restride(?:-lab)?) ([a-z]+)((?:\\\n|[^`\n])*)", text):
-        verbs = re.findall(r"^  ([a-z]+) ", usage(program), re.MULTILINE) if program in programs else []
+    for program, verb, rest in re.findall(r"(restride(?:-lab)?) ([a-z][a-z-]*)((?:\\\n|[^`\n])*)", text):
+        verbs = re.findall(r"^  ([a-z][a-z-]*) ", usage(program), re.MULTILINE) if program in programs else []
         rest = re.split(r"\s-- |\s#|  +", rest)[0]  # another program's options, and remarks
         help_text = usages(program, verb, rest.split()) if verb in verbs else ""
         if not help_text:

@@ -22,7 +22,7 @@ for header in "$source"/include/restride/*.h; do
     [ "$name" = restride-restride ] && name=restride
     [ -s "$pages/man7/$name.7" ] || fail "$(basename "$header") has no page"
 done
-for verb in $("$restride" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
+for verb in $("$restride" --help | sed -nE 's/^  ([a-z][a-z-]*) .*/\1/p'); do
     "$restride" "$verb" --help >/dev/null 2>&1 || continue # not built
     [ -s "$pages/man1/restride-$verb.1" ] || fail "restride $verb has no page"
 done

@@ -156,7 +156,7 @@ if [ -w /dev/full ]; then
     says err "The report could not be written: No space left on device"
     says err "a is 3 x 2 all the same"
     expect 1 sh -c "'$restride' transpose a --shape 3x2 --dtype u8 >/dev/full"
-    says err "Its output could not be written: No space left on device"
+    says err "The work is done, but its output could not be written: No space left on device"
 fi
 
 # A file that another run has locked.

@@ -4,8 +4,6 @@
  */
 #include "changes.h"
 #include "cmocka_all.h"
-#include "disk.h"
-#include "file/journaled.h"
 #include "restride/restride.h"
 #include "transpose/plan.h"
 
@@ -18,20 +16,20 @@ static void test_undisturbed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
-        bool found;
+        rs_journaled_found found;
         make_file(&changes[i]);
         if (run_journaled(&changes[i], "test", NULL, &found) != RESTRIDE_OK)
             fail_msg("%s", restride_last_error());
-        assert_false(found);
+        assert_int_equal(found, RS_JOURNALED_NONE);
         check_file(&changes[i], DISK_NEVER);
     }
 }
 
 /* Interrupted of each change; "all" takes many more. A process forks slowly under sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
-static int most_calls = 8;
+static int most_calls = 4;
 #else
-static int most_calls = 25;
+static int most_calls = 5;
 #endif
 
 /* Interrupts at calls from the first to the last, and resumes without trouble. */
@@ -40,15 +38,17 @@ static void interrupt_everywhere(bool power)
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const test_change *c = &changes[i];
         make_file(c);
-        *disk_calls = 0;
-        assert_true(run_and_die(c, DISK_NEVER - 1, false, 0));
-        int calls = *disk_calls;
+        assert_true(run_and_die(c, DISK_NEVER, DISK_DIES, 0, NULL));
+        int calls = disk_calls();
         assert_true(calls > 0);
         int stride = calls / most_calls + 1;
         for (int call = 0; call < calls; call += stride) {
             make_file(c);
-            if (!run_and_die(c, call, power, (uint64_t)call))
-                run_and_die(c, DISK_NEVER - 1, power, 0);
+            bool done = run_and_die(c, call, DISK_DIES, (uint64_t)call, NULL);
+            if (power)
+                disk_lose_power();
+            if (!done)
+                run_and_die(c, DISK_NEVER, DISK_DIES, 0, NULL);
             check_file(c, call);
         }
     }
@@ -66,47 +66,30 @@ static void test_power_lost(void **state)
     interrupt_everywhere(true);
 }
 
-/* Loses power again and again, while it resumes too. */
-static void test_power_lost_often(void **state)
+/* One call that fails, at any place, leaves a file that has not changed, or one that is half done
+ * with a journal, or a change that is complete; the same command knows which. */
+static void fail_everywhere(disk_action action, const char *reason)
 {
-    (void)state;
-    for (size_t i = 0; i < CHANGE_COUNT; i++)
-        for (uint64_t seed = 1; seed <= (uint64_t)most_calls / 8; seed++) {
-            const test_change *c = &changes[i];
-            make_file(c);
-            disk.random = seed;
-            int rounds = 0;
-            /* Longer and longer runs, so that each comes to an end. */
-            while (!run_and_die(c, (int)disk_random(6 + (size_t)rounds * 2), true,
-                                seed * 1000 + (uint64_t)rounds))
-                rounds++;
-            check_file(c, rounds);
-        }
-}
-
-/* A disk that is full at any write leaves a journal, or a file that has not changed. */
-static void test_full_disk(void **state)
-{
-    (void)state;
     const test_change *c = &changes[9];
-    bool found;
-    restride_status status = RESTRIDE_IO;
-    for (int call = 0; status != RESTRIDE_OK; call++) {
+    rs_journaled_found found;
+    bool failed = true;
+    for (int call = 0; failed; call++) {
         make_file(c);
         unsigned char *before = read_file(file_path, HEADER + c->bytes);
-        disk.full = true;
         disk.calls_left = call;
-        status = run_journaled(c, "test", NULL, &found);
-        disk.full = false;
-        disk.calls_left = DISK_NEVER;
+        disk.action = action;
+        restride_status status = run_journaled(c, "test", NULL, &found);
+        failed = disk.calls_left < 0;
+        disk = (test_disk){.calls_left = DISK_NEVER};
         if (status != RESTRIDE_OK) {
             assert_int_equal(status, RESTRIDE_IO);
-            assert_non_null(strstr(restride_last_error(), "is full"));
-            if (access(journal_path, F_OK) != 0) {
-                unsigned char *after = read_file(file_path, HEADER + c->bytes);
-                assert_memory_equal(before, after, HEADER + c->bytes);
-                free(after);
-            }
+            if (strstr(restride_last_error(), reason) == NULL)
+                fail_msg("call %d: %s", call, restride_last_error());
+            unsigned char *after = read_file(file_path, HEADER + c->bytes);
+            bool same = memcmp(before, after, HEADER + c->bytes) == 0;
+            free(after);
+            assert_true(same || access(journal_path, F_OK) == 0);
+            disk_lose_power();
             assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
         }
         free(before);
@@ -114,18 +97,59 @@ static void test_full_disk(void **state)
     }
 }
 
+static void test_full_disk(void **state)
+{
+    (void)state;
+    fail_everywhere(DISK_FULL, "No space left");
+}
+
+static void test_failing_disk(void **state)
+{
+    (void)state;
+    fail_everywhere(DISK_FAILS, "Input/output error");
+}
+
+static void test_short_writes(void **state)
+{
+    (void)state;
+    fail_everywhere(DISK_SHORT, "no reason");
+}
+
+/* The same command once more changes nothing, and says so; also when it was killed, or lost power,
+ * after all was done. */
+static void test_already_done(void **state)
+{
+    (void)state;
+    const test_change *c = &changes[9];
+    rs_journaled_found found;
+    for (int round = 0; round < 2; round++) {
+        make_file(c);
+        assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
+        if (round == 1)
+            disk_lose_power();
+        assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
+        assert_int_equal(found, RS_JOURNALED_ALREADY);
+        check_file(c, round);
+    }
+}
+
+/* As Ctrl-C does, between two steps: before the first one nothing has begun. */
 static void test_stop(void **state)
 {
     (void)state;
     const test_change *c = &changes[9];
     volatile sig_atomic_t stop = 1;
-    bool found;
+    rs_journaled_found found;
     make_file(c);
     assert_int_equal(run_journaled(c, "test", &stop, &found), RESTRIDE_IO);
-    assert_non_null(strstr(restride_last_error(), "Interrupted"));
-    assert_int_equal(access(journal_path, F_OK), 0);
+    assert_non_null(strstr(restride_last_error(), "Interrupted; nothing was changed"));
+    assert_int_equal(access(journal_path, F_OK), -1);
+    run_and_die(c, 40, DISK_DIES, 0, NULL);
+    assert_int_equal(run_journaled(c, "test", &stop, &found), RESTRIDE_IO);
+    assert_non_null(strstr(restride_last_error(), "Interrupted."));
+    assert_non_null(strstr(restride_last_error(), "the same command with the journal"));
     assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
-    assert_true(found);
+    assert_int_equal(found, RS_JOURNALED_RESUMED);
     check_file(c, 0);
 }
 
@@ -135,14 +159,11 @@ static bool run_straight(const test_change *c)
 {
     rs_file file;
     restride_engine *engine;
-    restride_plan *plan;
+    restride_plan *plan = make_plan(c, &engine);
     bool possible;
     assert_int_equal(rs_file_open(&file, file_path, true), RESTRIDE_OK);
     file.beyond_memory = true;
     const rs_journaled how = {.file = &file, .purpose = "test", .step_bytes = c->step_bytes};
-    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
-    assert_int_equal(rs_plan_create(&plan, engine, c->bytes, "a", "b"), RESTRIDE_OK);
-    assert_int_equal(rs_plan_add_transposes(plan, c->tasks, c->task_count, SIZE_MAX), RESTRIDE_OK);
     const rs_journaled_change change = {plan, HEADER, "new header", HEADER};
     if (rs_journaled_run_straight(&how, &change, &possible) != RESTRIDE_OK)
         fail_msg("%s: %s", c->name, restride_last_error());
@@ -169,7 +190,7 @@ static void test_straight(void **state)
         if (needs_stash)
             assert_memory_equal(before, after, HEADER + c->bytes);
         else
-            check_file(c, DISK_NEVER);
+            assert_true(is_changed(c));
         free(before);
         free(after);
     }
@@ -180,7 +201,7 @@ static void test_no_journal(void **state)
 {
     (void)state;
     const test_change *c = &changes[9];
-    bool found;
+    rs_journaled_found found;
     make_file(c);
     char kept[sizeof journal_path];
     memcpy(kept, journal_path, sizeof kept);
@@ -195,10 +216,11 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         most_calls = 1000;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undisturbed), cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_power_lost),  cmocka_unit_test(test_power_lost_often),
-        cmocka_unit_test(test_stop),        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_straight),    cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_undisturbed),  cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_power_lost),   cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_failing_disk),
+        cmocka_unit_test(test_short_writes), cmocka_unit_test(test_already_done),
+        cmocka_unit_test(test_straight),     cmocka_unit_test(test_no_journal),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

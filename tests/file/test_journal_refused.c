@@ -14,9 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+static void put_back(int descriptor, const void *bytes, size_t count, off_t offset)
+{
+    assert_int_equal(pwrite(descriptor, bytes, count, offset), count);
+}
+
 static void assert_refused(const test_change *c, const char *purpose, const char *sentence)
 {
-    bool found;
+    rs_journaled_found found;
     unsigned char *before = read_file(file_path, HEADER + c->bytes);
     assert_int_equal(run_journaled(c, purpose, NULL, &found), RESTRIDE_INVALID_ARGUMENT);
     if (strstr(restride_last_error(), sentence) == NULL)
@@ -30,7 +35,7 @@ static void assert_refused(const test_change *c, const char *purpose, const char
 static void interrupt(const test_change *c)
 {
     make_file(c);
-    run_and_die(c, 20, false, 0);
+    run_and_die(c, 20, DISK_DIES, 0, NULL);
     assert_int_equal(access(journal_path, F_OK), 0);
 }
 
@@ -61,13 +66,13 @@ static void test_damaged_head(void **state)
 {
     (void)state;
     const test_change *c = &changes[9];
-    for (off_t byte = 0; byte < 200; byte += 7) {
+    for (off_t byte = 0; byte < 120; byte += 7) {
         interrupt(c);
         int descriptor = open(journal_path, O_RDWR);
         unsigned char value;
         assert_int_equal(pread(descriptor, &value, 1, byte), 1);
         value ^= 0x10;
-        disk_put_back(descriptor, &value, 1, byte);
+        put_back(descriptor, &value, 1, byte);
         close(descriptor);
         assert_refused(c, "test", journal_path);
     }
@@ -76,7 +81,7 @@ static void test_damaged_head(void **state)
 static void write_byte(off_t place, unsigned char value)
 {
     int descriptor = open(journal_path, O_RDWR);
-    disk_put_back(descriptor, &value, 1, place);
+    put_back(descriptor, &value, 1, place);
     close(descriptor);
 }
 
@@ -86,7 +91,7 @@ static void test_other_version(void **state)
     const test_change *c = &changes[9];
     interrupt(c);
     write_byte(16, RS_JOURNAL_VERSION + 1);
-    assert_refused(c, "test", "has format 2, and this version of Restride reads format 1");
+    assert_refused(c, "test", "has format 3, and this version of Restride reads format 2");
 }
 
 /* A number that is not what was written, although the checksum fits. */
@@ -98,12 +103,12 @@ static void forge(size_t place, uint64_t word)
     int descriptor = open(journal_path, O_RDWR);
     assert_true(pread(descriptor, front, sizeof front, 0) > RS_JOURNAL_HEAD_BYTES);
     rs_journal_put_word(front + place, word);
-    assert_true(rs_journal_read_head(&head, front));
+    assert_true(rs_journal_get_head(&head, front));
     head.purpose_bytes = strlen("test");
-    unsigned char *plan = front + RS_JOURNAL_HEAD_BYTES + head.purpose_bytes;
+    unsigned char *plan = front + RS_JOURNAL_PURPOSE_PLACE + head.purpose_bytes;
     head.checksum = rs_journal_head_sum(front, "test", head.purpose_bytes, plan, head.plan_bytes);
     rs_journal_put_word(front + 24, head.checksum);
-    disk_put_back(descriptor, front, sizeof front, 0);
+    put_back(descriptor, front, sizeof front, 0);
     close(descriptor);
 }
 
@@ -112,15 +117,15 @@ static void test_forged_numbers(void **state)
 {
     (void)state;
     enum {
-        PLAN = RS_JOURNAL_HEAD_BYTES + 4,
+        PLAN = RS_JOURNAL_PURPOSE_PLACE + 4,
         WORD = RS_JOURNAL_WORD_BYTES,
         TASK_AT = PLAN + 4 * WORD
     };
     static const size_t places[] = {
-        56,                  /* ranges */
-        64,                  /* payload */
-        72,                  /* carried */
-        80,                  /* stash */
+        72,                  /* ranges */
+        80,                  /* payload */
+        88,                  /* carried */
+        96,                  /* stash */
         PLAN,                /* offset of the array */
         PLAN + WORD,         /* its bytes */
         PLAN + 2 * WORD,     /* bytes of the header */
@@ -156,7 +161,7 @@ static void test_lost_records(void **state)
     rs_journal_places places;
     int descriptor = open(journal_path, O_RDONLY);
     assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
-    assert_true(rs_journal_read_head(&head, front));
+    assert_true(rs_journal_get_head(&head, front));
     assert_true(rs_journal_find_places(&head, &places));
     for (int slot = 0; slot < 2; slot++) {
         unsigned char value;
@@ -184,12 +189,12 @@ static void test_damaged_stash(void **state)
         int descriptor = open(journal_path, O_RDONLY);
         assert_int_equal(pread(descriptor, front, sizeof front, 0), sizeof front);
         unsigned char value;
-        assert_true(rs_journal_read_head(&head, front));
+        assert_true(rs_journal_get_head(&head, front));
         assert_true(rs_journal_find_places(&head, &places));
         assert_int_equal(pread(descriptor, &value, 1, (off_t)places.stash + 3), 1);
         close(descriptor);
         write_byte((off_t)places.stash + 3, value ^ 1);
-        bool found;
+        rs_journaled_found found;
         assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_INVALID_ARGUMENT);
         assert_non_null(strstr(restride_last_error(), "is damaged"));
         assert_int_equal(access(journal_path, F_OK), 0);
@@ -200,16 +205,16 @@ static void test_damaged_stash(void **state)
 static void test_format(void **state)
 {
     (void)state;
-    const rs_journal_head head = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x0102030405060708};
+    const rs_journal_head head = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x0102030405060708};
     unsigned char bytes[RS_JOURNAL_HEAD_BYTES];
-    rs_journal_write_head(&head, bytes);
+    rs_journal_put_head(&head, bytes);
     assert_memory_equal(bytes, "restride-journal", 16);
-    for (size_t i = 0; i < 10; i++) {
+    for (size_t i = 0; i < 12; i++) {
         assert_int_equal(bytes[16 + 8 * i], i + 1);
         assert_int_equal(bytes[16 + 8 * i + 7], 0);
     }
-    assert_memory_equal(bytes + 96, "\x08\x07\x06\x05\x04\x03\x02\x01", 8);
-    assert_true(rs_journal_head_sum(bytes, "words", 5, "plan", 4) == 0x72168E832895A1CCU);
+    assert_memory_equal(bytes + 112, "\x08\x07\x06\x05\x04\x03\x02\x01", 8);
+    assert_int_equal(rs_journal_head_sum(bytes, "words", 5, "plan", 4), 0x03B04E50E27DF8C5U);
 }
 
 int main(void)
