@@ -1,7 +1,7 @@
 /* Policy auto by itself: what it decides when it knows this and that. */
 #include "cmocka_all.h"
 
-#include "layer/policy.h"
+#include "layer/core/policy.h"
 
 #include <math.h>
 

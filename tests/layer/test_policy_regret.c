@@ -4,7 +4,7 @@
  */
 #include "cmocka_all.h"
 
-#include "layer/policy.h"
+#include "layer/core/policy.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  */
 #include "base/text.h"
 #include "cmocka_all.h"
-#include "layer/programs.h"
+#include "layer/core/rewriter.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,0 +1,91 @@
+/*
+ * The core of the layer: where each buffer's bytes lie, which launches gain by another layout, and
+ * the conversions between a program's commands. It names no API. What an API has to supply are the
+ * functions of this header and of converter.h; layer/opencl has them for OpenCL.
+ *
+ *     opencl/   the calls of a program: commands, kernels, programs, queues, buffers
+ *        |
+ *     core/     choice -> knowledge -> policy       which form of a kernel a launch uses
+ *        |      parts -> coherence -> residences    buffers, conversions, and who waits for whom
+ *        |      ending, report, timing, events
+ *        v
+ *     api.h, converter.h   what the core asks of the API:  <- opencl/api.c, opencl/converter.c
+ *
+ * The words fit OpenCL and CUDA:
+ *   stream  an OpenCL queue or a CUDA stream: commands in order, or (OpenCL) in any order
+ *   event   completes with a command; one reference is held by whoever keeps it
+ *   memory  a buffer, or an allocation by its first address. Interior pointers and sub-buffers are
+ *           found by the API's side, which hands the core the record of the whole and a range.
+ *           Pinned, managed and host memory never leaves the program's layout: rs_buffer.pinned.
+ *   group   what shares memory and streams: a context
+ *
+ * Errors are the API's own numbers; 0 is success in both. Handles are compared and handed back,
+ * never looked into. The functions take no lock of the layer and are called with it, but those that
+ * say otherwise.
+ */
+#ifndef RS_LAYER_API_H
+#define RS_LAYER_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void *rs_event;
+typedef void *rs_stream;
+typedef void *rs_allocation;
+typedef void *rs_device;
+typedef void *rs_group;
+
+/* The errors that a program gets for commands that the layer cannot let through. */
+extern const int rs_api_lost;      /* the buffer's content, or what a conversion needs */
+extern const int rs_api_no_memory; /* on the host */
+extern const char rs_api_lost_name[];
+
+/* Notes an error of the API for restride_last_error(), by its name. */
+void rs_api_fail(int error, const char *what);
+
+/* ---- events ---- */
+
+void rs_api_event_retain(rs_event event);
+void rs_api_event_release(rs_event event);
+
+/* 0: complete; more: not yet; less: the command has failed, and how. */
+int rs_api_event_status(rs_event event);
+
+/* Waits for it. Called without the lock. */
+int rs_api_event_wait(rs_event event);
+
+/* When the command of `first` began and that of `last` ended, in nanoseconds of one clock; false
+ * where that is not known. */
+bool rs_api_event_times(rs_event first, rs_event last, uint64_t *start, uint64_t *end);
+
+/* ---- streams ---- */
+
+/* A new stream, in order; 0 or an error. */
+int rs_api_stream_open(rs_group group, rs_device device, rs_stream *stream);
+
+/* Its commands go on. */
+void rs_api_stream_close(rs_stream stream);
+
+/* Hands over all commands so far. */
+int rs_api_stream_flush(rs_stream stream);
+void rs_api_stream_finish(rs_stream stream);
+
+/* An event that completes after everything given to the stream so far. */
+int rs_api_stream_mark(rs_stream stream, rs_event *event);
+
+/* ---- memory, groups, devices ---- */
+
+/* Memory that the host may access as the program may access that with these flags. NULL: there is
+ * none. Commands that are under way keep what was released. */
+rs_allocation rs_api_memory_create(rs_group group, size_t bytes, uint64_t flags);
+void rs_api_memory_release(rs_allocation memory);
+
+bool rs_api_group_retain(rs_group group);
+void rs_api_group_release(rs_group group);
+
+/* As the driver says it; the caller frees it. NULL when it cannot be had. */
+char *rs_api_device_name(rs_device device);
+bool rs_api_device_is_cpu(rs_device device);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * What policy auto lets a launch wait for: the time of the one before, without which a program that
+ * enqueues all its launches at once would be over before anything is known, and the build of
+ * conversions that it wants. Both take only a little of the program's time so far.
+ */
+#ifndef RS_LAYER_AWAITING_H
+#define RS_LAYER_AWAITING_H
+
+#include "layer/core/state.h"
+
+/* Seconds that the program can bear now for all that is waited for. Called with the lock. */
+double rs_affordable_seconds(double now);
+
+/* Whether there may be something to wait for. Called with the lock. */
+bool rs_awaits(const rs_kernel *kernel);
+
+/* Waits for it. Called without the lock, for a callback of the program may need it. */
+void rs_await(rs_stream queue, void *handle);
+
+#endif

@@ -1,0 +1,389 @@
+/* Which form a launch uses: see choice.h. */
+#include "layer/core/choice.h"
+
+#include "layer/core/file_limit.h"
+#include "layer/core/report.h"
+#include "layer/core/residences.h"
+#include "layer/core/restore.h"
+#include "layer/core/timing.h"
+#include "rewrite/launch_limits.h"
+
+#include <math.h>
+
+enum { LAUNCHES_BETWEEN_LOOKS = 16 };
+
+/* ---- what stands in the way ---- */
+
+/* Whether another argument of the kernel reads the same buffer in another layout. */
+static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, rs_allocation buffer)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        if (i == wanted->index || kernel->arguments[i].buffer == NULL)
+            continue;
+        if (kernel->arguments[i].buffer != buffer) {
+            const rs_view *view = rs_view_find(kernel->arguments[i].buffer);
+            if (view != NULL && view->parent->handle == buffer)
+                return true;
+            continue;
+        }
+        const rs_target *other = rs_kernel_target(kernel, i);
+        if (other == NULL || !rs_relayout_equal(&other->relayout, &wanted->relayout))
+            return true;
+    }
+    return false;
+}
+
+/* Why this argument's buffer cannot be had in the wanted layout; NULL when nothing is known to
+ * stand in the way. */
+static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_target *wanted)
+{
+    rs_allocation handle = kernel->arguments[wanted->index].buffer;
+    rs_buffer *buffer = rs_buffer_find(handle);
+    if (rs_view_find(handle) != NULL)
+        return "the argument is a sub-buffer";
+    if (buffer == NULL)
+        return "the argument is not a buffer that the layer knows";
+    if (seen_otherwise(kernel, wanted, handle))
+        return "the buffer is also bound to an argument with another layout";
+    if (buffer->context->handle != queue->context)
+        return "the buffer is of another context than the queue";
+    if (buffer->pinned != NULL)
+        return buffer->pinned;
+    if (buffer->map_count > 0)
+        return "the buffer is mapped while the kernel is launched";
+    if (buffer->size < wanted->relayout.record.size)
+        return "the buffer is smaller than one structure";
+    if (buffer->is_lost)
+        return "the buffer's content was lost in a conversion";
+    return NULL;
+}
+
+/* Whether a launch is larger than rewritten kernels count on, or the driver will refuse it. */
+static bool is_too_large(const rs_range *r)
+{
+    if (r->dimensions > RS_MOST_DIMENSIONS) /* the arrays may be shorter */
+        return true;
+    for (unsigned d = 0; r->global != NULL && d < r->dimensions; d++)
+        if (r->global[d] > RS_MOST_WORK_ITEMS ||
+            (r->offset != NULL && r->offset[d] > RS_MOST_WORK_ITEMS - r->global[d]) ||
+            (r->local != NULL && r->local[d] > RS_MOST_IN_A_GROUP))
+            return true;
+    return false;
+}
+
+static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_range *r)
+{
+    const char *why = rs_layer_frozen();
+    size_t i = 0;
+    if (is_too_large(r))
+        why = "the launch has too many work-items";
+    if (kernel->policy == RS_POLICY_OFF)
+        why = "the configuration keeps this kernel as it is";
+    if (kernel->target_count > RS_MOST_TARGETS)
+        why = "the kernel has too many arguments to follow";
+    for (; why == NULL && i < kernel->target_count; i++)
+        why = obstacle(kernel, queue, &kernel->targets[i]);
+    if (why != NULL)
+        rs_report_hold(kernel->facts, i > 0 ? kernel->targets[i - 1].index : 0, why);
+    return why != NULL;
+}
+
+/* ---- what the policy says ---- */
+
+rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target)
+{
+    return rs_buffer_find(kernel->arguments[kernel->targets[target].index].buffer);
+}
+
+bool rs_target_seen_before(const rs_kernel *kernel, size_t target)
+{
+    rs_allocation handle = kernel->arguments[kernel->targets[target].index].buffer;
+    for (size_t i = 0; i < target; i++)
+        if (kernel->arguments[kernel->targets[i].index].buffer == handle)
+            return true;
+    return false;
+}
+
+/* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
+static void predict(const rs_kernel *kernel, rs_device device, rs_policy_knowledge *knowledge)
+{
+    double bytes = 0, faster = 0;
+    size_t regular = 0, irregular = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        double size = (double)rs_target_buffer(kernel, i)->size;
+        bool one_for_all = target->regular + target->irregular == 0;
+        double ratio = one_for_all ? 1 : rs_knowledge_predict(target, device);
+        bytes += size;
+        faster += size / ratio;
+        regular += target->regular;
+        irregular += target->irregular;
+    }
+    knowledge->predicted_ratio = faster > 0 ? bytes / faster : 1;
+    knowledge->is_unsure = irregular > regular;
+}
+
+static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double work_items)
+{
+    if (kernel->known != NULL && kernel->known_device == device &&
+        rs_knowledge_covers(kernel->known, work_items))
+        return kernel->known;
+    kernel->known_device = device;
+    kernel->known = rs_known_kernel_find(kernel->program->hash, kernel->facts->name, device,
+                                         kernel->targets[0].relayout.tile, work_items);
+    if (kernel->known != NULL)
+        predict(kernel, device, &kernel->known->knowledge);
+    return kernel->known;
+}
+
+static bool in_layout(const rs_buffer *buffer, const rs_target *target)
+{
+    return buffer->residence != NULL &&
+           rs_relayout_equal(&buffer->residence->relayout, &target->relayout);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes a second that the kernel itself is known to use, if each work-item has a record: the device
+ * converts them no slower. */
+static double least_rate(const rs_choice *choice)
+{
+    const rs_kernel *kernel = choice->kernel;
+    double seconds = rs_policy_time(&choice->known->knowledge.own) * choice->work_items;
+    double bytes = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        double size = (double)rs_target_buffer(kernel, i)->size;
+        if (choice->work_items < size / (double)target->relayout.record.size)
+            return 0;
+        if (!rs_target_seen_before(kernel, i) && target->regular >= target->irregular)
+            bytes += size;
+    }
+    return seconds > 0 ? bytes / seconds : 0;
+}
+
+/* Bytes a second that the kernel would use in the other layout, by its prediction alone: one that
+ * only reads moves half of what a conversion does. */
+static double predicted_rate(const rs_choice *choice, rs_device device, double least_rate)
+{
+    const rs_kernel *kernel = choice->kernel;
+    double faster = choice->known->knowledge.is_unsure ? 1 : HUGE_VAL;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        double ratio = rs_knowledge_predict_whole(target, device) * (target->is_changed ? 1 : 0.5);
+        faster = fmin(faster, ratio);
+    }
+    return least_rate * fmax(faster, 1);
+}
+
+bool rs_kernel_is_looked_at(const rs_kernel *kernel)
+{
+    return kernel->facts->launches % LAUNCHES_BETWEEN_LOOKS == 0;
+}
+
+/* Since the program's start, as of a few launches ago: less is no harm, and clocks take time. */
+static double elapsed_seconds(const rs_kernel *kernel)
+{
+    const bool is_new = kernel->facts->launches < LAUNCHES_BETWEEN_LOOKS;
+    if (rs_the_layer.owed > 0 && (is_new || rs_kernel_is_looked_at(kernel)))
+        rs_the_layer.elapsed = rs_layer_clock() - rs_the_layer.loaded_at;
+    return rs_the_layer.elapsed;
+}
+
+/* The conversions that either form needs, and how long the layout has been wanted. */
+static rs_policy_launch describe_launch(const rs_choice *choice, rs_device device)
+{
+    const rs_kernel *kernel = choice->kernel;
+    rs_policy_launch described = {.work_items = choice->work_items,
+                                  .run = (size_t)-1,
+                                  .previous_run = (size_t)-1,
+                                  .start_seconds =
+                                      choice->known->first_launch - rs_the_layer.loaded_at,
+                                  .owed_seconds = rs_the_layer.owed,
+                                  .elapsed_seconds = elapsed_seconds(kernel)};
+    const bool is_tried = choice->known->knowledge.moved.count > 0;
+    const double rate = least_rate(choice);
+    const double fast = is_tried ? rate : predicted_rate(choice, device, rate);
+    choice->known->bytes_to_convert = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        if (rs_target_seen_before(kernel, i))
+            continue;
+        double seconds = rs_knowledge_conversion_seconds(device, buffer->size, rate);
+        if (buffer->residence != NULL)
+            described.back_seconds += seconds;
+        if (!in_layout(buffer, &kernel->targets[i])) {
+            const double times = buffer->residence != NULL ? 2 : 1;
+            described.there_seconds += times * seconds;
+            described.there_predicted +=
+                times * rs_knowledge_conversion_seconds(device, buffer->size, fast);
+        }
+        if (rs_relayout_needs_plans(&kernel->targets[i].relayout, buffer->size) &&
+            rs_residence_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
+                                     buffer->size))
+            described.plan_seconds += rs_knowledge_plan_seconds(device);
+        described.run = smaller(described.run, buffer->run);
+        described.previous_run = smaller(described.previous_run, buffer->previous_run);
+        choice->known->bytes_to_convert += buffer->size;
+    }
+    return described;
+}
+
+bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device)
+{
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *wanted = &kernel->targets[i];
+        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        if (buffer != NULL && rs_residence_is_pending(buffer->context, device, &wanted->relayout))
+            return true;
+    }
+    return false;
+}
+
+/* Begins to make what the launch needs; whether it has to wait for that. */
+static bool begin_conversions(const rs_kernel *kernel, rs_device device)
+{
+    bool pending = false;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        pending = rs_residence_begin(buffer->context, device, &kernel->targets[i].relayout,
+                                     buffer->size) ||
+                  pending;
+    }
+    return pending;
+}
+
+/* The time that plans have taken is a part of what trials cost. */
+static void count_plans(const rs_choice *choice, rs_device device)
+{
+    const rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_relayout *wanted = &kernel->targets[i].relayout;
+        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        if (!rs_relayout_needs_plans(wanted, buffer->size))
+            continue;
+        double seconds = rs_residence_take_seconds(buffer->context, device, wanted);
+        rs_knowledge_add_plan(device, seconds);
+        choice->known->knowledge.trial_seconds += seconds;
+    }
+}
+
+static const char being_built[] = "its conversions are being built";
+
+static const char not_built[] = "its rewritten form was not built: no gain was predicted";
+
+static const char not_timed[] = "launches on this queue cannot be timed";
+
+static bool policy_wants(rs_choice *choice, rs_queue *queue)
+{
+    rs_kernel *kernel = choice->kernel;
+    if (kernel->policy != RS_POLICY_AUTO)
+        return true;
+    rs_residences_hold_off();
+    choice->known = known_on(kernel, queue->device, choice->work_items);
+    if (choice->known == NULL)
+        return false;
+    if (choice->known->first_launch <= 0)
+        choice->known->first_launch = rs_layer_clock();
+    count_plans(choice, queue->device);
+    rs_policy_launch described = describe_launch(choice, queue->device);
+    rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
+    if (kernel->rewritten[RS_FORM_ANY] == NULL)
+        decision = (rs_policy_decision){false, decision.rewritten ? not_built : decision.reason, 0,
+                                        RS_AGAINST_LAYOUT};
+    /* Nothing is so urgent that it could not wait for a compiler: await_build() does, a little. */
+    choice->known->awaits_build = decision.rewritten && described.there_seconds > 0 &&
+                                  begin_conversions(kernel, queue->device);
+    if (choice->known->awaits_build)
+        decision = (rs_policy_decision){false, being_built, 0, RS_FOR_LAYOUT};
+    if (decision.trial_seconds > 0 && !rs_queue_can_be_timed(queue))
+        decision = (rs_policy_decision){!decision.rewritten, not_timed, 0, RS_INDIFFERENT};
+    if (!decision.rewritten && choice->known->knowledge.own.count == 0 &&
+        decision.demand == RS_FOR_LAYOUT && queue->out_of_order && !queue->profiling)
+        decision.reason = not_timed;
+    choice->is_trial = decision.trial_seconds > 0;
+    choice->gain = rs_policy_gain(&choice->known->knowledge, &described, &decision);
+    choice->demand = decision.demand;
+    choice->known->knowledge.trial_seconds += decision.trial_seconds;
+    choice->known->reason = decision.reason;
+    choice->known->last_rewritten = decision.rewritten;
+    choice->known->own_seconds = rs_policy_time(&choice->known->knowledge.own);
+    choice->known->moved_seconds = rs_policy_time(&choice->known->knowledge.moved);
+    choice->known->work_items = choice->work_items;
+    choice->by_policy = !decision.rewritten;
+    kernel->facts->known = choice->known;
+    if (!decision.rewritten)
+        rs_report_hold(kernel->facts, kernel->targets[0].index, decision.reason);
+    return decision.rewritten;
+}
+
+void rs_kernel_unreserve(const rs_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        rs_buffer *buffer = rs_target_buffer(kernel, i);
+        if (buffer != NULL)
+            rs_buffer_unreserve(buffer);
+    }
+}
+
+/* Whether all buffers are where the launch wants them, whichever device has converted them. */
+static bool are_in_place(rs_choice *choice)
+{
+    const rs_kernel *kernel = choice->kernel;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        if (!in_layout(buffer, &kernel->targets[i]))
+            return false;
+        choice->residences[i] = buffer->residence;
+    }
+    return true;
+}
+
+/* Finds the residences, and all that the buffers need on the way. */
+static bool find_residences(rs_choice *choice, rs_command *command)
+{
+    rs_kernel *kernel = choice->kernel;
+    rs_device device = command->queue->device;
+    if (are_in_place(choice))
+        return true;
+    if (rs_file_limit_is_small()) { /* also the first use of what was built may need the compiler */
+        rs_report_hold(kernel->facts, kernel->targets[0].index, rs_file_limit_reason);
+        return false;
+    }
+    choice->is_pending = begin_conversions(kernel, device);
+    if (choice->is_pending) {
+        rs_report_hold(kernel->facts, kernel->targets[0].index, being_built);
+        return false;
+    }
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *wanted = &kernel->targets[i];
+        const char *why = NULL;
+        rs_buffer *buffer = rs_target_buffer(kernel, i);
+        const rs_residence *residence =
+            rs_residence_find(buffer->context, device, &wanted->relayout, buffer->size, &why);
+        choice->residences[i] = residence;
+        if (residence != NULL && rs_command_reserve(command, buffer, residence))
+            continue;
+        rs_report_hold(kernel->facts, wanted->index,
+                       residence != NULL ? restride_last_error() : why);
+        rs_kernel_unreserve(kernel);
+        return false;
+    }
+    return true;
+}
+
+void rs_choose(rs_choice *choice, rs_command *command)
+{
+    rs_kernel *kernel = choice->kernel;
+    rs_queue *queue = command->queue;
+    choice->is_pending = false;
+    if (kernel == NULL || kernel->target_count == 0 || kernel->facts == NULL || queue == NULL ||
+        has_obstacle(kernel, queue, choice->range))
+        return;
+    if (kernel->rewritten[RS_FORM_ANY] == NULL && kernel->program->rewritten != NULL)
+        return; /* the driver could not make it; without a program policy auto is only asked why */
+    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, command);
+}

@@ -1,0 +1,54 @@
+/*
+ * Which form a launch uses: the rewritten one when nothing stands in its way, the policy wants it,
+ * and the buffers can be had in its layouts; otherwise the program's own.
+ *
+ * All functions are called with the layer's lock.
+ */
+#ifndef RS_LAYER_CHOICE_H
+#define RS_LAYER_CHOICE_H
+
+#include "layer/core/coherence.h"
+#include "layer/core/knowledge.h"
+
+enum { RS_MOST_TARGETS = 64, RS_MOST_DIMENSIONS = 3 };
+
+/* The program's parameters of one launch. */
+typedef struct {
+    unsigned dimensions;
+    const size_t *offset, *global, *local;
+} rs_range;
+
+/* The first four are given, and room for RS_MOST_TARGETS residences. */
+typedef struct {
+    rs_kernel *kernel;
+    const rs_range *range;
+    double work_items;
+    const rs_residence **residences; /* of each target, when `rewritten` */
+    rs_known_kernel *known;          /* NULL: no policy to ask */
+    bool rewritten;
+    bool by_policy; /* the program's own kernel by choice: its buffers could be had otherwise */
+    bool is_trial;  /* it is to be timed */
+    rs_policy_demand demand;
+    double gain;     /* seconds, as the policy says */
+    bool is_pending; /* it would be rewritten if its conversions were built */
+} rs_choice;
+
+/* Chooses, and reserves what the buffers need on the way. */
+void rs_choose(rs_choice *choice, rs_command *command);
+
+/* Gives back what was reserved. */
+void rs_kernel_unreserve(const rs_kernel *kernel);
+
+/* The buffer of a rewritten argument, or NULL. */
+rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target);
+
+/* Whether an earlier argument has the same buffer. */
+bool rs_target_seen_before(const rs_kernel *kernel, size_t target);
+
+/* Whether a thread still makes something that the launch needs. */
+bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device);
+
+/* Whether this is one of the launches at which is looked at what is not waited for. */
+bool rs_kernel_is_looked_at(const rs_kernel *kernel);
+
+#endif

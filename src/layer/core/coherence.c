@@ -1,0 +1,436 @@
+/* Which layout each buffer is in, and the conversions between a program's commands: see coherence.h
+ * for the rules. */
+#include "layer/core/coherence.h"
+
+#include "base/log.h"
+#include "layer/core/buffer.h"
+#include "layer/core/ending.h"
+#include "layer/core/events.h"
+#include "layer/core/report.h"
+#include "layer/core/timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same layout for another device of the context has another residence: only the layout counts.
+ */
+static bool same_layout(const rs_residence *a, const rs_residence *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return a == b || rs_relayout_equal(&a->relayout, &b->relayout);
+}
+
+/* ---- wait lists ---- */
+
+/* Takes a reference to the event. */
+void rs_command_wait(rs_command *command, rs_event event)
+{
+    if (command->wait_count + 1 > command->joined_capacity) {
+        unsigned capacity = command->wait_count * 2 + 8;
+        rs_event *joined = malloc(capacity * sizeof(rs_event));
+        if (joined == NULL) {
+            command->error = rs_api_no_memory;
+            return;
+        }
+        if (command->wait_count > 0)
+            memcpy(joined, command->wait_list, command->wait_count * sizeof(rs_event));
+        for (unsigned i = 0; command->joined == NULL && i < command->wait_count; i++)
+            rs_api_event_retain(joined[i]);
+        free(command->joined);
+        command->joined = joined;
+        command->joined_capacity = capacity;
+    }
+    rs_api_event_retain(event);
+    command->joined[command->wait_count++] = event;
+    command->wait_list = command->joined;
+}
+
+static void note_thread(void)
+{
+    const pthread_t self = pthread_self();
+    if (!rs_the_layer.has_a_thread)
+        rs_the_layer.first_thread = self;
+    rs_the_layer.has_a_thread = true;
+    if (!pthread_equal(rs_the_layer.first_thread, self))
+        rs_the_layer.has_several_threads = true;
+}
+
+void rs_command_begin(rs_command *command, rs_stream queue, unsigned wait_count,
+                      const void *wait_list)
+{
+    rs_layer_lock();
+    note_thread();
+    *command = (rs_command){.handle = queue, .wait_count = wait_count, .wait_list = wait_list};
+    /* A wait list that the driver is going to refuse is not for us to extend. */
+    if ((wait_count == 0) == (wait_list == NULL))
+        command->queue = rs_queue_of(queue);
+    command->is_profiled = command->queue != NULL && command->queue->profiling;
+}
+
+static void forget_list(rs_command *command)
+{
+    for (unsigned i = 0; command->joined != NULL && i < command->wait_count; i++)
+        rs_api_event_release(command->joined[i]);
+    free(command->joined);
+}
+
+void rs_command_end(rs_command *command)
+{
+    forget_list(command);
+    rs_layer_unlock();
+}
+
+bool rs_command_divert(rs_command *command, rs_stream handle, rs_event event)
+{
+    rs_command diverted = *command;
+    diverted.handle = handle;
+    diverted.is_profiled = true;
+    diverted.wait_count = 0;
+    diverted.wait_list = diverted.joined = NULL;
+    diverted.joined_capacity = 0;
+    rs_command_wait(&diverted, event);
+    if (diverted.error != 0)
+        return false;
+    forget_list(command);
+    *command = diverted;
+    return true;
+}
+
+/* ---- users of a buffer ---- */
+
+static void clear_users(rs_users *users)
+{
+    for (size_t i = 0; i < users->event_count; i++)
+        rs_api_event_release(users->events[i]);
+    free(users->queues);
+    free(users->events);
+    *users = (rs_users){NULL, 0, NULL, 0};
+}
+
+static bool add_user(rs_users *users, rs_queue *queue)
+{
+    for (size_t i = 0; i < users->queue_count; i++)
+        if (users->queues[i] == queue)
+            return true;
+    rs_queue **queues = realloc(users->queues, (users->queue_count + 1) * sizeof(rs_queue *));
+    if (queues == NULL)
+        return false;
+    queues[users->queue_count++] = queue;
+    users->queues = queues;
+    return true;
+}
+
+static void finish(const rs_queue *queue)
+{
+    rs_queues_flush(queue->context);
+    rs_api_stream_finish(queue->handle);
+}
+
+void rs_queue_retire(rs_queue *queue)
+{
+    rs_buffer *buffer;
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;) {
+        rs_users *users = &buffer->users;
+        if (buffer->ready_queue == queue)
+            buffer->ready_queue = NULL;
+        for (size_t i = 0; i < users->queue_count; i++) {
+            if (users->queues[i] != queue)
+                continue;
+            users->queues[i] = users->queues[--users->queue_count];
+            rs_event *events = realloc(users->events, (users->event_count + 1) * sizeof(rs_event));
+            if (events != NULL)
+                users->events = events;
+            if (events == NULL || rs_queue_mark(queue, &events[users->event_count]) != 0)
+                finish(queue); /* nothing is left to wait for */
+            else
+                users->event_count++;
+            rs_events_drop_over(users->events, &users->event_count);
+            break;
+        }
+    }
+}
+
+void rs_buffer_end_run(rs_buffer *buffer)
+{
+    if (buffer->run == 0)
+        return;
+    if (buffer->last_wanted != NULL) {
+        size_t *usual = &buffer->last_wanted->knowledge.usual_run;
+        if (*usual == 0 || buffer->run < *usual)
+            *usual = buffer->run;
+    }
+    buffer->previous_run = buffer->run;
+    buffer->run = 0;
+}
+
+void rs_buffer_forget(rs_buffer *buffer)
+{
+    rs_buffer_end_run(buffer);
+    rs_buffer_unreserve(buffer);
+    rs_route_leave(&buffer->route);
+    clear_users(&buffer->users);
+    if (buffer->ready != NULL)
+        rs_api_event_release(buffer->ready);
+    buffer->ready = NULL;
+    while (buffer->map_parts != NULL) {
+        rs_map_part *map = buffer->map_parts;
+        buffer->map_parts = map->next;
+        rs_api_memory_release(map->scratch);
+        free(map);
+    }
+}
+
+/* ---- conversions ---- */
+
+/* The conversion of another queue may wait there for a flush, which the program, knowing nothing of
+ * it, need not make before it waits for this command. */
+static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
+{
+    const bool elsewhere = buffer->ready_queue != command->queue;
+    if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
+        return;
+    if (elsewhere && buffer->ready_queue != NULL && !rs_event_is_over(buffer->ready))
+        rs_queues_flush(command->queue->context);
+    rs_command_wait(command, buffer->ready);
+}
+
+void rs_command_own(rs_command *command, rs_buffer *buffer)
+{
+    wait_until_ready(command, buffer);
+    for (size_t i = 0; i < buffer->users.event_count; i++)
+        rs_command_wait(command, buffer->users.events[i]);
+    for (size_t i = 0; i < buffer->users.queue_count; i++) {
+        rs_queue *user = buffer->users.queues[i];
+        if (user == command->queue && !user->out_of_order)
+            continue;
+        rs_event marker = NULL;
+        int error = rs_queue_mark(user, &marker);
+        if (error != 0) {
+            command->error = error;
+            return;
+        }
+        rs_command_wait(command, marker);
+        rs_api_event_release(marker);
+    }
+}
+
+void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event)
+{
+    if (buffer->ready != NULL)
+        rs_api_event_release(buffer->ready);
+    buffer->ready = event;
+    buffer->ready_queue = queue;
+    clear_users(&buffer->users);
+}
+
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residence *residence)
+{
+    rs_event placed;
+    if (same_layout(buffer->residence, residence))
+        return true;
+    rs_buffer_unreserve(buffer);
+    if (rs_route_take(residence->converter, command->queue->handle, buffer->size, &buffer->reserved,
+                      &placed) != RESTRIDE_OK)
+        return false;
+    if (placed == NULL)
+        return true;
+    rs_command_wait(command, placed);
+    rs_api_event_release(placed);
+    return command->error == 0;
+}
+
+void rs_buffer_unreserve(rs_buffer *buffer)
+{
+    rs_route_leave(&buffer->reserved);
+}
+
+void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence)
+{
+    if (same_layout(buffer->residence, residence))
+        return;
+    rs_route_leave(&buffer->route);
+    if (residence != NULL) {
+        buffer->route = buffer->reserved;
+        buffer->reserved = (rs_route){NULL, NULL};
+    }
+    buffer->residence = residence;
+}
+
+static rs_buffer_action step_of(const rs_buffer *buffer, rs_buffer_event event)
+{
+    return rs_buffer_next(rs_buffer_state_of(buffer), event).action;
+}
+
+static void lose(rs_buffer *buffer)
+{
+    if (step_of(buffer, RS_TORN) != RS_DO_GIVE_UP)
+        return;
+    rs_report_note_always(
+        "A conversion of a buffer of %zu bytes failed midway, so its content is lost and "
+        "every command on it fails with %s: %s",
+        buffer->size, rs_api_lost_name, restride_last_error());
+    rs_buffer_end_run(buffer);
+    rs_buffer_unreserve(buffer);
+    rs_buffer_settle(buffer, NULL);
+    buffer->is_lost = true;
+}
+
+void rs_buffer_look_for_failure(rs_buffer *buffer)
+{
+    if (buffer->ready == NULL || buffer->is_lost)
+        return;
+    int status = rs_api_event_status(buffer->ready);
+    if (status >= 0)
+        return;
+    rs_api_fail(status, "running a conversion");
+    lose(buffer);
+}
+
+void rs_layer_look_for_failures(void)
+{
+    rs_buffer *buffer;
+    rs_layer_lock();
+    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+        rs_buffer_look_for_failure(buffer);
+    rs_layer_unlock();
+}
+
+static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
+{
+    rs_log(RS_LOG_ERROR, "%s", restride_last_error());
+    if (is_torn)
+        lose(buffer);
+    else
+        rs_report_note("A conversion failed: %s", restride_last_error());
+    command->is_refused = !is_torn;
+    return rs_api_lost;
+}
+
+static int enqueue_conversion(rs_command *command, rs_buffer *buffer, const rs_residence *residence,
+                              rs_direction direction)
+{
+    rs_conversion made;
+    const size_t record = residence->relayout.record.size, count = buffer->size / record;
+    const rs_route *route = direction == RS_THERE ? &buffer->reserved : &buffer->route;
+    if (rs_converter_enqueue(residence->converter, route, command->handle, buffer->handle,
+                             buffer->size, direction, command->wait_count, command->wait_list,
+                             &made) != RESTRIDE_OK)
+        return fail_conversion(command, buffer, made.is_torn);
+    rs_buffer_changed(buffer, command->queue, made.event);
+    rs_buffer_settle(buffer, direction == RS_THERE ? residence : NULL);
+    /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
+     * example, before the commands in front of them. */
+    rs_command_wait(command, made.event);
+    rs_api_event_retain(made.event);
+    rs_timing_take(&(rs_timed){.event = made.event,
+                               .began = made.began,
+                               .back = direction == RS_BACK,
+                               .bytes = count * record,
+                               .is_profiled = command->is_profiled,
+                               .device = command->queue->device});
+    return 0;
+}
+
+bool rs_buffer_can_come_back(const rs_buffer *buffer)
+{
+    return rs_converter_has_run(buffer->residence->converter, &buffer->route, RS_BACK);
+}
+
+/* On a queue of its own, of the device that has what the way back takes. */
+int rs_buffer_bring_back(rs_buffer *buffer)
+{
+    int error;
+    if (!rs_ending_admits(rs_buffer_can_come_back(buffer)))
+        return rs_api_lost;
+    rs_queue own = {.device = buffer->residence->device};
+    error = rs_api_stream_open(buffer->context->handle, own.device, &own.handle);
+    if (error != 0)
+        return error;
+    rs_command command = {.queue = &own, .handle = own.handle};
+    rs_layer_lock();
+    rs_command_own(&command, buffer);
+    error = command.error;
+    if (error == 0)
+        error = enqueue_conversion(&command, buffer, buffer->residence, RS_BACK);
+    if (buffer->ready_queue == &own)
+        buffer->ready_queue = NULL;
+    rs_command_end(&command);
+    rs_api_stream_close(own.handle); /* flushes it */
+    return error;
+}
+
+/* Beside the command's queue the way back is a user of the buffer like others, and waited for. */
+static int bring_back(rs_command *command, rs_buffer *buffer)
+{
+    if (buffer->residence->device != command->queue->device) {
+        int error = rs_buffer_bring_back(buffer);
+        if (error == 0)
+            wait_until_ready(command, buffer);
+        return error != 0 ? error : command->error;
+    }
+    if (!rs_ending_admits(rs_buffer_can_come_back(buffer)))
+        return rs_api_lost;
+    rs_command_own(command, buffer);
+    return command->error != 0 ? command->error
+                               : enqueue_conversion(command, buffer, buffer->residence, RS_BACK);
+}
+
+static void note_use(rs_command *command, rs_buffer *buffer)
+{
+    wait_until_ready(command, buffer);
+    if (!add_user(&buffer->users, command->queue))
+        command->error = rs_api_no_memory;
+}
+
+/* Without a queue record the driver is going to refuse the command, or the layer is frozen and all
+ * is AoS. A buffer of another context is the driver's to refuse. */
+static bool is_followed(const rs_command *command, const rs_buffer *buffer)
+{
+    return buffer != NULL && command->queue != NULL && command->error == 0 &&
+           buffer->context->handle == command->queue->context;
+}
+
+void rs_command_touch(rs_command *command, rs_allocation handle)
+{
+    rs_buffer *buffer = rs_buffer_behind(handle);
+    if (!is_followed(command, buffer))
+        return;
+    if (step_of(buffer, RS_USE_UNSEEN) == RS_DO_REFUSE)
+        command->error = rs_api_lost;
+    else
+        note_use(command, buffer);
+}
+
+/* By the launch that has reserved what it takes. */
+static int convert(rs_command *command, rs_buffer *buffer, const rs_residence *residence)
+{
+    if (!rs_ending_admits(rs_converter_has_run(residence->converter, &buffer->reserved, RS_THERE)))
+        return rs_api_lost;
+    rs_command_own(command, buffer);
+    return command->error != 0 ? command->error
+                               : enqueue_conversion(command, buffer, residence, RS_THERE);
+}
+
+void rs_command_use(rs_command *command, rs_allocation handle, const rs_residence *residence)
+{
+    rs_buffer *buffer = rs_buffer_behind(handle);
+    if (!is_followed(command, buffer))
+        return;
+    if (residence == NULL && !command->keeps_run)
+        rs_buffer_end_run(buffer);
+    if (!same_layout(buffer->residence, residence))
+        rs_buffer_look_for_failure(buffer);
+    const rs_buffer_event event = residence == NULL                           ? RS_USE_HOME
+                                  : same_layout(buffer->residence, residence) ? RS_USE_SAME
+                                                                              : RS_USE_OTHER;
+    const rs_buffer_action action = step_of(buffer, event);
+    if (action == RS_DO_REFUSE)
+        command->error = rs_api_lost;
+    if (action == RS_DO_BRING_BACK || action == RS_DO_BRING_BACK_CONVERT)
+        command->error = bring_back(command, buffer);
+    if (command->error == 0 && (action == RS_DO_CONVERT || action == RS_DO_BRING_BACK_CONVERT))
+        command->error = convert(command, buffer, residence);
+    if (command->error == 0)
+        note_use(command, buffer);
+}

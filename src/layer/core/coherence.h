@@ -1,0 +1,102 @@
+/*
+ * Which layout each buffer is in, and the conversions between a program's commands. "AoS" stands
+ * for the program's own layout, also of arrays that it keeps in SoA.
+ *
+ * A command is wrapped so:
+ *
+ *     rs_command command;
+ *     rs_command_begin(&command, queue, wait_count, wait_list);     locks the layer
+ *     rs_command_use(&command, buffer, NULL);                       NULL: it must be AoS
+ *     error = command.error ? command.error
+ *                           : target->clEnqueue...(..., command.wait_count, command.wait_list,
+ * &event); rs_command_end(&command);                                     unlocks
+ *
+ * Order between commands. Programs may use one buffer from several queues, without events, as long
+ * as they only read it; a conversion writes it. So a conversion waits for every command that was
+ * given to another queue (or to an out-of-order queue) since the last conversion, by a marker
+ * there; and every later command on another queue waits for the conversion's event. On one in-order
+ * queue, the common case, nothing is added.
+ *
+ * What may fail. Before a buffer leaves the program's layout it has all memory that the way back
+ * takes, so that this fails by the driver alone. A conversion that fails before its first command
+ * leaves the buffer as it was: a launch then takes the program's own kernel. One that fails midway
+ * loses the bytes: every command on that buffer fails from then on, and the report says so. So does
+ * one that fails while it runs, once that is seen: at the buffer's next conversion, or when a wait
+ * of the program or the layer fails.
+ */
+#ifndef RS_LAYER_COHERENCE_H
+#define RS_LAYER_COHERENCE_H
+
+#include "layer/core/state.h"
+
+typedef struct {
+    rs_queue *queue;  /* NULL: unknown; the command goes through as it is */
+    rs_stream handle; /* where it is enqueued: that queue, or its own (detour.h) */
+    bool is_profiled; /* has times there */
+    int error;        /* of a conversion that failed: the command must not be enqueued */
+    unsigned wait_count;
+    const void *wait_list; /* the program's, or `joined` */
+    rs_event *joined;
+    unsigned joined_capacity;
+    bool keeps_run;  /* the program's own layout by choice of the policy: see rs_buffer_end_run */
+    bool is_refused; /* the error is of a conversion that never began: without it the command can be
+                        enqueued */
+} rs_command;
+
+void rs_command_begin(rs_command *command, rs_stream queue, unsigned wait_count,
+                      const void *wait_list);
+
+/* Brings a buffer into a residence (NULL: AoS) for this command and notes its use. A sub-buffer
+ * stands for its parent, with NULL alone. Unknown handles are ignored. */
+void rs_command_use(rs_command *command, rs_allocation buffer, const rs_residence *residence);
+
+/* Takes all that the buffer needs to be brought into a residence and back, so that the use can only
+ * fail by the driver; false, with the reason in restride_last_error(), when that is not to be had.
+ * rs_buffer_unreserve() gives it back, if the buffer was not brought there. */
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residence *residence);
+void rs_buffer_unreserve(rs_buffer *buffer);
+
+/* The buffer's bytes have been replaced by others: of a residence that is reserved, or, with NULL,
+ * in the program's own layout. */
+void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence);
+
+/* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
+ */
+void rs_command_touch(rs_command *command, rs_allocation buffer);
+
+void rs_command_end(rs_command *command);
+
+/* Lets the command wait for an event as well. */
+void rs_command_wait(rs_command *command, rs_event event);
+
+/* The command goes by another queue of the same device, which has profiling, and waits for that
+ * event alone; false when memory is short. */
+bool rs_command_divert(rs_command *command, rs_stream handle, rs_event event);
+
+/* Before a command that changes a buffer's bytes behind other queues' backs, as a conversion does:
+ * it waits for everything that may still use them. After it: who comes later waits for `event`,
+ * which is taken over. */
+void rs_command_own(rs_command *command, rs_buffer *buffer);
+void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event);
+
+/* On a queue of its own; the buffer's last conversion is that from now on. 0 or an error. */
+int rs_buffer_bring_back(rs_buffer *buffer);
+
+/* Whether what brings it back has run before. */
+bool rs_buffer_can_come_back(const rs_buffer *buffer);
+
+/* A conversion may also fail while it runs. That is looked for where another would follow, and
+ * after a wait that failed: the buffer is lost then. */
+void rs_buffer_look_for_failure(rs_buffer *buffer);
+void rs_layer_look_for_failures(void);
+
+/* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
+void rs_buffer_end_run(rs_buffer *buffer);
+
+/* Before a queue's record ends: its place among the users of buffers is taken by an event. */
+void rs_queue_retire(rs_queue *queue);
+
+/* Frees what a buffer's record holds. */
+void rs_buffer_forget(rs_buffer *buffer);
+
+#endif

@@ -1,0 +1,69 @@
+/* The driver's events: see events.h. */
+#include "layer/core/events.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+bool rs_event_is_over(rs_event event)
+{
+    return rs_api_event_status(event) <= 0;
+}
+
+double rs_event_wait(rs_event event, double longest)
+{
+    enum { SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
+    /* A thread that sleeps wakes up late: short launches are waited for without. */
+    static const double longest_spin = 1e-4;
+    const double start = rs_layer_clock();
+    double waited = 0;
+    long sleep = SHORTEST_SLEEP;
+    while (waited < longest && !rs_event_is_over(event)) {
+        const struct timespec pause = {0, sleep};
+        if (waited >= longest_spin) {
+            nanosleep(&pause, NULL);
+            sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
+        }
+        waited = rs_layer_clock() - start;
+    }
+    return waited;
+}
+
+void rs_queues_flush(rs_group context)
+{
+    const rs_queue *queue;
+    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+        if (queue->context == context)
+            rs_api_stream_flush(queue->handle);
+}
+
+int rs_queue_mark(const rs_queue *queue, rs_event *event)
+{
+    int error = rs_api_stream_mark(queue->handle, event);
+    if (error == 0)
+        error = rs_api_stream_flush(queue->handle);
+    if (error == 0)
+        rs_queues_flush(queue->context);
+    return error;
+}
+
+rs_event *rs_queues_mark(size_t more, size_t *count)
+{
+    const rs_queue *queue;
+    rs_event *events = calloc(rs_the_layer.queues.count + more + 1, sizeof *events);
+    *count = 0;
+    for (size_t at = 0; events != NULL && (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+        if (rs_queue_mark(queue, &events[*count]) == 0)
+            ++*count;
+    return events;
+}
+
+void rs_events_drop_over(rs_event *events, size_t *count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (rs_event_is_over(events[i]))
+            rs_api_event_release(events[i]);
+        else
+            events[kept++] = events[i];
+    *count = kept;
+}

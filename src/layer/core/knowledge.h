@@ -1,0 +1,64 @@
+/*
+ * What the layer has learned of kernels on devices: the times that policy auto decides by, kept in
+ * the file of wisdom (transpose/wisdom_file.h) from run to run. A kernel is known by its name, a
+ * hash of its source and options, its device, the layout and the size of its launches; conversions
+ * by their device.
+ */
+#ifndef RS_LAYER_KNOWLEDGE_H
+#define RS_LAYER_KNOWLEDGE_H
+
+#include "layer/core/policy.h"
+#include "layer/core/state.h"
+
+/* The entry of a kernel on a device, read from wisdom or new; NULL when memory is short. Valid to
+ * the end of the process. */
+typedef struct rs_known_kernel {
+    unsigned long long source; /* hash */
+    char *name;
+    char *device;
+    size_t tile;
+    double least_items; /* launches of so many work-items up to twice as many: others take their own
+                           time for each work-item */
+    rs_policy_knowledge knowledge;
+    const char *reason; /* of the last decision; NULL: there was none */
+    bool last_rewritten;
+    double work_items;       /* of the last launch */
+    size_t bytes_to_convert; /* of its buffers */
+    double first_launch;     /* rs_layer_clock() then; 0: there was none */
+    bool awaits_build;       /* of its conversions */
+    unsigned waits;          /* how often a launch has waited for the time of the one before */
+    bool from_wisdom;
+    unsigned runs_since_timed; /* of programs, when it has not been tried */
+    /* A work-item, as the last decision saw them; 0: not timed then. */
+    double own_seconds, moved_seconds;
+    struct rs_known_kernel *next;
+} rs_known_kernel;
+
+rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name, rs_device device,
+                                      size_t tile, double work_items);
+
+/* Whether a launch of so many work-items is one of those that it is of. */
+bool rs_knowledge_covers(const rs_known_kernel *known, double work_items);
+
+unsigned long long rs_knowledge_hash(const char *source, const char *options);
+
+/* Seconds that the conversion of so many bytes takes on a device, and what a measured one took.
+ * Before one was measured, `least_rate` says how many bytes a second the device moves at least; 0
+ * if that is not known either. */
+double rs_knowledge_conversion_seconds(rs_device device, size_t bytes, double least_rate);
+void rs_knowledge_add_conversion(rs_device device, size_t bytes, double seconds);
+
+/* Seconds that plans for one more length of an array may take to make, and what they took. */
+double rs_knowledge_plan_seconds(rs_device device);
+void rs_knowledge_add_plan(rs_device device, double seconds);
+
+/* How many times faster a kernel's accesses to an argument are in its other layout. */
+double rs_knowledge_predict(const rs_target *target, rs_device device);
+
+/* The same, if they used all of each record. */
+double rs_knowledge_predict_whole(const rs_target *target, rs_device device);
+
+/* Adds what this process has learned to the wisdom; called at its end. */
+void rs_knowledge_save(void);
+
+#endif

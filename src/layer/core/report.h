@@ -1,0 +1,47 @@
+/*
+ * What the layer tells: launches and seconds of each kernel, what was transformed or kept and why,
+ * and what the conversions cost. Written as JSON, one file a process, into the folder that
+ * `restride run` gave.
+ */
+#ifndef RS_LAYER_REPORT_H
+#define RS_LAYER_REPORT_H
+
+#include "layer/core/state.h"
+
+/* The facts of a kernel by program and name, made if new; NULL when memory is short. */
+rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name);
+
+/* The record of the program ends, and no kernel of it is left: its facts are kept, unless there are
+ * many. */
+void rs_report_let_go(const rs_program *program);
+
+/* Notes why a launch used the program's own kernel: the buffer of which argument, and what about
+ * it. The facts may be NULL. */
+void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason);
+
+/* Whether the rewriter's description of an argument says that it is in another layout; and says
+ * there that it stays in the program's, and why. */
+bool rs_report_is_transformed(const json_t *argument);
+void rs_report_keep(json_t *argument, const char *reason);
+
+/* A sentence for the report, once each (a program that could not be rewritten, a freeze), while
+ * there are not too many; and one that must not be missing. */
+void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
+void rs_report_note_always(const char *format, ...) RS_PRINTF(1, 2);
+
+void rs_report_device(rs_device device);
+
+/* What there is to tell; a new reference. */
+json_t *rs_report_describe(bool at_end);
+
+/* Writes the report file, at the end of the process, and before for those that have no such end
+ * (_exit, abort, a signal); and before, if that is cheap now (report_file.c). */
+void rs_report_write(bool at_end);
+void rs_report_keep_up(void);
+
+/* In a forked child: forgets what its parent tells; and before it counts anything of its own. */
+void rs_report_begin_child(void);
+void rs_report_forget(void);
+void rs_report_begin(void);
+
+#endif

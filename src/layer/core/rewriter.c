@@ -1,0 +1,206 @@
+/*
+ * The rewriter as a process: `restride-rewrite --request`, with the request on its standard input
+ * and the reply on its standard output. libclang never runs inside the user's program, where it
+ * could meet the driver's own LLVM, and a compiler that crashes or hangs takes nothing with it.
+ */
+#include "layer/core/rewriter.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Milliseconds that the program waits for an answer before it is told, and at all; and after so
+ * many vain waits nothing is asked any more. */
+enum { TOLD_AFTER = 2000, TIME_LIMIT = 10000, MOST_VAIN_WAITS = 2 };
+
+/* A thread that waits for a rewriter. */
+typedef struct waiter {
+    int socket;
+    struct waiter *next;
+} waiter;
+
+static struct {
+    pthread_mutex_t mutex;
+    waiter *waiters;
+    bool is_abandoned;
+    int vain_waits;
+} asked = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void rs_rewriter_abandon(void)
+{
+    pthread_mutex_lock(&asked.mutex);
+    asked.is_abandoned = true;
+    for (const waiter *one = asked.waiters; one != NULL; one = one->next)
+        shutdown(one->socket, SHUT_RDWR);
+    pthread_mutex_unlock(&asked.mutex);
+}
+
+/* False: nobody is asked any more. */
+static bool begin_waiting(waiter *one)
+{
+    pthread_mutex_lock(&asked.mutex);
+    const bool begun = !asked.is_abandoned && asked.vain_waits < MOST_VAIN_WAITS;
+    if (begun) {
+        one->next = asked.waiters;
+        asked.waiters = one;
+    }
+    pthread_mutex_unlock(&asked.mutex);
+    return begun;
+}
+
+static void end_waiting(const waiter *one, bool is_late)
+{
+    pthread_mutex_lock(&asked.mutex);
+    waiter **place = &asked.waiters;
+    while (*place != one)
+        place = &(*place)->next;
+    *place = one->next;
+    asked.vain_waits += is_late;
+    pthread_mutex_unlock(&asked.mutex);
+}
+
+/* Starts the rewriter with `theirs` as its standard input and output. */
+static int spawn_rewriter(const char *rewriter, int theirs, pid_t *child)
+{
+    char name[] = "restride-rewrite", flag[] = "--request";
+    char *arguments[] = {name, flag, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGCHLD);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, theirs, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, theirs, STDOUT_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    int error = posix_spawn(child, rewriter, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static long long milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* Waits until the socket is ready; false after the time limit, which is `start` and some more. */
+static bool await_ready(int socket, short what, long long start, bool *is_told)
+{
+    for (;;) {
+        const long long passed = milliseconds() - start;
+        if (passed >= TOLD_AFTER && !*is_told) {
+            fprintf(stderr,
+                    "restride: the rewriter has not answered for %d s; after %d s the program's "
+                    "own kernels are used\n",
+                    TOLD_AFTER / 1000, TIME_LIMIT / 1000);
+            *is_told = true;
+        }
+        if (passed >= TIME_LIMIT)
+            return false;
+        struct pollfd wanted = {socket, what, 0};
+        const int ready = poll(&wanted, 1, (int)((*is_told ? TIME_LIMIT : TOLD_AFTER) - passed));
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready > 0;
+    }
+}
+
+/* Sends the request and reads the answer to its end. */
+static bool converse(int socket, const char *request, rs_text *answer, bool *is_late)
+{
+    const long long start = milliseconds();
+    size_t left = strlen(request);
+    bool is_told = false;
+    while (left > 0) {
+        *is_late = !await_ready(socket, POLLOUT, start, &is_told);
+        const ssize_t sent =
+            *is_late ? 0 : send(socket, request, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            request += sent;
+            left -= (size_t)sent;
+        } else if (*is_late || (errno != EINTR && errno != EAGAIN)) {
+            return false;
+        }
+    }
+    if (shutdown(socket, SHUT_WR) != 0)
+        return false;
+    for (;;) {
+        char part[65536];
+        *is_late = !await_ready(socket, POLLIN, start, &is_told);
+        const ssize_t count = *is_late ? 0 : recv(socket, part, sizeof part, MSG_DONTWAIT);
+        if (count > 0)
+            rs_text_add(answer, part, (size_t)count);
+        else if (*is_late || count == 0 || (errno != EINTR && errno != EAGAIN))
+            return !*is_late && count == 0;
+    }
+}
+
+restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply)
+{
+    *reply = NULL;
+    int sockets[2];
+    pid_t child = -1;
+    bool is_late = false;
+    char *text = json_dumps(request, JSON_COMPACT);
+    if (text == NULL)
+        return rs_fail_memory("the request to the rewriter");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+        free(text);
+        return rs_fail(RESTRIDE_IO, "The rewriter could not be started: %s.", strerror(errno));
+    }
+    waiter one = {.socket = sockets[0]};
+    const bool begun = begin_waiting(&one);
+    int error = begun ? spawn_rewriter(rewriter, sockets[1], &child) : 0;
+    close(sockets[1]);
+    rs_text answer = RS_TEXT_EMPTY;
+    restride_status status = RESTRIDE_OK;
+    if (!begun) {
+        status = rs_fail(RESTRIDE_IO, "The rewriter is not asked any more: it has not answered "
+                                      "before, or the program is ending.");
+    } else if (error != 0) {
+        status = rs_fail(RESTRIDE_IO, "The rewriter %s could not be started: %s.", rewriter,
+                         strerror(error));
+    } else if (!converse(sockets[0], text, &answer, &is_late) || answer.size == 0) {
+        status = is_late ? rs_fail(RESTRIDE_IO, "The rewriter did not answer within %d s.",
+                                   TIME_LIMIT / 1000)
+                         : rs_fail(RESTRIDE_IO, "The rewriter did not answer.");
+        kill(child, SIGKILL);
+    }
+    if (begun)
+        end_waiting(&one, is_late);
+    close(sockets[0]);
+    free(text);
+    /* The program may have reaped the child itself with wait(): the reply alone says whether all
+     * went well. */
+    while (begun && error == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (status == RESTRIDE_OK) {
+        *reply = answer.data != NULL ? json_loadb(answer.data, answer.size, 0, NULL) : NULL;
+        if (!json_is_object(*reply)) {
+            json_decref(*reply);
+            *reply = NULL;
+            status = rs_fail(RESTRIDE_IO, "The rewriter ended without an answer.");
+        }
+    }
+    rs_text_free(&answer);
+    return status;
+}

@@ -1,0 +1,278 @@
+/*
+ * What the layer knows: its settings, and a record for every context, queue, buffer, program and
+ * kernel of the program that runs above it.
+ *
+ * The program's handles are the driver's own; the layer keeps its facts beside them, by handle, and
+ * counts the program's references itself, so that its records end when the program lets go.
+ * Everything is guarded by one recursive mutex (recursive because a driver may call the program
+ * back, and so this layer, from inside a call).
+ */
+#ifndef RS_LAYER_STATE_H
+#define RS_LAYER_STATE_H
+
+#include "base/map.h"
+#include "layer/core/converter.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef enum { RS_POLICY_AUTO, RS_POLICY_ASTA, RS_POLICY_SOA, RS_POLICY_OFF } rs_policy;
+
+typedef enum { RS_RESIDENCE_NEW, RS_RESIDENCE_BUILDING, RS_RESIDENCE_BUILT } rs_residence_state;
+
+/* One layout that buffers of a context can be in, with what converts them. */
+typedef struct rs_residence {
+    rs_relayout relayout;
+    rs_device device;
+    rs_group context;
+    rs_converter *converter; /* once built; NULL: this device cannot (see why) */
+    char *why;
+    /* What its thread does: it makes the converter, if there is none, and then plans for buffers of
+     * so many bytes, if they need them (0: none). */
+    size_t planned_bytes;
+    rs_plans *made;        /* not yet the converter's */
+    double seconds;        /* that plans have taken and policy auto has not counted yet */
+    atomic_int state;      /* an rs_residence_state; BUILDING only while it has a thread */
+    atomic_bool is_urgent; /* it is wanted now; else the thread may give up when launches come */
+    bool has_thread;
+    bool is_orphan; /* its context's record is gone; it ends with its thread */
+    pthread_t builder;
+    struct rs_residence *next_with_thread;
+    struct rs_residence *next;
+} rs_residence;
+
+typedef struct {
+    rs_group handle;
+    unsigned references; /* the program's; objects keep a context alive beyond them */
+    size_t buffer_count;
+    bool may_gain; /* a kernel of a program in it (programs.h) */
+    rs_residence *residences;
+} rs_context;
+
+typedef struct {
+    rs_stream handle;
+    unsigned references;
+    rs_group context;
+    rs_device device;
+    bool out_of_order;
+    bool profiling_added; /* by the layer, for the report; the program did not ask for it */
+    bool profiling;
+    rs_stream own;   /* the layer's, with profiling (detour.h); NULL: not made yet, or */
+    bool has_no_own; /* it cannot be made */
+    uint64_t program_properties; /* what the program asked for */
+    void *program_list;          /* the API's list of them, or NULL */
+    size_t program_list_bytes;
+} rs_queue;
+
+/* Queues and events that commands on a buffer were given to since its last conversion. */
+typedef struct {
+    rs_queue **queues;
+    size_t queue_count;
+    rs_event *events; /* of queues that the program has released since */
+    size_t event_count;
+} rs_users;
+
+/* A mapped part of a buffer. */
+typedef struct rs_map_part {
+    void *mapped;
+    rs_allocation scratch;
+    size_t first;        /* byte of the buffer where the scratch starts */
+    size_t offset, size; /* what was mapped, in the buffer */
+    bool writes;
+    struct rs_map_part *next;
+} rs_map_part;
+
+typedef struct {
+    rs_allocation handle;
+    unsigned references;
+    rs_context *context;
+    size_t size;            /* bytes */
+    uint64_t program_flags; /* of the API */
+    const char *pinned;     /* why it stays AoS for good; NULL: it may be converted */
+    unsigned map_count;
+    rs_map_part *map_parts;        /* maps of which the program has a scratch buffer */
+    const rs_residence *residence; /* NULL: the program's own layout */
+    rs_route route;                /* back from there */
+    rs_route reserved;             /* to the layout that the launch at hand wants */
+    bool is_lost;          /* a conversion failed midway: no command can have its bytes any more */
+    rs_event ready;        /* the last conversion; commands on other queues wait for it */
+    rs_queue *ready_queue; /* in-order queue of that conversion, or NULL */
+    rs_users users;
+    /* Launches that wanted this buffer in another layout since something else needed AoS, and how
+     * many there were the time before. */
+    size_t run, previous_run;
+    struct rs_known_kernel *last_wanted; /* by which kernel */
+    size_t view_count; /* sub-buffers: the record outlives the program's own references with them */
+} rs_buffer;
+
+/* A sub-buffer: its bytes are its parent's, which is in AoS whenever a command gets the view. */
+typedef struct {
+    unsigned references;
+    rs_buffer *parent;
+    size_t origin, size;
+    bool host_may_access; /* in every way, so a part of the parent may stand in for it */
+} rs_view;
+
+/* What the report says of one kernel. Owned by the report, which outlives the program's objects. */
+typedef struct rs_kernel_facts {
+    char *name;
+    unsigned program_number;
+    unsigned long long source; /* hash of the program's source and options */
+    size_t launches;
+    size_t transformed_launches;
+    size_t timed_launches; /* of them all, those whose times are in the seconds */
+    size_t timed_transformed;
+    double seconds;
+    double transformed_seconds;    /* of them, in the rewritten form */
+    struct rs_known_kernel *known; /* what policy auto chose by, or NULL */
+    json_t *arguments;             /* array, as in the report */
+    char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
+    size_t held_argument; /* whose buffer was the reason */
+    unsigned forms_run;   /* bits: the program's own form, and each rs_form, has been launched */
+    bool is_inherited;    /* by a forked child, whose parent tells of it */
+    bool is_brief;        /* there are many: they end with the program */
+    bool is_left;         /* the program was released */
+    bool has_source;      /* is known */
+    struct rs_kernel_facts *next;
+} rs_kernel_facts;
+
+/* Whether rewriting was tried. */
+typedef enum { RS_UNPREPARED, RS_BEING_PREPARED, RS_PREPARED } rs_preparation;
+
+typedef struct {
+    void *handle;
+    unsigned references;
+    unsigned live_kernels; /* and one while it is being prepared: what is read then stays */
+    unsigned number;       /* in order of creation, for the report */
+    rs_group context;
+    char *source;               /* NULL when not made from source */
+    const char *unknown;        /* why it cannot be rewritten, or NULL */
+    rs_preparation preparation; /* since the last build */
+    char *left;                 /* why the whole program stays as it is, or NULL */
+    char *options;
+    char *origin_options; /* from a binary whose source is known: those it was built with */
+    rs_device *devices;   /* of the last build */
+    unsigned device_count;
+    unsigned builds;           /* begun so far */
+    unsigned builds_under_way; /* of them */
+    bool is_as_recorded;       /* the last one succeeded, with these options and devices */
+    unsigned long long hash;   /* of source and options */
+    void *rewritten;
+    json_t *kernels; /* of the rewriter's reply */
+} rs_program;
+
+/* One rewritten kernel argument. */
+typedef struct {
+    size_t index;
+    size_t count_index; /* of the added argument that takes the number of records */
+    rs_relayout relayout;
+    size_t used_bytes; /* of each record; 0: unknown */
+    /* In how many places neighbouring work-items use neighbouring records, and in how many others
+     * that are not one record for all (rewrite/pattern.h). */
+    size_t regular, irregular;
+    bool is_changed; /* both read and written */
+    uint64_t count;  /* of records, as the rewritten kernel has it; 0: not yet set */
+} rs_target;
+
+typedef struct {
+    bool set;
+    rs_allocation buffer; /* the value, if it has the size of a handle */
+} rs_argument;
+
+/* The rewritten forms of a kernel: for any arrays, and for those whose tiles are all full. */
+typedef enum { RS_FORM_ANY, RS_FORM_FULL, RS_FORMS } rs_form;
+
+typedef struct {
+    void *handle;
+    unsigned references;
+    rs_program *program;
+    void *rewritten[RS_FORMS]; /* each may be NULL; without the first there is no second */
+    size_t argument_count;
+    rs_argument *arguments;
+    size_t target_count;
+    rs_target *targets;
+    rs_kernel_facts *facts;
+    rs_policy policy;
+    struct rs_known_kernel *known; /* on the device of the last launch, or NULL */
+    rs_device known_device;
+} rs_kernel;
+
+typedef struct {
+    rs_policy policy;
+    size_t tile;
+    const char *report_folder; /* NULL: no report */
+    bool report_times;         /* the report wants seconds, so queues get profiling */
+    const char *device;        /* the user's choice, see devices.c; NULL: the program's */
+    json_t *config;            /* NULL: none */
+    const char *rewriter; /* path of the restride-rewrite program; NULL: nothing can be rewritten */
+} rs_layer_settings;
+
+typedef struct {
+    rs_layer_settings settings;
+    rs_map contexts, queues, buffers, views, programs, kernels;
+    double loaded_at;       /* rs_layer_clock() */
+    pid_t process;          /* whose records these are; a child that it forks has copies, and is */
+    bool is_forked;         /* one since: what is learned there is not saved */
+    double waited;          /* seconds, for builds, for times, and for each kernel's first time */
+    double owed;            /* seconds that policy auto has lost so far, less what it gained */
+    double elapsed;         /* seconds since the program's start, looked at now and then */
+    pthread_t first_thread; /* that has enqueued a command, if `has_a_thread` */
+    bool has_a_thread, has_several_threads;
+    const char *frozen;    /* why nothing is converted any more, or NULL */
+    unsigned native_count; /* native kernels that the driver has not answered to */
+    rs_map user_events; /* those without a status: nothing is converted as long as there is one */
+    atomic_bool has_user_events;
+    rs_event *held; /* complete behind the commands that waited for such; as long */
+    size_t held_count;
+    bool follows_later; /* what was held back: nothing was to be converted then */
+    rs_map released;    /* queues that hid their profiling, whose events may live on */
+    unsigned program_count;
+    rs_kernel_facts *facts;
+} rs_layer;
+
+extern rs_layer rs_the_layer;
+
+/* "auto", "asta", "soa" or "off". */
+const char *rs_policy_name(rs_policy policy);
+
+rs_policy rs_policy_of_kernel(const char *kernel);
+
+/* Whether there is a report, and whether it wants times, so that queues need profiling and launches
+ * need events. */
+bool rs_report_wanted(void);
+bool rs_report_times(void);
+
+/* Reads the settings from the environment (settings.c). */
+void rs_layer_read_settings(void);
+
+/* Seconds of a clock that only goes forward. */
+double rs_layer_clock(void);
+
+/* Also in a forked child, where nobody holds it. */
+void rs_layer_init_lock(void);
+void rs_layer_lock(void);
+void rs_layer_unlock(void);
+
+/* The records by handle; NULL when unknown. The mutex must be held. */
+rs_context *rs_context_find(rs_group handle);
+rs_queue *rs_queue_find(rs_stream handle);
+rs_buffer *rs_buffer_find(rs_allocation handle);
+rs_view *rs_view_find(rs_allocation handle);
+rs_program *rs_program_find(void *handle);
+rs_kernel *rs_kernel_find(void *handle);
+
+/* The record of a buffer, or that of the buffer whose bytes a sub-buffer views. */
+rs_buffer *rs_buffer_behind(rs_allocation handle);
+
+/* The record of a queue, made if new; NULL when memory is short or the handle is none. The API
+ * supplies it: programs may make queues out of the layer's sight. */
+rs_queue *rs_queue_of(rs_stream handle);
+
+/* The rewritten argument of that index, or NULL. */
+const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);
+
+#endif

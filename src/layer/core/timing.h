@@ -1,0 +1,67 @@
+/*
+ * Times of launches and conversions, by profiling events: for the report, and for policy auto. An
+ * event that is still running is kept and looked at again at points where the program waits anyway,
+ * and at the end of the process.
+ */
+#ifndef RS_LAYER_TIMING_H
+#define RS_LAYER_TIMING_H
+
+#include "layer/core/knowledge.h"
+#include "layer/core/state.h"
+
+typedef struct {
+    rs_event event;
+    rs_event began;         /* of a conversion: it begins where this starts, which may be `event` */
+    rs_kernel_facts *facts; /* NULL: a conversion */
+    rs_known_kernel *known; /* takes the time of a launch; may be NULL */
+    bool rewritten;         /* the launch */
+    bool back;              /* the conversion: to AoS */
+    double work_items;      /* of the launch */
+    size_t bytes;           /* of the conversion */
+    bool is_profiled;       /* its queue has times */
+    rs_device device;
+} rs_timed;
+
+/* Whether launches of this queue can be timed. The API supplies it. */
+bool rs_queue_can_be_timed(rs_queue *queue);
+
+/* Whether any times are wanted. */
+bool rs_timing_wanted(void);
+
+/* Takes over one reference to the event, and one to that of its beginning. */
+void rs_timing_take(const rs_timed *timed);
+
+/* Looks at the events that are still open. */
+void rs_timing_harvest(void);
+
+/* What is of one kernel's facts is of another's from now on. */
+void rs_timing_move(const rs_kernel_facts *from, rs_kernel_facts *to);
+
+/* In a forked child: the times so far are its parent's, and so are the open events. */
+void rs_timing_forget(void);
+
+/* Whether the layer itself holds a reference to an event. */
+bool rs_timing_holds(rs_event event);
+
+/* An open event of a kernel's launches, the latest, with a reference for the caller; NULL when all
+ * are closed. */
+rs_event rs_timing_open_launch(const rs_known_kernel *known);
+
+/* Conversions so far. */
+typedef struct {
+    size_t count;
+    size_t bytes;
+    size_t timed_count, timed_bytes; /* of them, those whose times are in the seconds */
+    double seconds;
+    size_t part_count, part_bytes; /* of parts.h; not in the sums above */
+} rs_conversion_sums;
+
+void rs_timing_count_part(size_t bytes);
+
+rs_conversion_sums rs_timing_conversions(void);
+
+/* What ran when: an array of {kernel (name) and program, or conversion ("there", "back"), start,
+ * seconds}, start in seconds after the first; the first few thousand. A new reference. */
+json_t *rs_timing_line(void);
+
+#endif

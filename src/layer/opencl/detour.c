@@ -1,0 +1,142 @@
+/* Timed launches of queues without profiling: see detour.h. */
+#include "layer/opencl/detour.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+const double rs_detour_seconds = 4e-5;
+
+/* Events that the program has instead of those of launches. They are held until it has let go of
+ * them, so that none of them can become another's handle. */
+static struct {
+    cl_event *events;
+    size_t count, capacity;
+} standing_in;
+
+/* Makes its own queue at first need. */
+bool rs_queue_can_be_timed(rs_queue *queue)
+{
+    cl_int error = CL_SUCCESS;
+    if (queue->profiling)
+        return true;
+    if (queue->out_of_order)
+        return false;
+    if (queue->own == NULL && !queue->has_no_own) {
+        queue->own = rs_driver()->clCreateCommandQueue(queue->context, queue->device,
+                                                       CL_QUEUE_PROFILING_ENABLE, &error);
+        queue->has_no_own = queue->own == NULL;
+        if (queue->has_no_own)
+            rs_log(RS_LOG_INFO, "launches of a queue cannot be timed (error %d)", error);
+    }
+    return queue->own != NULL;
+}
+
+void rs_detour_prepare(cl_context context, cl_device_id device)
+{
+    rs_queue *queue;
+    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+        if (queue->context == context && queue->device == device) {
+            rs_queue_can_be_timed(queue);
+            return;
+        }
+}
+
+bool rs_detour_begin(rs_command *command)
+{
+    cl_event marker = NULL;
+    if (!rs_queue_can_be_timed(command->queue))
+        return false;
+    cl_command_queue queue = command->queue->handle;
+    if (rs_driver()->clEnqueueMarkerWithWaitList(queue, command->wait_count, command->wait_list,
+                                                 &marker) != CL_SUCCESS)
+        return false;
+    bool begun = rs_driver()->clFlush(queue) == CL_SUCCESS &&
+                 rs_command_divert(command, command->queue->own, marker);
+    rs_driver()->clReleaseEvent(marker);
+    return begun;
+}
+
+/* ---- events ---- */
+
+static bool has_let_go(cl_event event)
+{
+    cl_uint references = 0;
+    return rs_driver()->clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references,
+                                       &references, NULL) == CL_SUCCESS &&
+           references <= 1;
+}
+
+void rs_detour_trim(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < standing_in.count; i++) {
+        cl_event event = standing_in.events[i];
+        if (has_let_go(event))
+            rs_driver()->clReleaseEvent(event);
+        else
+            standing_in.events[kept++] = event;
+    }
+    standing_in.count = kept;
+}
+
+/* Without memory for it, the program finds that its event is that of a barrier. */
+static void note(cl_event event)
+{
+    rs_detour_trim();
+    if (standing_in.count == standing_in.capacity) {
+        size_t capacity = standing_in.capacity * 2 + 8;
+        cl_event *larger = realloc(standing_in.events, capacity * sizeof *larger);
+        if (larger == NULL)
+            return;
+        standing_in.events = larger;
+        standing_in.capacity = capacity;
+    }
+    rs_driver()->clRetainEvent(event);
+    standing_in.events[standing_in.count++] = event;
+}
+
+void rs_detour_correct(cl_event event, cl_event_info name, void *value)
+{
+    size_t i = 0;
+    while (i < standing_in.count && standing_in.events[i] != event)
+        i++;
+    if (i == standing_in.count)
+        return;
+    if (name == CL_EVENT_REFERENCE_COUNT)
+        --*(cl_uint *)value;
+    if (name == CL_EVENT_COMMAND_TYPE)
+        *(cl_command_type *)value = CL_COMMAND_NDRANGE_KERNEL;
+}
+
+/* ---- the way back ---- */
+
+void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event)
+{
+    cl_event last = launched;
+    cl_int error = CL_SUCCESS;
+    if (launched == NULL) /* behind conversions for it */
+        error = rs_driver()->clEnqueueMarkerWithWaitList(command->handle, 0, NULL, &last);
+    rs_driver()->clFlush(command->handle);
+    if (error == CL_SUCCESS)
+        error = rs_driver()->clEnqueueBarrierWithWaitList(command->queue->handle, 1, &last, event);
+    if (error != CL_SUCCESS)
+        rs_driver()->clFinish(command->handle); /* then there is nothing to wait for */
+    if (launched == NULL && last != NULL)
+        rs_driver()->clReleaseEvent(last);
+    if (event == NULL)
+        return;
+    if (error == CL_SUCCESS) {
+        note(*event);
+        return;
+    }
+    rs_driver()->clRetainEvent(launched);
+    *event = launched;
+}
+
+void rs_detour_close(rs_queue *queue)
+{
+    if (queue->own != NULL)
+        rs_driver()->clReleaseCommandQueue(queue->own);
+    queue->own = NULL;
+}

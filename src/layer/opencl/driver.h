@@ -1,0 +1,42 @@
+/*
+ * OpenCL's side of the layer: the driver's dispatch table, and what the files of this folder share.
+ */
+#ifndef RS_LAYER_DRIVER_H
+#define RS_LAYER_DRIVER_H
+
+#include "layer/core/state.h"
+
+#include <CL/cl_icd.h>
+
+/* What the program allows itself: the driver refuses its other transfers, whatever they are on. */
+enum { RS_HOST_ACCESS = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS };
+
+extern cl_icd_dispatch rs_driver_table;
+
+/* The functions below this layer: the next layer's or the loader's own. */
+static inline const cl_icd_dispatch *rs_driver(void)
+{
+    return &rs_driver_table;
+}
+
+/* The record of a context, made if new; NULL when memory is short or the handle is none. */
+rs_context *rs_context_of(cl_context handle);
+
+/* Makes the record of a new context (NULL: nothing) and returns it. */
+cl_context rs_new_context(cl_context handle);
+
+/* Frees what the layer holds in a context once the program has let go of it and of its buffers. */
+void rs_context_trim(rs_context *context);
+
+/* Each file puts its functions into the dispatch table. */
+void rs_layer_add_contexts(cl_icd_dispatch *table);
+void rs_layer_add_devices(cl_icd_dispatch *table); /* after the contexts */
+void rs_layer_add_buffers(cl_icd_dispatch *table);
+void rs_layer_add_transfers(cl_icd_dispatch *table);
+void rs_layer_add_binaries(cl_icd_dispatch *table);
+void rs_layer_add_programs(cl_icd_dispatch *table);
+void rs_layer_add_builds(cl_icd_dispatch *table);
+void rs_layer_add_kernels(cl_icd_dispatch *table);
+void rs_layer_add_launches(cl_icd_dispatch *table);
+
+#endif

@@ -1,0 +1,378 @@
+/* Kernels: their rewritten forms, and their arguments, which are remembered as they are set. What
+ * is done with them at a launch is in launches.c. */
+#include "layer/core/knowledge.h"
+#include "layer/core/report.h"
+#include "layer/core/residences.h"
+#include "layer/opencl/detour.h"
+#include "layer/opencl/programs.h"
+#include "layout/record_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- records ---- */
+
+static void free_targets(rs_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->target_count; i++)
+        rs_record_free(&kernel->targets[i].relayout.record);
+    free(kernel->targets);
+    kernel->targets = NULL;
+    kernel->target_count = 0;
+}
+
+/* What the rewriter saw of how the argument is used; it may not say. */
+static void read_access(rs_target *target, const json_t *access)
+{
+    const json_t *places = json_object_get(access, "accesses");
+    json_int_t used = json_integer_value(json_object_get(access, "bytes_used"));
+    target->used_bytes = used > 0 ? (size_t)used : 0;
+    target->is_changed = json_is_true(json_object_get(access, "reads")) &&
+                         json_is_true(json_object_get(access, "writes"));
+    target->regular = (size_t)json_integer_value(json_object_get(places, "unit"));
+    target->irregular = (size_t)(json_integer_value(json_object_get(places, "strided")) +
+                                 json_integer_value(json_object_get(places, "other")));
+    if (places == NULL)
+        target->regular = 1;
+}
+
+static bool read_target(rs_target *target, const json_t *argument)
+{
+    *target = (rs_target){
+        .index = (size_t)json_integer_value(json_object_get(argument, "index")),
+        .count_index = (size_t)json_integer_value(json_object_get(argument, "count_argument"))};
+    target->relayout.tile = (size_t)json_integer_value(json_object_get(argument, "tile"));
+    target->relayout.from_soa = json_object_get(argument, "source_layout") != NULL;
+    read_access(target, json_object_get(argument, "access"));
+    return rs_record_from_json(&target->relayout.record, json_object_get(argument, "record")) ==
+           RESTRIDE_OK;
+}
+
+/* The rewritten arguments of a kernel, from the rewriter's reply. */
+static bool read_targets(rs_kernel *kernel, const json_t *arguments)
+{
+    size_t i;
+    json_t *argument;
+    kernel->targets = calloc(json_array_size(arguments) + 1, sizeof *kernel->targets);
+    if (kernel->targets == NULL)
+        return false;
+    json_array_foreach((json_t *)arguments, i, argument)
+    {
+        if (!rs_report_is_transformed(argument))
+            continue;
+        rs_target *found = &kernel->targets[kernel->target_count++];
+        if (!read_target(found, argument) || found->index >= kernel->argument_count) {
+            free_targets(kernel);
+            return false;
+        }
+        rs_relayout_give_number(&found->relayout);
+    }
+    return kernel->target_count > 0;
+}
+
+/* Whether the kernel's rewritten form may be wanted on one of the devices. */
+static bool may_gain(const rs_program *program, const json_t *described)
+{
+    size_t i;
+    json_t *argument;
+    const char *name = json_string_value(json_object_get(described, "name"));
+    const rs_policy policy = rs_policy_of_kernel(name != NULL ? name : "*");
+    json_array_foreach(json_object_get(described, "arguments"), i, argument)
+    {
+        rs_target target;
+        if (!rs_report_is_transformed(argument) || policy == RS_POLICY_OFF)
+            continue;
+        bool gains = policy != RS_POLICY_AUTO || !read_target(&target, argument);
+        for (cl_uint d = 0; !gains && d < program->device_count; d++)
+            gains = rs_knowledge_predict(&target, program->devices[d]) > 1;
+        if (policy == RS_POLICY_AUTO)
+            rs_record_free(&target.relayout.record);
+        if (gains)
+            return true;
+    }
+    return false;
+}
+
+bool rs_program_may_gain(const rs_program *program, const json_t *kernels)
+{
+    rs_context *context = rs_context_find(program->context);
+    bool gains = context != NULL && context->may_gain;
+    for (size_t i = 0; !gains && i < json_array_size(kernels); i++)
+        gains = may_gain(program, json_array_get(kernels, i));
+    if (context != NULL)
+        context->may_gain = gains;
+    return gains;
+}
+
+static void add_rewritten(rs_kernel *kernel, const char *name)
+{
+    size_t i;
+    json_t *description;
+    cl_int error;
+    json_array_foreach(kernel->program->kernels, i, description)
+    {
+        const char *described = json_string_value(json_object_get(description, "name"));
+        if (described == NULL || strcmp(described, name) != 0)
+            continue;
+        const char *full = json_string_value(json_object_get(description, "full_kernel"));
+        if (read_targets(kernel, json_object_get(description, "arguments")) &&
+            kernel->program->rewritten != NULL)
+            kernel->rewritten[RS_FORM_ANY] =
+                rs_driver()->clCreateKernel(kernel->program->rewritten, name, &error);
+        if (kernel->rewritten[RS_FORM_ANY] != NULL && full != NULL)
+            kernel->rewritten[RS_FORM_FULL] =
+                rs_driver()->clCreateKernel(kernel->program->rewritten, full, &error);
+    }
+}
+
+/* Has the conversions built that policy auto may want, before the first launch asks for them. */
+static void begin_conversions(const rs_kernel *kernel)
+{
+    const rs_program *program = kernel->program;
+    rs_context *context = rs_context_find(program->context);
+    if (kernel->rewritten[RS_FORM_ANY] == NULL || context == NULL ||
+        kernel->policy != RS_POLICY_AUTO || rs_the_layer.settings.policy != RS_POLICY_AUTO)
+        return;
+    for (cl_uint d = 0; d < program->device_count; d++)
+        for (size_t i = 0; i < kernel->target_count; i++) {
+            const rs_target *target = &kernel->targets[i];
+            if (rs_knowledge_predict(target, program->devices[d]) <= 1)
+                continue;
+            rs_detour_prepare(program->context, program->devices[d]);
+            rs_residence_prepare(context, program->devices[d], &target->relayout);
+        }
+}
+
+/* As the driver says it; the caller frees it. NULL when it cannot be had. */
+static char *name_of(cl_kernel kernel)
+{
+    size_t size = 0;
+    rs_driver()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size);
+    char *name = calloc(size + 1, 1);
+    if (name == NULL || rs_driver()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name,
+                                                     NULL) == CL_SUCCESS)
+        return name;
+    free(name);
+    return NULL;
+}
+
+/* What is known of a kernel by its name. */
+static void read_program(rs_kernel *kernel, const char *name, bool is_of_build)
+{
+    kernel->facts = rs_report_kernel(kernel->program, name);
+    kernel->policy = rs_policy_of_kernel(name);
+    if (!is_of_build) {
+        rs_report_hold(
+            kernel->facts, 0,
+            "the driver refused the program's last build, or another build came between");
+        return;
+    }
+    if (kernel->program->left != NULL)
+        rs_report_hold(kernel->facts, 0, kernel->program->left);
+    add_rewritten(kernel, name);
+    begin_conversions(kernel);
+}
+
+/* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
+ * followed must not exist, for its launches could find a buffer in another layout. */
+static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned build)
+{
+    cl_uint argument_count = 0;
+    rs_kernel *kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL)
+        return CL_OUT_OF_HOST_MEMORY;
+    rs_driver()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof argument_count, &argument_count,
+                                 NULL);
+    kernel->handle = handle;
+    kernel->references = 1;
+    kernel->argument_count = argument_count;
+    kernel->arguments = calloc(argument_count + 1u, sizeof *kernel->arguments);
+    if (kernel->arguments == NULL || !rs_map_set(&rs_the_layer.kernels, handle, kernel)) {
+        free(kernel->arguments);
+        free(kernel);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    kernel->program = rs_program_find(program_handle);
+    if (kernel->program != NULL) {
+        kernel->program->live_kernels++;
+        char *name = name_of(handle);
+        if (name != NULL)
+            read_program(kernel, name, build != 0 && build == rs_program_build(program_handle));
+        free(name);
+    }
+    return CL_SUCCESS;
+}
+
+/* `build`: rs_program_build() before the driver made the kernel. */
+static cl_kernel adopt(cl_kernel handle, cl_program program, unsigned build, cl_int *error)
+{
+    if (handle == NULL)
+        return NULL;
+    if (build != 0)
+        rs_program_prepare(program);
+    rs_layer_lock();
+    cl_int failed = new_kernel(handle, program, build);
+    rs_layer_unlock();
+    if (failed == CL_SUCCESS)
+        return handle;
+    rs_driver()->clReleaseKernel(handle);
+    if (error != NULL)
+        *error = failed;
+    return NULL;
+}
+
+static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *error)
+{
+    const unsigned build = rs_program_build(program);
+    return adopt(rs_driver()->clCreateKernel(program, name, error), program, build, error);
+}
+
+static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel *kernels,
+                                         cl_uint *count_ret)
+{
+    cl_uint made = 0;
+    const unsigned build = rs_program_build(program);
+    cl_int error = rs_driver()->clCreateKernelsInProgram(program, count, kernels, &made);
+    if (error == CL_SUCCESS && count_ret != NULL)
+        *count_ret = made;
+    for (cl_uint i = 0; kernels != NULL && error == CL_SUCCESS && i < made; i++)
+        if (adopt(kernels[i], program, build, &error) == NULL)
+            kernels[i] = NULL;
+    return error;
+}
+
+static void release_forms(rs_kernel *kernel)
+{
+    for (int form = 0; form < RS_FORMS; form++) {
+        if (kernel->rewritten[form] != NULL)
+            rs_driver()->clReleaseKernel(kernel->rewritten[form]);
+        kernel->rewritten[form] = NULL;
+    }
+}
+
+/* A copy starts with the original's arguments, in all forms. */
+static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
+{
+    cl_program program = NULL;
+    cl_kernel handle = rs_driver()->clCloneKernel(source, error);
+    if (handle != NULL)
+        rs_driver()->clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, (void *)&program,
+                                     NULL);
+    handle = adopt(handle, program, rs_program_build(program), error);
+    rs_layer_lock();
+    rs_kernel *copy = rs_kernel_find(handle);
+    rs_kernel *original = rs_kernel_find(source);
+    if (copy != NULL && original != NULL && copy->argument_count == original->argument_count) {
+        memcpy(copy->arguments, original->arguments,
+               copy->argument_count * sizeof *copy->arguments);
+        release_forms(copy);
+        for (int form = 0; form < RS_FORMS; form++)
+            copy->rewritten[form] =
+                original->rewritten[form] != NULL && copy->target_count == original->target_count
+                    ? rs_driver()->clCloneKernel(original->rewritten[form], NULL)
+                    : NULL;
+    }
+    rs_layer_unlock();
+    return handle;
+}
+
+static cl_int CL_API_CALL retain_kernel(cl_kernel handle)
+{
+    cl_int error = rs_driver()->clRetainKernel(handle);
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (kernel != NULL && error == CL_SUCCESS)
+        kernel->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_kernel(cl_kernel handle)
+{
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (kernel != NULL && --kernel->references == 0) {
+        rs_map_remove(&rs_the_layer.kernels, handle);
+        release_forms(kernel);
+        if (kernel->program != NULL) {
+            kernel->program->live_kernels--;
+            rs_program_trim(kernel->program);
+        }
+        free_targets(kernel);
+        free(kernel->arguments);
+        free(kernel);
+    }
+    rs_layer_unlock();
+    return rs_driver()->clReleaseKernel(handle);
+}
+
+/* ---- arguments ---- */
+
+static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t size,
+                                       const void *value)
+{
+    cl_int error = rs_driver()->clSetKernelArg(handle, index, size, value);
+    if (error != CL_SUCCESS)
+        return error;
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (kernel != NULL && index < kernel->argument_count) {
+        rs_argument *argument = &kernel->arguments[index];
+        argument->set = true;
+        argument->buffer = NULL;
+        /* Any value of this size may be a handle; what is none is found in no table. */
+        if (value != NULL && size == sizeof(cl_mem))
+            memcpy(&argument->buffer, value, sizeof(cl_mem));
+        for (int form = 0; form < RS_FORMS; form++)
+            if (kernel->rewritten[form] != NULL &&
+                rs_driver()->clSetKernelArg(kernel->rewritten[form], index, size, value) !=
+                    CL_SUCCESS)
+                release_forms(kernel);
+    }
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, const void *pointer)
+{
+    cl_int error = rs_driver()->clSetKernelArgSVMPointer(handle, index, pointer);
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
+        kernel->arguments[index] = (rs_argument){true, NULL};
+        for (int form = 0; form < RS_FORMS; form++)
+            if (kernel->rewritten[form] != NULL &&
+                rs_driver()->clSetKernelArgSVMPointer(kernel->rewritten[form], index, pointer) !=
+                    CL_SUCCESS)
+                release_forms(kernel);
+    }
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info name, size_t size,
+                                        const void *value)
+{
+    cl_int error = rs_driver()->clSetKernelExecInfo(handle, name, size, value);
+    rs_layer_lock();
+    rs_kernel *kernel = rs_kernel_find(handle);
+    for (int form = 0; error == CL_SUCCESS && kernel != NULL && form < RS_FORMS; form++)
+        if (kernel->rewritten[form] != NULL &&
+            rs_driver()->clSetKernelExecInfo(kernel->rewritten[form], name, size, value) !=
+                CL_SUCCESS)
+            release_forms(kernel);
+    rs_layer_unlock();
+    return error;
+}
+
+void rs_layer_add_kernels(cl_icd_dispatch *table)
+{
+    table->clCreateKernel = create_kernel;
+    table->clCreateKernelsInProgram = create_kernels;
+    table->clCloneKernel = clone_kernel;
+    table->clRetainKernel = retain_kernel;
+    table->clReleaseKernel = release_kernel;
+    table->clSetKernelArg = set_argument;
+    table->clSetKernelArgSVMPointer = set_argument_svm;
+    table->clSetKernelExecInfo = set_exec_info;
+}

@@ -1,0 +1,148 @@
+/*
+ * The OpenCL layer's entry points (Sung thesis 5.5.2, as a layer in place of library
+ * interposition): the loader asks for the layer's version, hands over its own dispatch table and
+ * gets ours, in which the functions of the files beside this one stand before the loader's.
+ */
+#include "base/log.h"
+#include "engine/opencl/drivers.h"
+#include "layer/core/ending.h"
+#include "layer/core/file_limit.h"
+#include "layer/core/finish.h"
+#include "layer/core/knowledge.h"
+#include "layer/core/report.h"
+#include "layer/core/residences.h"
+#include "layer/core/timing.h"
+#include "layer/opencl/driver.h"
+
+#include <CL/cl_layer.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The second form of the entry point, for loaders newer than the headers. */
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_dispatch *target,
+                                             cl_uint *entry_count_ret,
+                                             const cl_icd_dispatch **table, const void *properties);
+
+cl_icd_dispatch rs_driver_table;
+
+static cl_icd_dispatch dispatch;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void begin_fork(void)
+{
+    const double longest = 60;
+    rs_residences_await(longest);
+}
+
+static void begin_child(void)
+{
+    rs_layer_init_lock();
+    rs_report_begin_child();
+}
+
+/*
+ * A child that the program forks has the forking thread alone. So there is no other in the layer at
+ * that moment, nor in a compiler on the layer's behalf: what these hold would stay locked in the
+ * child.
+ */
+static void make_mutex(void)
+{
+    rs_layer_init_lock();
+    pthread_atfork(begin_fork, rs_layer_unlock, begin_child);
+}
+
+static void write_at_exit(void)
+{
+    if (getpid() != rs_the_layer.process)
+        return;
+    sigset_t before;
+    rs_report_write(true);
+    rs_file_limit_ignore(&before);
+    rs_layer_lock();
+    if (!rs_the_layer.is_forked)
+        rs_knowledge_save();
+    rs_layer_unlock();
+    rs_file_limit_restore(&before);
+}
+
+static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)
+{
+    size_t known = sizeof dispatch / sizeof(void *);
+    size_t given = entry_count < known ? entry_count : known;
+    pthread_once(&once, make_mutex);
+    rs_layer_read_settings();
+    rs_the_layer.loaded_at = rs_layer_clock();
+    rs_the_layer.process = getpid();
+    memcpy(&rs_driver_table, target, given * sizeof(void *));
+    rs_opencl_add_drivers(&rs_driver_table);
+    rs_ending_expect(rs_layer_finish);
+    rs_layer_add_contexts(&dispatch);
+    rs_layer_add_devices(&dispatch);
+    rs_layer_add_buffers(&dispatch);
+    rs_layer_add_transfers(&dispatch);
+    rs_layer_add_binaries(&dispatch);
+    rs_layer_add_programs(&dispatch);
+    rs_layer_add_builds(&dispatch);
+    rs_layer_add_kernels(&dispatch);
+    rs_layer_add_launches(&dispatch);
+
+    /* What the layer does not wrap, or the loader does not have, stays the loader's. */
+    void **ours = (void **)&dispatch;
+    void *const *theirs = (void *const *)&rs_driver_table;
+    for (size_t i = 0; i < known; i++)
+        if (ours[i] == NULL || theirs[i] == NULL)
+            ours[i] = theirs[i];
+    rs_log(RS_LOG_INFO, "layer loaded: policy %s, tile %zu",
+           rs_policy_name(rs_the_layer.settings.policy), rs_the_layer.settings.tile);
+    if (rs_report_wanted() || rs_timing_wanted()) {
+        /* The report asks the driver for times at the end: the loader stays, also if the program
+         * closes it. */
+        if (dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
+            rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
+        atexit(write_at_exit);
+    }
+    rs_report_write(false);
+    return &dispatch;
+}
+
+RESTRIDE_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
+                                               size_t *value_size_ret)
+{
+    static const char layer_name[] = "Restride";
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    const void *answer = name == CL_LAYER_NAME ? (const void *)layer_name : (const void *)&version;
+    size_t size = name == CL_LAYER_NAME ? sizeof layer_name : sizeof version;
+    if (name != CL_LAYER_NAME && name != CL_LAYER_API_VERSION)
+        return CL_INVALID_VALUE;
+    if (value != NULL && value_size < size)
+        return CL_INVALID_VALUE;
+    if (value != NULL)
+        memcpy(value, answer, size);
+    if (value_size_ret != NULL)
+        *value_size_ret = size;
+    return CL_SUCCESS;
+}
+
+RESTRIDE_API cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_dispatch *target,
+                                            cl_uint *entry_count_ret, const cl_icd_dispatch **table)
+{
+    if (target == NULL || entry_count_ret == NULL || table == NULL)
+        return CL_INVALID_VALUE;
+    *table = make_table(entry_count, target);
+    *entry_count_ret = (cl_uint)(sizeof dispatch / sizeof(void *));
+    return CL_SUCCESS;
+}
+
+RESTRIDE_API cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count,
+                                                          const cl_icd_dispatch *target,
+                                                          cl_uint *entry_count_ret,
+                                                          const cl_icd_dispatch **table,
+                                                          const void *properties)
+{
+    (void)properties;
+    return clInitLayer(entry_count, target, entry_count_ret, table);
+}

@@ -1,0 +1,379 @@
+/*
+ * A program is prepared when its first kernel is made: the rewriter is asked for a second program,
+ * built beside the first if policy auto may ever want it. The program's own handle, source, build
+ * log and kernels stay the driver's own; only launches choose between the two.
+ */
+#include "layer/opencl/programs.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "layer/core/ending.h"
+#include "layer/core/file_limit.h"
+#include "layer/core/report.h"
+#include "layer/core/residences.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static cl_uint address_bits(cl_device_id device)
+{
+    cl_uint bits = 64;
+    rs_driver()->clGetDeviceInfo(device, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
+    return bits;
+}
+
+static bool same_address_bits(const rs_program *program)
+{
+    for (cl_uint d = 1; d < program->device_count; d++)
+        if (address_bits(program->devices[d]) != address_bits(program->devices[0]))
+            return false;
+    return true;
+}
+
+/* Whether something in a program may be an array of records: a structure in its source, or a flat
+ * array that a comment or the configuration tells. */
+static bool may_have_records(const rs_program *program)
+{
+    static const char *const signs[] = {"struct", "include", "DL:", "restride:"};
+    bool found = strstr(program->options, "struct") != NULL ||
+                 json_object_size(json_object_get(rs_the_layer.settings.config, "records")) > 0;
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        found = found || strstr(program->source, signs[i]) != NULL;
+    return found;
+}
+
+/* Why no rewriting is worth trying, or NULL. */
+static const char *reason_to_leave(const rs_program *program)
+{
+    if (rs_the_layer.settings.policy == RS_POLICY_OFF)
+        return "the policy is off";
+    if (rs_ending_has_begun())
+        return "the program is ending";
+    if (rs_the_layer.frozen != NULL)
+        return rs_the_layer.frozen;
+    if (program->unknown != NULL)
+        return program->unknown;
+    if (program->source == NULL || program->options == NULL)
+        return "its source is not known";
+    if (program->device_count == 0)
+        return "it is not known which devices the program was built for";
+    if (!same_address_bits(program))
+        return "the program was built for devices with addresses of different sizes";
+    if (!may_have_records(program))
+        return "the program has no structures";
+    if (rs_file_limit_is_small())
+        return rs_file_limit_reason;
+    return NULL;
+}
+
+static void add_default(json_t *layouts, const char *kernel)
+{
+    const int tile = (int)rs_the_layer.settings.tile;
+    json_object_set_new(layouts, kernel,
+                        rs_policy_of_kernel(kernel) == RS_POLICY_SOA
+                            ? json_string("f i")
+                            : json_sprintf("i/%d f i%%%d", tile, tile));
+}
+
+/* The layout that the policy wants in each kernel that has one of its own, and in all others. */
+static json_t *default_layouts(void)
+{
+    const char *kernel;
+    json_t *section, *layouts = json_object();
+    add_default(layouts, "*");
+    json_object_foreach(json_object_get(rs_the_layer.settings.config, "kernels"), kernel, section)
+        add_default(layouts, kernel);
+    return layouts;
+}
+
+/* Arrays that the program keeps in SoA lie well already: only policy asta changes them. */
+static bool changes_soa(void)
+{
+    const char *kernel;
+    json_t *section;
+    bool found = rs_policy_of_kernel("*") == RS_POLICY_ASTA;
+    json_object_foreach(json_object_get(rs_the_layer.settings.config, "kernels"), kernel, section)
+        found = found || rs_policy_of_kernel(kernel) == RS_POLICY_ASTA;
+    return found;
+}
+
+/* Asks the compilers of all devices, which must agree. */
+static bool ask_compilers(const rs_program *program, json_t *names, json_t *values, json_t *macros,
+                          bool *differ)
+{
+    json_t *before = json_deep_copy(macros);
+    bool known = !rs_ending_has_begun() &&
+                 rs_macros_ask(program, program->devices[0], names, values, macros);
+    for (cl_uint d = 1; d < program->device_count && known; d++) {
+        json_t *other = json_deep_copy(before);
+        known = rs_macros_ask(program, program->devices[d], names, values, other);
+        *differ = known && !json_equal(macros, other);
+        json_decref(other);
+        known = known && !*differ;
+    }
+    json_decref(before);
+    return known;
+}
+
+/* A program may build others without end: of so many programs each tells why it was not rewritten,
+ * and, if this process has no end, at least which kernels there are. */
+enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
+
+static void tell(const rs_program *program, const char *why)
+{
+    rs_layer_lock();
+    if (program->number <= TOLD_ONE_BY_ONE)
+        rs_report_note("Program %u was not rewritten: %s", program->number, why);
+    else
+        rs_report_note("Some of the programs after program %d were not rewritten.",
+                       TOLD_ONE_BY_ONE);
+    rs_layer_unlock();
+}
+
+/* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
+ * ones). */
+static json_t *ask_rewriter(const rs_program *program)
+{
+    enum { ROUNDS = 8 };
+    json_t *source = json_string(program->source);
+    if (source == NULL) {
+        tell(program, "its source is not a text in UTF-8.");
+        return NULL;
+    }
+    json_t *request =
+        json_pack("{s:o, s:o, s:s, s:i, s:o, s:b, s:b, s:{}}", "source", source, "file",
+                  json_sprintf("program-%u.cl", program->number), "options", program->options,
+                  "address_bits", (int)address_bits(program->devices[0]), "defaults",
+                  default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
+    if (rs_the_layer.settings.config != NULL)
+        json_object_set(request, "config", rs_the_layer.settings.config);
+    json_t *reply = NULL;
+    for (int round = 0; request != NULL && round < ROUNDS; round++) {
+        json_decref(reply);
+        reply = NULL;
+        if (rs_rewriter_ask(rs_the_layer.settings.rewriter, request, &reply) != RESTRIDE_OK) {
+            tell(program, restride_last_error());
+            break;
+        }
+        json_t *unknown = json_object_get(reply, "unknown_macros");
+        json_t *values = json_object_get(reply, "unknown_values");
+        if (json_array_size(unknown) == 0 && json_array_size(values) == 0)
+            break;
+        bool differ = false;
+        bool known =
+            ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
+        if (!known || round == ROUNDS - 1) {
+            tell(program, differ ? "the compilers of its devices define the macros that its "
+                                   "source tests differently."
+                                 : "the device's compiler could not be asked about the macros "
+                                   "that its source tests.");
+            json_decref(reply);
+            reply = NULL;
+            break;
+        }
+    }
+    json_decref(request);
+    const char *refused = json_string_value(json_object_get(reply, "error"));
+    if (refused != NULL)
+        tell(program, refused);
+    return reply;
+}
+
+/* Why the rewriter left the whole source as it is, with the place; NULL when it did not. */
+static char *reason_of_reply(const json_t *reply)
+{
+    const char *reason = json_string_value(json_object_get(reply, "reason"));
+    const char *file = json_string_value(json_object_get(reply, "file"));
+    rs_text text = RS_TEXT_EMPTY;
+    if (reply == NULL)
+        reason = "the rewriter did not answer";
+    if (reason == NULL)
+        return NULL;
+    if (file != NULL)
+        rs_text_format(&text, "%s:%lld: ", file,
+                       (long long)json_integer_value(json_object_get(reply, "line")));
+    rs_text_add_string(&text, reason);
+    return rs_text_take(&text);
+}
+
+/* Says in every argument that was to be transformed that it stays as it is. */
+static void keep_all(json_t *kernels, const char *reason)
+{
+    size_t i, j;
+    json_t *kernel, *argument;
+    json_array_foreach(kernels, i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            if (rs_report_is_transformed(argument))
+                rs_report_keep(argument, reason);
+        }
+    }
+}
+
+/* The text of one line of the source, without the spaces around it; NULL when there is none. */
+static json_t *source_line(const char *source, json_int_t line)
+{
+    for (; line > 1 && source != NULL; line--) {
+        source = strchr(source, '\n');
+        source += source != NULL;
+    }
+    if (source == NULL || line < 1)
+        return NULL;
+    source += strspn(source, " \t");
+    size_t length = strcspn(source, "\r\n");
+    while (length > 0 && (source[length - 1] == ' ' || source[length - 1] == '\t'))
+        length--;
+    return json_stringn(source, length);
+}
+
+/* Shows the line that is the reason beside the reason; lines of headers are not at hand. */
+static void add_source_lines(const rs_program *program, json_t *kernels)
+{
+    size_t i, j;
+    json_t *kernel, *argument;
+    char own_file[32];
+    snprintf(own_file, sizeof own_file, "program-%u.cl", program->number);
+    json_array_foreach(kernels, i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
+        {
+            const char *file = json_string_value(json_object_get(argument, "file"));
+            json_t *line = json_object_get(argument, "line");
+            if (file != NULL && line != NULL && strcmp(file, own_file) == 0)
+                json_object_set_new(argument, "source_line",
+                                    source_line(program->source, json_integer_value(line)));
+        }
+    }
+}
+
+/* Builds without warnings, which are none of the program's: PoCL counts them on its standard error.
+ */
+static cl_int build_silently(const rs_program *program, cl_program rewritten, const char *options)
+{
+    rs_text silent = RS_TEXT_EMPTY;
+    rs_text_format(&silent, "%s -w", options);
+    cl_int error = silent.failed ? CL_OUT_OF_HOST_MEMORY
+                                 : rs_driver()->clBuildProgram(rewritten, program->device_count,
+                                                               (const void *)program->devices,
+                                                               silent.data, NULL, NULL);
+    rs_text_free(&silent);
+    return error;
+}
+
+static cl_program build_rewritten(const rs_program *program, const char *source,
+                                  const char *options)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program rewritten =
+        rs_driver()->clCreateProgramWithSource(program->context, 1, &source, NULL, &error);
+    if (rewritten == NULL)
+        return NULL;
+    error = build_silently(program, rewritten, options);
+    if (error == CL_SUCCESS)
+        return rewritten;
+    char log[1024] = "";
+    for (cl_uint d = 0; d < program->device_count && log[0] == '\0'; d++)
+        rs_driver()->clGetProgramBuildInfo(rewritten, program->devices[d], CL_PROGRAM_BUILD_LOG,
+                                           sizeof log - 1, log, NULL);
+    rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s", program->number,
+           log);
+    rs_driver()->clReleaseProgram(rewritten);
+    return NULL;
+}
+
+/* What came of rewriting a program. */
+typedef struct {
+    char *left;
+    json_t *kernels;
+    cl_program program;
+} rewriting;
+
+static rewriting rewrite(const rs_program *program)
+{
+    json_t *reply = ask_rewriter(program);
+    rewriting made = {.left = reason_of_reply(reply),
+                      .kernels = json_incref(json_object_get(reply, "kernels"))};
+    const char *source = json_string_value(json_object_get(reply, "source"));
+    const char *options = json_string_value(json_object_get(reply, "options"));
+    add_source_lines(program, made.kernels);
+    rs_layer_lock();
+    const bool is_wanted =
+        source != NULL && !rs_ending_has_begun() && rs_program_may_gain(program, made.kernels);
+    rs_layer_unlock();
+    if (is_wanted)
+        made.program = build_rewritten(program, source, options);
+    if (is_wanted && made.program == NULL)
+        keep_all(made.kernels, "the device's compiler refused the rewritten source");
+    json_decref(reply);
+    return made;
+}
+
+static void take_over(rs_program *program, const rewriting *made)
+{
+    size_t i;
+    json_t *kernel;
+    program->left = made->left;
+    program->kernels = made->kernels;
+    program->rewritten = made->program;
+    json_array_foreach(program->kernels, i, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        rs_kernel_facts *facts = name != NULL ? rs_report_kernel(program, name) : NULL;
+        if (facts != NULL && facts->arguments == NULL)
+            facts->arguments = json_incref(json_object_get(kernel, "arguments"));
+    }
+    rs_report_begin();
+    if (program->number <= WRITTEN_AT_ONCE)
+        rs_report_write(false);
+    else
+        rs_report_keep_up();
+}
+
+/* Waits, not for ever, while another thread prepares the program: it may be the one that this call
+ * keeps from going on. Returns the record with the lock, NULL when there is nothing to prepare. */
+static rs_program *lock_unprepared(cl_program handle)
+{
+    static const struct timespec pause = {0, 100000};
+    const double longest = 30, end = rs_layer_clock() + longest;
+    for (;;) {
+        rs_layer_lock();
+        rs_program *program = rs_program_find(handle);
+        if (program != NULL && program->preparation == RS_UNPREPARED)
+            return program;
+        if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
+            rs_ending_has_begun() || rs_layer_clock() > end)
+            return NULL;
+        rs_layer_unlock();
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* The compiler is not called under the lock: the driver may call the program from there, by the
+ * function that the program gave to its context. */
+void rs_program_prepare(cl_program handle)
+{
+    rs_program *program = lock_unprepared(handle);
+    const char *reason = program != NULL ? reason_to_leave(program) : NULL;
+    if (reason != NULL) {
+        program->left = strdup(reason);
+        program->preparation = RS_PREPARED;
+    } else if (program != NULL && rs_build_begin()) {
+        sigset_t before;
+        program->preparation = RS_BEING_PREPARED;
+        program->live_kernels++;
+        rs_layer_unlock();
+        rs_file_limit_ignore(&before);
+        const rewriting made = rewrite(program);
+        rs_file_limit_restore(&before);
+        rs_layer_lock();
+        rs_build_end();
+        take_over(program, &made);
+        program->preparation = RS_PREPARED;
+        program->live_kernels--;
+        rs_program_trim(program);
+    }
+    rs_layer_unlock();
+}

@@ -1,0 +1,157 @@
+/*
+ * Programs: the source that the program gave, or why there is none, is kept beside the driver's own
+ * handle. What its builds are is in builds.c, and how it is rewritten in preparation.c.
+ */
+#include "layer/opencl/programs.h"
+
+#include "base/text.h"
+#include "layer/core/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- records ---- */
+
+rs_program *rs_program_new(cl_program handle, cl_context context, char *source, const char *unknown)
+{
+    rs_layer_lock();
+    rs_program *program = calloc(1, sizeof *program);
+    if (program == NULL || !rs_map_set(&rs_the_layer.programs, handle, program)) {
+        free(program);
+        free(source);
+        program = NULL;
+    } else {
+        program->handle = handle;
+        program->references = 1;
+        program->number = ++rs_the_layer.program_count;
+        program->context = context;
+        program->source = source;
+        program->unknown = unknown;
+        program->builds = 1;
+        program->is_as_recorded = true;
+    }
+    rs_layer_unlock();
+    return program;
+}
+
+void rs_program_forget_rewriting(rs_program *program)
+{
+    if (program->rewritten != NULL)
+        rs_driver()->clReleaseProgram(program->rewritten);
+    json_decref(program->kernels);
+    free(program->left);
+    program->left = NULL;
+    program->rewritten = NULL;
+    program->kernels = NULL;
+    program->preparation = RS_UNPREPARED;
+}
+
+void rs_program_trim(rs_program *program)
+{
+    if (program->references > 0 || program->live_kernels > 0)
+        return;
+    rs_report_let_go(program);
+    rs_program_forget_rewriting(program);
+    free(program->source);
+    free(program->options);
+    free(program->origin_options);
+    free((void *)program->devices);
+    free(program);
+}
+
+/* ---- creation ---- */
+
+static char *join_source(cl_uint count, const char **strings, const size_t *lengths)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    for (cl_uint i = 0; i < count; i++) {
+        size_t length = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+        rs_text_add(&text, strings[i], length);
+    }
+    return rs_text_take(&text);
+}
+
+static cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count,
+                                                 const char **strings, const size_t *lengths,
+                                                 cl_int *error)
+{
+    cl_program handle =
+        rs_driver()->clCreateProgramWithSource(context, count, strings, lengths, error);
+    if (handle != NULL)
+        rs_program_new(handle, context, join_source(count, strings, lengths), NULL);
+    return handle;
+}
+
+static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count,
+                                                 const cl_device_id *devices, const size_t *lengths,
+                                                 const unsigned char **binaries, cl_int *statuses,
+                                                 cl_int *error)
+{
+    cl_program handle = rs_driver()->clCreateProgramWithBinary(context, count, devices, lengths,
+                                                               binaries, statuses, error);
+    if (handle == NULL)
+        return NULL;
+    char *source = NULL, *options = NULL;
+    bool known = count == 1 && rs_binary_origin(binaries[0], lengths[0], &source, &options);
+    rs_program *program = rs_program_new(
+        handle, context, source,
+        known ? NULL : "the program was made from a binary, and its source is not known");
+    if (program != NULL)
+        program->origin_options = options;
+    else
+        free(options);
+    return handle;
+}
+
+static cl_program CL_API_CALL create_with_il(cl_context context, const void *il, size_t length,
+                                             cl_int *error)
+{
+    cl_program handle = rs_driver()->clCreateProgramWithIL(context, il, length, error);
+    if (handle != NULL)
+        rs_program_new(handle, context, NULL, "the program was made from an intermediate language");
+    return handle;
+}
+
+static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint count,
+                                                   const cl_device_id *devices, const char *names,
+                                                   cl_int *error)
+{
+    cl_program handle =
+        rs_driver()->clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
+    if (handle != NULL)
+        rs_program_new(handle, context, NULL, "its kernels are built into the device");
+    return handle;
+}
+
+static cl_int CL_API_CALL retain_program(cl_program handle)
+{
+    cl_int error = rs_driver()->clRetainProgram(handle);
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && error == CL_SUCCESS)
+        program->references++;
+    rs_layer_unlock();
+    return error;
+}
+
+static cl_int CL_API_CALL release_program(cl_program handle)
+{
+    rs_layer_lock();
+    rs_program *program = rs_program_find(handle);
+    if (program != NULL && --program->references == 0) {
+        rs_map_remove(&rs_the_layer.programs, handle);
+        rs_program_trim(program);
+    }
+    rs_layer_unlock();
+    return rs_driver()->clReleaseProgram(handle);
+}
+
+void rs_layer_add_programs(cl_icd_dispatch *table)
+{
+    table->clCreateProgramWithSource = create_with_source;
+    table->clCreateProgramWithBinary = create_with_binary;
+    table->clCreateProgramWithIL = create_with_il;
+    table->clCreateProgramWithBuiltInKernels = create_with_built_in;
+    table->clRetainProgram = retain_program;
+    table->clReleaseProgram = release_program;
+}

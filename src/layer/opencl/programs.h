@@ -1,0 +1,48 @@
+/* Programs, their rewriting, and what it asks the device's compiler. */
+#ifndef RS_LAYER_PROGRAMS_H
+#define RS_LAYER_PROGRAMS_H
+
+#include "layer/core/rewriter.h"
+#include "layer/opencl/driver.h"
+
+/* Makes the record of a program that has no more than these, and takes over `source`; `unknown` is
+ * why it cannot be rewritten, or NULL. NULL when memory is short. */
+rs_program *rs_program_new(cl_program handle, cl_context context, char *source,
+                           const char *unknown);
+
+/* A new build begins. */
+void rs_program_forget_rewriting(rs_program *program);
+
+/* Rewrites a program once after each build: sets its record's `rewritten` and `kernels`, or notes
+ * why not. Called without the lock; others may call it meanwhile. */
+void rs_program_prepare(cl_program handle);
+
+/* The number of the build that the driver's kernels come from. 0: none that the record knows of. A
+ * kernel is what the record says if this was the same before the driver made it and is so still. */
+unsigned rs_program_build(cl_program handle);
+
+/* Whether policy auto may ever want one of the `kernels` of the rewriter's reply in its rewritten
+ * form, or the user does: also one that gains nothing may find buffers that others of its context
+ * have had converted. The devices are those of the last build. Called with the lock. */
+bool rs_program_may_gain(const rs_program *program, const json_t *kernels);
+
+/* Frees the record once neither the program nor a kernel of it is in use. */
+void rs_program_trim(rs_program *program);
+
+/* Whether the driver built the program with these options; a build that it refused leaves others.
+ */
+bool rs_program_was_built_with(const rs_program *program, const char *options);
+
+/* Whether a binary is known to come from a source, in this run or an earlier one, and then which
+ * and with what options; the caller frees both. */
+bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options);
+
+/*
+ * Asks a device's compiler which of the macros `names` it predefines, and as what those of
+ * `values`, by building kernels whose names tell, and adds the answers to the object `macros`: a
+ * value, true for one that was not asked for, null for not defined. False when it cannot be known.
+ */
+bool rs_macros_ask(const rs_program *program, cl_device_id device, json_t *names, json_t *values,
+                   json_t *macros);
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * Random programs on the layer's core, without a driver (made_up_api.h): whatever is enqueued, in
+ * whatever order it runs, and whatever fails, each command finds its buffer in the layout that it
+ * expects, a buffer's state follows the table (layer/core/buffer.h), and nothing is held in the
+ * end.
+ *
+ * usage: test_core SEQUENCES [FIRST SEED]; or --table, which prints the table for the document.
+ */
+#include "layer/core/buffer.h"
+#include "layer/core/restore.h"
+#include "made_up_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUEUES = 4, LONGEST = 24 };
+
+static rs_context context;
+static rs_queue *queues[QUEUES];
+static rs_buffer *buffers[BUFFERS];
+static rs_event last_used[QUEUES]; /* by a command of the program; NULL: none */
+static bool depends[QUEUES];       /* on commands of other queues */
+static const char *mistake;
+
+static void expect(bool right, const char *what)
+{
+    if (!right && mistake == NULL)
+        mistake = what;
+}
+
+/* ---- the program's objects ---- */
+
+static rs_queue *open_queue(void)
+{
+    rs_queue *queue = calloc(1, sizeof *queue);
+    queue->out_of_order = pick(3) == 0;
+    queue->handle = world_stream(queue->out_of_order);
+    queue->context = &context;
+    queue->device = residences[1][pick(DEVICES)].device;
+    rs_map_set(&rs_the_layer.queues, queue->handle, queue);
+    return queue;
+}
+
+static void close_queue(rs_queue *queue)
+{
+    rs_queue_retire(queue);
+    rs_map_remove(&rs_the_layer.queues, queue->handle);
+    rs_api_stream_flush(queue->handle);
+    free(queue);
+}
+
+static void open_all(void)
+{
+    context.handle = &context;
+    for (int i = 0; i < QUEUES; i++)
+        queues[i] = open_queue();
+    memset(last_used, 0, sizeof last_used);
+    memset(depends, 0, sizeof depends);
+    for (int i = 0; i < BUFFERS; i++) {
+        buffers[i] = calloc(1, sizeof *buffers[i]);
+        buffers[i]->handle = world_buffer(i);
+        buffers[i]->context = &context;
+        buffers[i]->size = 64;
+        rs_map_set(&rs_the_layer.buffers, buffers[i]->handle, buffers[i]);
+    }
+}
+
+static void close_all(void)
+{
+    for (int i = 0; i < BUFFERS; i++) {
+        rs_map_remove(&rs_the_layer.buffers, buffers[i]->handle);
+        rs_buffer_forget(buffers[i]);
+        free(buffers[i]);
+    }
+    for (int i = 0; i < QUEUES; i++)
+        close_queue(queues[i]);
+}
+
+/* ---- what a program does ---- */
+
+static int layout_of(const rs_buffer *buffer)
+{
+    return buffer->residence != NULL ? (int)buffer->residence->relayout.number : 0;
+}
+
+/* The state is that of the table, where nothing was refused. A buffer that may not leave stays. */
+static void check_step(int number, rs_buffer_state before, rs_buffer_event event, unsigned refusals)
+{
+    const rs_buffer *buffer = buffers[number];
+    const rs_buffer_state now = rs_buffer_state_of(buffer);
+    const rs_buffer_state next = rs_buffer_next(before, event).next;
+    const bool is_home_at_last = next == RS_BUFFER_HOME && now == RS_BUFFER_PINNED;
+    if (count_refusals() == refusals && !is_spoiled(number))
+        expect(now == next || is_home_at_last, "a state is not that of the table");
+}
+
+static int number_of(const rs_queue *queue)
+{
+    int number = 0;
+    while (number < QUEUES - 1 && queues[number] != queue)
+        number++;
+    return number;
+}
+
+static void enqueue_use(const rs_command *command, int number)
+{
+    last_used[number_of(command->queue)] =
+        enqueue_command(command->handle, USE, number, layout_of(buffers[number]), 0,
+                        command->wait_count, command->wait_list);
+}
+
+/* It waits for a command of another queue, if there is one, which the program may flush later. */
+static bool use_home(rs_queue *queue, int number, bool waits)
+{
+    rs_command command;
+    rs_event other = waits ? last_used[pick(QUEUES)] : NULL;
+    const rs_buffer_state before = rs_buffer_state_of(buffers[number]);
+    const unsigned refusals = count_refusals();
+    depends[number_of(queue)] = depends[number_of(queue)] || other != NULL;
+    rs_command_begin(&command, queue->handle, other != NULL, other != NULL ? &other : NULL);
+    rs_command_use(&command, buffers[number]->handle, NULL);
+    if (command.error == 0) {
+        expect(layout_of(buffers[number]) == 0, "a use at home found the buffer away");
+        enqueue_use(&command, number);
+    }
+    expect(command.error == 0 || count_refusals() > refusals || is_spoiled(number),
+           "a command failed for no reason");
+    expect(command.error != 0 || before != RS_BUFFER_LOST, "a command got a lost buffer");
+    rs_command_end(&command);
+    check_step(number, before, RS_USE_HOME, refusals);
+    return command.error == 0;
+}
+
+/* What a queue's commands wait for in other queues, the program has flushed; but not what they wait
+ * for on behalf of the layer. */
+static void read_and_wait(rs_queue *queue, int number)
+{
+    rs_event event;
+    for (int i = 0; depends[number_of(queue)] && i < QUEUES; i++)
+        rs_api_stream_flush(queues[i]->handle);
+    if (use_home(queue, number, false) && rs_api_stream_mark(queue->handle, &event) == 0) {
+        rs_api_event_wait(event);
+        rs_api_event_release(event);
+    }
+}
+
+/* A launch in another layout, and in the program's own if that is refused. */
+static void use_away(rs_queue *queue, int number)
+{
+    rs_command command;
+    rs_buffer *buffer = buffers[number];
+    const unsigned refusals = count_refusals();
+    const rs_buffer_state before = rs_buffer_state_of(buffer);
+    const unsigned layout = 1 + pick(LAYOUTS - 1);
+    const rs_residence *wanted =
+        &residences[layout][queue->device == residences[1][0].device ? 0 : 1];
+    const bool is_there = layout_of(buffer) == (int)layout;
+    if (buffer->pinned != NULL || buffer->map_count > 0 || buffer->is_lost)
+        return;
+    rs_command_begin(&command, queue->handle, 0, NULL);
+    bool goes_home = !rs_command_reserve(&command, buffer, wanted);
+    if (!goes_home)
+        rs_command_use(&command, buffer->handle, wanted);
+    if (goes_home || command.is_refused) {
+        command.error = 0;
+        command.is_refused = false;
+        rs_buffer_unreserve(buffer);
+        rs_command_use(&command, buffer->handle, NULL);
+    }
+    if (command.error == 0)
+        enqueue_use(&command, number);
+    expect(command.error == 0 || count_refusals() > refusals || is_spoiled(number),
+           "a launch failed for no reason");
+    rs_buffer_unreserve(buffer);
+    rs_command_end(&command);
+    check_step(number, before, is_there ? RS_USE_SAME : RS_USE_OTHER, refusals);
+}
+
+/* The program itself orders a command that writes after all others. */
+static void replace_home(rs_queue *queue, int number)
+{
+    rs_command command;
+    rs_buffer *buffer = buffers[number];
+    const rs_buffer_state before = rs_buffer_state_of(buffer);
+    run_all();
+    const unsigned refusals = count_refusals();
+    rs_command_begin(&command, queue->handle, 0, NULL);
+    rs_command_touch(&command, buffer->handle);
+    if (command.error == 0) {
+        enqueue_command(command.handle, REPLACE, number, 0, 0, command.wait_count,
+                        command.wait_list);
+        rs_buffer_settle(buffer, NULL);
+        check_step(number, before, RS_REPLACED_HOME, refusals);
+    }
+    rs_command_end(&command);
+    run_all();
+}
+
+/* A copy of a whole buffer takes the layout along. */
+static void copy_layout(rs_queue *queue, int from, int to)
+{
+    rs_command command;
+    rs_buffer *source = buffers[from], *target = buffers[to];
+    const rs_buffer_state before = rs_buffer_state_of(target);
+    if (from == to || source->residence == NULL || source->residence->device != queue->device ||
+        target->pinned != NULL || target->map_count > 0 || target->is_lost)
+        return;
+    run_all();
+    const unsigned refusals = count_refusals();
+    rs_command_begin(&command, queue->handle, 0, NULL);
+    if (rs_command_reserve(&command, target, source->residence)) {
+        rs_command_touch(&command, source->handle);
+        rs_command_touch(&command, target->handle);
+        if (command.error == 0) {
+            enqueue_use(&command, from);
+            enqueue_command(command.handle, REPLACE, to, 0, layout_of(source), command.wait_count,
+                            command.wait_list);
+            rs_buffer_settle(target, source->residence);
+            check_step(to, before, RS_REPLACED_AWAY, refusals);
+        }
+    }
+    rs_buffer_unreserve(target);
+    rs_command_end(&command);
+    run_all();
+}
+
+static void map_or_unmap(rs_queue *queue, int number)
+{
+    rs_buffer *buffer = buffers[number];
+    if (buffer->map_count > 0)
+        buffer->map_count--;
+    else if (use_home(queue, number, false))
+        buffer->map_count++;
+}
+
+static void pin(int number)
+{
+    const rs_buffer_state before = rs_buffer_state_of(buffers[number]);
+    const unsigned refusals = count_refusals();
+    const int error = rs_buffer_pin(buffers[number]->handle, "pinned");
+    expect(error == 0 || count_refusals() > refusals || is_spoiled(number), "a pin failed");
+    expect(error != 0 || rs_buffer_state_of(buffers[number]) == RS_BUFFER_PINNED,
+           "what is pinned is not at home");
+    if (before != RS_BUFFER_MAPPED && before != RS_BUFFER_HOME)
+        check_step(number, before, RS_RESTORE, refusals);
+}
+
+/* After a wait, what has failed is known. */
+static void look_for_failures(rs_queue *queue)
+{
+    run_all();
+    rs_api_stream_finish(queue->handle);
+    rs_layer_look_for_failures();
+    for (int i = 0; i < BUFFERS; i++)
+        expect(buffers[i]->ready == NULL || rs_api_event_status(buffers[i]->ready) >= 0 ||
+                   buffers[i]->is_lost,
+               "a failed conversion was not seen");
+}
+
+static void do_something(void)
+{
+    rs_queue **queue = &queues[pick(QUEUES)];
+    const int number = (int)pick(BUFFERS);
+    switch (pick(16)) {
+    case 0:
+        read_and_wait(*queue, number);
+        break;
+    case 1:
+        replace_home(*queue, number);
+        break;
+    case 2:
+        copy_layout(*queue, number, (int)pick(BUFFERS));
+        break;
+    case 3:
+        map_or_unmap(*queue, number);
+        break;
+    case 4:
+        if (pick(4) == 0)
+            pin(number);
+        break;
+    case 5:
+        if (pick(3) == 0)
+            rs_layer_restore();
+        break;
+    case 6:
+        last_used[queue - queues] = NULL;
+        depends[queue - queues] = false;
+        close_queue(*queue);
+        *queue = open_queue();
+        break;
+    case 7:
+        look_for_failures(*queue);
+        break;
+    case 8:
+    case 9:
+        use_home(*queue, number, true);
+        break;
+    case 10:
+    case 11:
+        run_some((int)pick(20));
+        break;
+    default:
+        use_away(*queue, number);
+    }
+}
+
+static bool run_sequence(unsigned long long seed)
+{
+    mistake = NULL;
+    begin_world(seed);
+    open_all();
+    for (unsigned left = 1 + pick(LONGEST); left > 0; left--) {
+        do_something();
+        for (int i = 0; i < BUFFERS; i++)
+            expect(rs_buffer_is_sound(buffers[i]), "a buffer is not sound");
+    }
+    run_all();
+    close_all();
+    expect(count_held() == 0, "something is held in the end");
+    expect(world_mistake() == NULL, world_mistake());
+    if (mistake != NULL)
+        fprintf(stderr, "test_core: seed %llu: %s\n", seed, mistake);
+    return mistake == NULL;
+}
+
+/* ---- the table ---- */
+
+static void print_table(void)
+{
+    printf("| event |");
+    for (int state = 0; state < RS_BUFFER_STATES; state++)
+        printf(" %s |", rs_buffer_state_name((rs_buffer_state)state));
+    printf("\n|---|---|---|---|---|---|\n");
+    for (int event = 0; event < RS_BUFFER_EVENTS; event++) {
+        printf("| %s |", rs_buffer_event_name((rs_buffer_event)event));
+        for (int state = 0; state < RS_BUFFER_STATES; state++) {
+            const rs_buffer_step step =
+                rs_buffer_next((rs_buffer_state)state, (rs_buffer_event)event);
+            const char *action = rs_buffer_action_name(step.action);
+            printf(" %s", action[0] != '\0' ? action : "go on");
+            if ((int)step.next != state)
+                printf(" → %s", rs_buffer_state_name(step.next));
+            printf(" |");
+        }
+        printf("\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--table") == 0) {
+        print_table();
+        return 0;
+    }
+    const unsigned long long sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    const unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    rs_layer_init_lock();
+    for (unsigned long long i = 0; i < sequences; i++)
+        if (!run_sequence(first + i))
+            return 1;
+    printf("%llu sequences\n", sequences);
+    return 0;
+}
