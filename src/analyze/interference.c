@@ -210,7 +210,7 @@ static void add_stores(rs_walk *walk, const rs_reference *r)
     const rs_array *array = &walk->unit->arrays[r->array];
     rs_mod_ref *effects = walk->effects;
     add_storing(walk, r, r->anywhere ? 0 : array->memory);
-    if (!r->written || !rs_stored_may_change(r->stored, RS_STORED_POINTER))
+    if (!r->written || !rs_stored_may_change((rs_stored)r->stored, RS_STORED_POINTER))
         return;
     uint64_t pointers = stored_pointers(walk, r);
     add_storing(walk, r, pointers);

@@ -408,7 +408,7 @@ static restride_status approximate(making *m, void *index)
 
 restride_status rs_arrange_on_device(restride_irregular_device *plan, void *index)
 {
-    making m = {.plan = plan, .engine = plan->engine, .sequence = {plan->engine, NULL, 0}};
+    making m = {.plan = plan, .engine = plan->engine, .sequence = {.engine = plan->engine}};
     restride_status status = begin(&m);
     if (status == RESTRIDE_OK)
         status = plan->method == RESTRIDE_IRREGULAR_DUPLICATION ? duplicate(&m, index)

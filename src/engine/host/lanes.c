@@ -13,6 +13,7 @@
  * once, and its cycles from both ends.
  */
 #include "engine/host/lanes.h"
+#include "engine/host/simd.h"
 
 #include <string.h>
 
@@ -300,10 +301,9 @@ INLINE void move_cycles(const rs_host_field *f, size_t index, size_t members, si
 DEFINE_LOOP(chains_portable, , move_chains)
 DEFINE_LOOP(cycles_portable, , move_cycles)
 #ifdef __x86_64__
-#define AVX2 __attribute__((target("avx2")))
-#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
-DEFINE_LOOP(chains_avx2, AVX2, move_chains)
-DEFINE_LOOP(cycles_avx2, AVX2, move_cycles)
+#define AVX512 RS_AVX512("avx512f")
+DEFINE_LOOP(chains_avx2, RS_AVX2, move_chains)
+DEFINE_LOOP(cycles_avx2, RS_AVX2, move_cycles)
 DEFINE_LOOP(chains_avx512, AVX512, move_chains)
 DEFINE_LOOP(cycles_avx512, AVX512, move_cycles)
 #endif

@@ -1,5 +1,6 @@
 /* The barrel shifter of the column stages; see shuffle.h. */
 #include "engine/host/shuffle.h"
+#include "engine/host/simd.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -141,8 +142,8 @@ static void run_singly(rs_host_skew *skew, rs_host_ring *in, unsigned char *out,
 
 DEFINE_RUN(run_portable, )
 #ifdef __x86_64__
-DEFINE_RUN(run_avx2, __attribute__((target("avx2"))))
-DEFINE_RUN(run_avx512, __attribute__((target("avx512f,prefer-vector-width=512"))))
+DEFINE_RUN(run_avx2, RS_AVX2)
+DEFINE_RUN(run_avx512, RS_AVX512("avx512f"))
 #endif
 
 rs_host_skew_run *rs_host_skew_choose(void)

@@ -9,6 +9,7 @@
  * count - 1 shuffles a result; that needs instructions which choose any element of two vectors.
  */
 #include "engine/host/slim.h"
+#include "engine/host/simd.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -178,7 +179,7 @@ enum { OTHER = 16 };
     }
 
 #ifdef __x86_64__
-#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
+#define AVX512 RS_AVX512("avx512f")
 
 AVX512 static void apart_8_avx512(const unsigned char *restrict structures,
                                   unsigned char *restrict arrays, size_t stride, size_t length)
@@ -222,9 +223,8 @@ DEFINE_PLAIN(6, , 4, 6)
 DEFINE_PLAIN(7, , 4, 7)
 DEFINE_PLAIN(3_of_8, , 8, 3)
 #ifdef __x86_64__
-#define AVX2 __attribute__((target("avx2")))
-DEFINE_PLAIN(2_avx2, AVX2, 4, 2)
-DEFINE_PLAIN(3_avx2, AVX2, 4, 3)
+DEFINE_PLAIN(2_avx2, RS_AVX2, 4, 2)
+DEFINE_PLAIN(3_avx2, RS_AVX2, 4, 3)
 DEFINE_SHUFFLED(5_avx512, AVX512, 5)
 DEFINE_SHUFFLED(6_avx512, AVX512, 6)
 DEFINE_SHUFFLED(7_avx512, AVX512, 7)

@@ -5,6 +5,7 @@
  * Vectors are those of the compiler; each instruction set is one line of the tables below.
  */
 #include "engine/host/tile.h"
+#include "engine/host/simd.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,10 +52,9 @@ DEFINE_TILE(move_2, , uint16_t, 8)
 DEFINE_TILE(move_4, , uint32_t, 4)
 DEFINE_TILE(move_8, , uint64_t, 2)
 #ifdef __x86_64__
-#define AVX2 __attribute__((target("avx2")))
-#define AVX512 __attribute__((target("avx512f,prefer-vector-width=512")))
-DEFINE_TILE(move_4_avx2, AVX2, uint32_t, 8)
-DEFINE_TILE(move_8_avx2, AVX2, uint64_t, 4)
+#define AVX512 RS_AVX512("avx512f")
+DEFINE_TILE(move_4_avx2, RS_AVX2, uint32_t, 8)
+DEFINE_TILE(move_8_avx2, RS_AVX2, uint64_t, 4)
 DEFINE_TILE(move_4_avx512, AVX512, uint32_t, 16)
 DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
 
@@ -63,8 +63,8 @@ DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
  * column a permutation brings side by side; then words of four bytes are transposed. Elements of
  * two bytes likewise, 16 columns of 32 rows from two rows each.
  */
-#define AVX512_BYTES __attribute__((target("avx512f,avx512bw,avx512vbmi,prefer-vector-width=512")))
-#define AVX512_PAIRS __attribute__((target("avx512f,avx512bw,prefer-vector-width=512")))
+#define AVX512_BYTES RS_AVX512("avx512f,avx512bw,avx512vbmi")
+#define AVX512_PAIRS RS_AVX512("avx512f,avx512bw")
 typedef uint8_t bytes_16 __attribute__((vector_size(16)));
 typedef uint8_t bytes_32 __attribute__((vector_size(32)));
 typedef uint8_t bytes_64 __attribute__((vector_size(64)));
