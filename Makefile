@@ -2,16 +2,19 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+VERSION = $(shell sed -nE 's/^.define RESTRIDE_VERSION_(MAJOR|MINOR|PATCH) //p' include/restride/version.h | paste -sd.)
 
-.PHONY: demo check check-long check-hw build lint format install clean packages
+.PHONY: demo check check-long check-hw build lint format install clean packages dist deb
 
-demo: build
+# The targets that name packages install what is missing of Debian's, as root; no other does.
+demo: packages build
 	/usr/bin/python3 tools/demo.py $(BUILD)
 
 check: packages
 	BUILD=$(BUILD) JOBS=$(JOBS) tools/check.sh
 
 check-long: packages
+	tools/install-packages.sh --cross
 	BUILD=$(BUILD) JOBS=$(JOBS) tools/check.sh --long
 
 # The hardware of the data layout transformer, all shapes; installs Verilator and Yosys.
@@ -19,8 +22,8 @@ check-hw: packages
 	tools/install-packages.sh --hardware
 	lab/hw/check.sh all
 
-build: packages
-	cmake -S . -B $(BUILD) -DRESTRIDE_WERROR=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+build:
+	cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build $(BUILD) --parallel $(JOBS) -- --no-print-directory
 
 lint: build
@@ -37,3 +40,10 @@ clean:
 
 packages:
 	tools/install-packages.sh
+
+# A source tarball, which builds without git; the Debian packages, in the folder above.
+dist:
+	git archive --prefix=restride-$(VERSION)/ --output=restride-$(VERSION).tar.gz HEAD
+
+deb:
+	dpkg-buildpackage --no-sign --build=binary

@@ -8,14 +8,13 @@
 #   share/man/, share/bash-completion/
 include(CMakePackageConfigHelpers)
 
-install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS restride_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(RESTRIDE_REWRITE)
-  set_target_properties(restride_rewriter PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS restride_rewriter RUNTIME DESTINATION lib/restride)
 endif()
 if(TARGET restride_analyzer)
-  set_target_properties(restride_analyzer PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS restride_analyzer RUNTIME DESTINATION lib/restride)
 endif()
 if(TARGET restride_recorder)
@@ -32,7 +31,7 @@ endif()
 install(DIRECTORY include/restride DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${HEADER_FILTER})
 install(FILES docs/restride.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 # Manual pages: functions and headers (sections 3 and 7) from the headers' text, verbs (section 1) from what their --help
-# prints. The latter runs the program, so a cross build without an emulator has them not.
+# prints. The latter runs the program, so a cross build has them not: it runs nothing that it has made.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND)
   set(MAN_PAGES ${PROJECT_BINARY_DIR}/man)
@@ -47,7 +46,7 @@ if(Python3_FOUND)
     DEPENDS ${PUBLIC_HEADERS} tools/man_pages.py)
   add_custom_target(man_pages ALL DEPENDS ${MAN_PAGES}/headers.done)
   set(MAN_SECTIONS man3 man7)
-  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+  if(NOT CMAKE_CROSSCOMPILING)
     set(MAN_PROGRAMS restride_cli)
     foreach(PROGRAM restride_rewriter restride_analyzer)
       if(TARGET ${PROGRAM})

@@ -4,6 +4,12 @@ add_library(restride_flags INTERFACE)
 target_compile_options(restride_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
                                                 -Wmissing-prototypes)
 target_compile_definitions(restride_flags INTERFACE _POSIX_C_SOURCE=200809L CL_TARGET_OPENCL_VERSION=300)
+# Numbers that are constants are enumerators here; newer versions of clang ask about them beside a double.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-Wenum-float-conversion RESTRIDE_WARNS_OF_ENUMERATORS)
+if(RESTRIDE_WARNS_OF_ENUMERATORS)
+  target_compile_options(restride_flags INTERFACE -Wno-enum-float-conversion)
+endif()
 if(RESTRIDE_WERROR)
   target_compile_options(restride_flags INTERFACE -Werror)
 endif()

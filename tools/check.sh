@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that must hold: a build without warnings and its tests, the same under the address and undefined-behaviour
 # sanitizers, the models, the style, what holds of every file (tools/house.sh), and an installation that others can build
-# against. --long runs the slow tests too.
+# against. --long runs the slow tests too, and builds for other compilers and aarch64.
 # The last line is "N passed, N failed"; the exit status is 0 when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -84,6 +84,7 @@ step "style" tools/lint.sh "$build"
 step "house" tools/house.sh
 step "installation" tools/install_test.sh "$build"
 step "interface" tools/abi.sh "$build"
+[ "${1:-}" != --long ] || step "other builds" tools/builds.sh
 
 for failure in "${failures[@]}"; do
     echo "failed: $failure"

@@ -13,6 +13,21 @@ if [ "${1:-}" = --hardware ]; then
     packages="$packages verilator yosys"
 fi
 
+# For aarch64, on request: libraries of another architecture, so that Debian's own cross compiler has something to link with.
+if [ "${1:-}" = --cross ]; then
+    [ ! -e /usr/lib/aarch64-linux-gnu/libjansson.so ] || exit 0
+    cross="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libc6-dev:arm64 libjansson-dev:arm64 libinih-dev:arm64
+        libcmocka-dev:arm64"
+    if ! command -v dpkg >/dev/null || [ "$(id -u)" -ne 0 ]; then
+        echo "To build for aarch64, as root on Debian: dpkg --add-architecture arm64 && apt-get update && apt-get install" $cross
+        exit 0
+    fi
+    dpkg --add-architecture arm64
+    apt-get update --quiet
+    DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends $cross
+    exit 0
+fi
+
 # libclang 16 or newer serves; 19 is the one that the project is tested with.
 libclang_preferred=libclang-19-dev
 libclang_pattern='^libclang-(1[6-9]|[2-9][0-9])-dev$'
