@@ -2,9 +2,10 @@
 """bench/python.py [--part N] [TASK]...: the package restride beside what people use, as a table: time and extra memory.
 
 Each way runs in a child process of its own, three times with fresh data; the best time counts. Extra memory is the
-child's ru_maxrss after its first run less before it, where the input was there already. --part N makes the arrays N
-times smaller. NumPy is always compared; pandas, pyarrow and fastremap where they are installed. The exit status is 1
-unless Restride is at least twice as fast as the best other way and takes at most 1 % of the array and 8 MiB.
+child's ru_maxrss after its first run less before it, where the input was there already (of a file, less its own mapped
+pages). --part N makes the arrays N times smaller. NumPy is always compared; pandas, pyarrow and fastremap where they
+are installed. The exit status is 1 unless Restride is at least twice as fast as the best other way and takes at most
+1 % of the array and 8 MiB.
 """
 
 import argparse
@@ -222,7 +223,9 @@ def one_way(task, way, size):
             begin = time.perf_counter()
             made = call(given)
             seconds.append(time.perf_counter() - begin)
-            extra = peak() - before if attempt == 0 else extra
+            # Pages of a mapped file count as memory of the process; they are the array itself.
+            mapped = nbytes if task == "file" else 0
+            extra = max(peak() - before - mapped, 0) if attempt == 0 else extra
             check(task, size, made)
             del given, made
     print(json.dumps({"seconds": min(seconds), "extra": extra, "bytes": nbytes}))

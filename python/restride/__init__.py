@@ -11,11 +11,13 @@ docs/python.md has a page about it.
 from . import file
 from ._arrays import ascontiguousarray, asfortranarray, convert, permute, transpose
 from ._layout import Layout, layout
-from ._library import Error, Interrupted
+from ._library import Error, Interrupted, library
 from ._operands import DeviceArray
 from ._plan import Plan
 from ._records import Columns, columns
 from ._sources import Analysis, Argument, Rewriting, analyze, rewrite
+
+__version__: str = library.restride_version_string().decode()
 
 __all__ = [
     "Analysis",

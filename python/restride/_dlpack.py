@@ -63,7 +63,9 @@ def dlpack_interface(array: Any) -> Dict[str, Any]:
         raise Error(f"Elements of {tensor.bits} bits in {tensor.lanes} lanes are not supported.", 5)
     unit, rank = tensor.bits // 8, tensor.ndim
     kind = _KINDS.get(tensor.code, "V")
-    strides: Optional[Tuple[int, ...]] = tuple(tensor.strides[k] * unit for k in range(rank)) if tensor.strides else None
+    strides: Optional[Tuple[int, ...]] = None
+    if tensor.strides:
+        strides = tuple(tensor.strides[k] * unit for k in range(rank))
     return {
         "data": ((tensor.data or 0) + tensor.byte_offset, readonly),
         "shape": tuple(tensor.shape[k] for k in range(rank)),

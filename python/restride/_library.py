@@ -59,6 +59,7 @@ _ints, _options = ctypes.POINTER(ctypes.c_int), ctypes.POINTER(PlanOptions)
 # Result and arguments of each function that is used. Texts that the caller frees are pointers.
 _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "restride_last_error": (_text, ()),
+    "restride_version_string": (_text, ()),
     "restride_engine_create_host": (ctypes.c_int, (_out, ctypes.c_int)),
     "restride_engine_destroy": (None, (_handle,)),
     "restride_plan_permute_with": (

@@ -49,7 +49,9 @@ def _misfit(facts: Facts) -> int:
 
 # The first rule that applies is the reason that is given. docs/python.md has this table for readers.
 RULES: Tuple[Rule, ...] = (
-    Rule("object", lambda f: f.objects, "its elements are references to Python objects, which only Python may move", False),
+    Rule(
+        "object", lambda f: f.objects, "its elements are references to Python objects, for Python alone to move", False
+    ),
     Rule("masked", lambda f: f.masked, "its mask would not move with it; pass .data and .mask", False),
     Rule("lazy", lambda f: bool(f.lazy), "its values are not what its memory holds", False),
     Rule("read-only", lambda f: f.readonly, "its memory is read-only", True),
@@ -65,7 +67,12 @@ RULES: Tuple[Rule, ...] = (
         "it has negative strides, so its first element is not where its memory begins",
         True,
     ),
-    Rule("unaligned", lambda f: f.unaligned, "device memory must begin at a multiple of 16 bytes", True),
+    Rule(
+        "unaligned",
+        lambda f: f.unaligned and f.itemsize > 0 and 0 not in f.shape,
+        "device memory must begin at a multiple of 16 bytes",
+        True,
+    ),
     Rule("overlapping", lambda f: _misfit(f) < 0, "its elements overlap in memory", True),
     Rule("gapped", lambda f: _misfit(f) > 0, "it has gaps: memory between its elements belongs to another array", True),
 )

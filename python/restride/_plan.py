@@ -89,16 +89,14 @@ def layout_pair(dimensions: str, source: str, target: str) -> Tuple[Handle, Hand
         try:
             texts = dimensions.encode(), expression.encode()
         except AttributeError:
-            raise Error(f"Dimensions and layouts are texts such as 'i:1000 f:3' and 'f i', not {expression!r}.") from None
+            raise Error(f"Dimensions and layouts are texts, 'i:1000 f:3' and 'f i', not {expression!r}.") from None
         if b"\0" in texts[0] + texts[1]:
             raise Error("Dimensions and layouts are texts without zero bytes.")
         made.append(_library.make(library.restride_layout_destroy, library.restride_layout_parse, *texts))
     return made[0], made[1]
 
 
-def element_layouts(
-    dimensions: str, source: str, target: str, itemsize: int
-) -> Tuple[Tuple[Handle, Handle], int, int]:
+def element_layouts(dimensions: str, source: str, target: str, itemsize: int) -> Tuple[Tuple[Handle, Handle], int, int]:
     """Both layouts, the bytes of an element where they do not say it (else 0), and the bytes of the larger one."""
     layouts = layout_pair(dimensions, source, target)
     known = [int(library.restride_layout_bytes(one.pointer)) for one in layouts]
@@ -154,7 +152,7 @@ def changeable(array: Any, out_of_place: bool) -> Operand:
 
 def deliver(result: Any, held: bool, what: str) -> Any:
     if held:
-        raise Interrupted(f"{what} was interrupted and has been brought to its end: the result is in `.result`.", result)
+        raise Interrupted(f"{what} was interrupted and has been brought to its end: `.result` has it.", result)
     return result
 
 
@@ -188,7 +186,7 @@ class Plan:
     order: of the result, as in `permute()`; a shape stands for an array in C order.
     threads: that work at most, 1 to 256; 0: one for each processor.
     scratch_bytes: scratch memory that may be used, in bytes; 0: 0.5 % of the array and 4 MiB a thread.
-    method: the name of a method as `describe()` writes it, for matrices and batches of them; None: the planner's choice.
+    method: the name of a method as `describe()` writes it, for matrices and batches of them; None: chosen.
 
     A plan may run in several threads at once on different arrays, and in a child after a fork. Raises `restride.Error`
     where nothing can be planned, and when it is called with an array that it was not made for.
@@ -271,7 +269,7 @@ class Plan:
         return self._handle
 
     def __call__(self, array: Any, *, progress: Any = False) -> Any:
-        """The permuted array in the memory of `array`, which is not to be used any more; of `Plan.convert()`, `array`."""
+        """The permuted array, in the memory of `array`, not to be used any more; of `Plan.convert()`, `array`."""
         on = changeable(array, False)
         self._check(on)
         held = False if self._nothing else run(self._open(), on, progress)
@@ -313,7 +311,7 @@ class Plan:
         lines += [f"{key}: {plan[key]}" for key in ("method", "why") if plan.get(key)]
         lines += [f"scratch: {plan['scratch_bytes']} bytes", f"stages: {len(plan['stages'])}"]
         for number, stage in enumerate(plan["stages"], 1):
-            known = ", ".join(f"{key} {value}" for key, value in stage.items() if key not in ("name", "method") and value)
+            known = ", ".join(f"{key} {stage[key]}" for key in stage if key not in ("name", "method") and stage[key])
             lines.append(f"  {number}. {stage.get('name')} ({stage.get('method')}): {known}")
         return "\n".join(lines)
 

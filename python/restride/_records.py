@@ -195,4 +195,3 @@ def _describe(array: Any) -> str:
     if isinstance(array, np.ndarray):
         return f"an array of {array.dtype}"
     return f"a {type(array).__name__}"
-

@@ -1,4 +1,4 @@
-"""Kernels rewritten for other layouts, and how they access memory: the programs behind `restride rewrite` and `analyze`."""
+"""Kernels rewritten for other layouts, and how they access memory: what `restride rewrite` and `analyze` say."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """cuda_arrays.py [CASES]: the tests of test_arrays.py with arrays of CuPy, PyTorch and JAX on a card; times and memory.
 
-Needs a CUDA device and those of the three libraries that are to be tried; says which are missing. Each array lies in the
-middle of a buffer on the card, and what NumPy makes of the same bytes is what must come out. The last line is
+Needs a CUDA device and those of the three libraries that are to be tried; says which are missing. Each array lies in
+the middle of a buffer on the card, and what NumPy makes of the same bytes is what must come out. The last line is
 "N libraries, M cases, 0 wrong"; the exit status is 1 where something is wrong.
 """
 
@@ -72,7 +72,9 @@ def cases(library):
     def plain(made):
         return made[1].dtype.itemsize in (1, 2, 4, 8, 16)
 
-    @settings(max_examples=CASES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=CASES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(g.dense(st.sampled_from(KINDS)).filter(plain), st.data())
     def permute(made, data):
         guarded, a = made

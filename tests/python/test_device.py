@@ -1,5 +1,5 @@
-"""CUDA arrays that are known by __cuda_array_interface__ or DLPack alone, on the emulated device of tests/engine/cuda, whose
-memory is this process's own. cuda_arrays.py runs with CuPy, PyTorch and JAX on a card."""
+"""CUDA arrays that are known by __cuda_array_interface__ or DLPack alone, on the emulated device of tests/engine/cuda,
+whose memory is this process's own. cuda_arrays.py runs with CuPy, PyTorch and JAX on a card."""
 
 import ctypes
 import unittest
