@@ -34,7 +34,7 @@ def transpose(a: _Array, *, out_of_place: bool = False, threads: int = 0, progre
     progress: True shows a bar where tqdm is installed; a function is called with bytes done and bytes in all.
 
     Returns an array of the same kind whose shape is `a.shape[::-1]`, in C order where `a` was, else with its axes as
-    slow and fast as those of `a` at the same places. Takes at most 0.5 % of the array and 4 MiB a thread besides.
+    slow and fast as those of `a` at the same places. Takes at most 1 % of the array and 8 MiB besides.
 
     Raises `restride.Error`, with the array unchanged, where that cannot be done in place: docs/python.md lists why.
 
@@ -147,6 +147,6 @@ def convert(
     layouts, unit, needed = element_layouts(dimensions, source, target, unit)
     if needed != on.nbytes:
         raise Error(f"The layouts take {needed} bytes, and {on.facts.what} has {on.nbytes}.")
-    held = run(conversion(on.queue, layouts, unit, options), on, progress) if needed else False
+    held = run(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else False
     converted: _Array = deliver(on.whole(), held, "The conversion")
     return converted

@@ -60,19 +60,42 @@ def _engine(queue: Optional[Queue], threads: int) -> Iterator[Handle]:
             yield engine
 
 
+def _within_bound(make: Callable[[Options], Handle], nbytes: int, options: Options) -> Handle:
+    """A plan in host memory that takes at most 1 % of the array and 6 MiB, unless the caller has said what it may take.
+
+    The library allows itself 4 MiB a thread, which is much on a machine with many. What it has measured (its wisdom) is
+    for plans without a bound, so those come first.
+    """
+    plan = make(options)
+    bound = nbytes // 100 + (6 << 20)
+    if options.scratch_bytes or int(library.restride_plan_scratch_bytes(plan.pointer)) <= bound:
+        return plan
+    try:
+        return make(options._replace(scratch_bytes=bound))
+    except Error:  # nothing is that small
+        return plan
+
+
 def permutation(queue: Optional[Queue], move: Move, unit: int, options: Options) -> Handle:
     """The library's plan for a move of elements of `unit` bytes."""
-    dims, order, how = _library.sizes(move.dims), move.permutation, _planner_options(options)
-    with _engine(queue, options.threads) as engine:
-        if options.method is not None:
-            rows, cols, batch = _matrix(move)
-            arguments = (engine.pointer, rows, cols, unit, batch, how)
-            return _library.make(
-                library.restride_plan_destroy, library.restride_plan_transpose_with, *arguments, needs=engine
-            )
-        axes = (ctypes.c_int * max(len(order), 1))(*order)
-        tensor = (engine.pointer, len(order), dims, axes, unit, how)
-        return _library.make(library.restride_plan_destroy, library.restride_plan_permute_with, *tensor, needs=engine)
+    dims, axes = _library.sizes(move.dims), (ctypes.c_int * max(len(move.dims), 1))(*move.permutation)
+    matrix = None if options.method is None else _matrix(move)
+
+    def make(how: Options) -> Handle:
+        with _engine(queue, how.threads) as engine:
+            told = _planner_options(how)
+            if matrix is not None:
+                create: Any = library.restride_plan_transpose_with
+                arguments: Tuple[Any, ...] = (engine.pointer, matrix[0], matrix[1], unit, matrix[2], told)
+            else:
+                create = library.restride_plan_permute_with
+                arguments = (engine.pointer, len(move.dims), dims, axes, unit, told)
+            return _library.make(library.restride_plan_destroy, create, *arguments, needs=engine)
+
+    nbytes = unit
+    for n in move.dims:
+        nbytes *= n
+    return make(options) if queue is not None else _within_bound(make, nbytes, options)
 
 
 def _matrix(move: Move) -> Tuple[int, int, int]:
@@ -108,14 +131,20 @@ def element_layouts(dimensions: str, source: str, target: str, itemsize: int) ->
     return layouts, itemsize, largest * itemsize
 
 
-def conversion(queue: Optional[Queue], layouts: Tuple[Handle, Handle], unit: int, options: Options) -> Handle:
+def conversion(
+    queue: Optional[Queue], layouts: Tuple[Handle, Handle], unit: int, nbytes: int, options: Options
+) -> Handle:
     """The library's plan from one layout to another. `unit` is 0 where a record says the sizes."""
-    with _engine(queue, options.threads) as engine:
-        pair = layouts[0].pointer, layouts[1].pointer
-        arguments = (engine.pointer, *pair, unit, _planner_options(options))
-        return _library.make(
-            library.restride_plan_destroy, library.restride_plan_convert_with, *arguments, needs=engine
-        )
+
+    def make(how: Options) -> Handle:
+        with _engine(queue, how.threads) as engine:
+            pair = layouts[0].pointer, layouts[1].pointer
+            arguments = (engine.pointer, *pair, unit, _planner_options(how))
+            return _library.make(
+                library.restride_plan_destroy, library.restride_plan_convert_with, *arguments, needs=engine
+            )
+
+    return make(options) if queue is not None else _within_bound(make, nbytes, options)
 
 
 @functools.lru_cache(maxsize=_KEPT_PLANS)
@@ -185,7 +214,7 @@ class Plan:
     dtype: of the elements, where `like` is a shape.
     order: of the result, as in `permute()`; a shape stands for an array in C order.
     threads: that work at most, 1 to 256; 0: one for each processor.
-    scratch_bytes: scratch memory that may be used, in bytes; 0: 0.5 % of the array and 4 MiB a thread.
+    scratch_bytes: scratch memory that may be used, in bytes; 0: 1 % of the array and 6 MiB.
     method: the name of a method as `describe()` writes it, for matrices and batches of them; None: chosen.
 
     A plan may run in several threads at once on different arrays, and in a child after a fork. Raises `restride.Error`
@@ -256,7 +285,8 @@ class Plan:
         plan._move = Move((), (), ())
         plan._queue = None if like is None else operand(like).queue
         queue = plan._queue
-        plan._create = lambda: conversion(queue, layouts, itemsize, options)
+        nbytes = plan._nbytes
+        plan._create = lambda: conversion(queue, layouts, itemsize, nbytes, options)
         plan._handle = plan._create()
         plan._nothing = plan._nbytes == 0
         return plan

@@ -76,7 +76,7 @@ class Columns(MutableMapping[str, Any]):
         if count < 2 or len(self._parts.parts) < 2:
             return False
         layouts = layout_pair(self._parts.dimensions(count), source, target)
-        return run(conversion(None, layouts, 0, self._options), self._on, progress)
+        return run(conversion(None, layouts, 0, self._on.nbytes, self._options), self._on, progress)
 
     def _separate(self, progress: Any) -> bool:
         held = self._convert("i f", "f i", progress)

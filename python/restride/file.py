@@ -6,6 +6,7 @@ goes on where it was when the same call is made again (docs/journal.md).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import dataclass, field
@@ -53,7 +54,7 @@ def transpose(
     path: a .npy file of any rank, or with `shape` and `dtype` (a dtype, or bytes of an element) a file without header.
     axes: axis k of the result is axis `axes[k]` now; None reverses all.
     offset: byte where the array begins in a file without header; None: 0, and nothing else is in it.
-    journal: True: the journal is `path` with ".journal" behind it; or its path. It is removed at the end.
+    journal: True: the journal is `path` with ".journal" behind it; or its path. It is removed when the call returns.
     threads: 1 to 256; 0: one for each processor. memory: bytes of scratch memory; 0: the planner's choice.
     explain: only plans, and changes nothing.
     progress: True shows a bar where tqdm is installed; a function is called with bytes done and bytes in all.
@@ -150,6 +151,9 @@ def _run(
     answer, held = change([verb, *arguments, "--json", "--", name], name, log, progress)
     if answer.status != 0:
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)
+    if log is not None and not explain:  # it says that the change is done, which the caller learns now
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(log)
     made = _read(name, json.loads(answer.output))
     if held:
         raise Interrupted(f"The change of {name} was interrupted and has been brought to its end.", made)

@@ -1,9 +1,13 @@
 """The package as a user meets it: what it takes, what it refuses, threads, forks, Ctrl-C, progress, memory."""
 
 import array as array_module
+import ast
+import contextlib
 import ctypes
 import doctest
 import importlib
+import io
+import json
 import mmap
 import os
 import signal
@@ -18,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import restride as rs
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def in_child(code, *arguments, **how):
@@ -326,6 +332,14 @@ print(pressed, sentence)
         else:
             self.assertIn("restride: 100%", shown.stderr)
 
+    def test_scratch_memory_of_many_threads(self):
+        """The library would take up to 4 MiB a thread."""
+        for shape, axes in (((12000, 8000), None), ((100, 96, 80, 100), (3, 2, 1, 0)), ((3000, 2000), None)):
+            nbytes = 4 * int(np.prod(shape))
+            for threads in (1, 16, 64, 256):
+                with rs.Plan(shape, axes, dtype="f4", threads=threads) as plan:
+                    self.assertLessEqual(plan.scratch_bytes, nbytes // 100 + (6 << 20), (shape, threads))
+
     def test_peak_memory(self):
         """At most 1 % and 8 MiB above the array, for a transposition and for records."""
         code = """
@@ -362,6 +376,8 @@ class Files(unittest.TestCase):
         self.assertEqual((made.target, made.nbytes, made.changed), ("4 x 2 x 3", 96, True))
         self.assertTrue((np.load(self.path) == a.transpose(2, 0, 1)).all())
         self.assertEqual(os.listdir(os.path.dirname(self.path)), ["a.npy"])
+        rs.file.transpose(self.path, (1, 2, 0), journal=True)  # another change, not the same one told again
+        self.assertTrue((np.load(self.path) == a).all())
         self.assertFalse(rs.file.transpose(self.path, explain=True).changed)
         records = np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "u1"), ("b", "f8")])
         np.save(self.path, records)
@@ -465,6 +481,33 @@ class Documented(unittest.TestCase):
             self.assertEqual(result.failed, 0, name)
             tried += result.attempted
         self.assertGreater(tried, 30)
+
+    def test_the_page(self):
+        page = str(DOCS / "python.md")
+        result = doctest.testfile(page, module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+        self.assertEqual(result.failed, 0)
+        self.assertGreater(result.attempted, 20)
+
+    def test_the_notebook(self):
+        """Each cell runs, prints what it printed, and ends in the same kinds of result."""
+        notebook = json.loads((DOCS / "python.ipynb").read_text(encoding="utf-8"))
+        names = {}
+        for cell in notebook["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            source = ast.parse("".join(cell["source"]))
+            last = source.body.pop() if isinstance(source.body[-1], ast.Expr) else None
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(source, "cell", "exec"), names)
+                value = None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+            wanted = [output for output in cell["outputs"] if output["output_type"] == "stream"]
+            self.assertEqual(printed.getvalue(), "".join("".join(output["text"]) for output in wanted))
+            for output in cell["outputs"]:
+                if output["output_type"] == "execute_result":
+                    picture = output["data"].get("image/svg+xml")
+                    shown = repr(value) if picture is None else value._repr_svg_()
+                    self.assertEqual("".join(picture or output["data"]["text/plain"]).strip(), shown.strip())
 
     def test_everything_public_has_a_docstring(self):
         for name in rs.__all__:
