@@ -107,6 +107,25 @@ def check_sources():
                     check(anchor in anchors(open(page).read()), path, f"there is no heading {anchor} in {page}")
 
 
+# Pages whose sentences are not counted: history and method.
+MOST_SENTENCE, UNCOUNTED = 25, ("lab/docs/", "docs/journal.md", "docs/python.md")
+
+
+def sentences(text):
+    """Sentences of running text: no tables, headings, blocks of code or pictures; code in a line and links are short."""
+    text = re.sub(r"^ {4,}.*$|^(?:\||#|<!--|!\[).*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^\s*(?:[-*]|\d+\.) ", "\n\n", text, flags=re.MULTILINE)
+    for paragraph in re.split(r"\n\s*\n", text):
+        paragraph = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "CODE", " ".join(paragraph.split())))
+        yield from re.split(r"(?<=[.!?:])\**\s+(?=[A-Z0-9\"*(])", paragraph)
+
+
+def check_sentences(document, text):
+    if not os.path.relpath(document, source).startswith(UNCOUNTED):
+        for sentence in sentences(re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)):
+            check(len(sentence.split()) <= MOST_SENTENCE, document, f"{len(sentence.split())} words: {sentence}")
+
+
 # What a reader reads to the end: lines of a page and of some, words of the README and of all pages outside lab/.
 LINES = {"CHANGELOG.md": 60, "docs/architecture.md": 200}
 MOST_LINES, MOST_WORDS, MOST_README = 300, 25000, 900
@@ -135,6 +154,7 @@ for document in documents:
     check_files(document, text)
     check_scripts(document, text)
     check_programs(document, text)
+    check_sentences(document, text)
     if "<!-- plot:" in text:
         check_plots(document)
 check_sources()
