@@ -5,6 +5,7 @@
 #   include    a header of a room that tools/house/rooms does not allow, and a row of docs/architecture.md that differs from it
 #   long-file  more than 600 lines
 #   long-function  more than 60 lines
+#   polling    a thread of the product that sleeps and looks again
 #   lab        the laboratory used by the product
 #   no-page    a public function without a comment in its header, of which its page is made
 #   no-test    a public function that no test names

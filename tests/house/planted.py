@@ -39,6 +39,7 @@ PLANTED = [
     ({"tests/base/long.sh": "\n" * 601}, "long-file tests/base/long.sh: "),
     ({"src/engine/run.c": "int run(void)\n{\n" + "    (void)0;\n" * 58 + "}\n"}, "long-function src/engine/run.c run: 61 lines"),
     ({"src/engine/k.cl": "__kernel void k(__global int *a)\n{\n" + "    a[0] = 1;\n" * 58 + "}\n"}, "long-function src/engine/k.cl k: "),
+    ({"src/engine/wait.c": "void wait(void)\n{\n    nanosleep(0, 0);\n}\n"}, "polling src/engine/wait.c: calls nanosleep()"),
     ({"src/engine/run.c": '#include "lab/probe/steering.h"\n'}, "lab src/engine/run.c: includes lab/probe/steering.h"),
     ({"src/CMakeLists.txt": "add_library(a ../lab/a.c)\n"}, "lab src/CMakeLists.txt: "),
     ({"include/restride/one.h": "int restride_one(int a);\n\n/* Two. */\nint restride_two(int a);\n"}, "no-page restride_one: "),

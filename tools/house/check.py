@@ -2,6 +2,7 @@
 """check.py --root FOLDER [--table]: see house.sh."""
 import argparse
 import collections
+import glob
 import json
 import os
 import re
@@ -11,8 +12,9 @@ import sys
 MOST_LINES, MOST_FUNCTION_LINES = 600, 60
 C = (".c", ".h", ".cl", ".cu", ".cpp")
 SCRIPTS = (".sh", ".py")
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 PRODUCT = ("src", "include", "examples", "fuzz")
-KINDS = ("double", "ring", "include", "long-file", "long-function", "lab", "no-page", "no-test")
+KINDS = ("double", "ring", "include", "long-file", "long-function", "polling", "lab", "no-page", "no-test")
 
 
 def read(path):
@@ -145,6 +147,13 @@ def find_long(files, tags):
             yield "long-function", f'{tag["path"]} {tag["name"]}', f'{tag["end"] - tag["line"] + 1} lines'
 
 
+def find_polling(files):
+    for path in files:
+        sleeps = re.findall(r"\b((?:clock_)?nanosleep|usleep|sleep)\(", read(path)) if path.startswith("src/") else []
+        if sleeps:
+            yield "polling", path, f"calls {sleeps[0]}()"
+
+
 def find_lab(includes):
     for path, header, _ in includes:
         if path.startswith(PRODUCT) and "lab" in header.split("/")[:-1]:
@@ -190,6 +199,7 @@ def find_all(rooms):
     yield from find_rings(includes)
     yield from find_upward(includes, rooms, document)
     yield from find_long(sources, tags)
+    yield from find_polling(code)
     yield from find_lab(includes)
     yield from find_public(tags)
 
@@ -217,7 +227,8 @@ def main():
         stale.append(entry)
     counts = collections.Counter(entry.split()[0] for entry in found)
     lines = sum(read(path).count("\n") for path in find_files("src") if path.endswith(C))
-    print(f"src: {lines} lines; " + ", ".join(f"{kind}: {counts[kind]}" for kind in KINDS) +
+    words = sum(len(read(path).split()) for path in PAGES + glob.glob("docs/*.md") if os.path.exists(path))
+    print(f"src: {lines} lines, pages: {words} words; " + ", ".join(f"{kind}: {counts[kind]}" for kind in KINDS) +
           f"; {len(new)} new, {len(stale)} stale")
     return 1 if new or stale else 0
 
