@@ -8,9 +8,10 @@ import tempfile
 HOUSE = sys.argv[1]
 
 CLEAN = {
-    "tools/house/rooms": "base:\nlayout: base # the lower\nengine: base layout/offset.h\n",
+    "tools/house/rooms": "base:\nlayout: base # the lower\nengine: base layout/offset.h\nlayer/core: base\nlayer/cl: layer/core\n",
     "tools/house/debts": "# none\n",
-    "docs/architecture.md": "| room | uses | |\n|---|---|---|\n| layout | | the lower |\n| engine | `layout/offset.h` | |\n",
+    "docs/architecture.md": "| room | uses | |\n|---|---|---|\n| layout | | the lower |\n| engine | `layout/offset.h` | |\n"
+                            "| layer/cl | layer/core | |\n",
     "include/restride/one.h": "/* Does one. */\nint restride_one(int a);\nint restride_two(int a);\n",
     "src/base/text.h": "typedef struct rs_text rs_text;\n",
     "src/base/text.c": '#include "base/text.h"\nstruct rs_text {\n    int size;\n};\ntypedef struct {\n    int a;\n} local;\n',
@@ -18,6 +19,8 @@ CLEAN = {
     "src/layout/offset.c": '#include "layout/offset.h"\ntypedef struct {\n    int a;\n} local;\n',
     "src/layout/parse.h": '#include "layout/offset.h"\n',
     "src/engine/run.c": '#include "layout/offset.h"\nint run(void)\n{\n' + "    (void)0;\n" * 57 + "}\n",
+    "src/layer/cl/call.c": '#include "layer/core/state.h"\n',
+    "src/layer/core/state.h": '#include "base/text.h"\n',
     "src/CMakeLists.txt": "add_library(a base/text.c) # lab/ has one too\n",
     "lab/cli/main.c": '#include "layout/offset.h"\n',
     "tests/base/test.c": "int x = restride_one(restride_two(0));\n" + "\n" * 590,
@@ -32,6 +35,8 @@ PLANTED = [
     ({"src/base/up.c": '#include "layout/offset.h"\n'}, "include src/base/up.c layout/offset.h: "),
     ({"src/engine/more.c": '#  include "layout/parse.h"\n'}, "include src/engine/more.c layout/parse.h: "),
     ({"src/base/up.c": "#include <layout/offset.h>\n"}, "include src/base/up.c layout/offset.h: "),
+    ({"src/layer/cl/call.h": "int x;\n", "src/layer/core/state.h": '#include "layer/cl/call.h"\n'},
+     "include src/layer/core/state.h layer/cl/call.h: "),
     ({"src/new/a.c": '#include "base/text.h"\n'}, "include rooms new: src/new has no row"),
     ({"docs/architecture.md": "nothing\n"}, "include table engine: "),
     ({"tools/house/rooms": "base: layout\nlayout: base # the lower\nengine: base layout/offset.h\n"}, "include rooms base: "),

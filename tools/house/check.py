@@ -112,22 +112,28 @@ def read_rooms(path):
 
 def table_rows(rooms):
     for room, (uses, remark) in rooms.items():
-        named = ", ".join(f"`{use}`" if "/" in use else use for use in uses if use != "base")
+        named = ", ".join(f"`{use}`" if use.endswith(".h") else use for use in uses if use != "base")
         if named or remark:
             yield " ".join(f"| {room} | {named} | {remark} |".split())
+
+
+def room_of(path, rooms):
+    """The innermost folder of src/ that is a room; the outermost one where none is."""
+    inside = [room for room in rooms if path.startswith(f"src/{room}/")]
+    return max(inside, key=len) if inside else path.split("/")[1]
 
 
 def find_upward(includes, rooms, document):
     above = set()
     for room, (uses, _) in rooms.items():
         for use in uses:
-            if use.split("/")[0] not in above:
+            if room_of(f"src/{use}/", rooms) not in above:
                 yield "include", f"rooms {room}", f"tools/house/rooms lets {room} use {use}, which is no room above it"
         above.add(room)
     for path, header, target in includes:
         if not path.startswith("src/") or target is None or not target.startswith("src/"):
             continue
-        room, use = path.split("/")[1], target.split("/")[1]
+        room, use = room_of(path, rooms), room_of(target, rooms)
         if room not in rooms:
             yield "include", f"rooms {room}", f"src/{room} has no row in tools/house/rooms"
         elif use != room and use not in rooms[room][0] and header not in rooms[room][0]:
