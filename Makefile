@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 VERSION = $(shell sed -nE 's/^.define RESTRIDE_VERSION_(MAJOR|MINOR|PATCH) //p' include/restride/version.h | paste -sd.)
 
-.PHONY: demo check check-long check-hw build lint format install clean packages dist deb
+.PHONY: demo check check-long check-torture check-hw build lint format install clean packages dist deb
 
 # The targets that name packages install what is missing of Debian's, as root; no other does.
 demo: packages build
@@ -16,6 +16,10 @@ check: packages
 check-long: packages
 	tools/install-packages.sh --cross
 	BUILD=$(BUILD) JOBS=$(JOBS) tools/check.sh --long
+
+# Changes of files with a journal, interrupted in every way: 10,000 rounds.
+check-torture: build
+	tests/file/torture.py $(BUILD)/bin/restride $(BUILD)/tests/file/libcrashing_disk.so 10000 $(JOBS)
 
 # The hardware of the data layout transformer, all shapes; installs Verilator and Yosys.
 check-hw: packages

@@ -38,6 +38,13 @@ team wrong WAIT_ONCE SPURIOUS
 team wrong NO_ROUND
 team wrong WAKE_ONE
 team wrong EARLY_COUNT
+journal right STEPS=2 TROUBLES=6
+journal right STEPS=3 TROUBLES=4
+journal wrong NOT_AGAIN
+journal wrong NAME_FIRST
+journal wrong NO_MARK_FIRST
+journal wrong END_LATER
+journal wrong ONE_SLOT
 "
 
 # verify MODEL DEFINITIONS... prints right or wrong, and the number of states; fails when the search was cut short.

@@ -22,6 +22,20 @@ expect 0 "$restride" tune --forget
 expect 0 "$restride" tune --import "$work/exported.json"
 [ "$(grep -c '"problem"' "$RESTRIDE_WISDOM")" = 3 ] || complain "not three records were imported"
 
+# Wisdom that others could have written is not used.
+chmod g+w "$RESTRIDE_WISDOM"
+expect 1 "$restride" tune --import "$work/exported.json"
+says err "is not used: it belongs to another user, or others may write to it; make it yours alone"
+chmod g-w "$RESTRIDE_WISDOM"
+(umask 002 && expect 0 "$restride" tune --import "$work/exported.json")
+[ "$(stat -c %A "$RESTRIDE_WISDOM" | cut -c6)" = - ] || complain "the group may write to what was kept"
+if [ "$(id -u)" -eq 0 ]; then
+    chown 12345 "$RESTRIDE_WISDOM"
+    expect 1 "$restride" tune --import "$work/exported.json"
+    says err "is not used: it belongs to another user"
+    chown 0 "$RESTRIDE_WISDOM"
+fi
+
 # The axes of a tensor, and conversions, in the words of bench permute and convert.
 export RESTRIDE_WISDOM=$work/cache/tensors.json
 expect 0 "$restride" tune --dims 60x70x80 --axes 210,021 --seconds 0.05 --threads 2

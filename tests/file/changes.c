@@ -114,7 +114,7 @@ void make_file(const test_change *c)
     unlink(journal_path);
     write_file(file_path, bytes, HEADER + c->bytes);
     free(bytes);
-    disk_begin(folder);
+    disk_begin(folder, true);
 }
 
 bool is_changed(const test_change *c)

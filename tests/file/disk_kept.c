@@ -445,11 +445,11 @@ void disk_open(const char *folder)
     close(descriptor);
 }
 
-void disk_begin(const char *folder)
+void disk_begin(const char *folder, bool sees_mappings)
 {
     if (strcmp(disk_folder, folder) != 0)
         disk_open(folder);
     disk_shared->calls = 0;
-    disk_shared->sees_mappings = 1;
+    disk_shared->sees_mappings = sees_mappings;
     keep_all();
 }

@@ -27,8 +27,9 @@ extern disk_state *disk_shared; /* NULL: no folder is watched */
 
 void disk_open(const char *folder);
 
-/* All that is in the folder, and nothing else, is on the disk. */
-void disk_begin(const char *folder);
+/* All that is in the folder, and nothing else, is on the disk. `sees_mappings`: what is written to
+ * them is told (disk_count_write); otherwise all of a file may wait for the disk. */
+void disk_begin(const char *folder, bool sees_mappings);
 
 /* The calls that have been made since then, by all processes. */
 int disk_calls(void);
