@@ -1,8 +1,7 @@
 /* See axes.h. */
 #include "engine/axes.h"
 
-/* Where the axis lies that comes to a place. */
-static size_t axis_at(const rs_axes *axes, size_t place)
+size_t rs_axes_at(const rs_axes *axes, size_t place)
 {
     size_t axis = 0;
     while (axis < axes->count && axes->places[axis] != place)
@@ -19,7 +18,7 @@ static bool count_elements(rs_axes *axes)
     }
     size_t elements = 1;
     for (size_t place = axes->count; place-- > 0;) {
-        size_t axis = axis_at(axes, place);
+        size_t axis = rs_axes_at(axes, place);
         if (axis == axes->count)
             return false;
         axes->to[axis] = elements;

@@ -22,6 +22,9 @@ typedef struct {
  * or their places are no permutation. */
 bool rs_axes_of(rs_axes *axes, const rs_transpose_task *task);
 
+/* The axis that comes to a place. */
+size_t rs_axes_at(const rs_axes *axes, size_t place);
+
 /* The place afterwards of the element that lies at `place` before. */
 size_t rs_axes_target(const rs_axes *axes, size_t place);
 

@@ -96,6 +96,13 @@ typedef enum {
      * columns change places. rows x cols x unit are the bytes of the array (engine/axes.h).
      */
     RS_TRANSPOSE_ON_CHIP,
+    /*
+     * The axes of an array change their order in two passes: `tile` elements that will be
+     * neighbours come together inside boxes, and then move as a slot (engine/slots.h). rows x cols
+     * x unit are the bytes of the array.
+     */
+    RS_TRANSPOSE_BOXES,
+    RS_TRANSPOSE_SLOTS,
     /* PANELS as the thesis moves its elements (section 4.5), on devices: baselines. */
     RS_TRANSPOSE_PIPT_PANELS,
     RS_TRANSPOSE_PTTWAC_PANELS,
@@ -145,6 +152,7 @@ typedef struct {
 typedef struct {
     size_t chip_bytes;  /* a block that is no larger passes through the chip at full speed */
     size_t group_bytes; /* on a device: what one group of work-items holds on chip; else 0 */
+    size_t box_bytes;   /* the same for BOXES, where few groups at once will do */
     size_t line_bytes;  /* the shortest run that moves at full speed */
     size_t workers;
     size_t serial_bytes; /* an array of less is planned as if for one worker */

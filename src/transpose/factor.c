@@ -10,6 +10,7 @@
  */
 #include "transpose/factor.h"
 #include "transpose/cost.h"
+#include "transpose/passes.h"
 #include "transpose/paths.h"
 #include "transpose/wisdom.h"
 
@@ -178,34 +179,52 @@ static double path_price(const rs_sequence *steps, const rs_strided_part *contex
     return price;
 }
 
-/* The whole permutation as one stage; `pieces` has room for the groups. */
-static rs_transpose_task whole_task(const rs_axis_order *a, rs_piece *pieces)
+typedef struct {
+    const rs_sequence *steps;
+    const rs_strided_part *part;
+} pricing_context;
+
+static double price_task(const void *context, const rs_transpose_task *task)
 {
-    rs_transpose_task task = {.method = RS_TRANSPOSE_ON_CHIP,
-                              .count = 1,
+    const pricing_context *c = context;
+    return rs_sequence_task_price(c->steps, c->part, task);
+}
+
+/* The axes as pieces, which have room for all. */
+static rs_transpose_task task_of(const rs_axis_order *a, rs_piece *pieces)
+{
+    rs_transpose_task task = {.count = 1,
                               .rows = 1,
                               .cols = 1,
                               .unit = a->unit,
                               .pieces = pieces,
                               .piece_count = a->count};
     for (size_t i = 0; i < a->count; i++) {
-        pieces[i] = (rs_piece){a->sizes[a->names[i]], 1, a->names[i]};
+        pieces[i] = (rs_piece){a->sizes[a->names[i]], 0, a->names[i]};
         task.rows *= a->sizes[a->names[i]];
     }
     return task;
 }
 
-/* Adds a path, or one stage for all of it where that is cheaper. */
-static void add_cheapest(rs_sequence *steps, const rs_strided_part *context, const rs_axis_order *a,
+/* Adds a path, or the stages that take all axes at once where they are cheaper. */
+static void add_cheapest(rs_sequence *steps, const rs_strided_part *part, const rs_axis_order *a,
                          const rs_path *path)
 {
     rs_piece pieces[RS_FACTOR_MOST_EXACT];
-    const rs_transpose_task task = whole_task(a, pieces);
-    if (path->count > 1 &&
-        rs_sequence_task_price(steps, context, &task) < path_price(steps, context, a, path))
-        rs_sequence_task(steps, context, &task);
-    else
-        rs_factor_add_path(steps, context, a, path);
+    const rs_transpose_task task = task_of(a, pieces);
+    const pricing_context context = {steps, part};
+    const rs_passes_pricing pricing = {price_task, &context, steps->traits.box_bytes};
+    rs_passes passes = {.price = RS_COST_IMPOSSIBLE};
+    if (!rs_cost_is_host(&steps->traits))
+        rs_passes_find(&passes, &pricing, &task);
+    if (passes.price >= path_price(steps, part, a, path)) {
+        rs_factor_add_path(steps, part, a, path);
+        return;
+    }
+    for (size_t i = 0; i < passes.count; i++) {
+        passes.tasks[i].pieces = passes.pieces[i];
+        rs_sequence_task(steps, part, &passes.tasks[i]);
+    }
 }
 
 /* ---- many axes ---- */

@@ -9,14 +9,16 @@
  */
 #include "lab.h"
 #include "restride/restride.h"
+#include "transpose/plan.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 9, MOST_RANK = 16 };
+enum { RUNS = 9, MOST_RANK = 16, PARTS = 16 };
 
 typedef struct {
     int rank;
@@ -54,8 +56,27 @@ static unsigned char value(size_t element, size_t byte)
     return (unsigned char)(mixed >> 56);
 }
 
-static size_t count_wrong(const tensor *t, const unsigned char *found)
+/* A part of a tensor in host memory, filled or checked by a thread. */
+typedef struct {
+    const tensor *t;
+    unsigned char *bytes;
+    size_t begin, end; /* elements */
+    size_t wrong;
+} tensor_part;
+
+static void *fill_part(void *argument)
 {
+    const tensor_part *p = argument;
+    for (size_t e = p->begin; e < p->end; e++)
+        for (size_t b = 0; b < p->t->unit; b++)
+            p->bytes[e * p->t->unit + b] = value(e, b);
+    return NULL;
+}
+
+static void *check_part(void *argument)
+{
+    tensor_part *p = argument;
+    const tensor *t = p->t;
     size_t strides[MOST_RANK];
     size_t stride = 1;
     for (int i = t->rank; i-- > 0;) {
@@ -63,11 +84,15 @@ static size_t count_wrong(const tensor *t, const unsigned char *found)
         stride *= t->dims[i];
     }
     size_t index[MOST_RANK] = {0};
-    size_t wrong = 0;
     size_t from = 0;
-    for (size_t e = 0; e < t->bytes / t->unit; e++) {
+    size_t rest = p->begin;
+    for (int k = t->rank; k-- > 0; rest /= t->dims[t->axes[k]]) {
+        index[k] = rest % t->dims[t->axes[k]];
+        from += index[k] * strides[t->axes[k]];
+    }
+    for (size_t e = p->begin; e < p->end; e++) {
         for (size_t b = 0; b < t->unit; b++)
-            wrong += found[e * t->unit + b] != value(from, b);
+            p->wrong += p->bytes[e * t->unit + b] != value(from, b);
         for (int k = t->rank; k-- > 0;) {
             from += strides[t->axes[k]];
             if (++index[k] < t->dims[t->axes[k]])
@@ -76,7 +101,50 @@ static size_t count_wrong(const tensor *t, const unsigned char *found)
             index[k] = 0;
         }
     }
+    return NULL;
+}
+
+/* All elements in parts, a thread each; returns how many bytes are wrong. */
+static size_t work_in_parts(void *(*work)(void *part), const tensor *t, unsigned char *bytes)
+{
+    pthread_t threads[PARTS];
+    tensor_part parts[PARTS];
+    size_t elements = t->bytes / t->unit;
+    size_t wrong = 0;
+    for (size_t i = 0; i < PARTS; i++) {
+        parts[i] = (tensor_part){t, bytes, elements / PARTS * i, elements / PARTS * (i + 1), 0};
+        if (i + 1 == PARTS)
+            parts[i].end = elements;
+        if (pthread_create(&threads[i], NULL, work, &parts[i]) != 0)
+            abort();
+    }
+    for (size_t i = 0; i < PARTS; i++) {
+        pthread_join(threads[i], NULL);
+        wrong += parts[i].wrong;
+    }
     return wrong;
+}
+
+/* One stage alone, whatever it makes of the array. */
+static double stage_median(const restride_plan *plan, size_t stage, void *buffer)
+{
+    const rs_engine_operations *o = engine->operations;
+    double times[RUNS + 1];
+    void *scratch = NULL;
+    size_t kept;
+    size_t bytes = o->scratch_bytes(plan->stages[stage], &kept);
+    if (bytes != 0 && o->acquire_scratch(engine, bytes, &scratch) != RESTRIDE_OK)
+        return -1;
+    for (int i = 0; i <= RUNS; i++) {
+        double start = lab_now();
+        restride_status status = o->run(plan->stages[stage], buffer, scratch, NULL, NULL);
+        if (status == RESTRIDE_OK)
+            status = transfer->operations->finish(transfer);
+        times[i] = status == RESTRIDE_OK ? lab_now() - start : -1;
+    }
+    if (scratch != NULL)
+        o->release_scratch(engine, bytes, scratch);
+    return lab_median(times + 1, RUNS);
 }
 
 static bool report(const tensor *t, restride_plan *plan, double plan_time, void *buffer,
@@ -90,15 +158,16 @@ static bool report(const tensor *t, restride_plan *plan, double plan_time, void 
            2 * (double)t->bytes / time / 1e6, copy / time, plan_time,
            100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
            json_array_size(json_object_get(described, "stages")), wrong);
-    size_t i;
+    size_t i = 0;
     json_t *stage;
-    json_array_foreach(json_object_get(described, "stages"), i, stage)
-        printf("    %s: %lld of %lld x %lld elements of %lld bytes\n",
-               json_string_value(json_object_get(stage, "name")),
-               (long long)json_integer_value(json_object_get(stage, "blocks")),
-               (long long)json_integer_value(json_object_get(stage, "rows")),
-               (long long)json_integer_value(json_object_get(stage, "cols")),
-               (long long)json_integer_value(json_object_get(stage, "element_bytes")));
+    json_array_foreach(json_object_get(described, "stages"), i, stage) printf(
+        "    %.2f of the copy, %s, tile %lld: %lld of %lld x %lld elements of %lld bytes\n",
+        copy / stage_median(plan, i, buffer), json_string_value(json_object_get(stage, "name")),
+        (long long)json_integer_value(json_object_get(stage, "tile")),
+        (long long)json_integer_value(json_object_get(stage, "blocks")),
+        (long long)json_integer_value(json_object_get(stage, "rows")),
+        (long long)json_integer_value(json_object_get(stage, "cols")),
+        (long long)json_integer_value(json_object_get(stage, "element_bytes")));
     json_decref(described);
     free(text);
     return time > 0 && wrong == 0;
@@ -116,9 +185,8 @@ static bool measure(const tensor *t)
         host == NULL ? RESTRIDE_OUT_OF_MEMORY : o->allocate(transfer, t->bytes, &buffer);
     if (status == RESTRIDE_OK)
         status = o->allocate(transfer, t->bytes, &target);
-    for (size_t e = 0; status == RESTRIDE_OK && e < t->bytes / t->unit; e++)
-        for (size_t b = 0; b < t->unit; b++)
-            host[e * t->unit + b] = value(e, b);
+    if (status == RESTRIDE_OK)
+        work_in_parts(fill_part, t, host);
     if (status == RESTRIDE_OK)
         status = lab_upload(transfer, buffer, host, t->bytes);
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
@@ -133,8 +201,8 @@ static bool measure(const tensor *t)
         status = o->finish(transfer);
     if (status == RESTRIDE_OK)
         status = lab_download(transfer, host, buffer, t->bytes);
-    bool good =
-        status == RESTRIDE_OK && report(t, plan, plan_time, buffer, target, count_wrong(t, host));
+    bool good = status == RESTRIDE_OK &&
+                report(t, plan, plan_time, buffer, target, work_in_parts(check_part, t, host));
     if (status != RESTRIDE_OK)
         printf("%s\n", restride_last_error());
     restride_plan_destroy(plan);

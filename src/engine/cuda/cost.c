@@ -4,6 +4,7 @@
  * would be refused, cost infinitely much.
  */
 #include "base/arithmetic.h"
+#include "engine/boxes.h"
 #include "engine/cuda/cuda.h"
 
 #include <math.h>
@@ -160,15 +161,47 @@ static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task
     size_t together = rs_cuda_on_chip_arrays(engine, task);
     if (together == 0)
         return INFINITY;
+    bool is_apart = together >= engine->multiprocessors; /* no block waits for another */
     double bytes =
         (double)task->outer * (double)task->rows * (double)task->cols * (double)task->unit;
-    double cost = together >= task->outer ? 1.12 : together > 1 ? 1.4 : 1.6;
+    double cost = together >= task->outer ? 1.12 : is_apart ? 1.2 : together > 1 ? 1.4 : 1.6;
     return cost + misaligned(task->rows * task->unit, 0.06) +
            misaligned(task->cols * task->unit, 0.06) + narrow_words(task, 2) +
            MEETING_BYTES / bytes;
 }
 
 /* ---- the stages of all devices ---- */
+
+/* Slots as elements of a reversal; arithmetic is a little more. */
+static double slots_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                         size_t scratch_limit)
+{
+    rs_slots slots;
+    if (!rs_slots_of(&slots, task) || slots.axes.elements > UINT32_MAX / 2)
+        return INFINITY;
+    rs_transpose_task all = *task;
+    all.unit *= task->tile;
+    all.tile = 1;
+    all.rows = slots.axes.elements / slots.slot;
+    all.cols = 1;
+    return reverse_cost(engine, &all, scratch_limit) + 0.04;
+}
+
+/* Short runs, and those that do not begin at lines, have lines in common with others. */
+static double boxes_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                         size_t scratch_limit)
+{
+    (void)scratch_limit;
+    rs_slots slots;
+    rs_box_cut cut;
+    if (!rs_slots_of(&slots, task) || !rs_boxes_cut(&cut, &slots, task, engine->common.box_bytes))
+        return INFINITY;
+    size_t run = cut.run * task->unit;
+    double full = (double)cut.local_bytes / (double)engine->common.box_bytes;
+    double words = (double)(cut.vector * cut.word);
+    return 1.15 + 16 / (double)run + misaligned(run, 0.05 + 32 / (double)run) + 0.2 * full +
+           0.8 / words + narrow_words(task, 1);
+}
 
 static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
@@ -241,6 +274,8 @@ double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
         [RS_TRANSPOSE_R2C_ROWS] = rows_cost,
         [RS_TRANSPOSE_R2C_ROTATE] = columns_cost,
         [RS_TRANSPOSE_ON_CHIP] = on_chip_cost,
+        [RS_TRANSPOSE_BOXES] = boxes_cost,
+        [RS_TRANSPOSE_SLOTS] = slots_cost,
         [RS_TRANSPOSE_TILES] = tiles_cost,
         [RS_TRANSPOSE_REVERSE] = reverse_cost,
         [RS_TRANSPOSE_UNZIP] = zip_cost,

@@ -488,6 +488,7 @@ static rs_engine_traits traits(const restride_engine *base)
     size_t chip = engine->multiprocessors * (engine->shared_bytes - 8 * RESERVED_SHARED_BYTES);
     return (rs_engine_traits){.chip_bytes = chip / 10 * 8,
                               .group_bytes = engine->common.local_bytes,
+                              .box_bytes = engine->common.box_bytes,
                               .line_bytes = LINE_BYTES,
                               .workers = 1,
                               .scratch_parts = SCRATCH_PARTS,
@@ -591,6 +592,7 @@ static restride_status read_device(rs_cuda_engine *engine)
     engine->shared_bytes = (size_t)shared;
     engine->shared_bytes_a_block = (size_t)shared_a_block;
     engine->common.local_bytes = LOCAL_BYTES;
+    engine->common.box_bytes = engine->shared_bytes / 2 - 2 * RESERVED_SHARED_BYTES;
     engine->common.work_items = MOST_ITEMS;
     engine->common.units = engine->multiprocessors;
     engine->common.simd_items = WARP_ITEMS;

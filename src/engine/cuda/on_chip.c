@@ -69,7 +69,7 @@ static bool is_in(const rs_axes *axes, size_t axis, size_t in)
 static size_t choose_vector(const cutting *c, const rs_transpose_task *task, size_t most)
 {
     size_t vector = most;
-    size_t apart = task->offset | (task->outer > 1 ? task->pitch : 0) |
+    size_t apart = task->offset | (task->outer > 1 && task->pitch > 0 ? task->pitch : 0) |
                    (task->repeats > 1 ? task->repeat_pitch : 0);
     bool is_word = (task->unit & (task->unit - 1)) == 0;
     while (vector > 1 &&
@@ -206,7 +206,8 @@ static void form_gangs(cutting *c, const rs_cuda_engine *engine, const rs_transp
     size_t share = rs_size_divide_up(task->outer, c->gangs);
     c->each = rs_size_smaller(rs_size_larger(room * c->members / c->tiles, 1), share);
     /* Words of all that a gang has at a time are numbered with 32 bits. */
-    size_t numbered = task->outer > 1 ? UINT32_MAX / 2 / task->pitch * c->word : c->each;
+    size_t numbered =
+        task->outer > 1 && task->pitch > 0 ? UINT32_MAX / 2 / task->pitch * c->word : c->each;
     c->each = rs_size_smaller(c->each, rs_size_larger(numbered, 1));
 }
 

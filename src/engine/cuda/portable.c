@@ -60,9 +60,9 @@ static restride_status create_kernels(rs_device_engine *base, const char *source
     for (size_t i = 0; status == RESTRIDE_OK && code == 0 && i < count; i++) {
         rs_cuda_function function;
         code = engine->api->cuModuleGetFunction(&function, module, names[i]);
-        if (code == 0 && base->local_bytes > DEFAULT_SHARED_BYTES)
+        if (code == 0 && base->box_bytes > DEFAULT_SHARED_BYTES)
             code = engine->api->cuFuncSetAttribute(function, RS_CUDA_FUNCTION_SHARED_BYTES,
-                                                   (int)base->local_bytes);
+                                                   (int)base->box_bytes);
         if (code == 0)
             kernels[i] = function;
     }

@@ -23,6 +23,8 @@ enum {
     SPLIT_LANES = 32,     /* of a long super-element, side by side: a memory line */
     MOST_SPLIT = 8,       /* words that a work-item has of a super-element */
     LEAST_BATCH = 2,
+    OPTION_BYTES = 300,
+    DIGIT_NUMBERS = 4, /* extent, magic and both weights */
     LEADER_PARTS = 16, /* of the limit */
     GROUP_ITEMS = 256,
     PLANNING_ITEMS = 64,
@@ -80,8 +82,11 @@ void rs_chains_add(rs_chains_arguments *to, rs_device_argument argument)
 
 void rs_chains_add_shape(rs_chains_arguments *to, const rs_chains_plan *plan)
 {
-    for (size_t i = 0; i < RS_CHAINS_SHAPE_NUMBERS; i++)
+    size_t numbers = plan->digits != NULL ? 1 : RS_CHAINS_SHAPE_NUMBERS;
+    for (size_t i = 0; i < numbers; i++)
         rs_chains_add(to, RS_ARGUMENT(plan->shape[i]));
+    if (plan->digits != NULL)
+        rs_chains_add(to, RS_ARGUMENT(plan->digits));
 }
 
 static size_t items_of(rs_device_engine *engine, size_t wanted)
@@ -161,7 +166,7 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
     const char *position = plan->wide ? "ulong -D WIDE" : "uint";
     size_t batch =
         plan->columns ? RS_CHAINS_BATCH : rs_size_divide_up(RS_CHAINS_BATCH, plan->split);
-    char options[200];
+    char options[OPTION_BYTES];
     int length = snprintf(options, sizeof options,
                           "-D WORD=%s -D POSITION=%s -D TEAM=%zu -D SPLIT=%u -D BATCH=%zu -D %s%s",
                           rs_device_word_type(stage->word), position, engine->simd_items,
@@ -170,6 +175,11 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
                           : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
                                                        : "COLUMNS",
                           walks ? " -D WALKS" : "");
+    const uint32_t *digits = plan->digit_counts;
+    if (plan->digits != NULL)
+        snprintf(options + length, sizeof options - (size_t)length,
+                 " -D DIGITS=%u -D FIRST=%u -D SECOND=%u -D THIRD=%u",
+                 digits[0] + digits[1] + digits[2], digits[0], digits[1], digits[2]);
     if (tiles)
         snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
                  plan->tile.element_words);
@@ -268,6 +278,63 @@ static restride_status prepare_chains(rs_device_stage *stage, size_t scratch_lim
 static restride_status prepare_reverse(rs_device_stage *stage, size_t scratch_limit)
 {
     return prepare_reversal(stage, stage->task.tile, scratch_limit);
+}
+
+/* ---- slots ---- */
+
+static size_t digits_bytes(const rs_chains_plan *plan)
+{
+    const uint32_t *counts = plan->digit_counts;
+    return (counts[0] + counts[1] + counts[2]) * DIGIT_NUMBERS * sizeof(uint32_t);
+}
+
+static restride_status keep_digits(rs_device_stage *stage, rs_chains_plan *plan,
+                                   const rs_slots *slots)
+{
+    rs_device_engine *engine = rs_device_engine_of(stage);
+    uint32_t numbers[RS_SLOTS_PHASES * RS_SLOTS_MOST_DIGITS * DIGIT_NUMBERS];
+    uint32_t *to = numbers;
+    for (int phase = 0; phase < RS_SLOTS_PHASES; phase++) {
+        plan->digit_counts[phase] = (uint32_t)slots->phases[phase].count;
+        for (size_t i = 0; i < slots->phases[phase].count; i++) {
+            const rs_digit *d = &slots->phases[phase].digits[i];
+            *to++ = (uint32_t)d->extent;
+            *to++ = (uint32_t)magic(d->extent, false);
+            *to++ = (uint32_t)d->weight;
+            *to++ = (uint32_t)d->next;
+        }
+    }
+    restride_status status = engine->device->allocate(engine, digits_bytes(plan), &plan->digits);
+    return status != RESTRIDE_OK
+               ? status
+               : engine->device->write(engine, plan->digits, numbers, digits_bytes(plan),
+                                       "writing the digits of a permutation");
+}
+
+/* Pass 2 of a permutation of axes in two passes (engine/slots.h). */
+static restride_status prepare_slots(rs_device_stage *stage, size_t scratch_limit)
+{
+    rs_slots slots;
+    size_t bytes = rs_size_multiply_capped(stage->task.tile, stage->task.unit);
+    if (!rs_slots_of(&slots, &stage->task) || slots.axes.elements > UINT32_MAX / 2 ||
+        slots.phases[0].count == 0)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Slots of %zu elements do not suit these axes; leave the choice of the "
+                       "method to the planner.",
+                       stage->task.tile);
+    stage->word = rs_device_choose_word(&stage->task, bytes);
+    rs_chains_plan shape = {.shape = {slots.axes.elements / slots.slot},
+                            .words = (uint32_t)(bytes / stage->word),
+                            .split = split_of(stage, bytes / stage->word),
+                            .fields = 1};
+    restride_status status = keep_digits(stage, &shape, &slots);
+    if (status == RESTRIDE_OK)
+        status = prepare(stage, &shape,
+                         scratch_limit - rs_size_smaller(scratch_limit, digits_bytes(&shape)));
+    if (stage->plan == NULL)
+        rs_chains_release(stage, shape.digits);
+    stage->kept_bytes += digits_bytes(&shape);
+    return status;
 }
 
 static size_t tile_bytes(const rs_device_stage *stage, const rs_chains_tile *tile)
@@ -499,12 +566,15 @@ static void forget(rs_device_stage *stage)
     if (plan == NULL)
         return;
     rs_chains_release(stage, plan->positions);
+    rs_chains_release(stage, plan->digits);
     free(plan);
 }
 
 const rs_device_method rs_device_chains = {"100!", "planned chains", prepare_chains, enqueue,
                                            forget};
 const rs_device_method rs_device_fused = {"1000! 0010!", "planned chains of tiles", prepare_fused,
+                                          enqueue, forget};
+const rs_device_method rs_device_slots = {"slots", "planned chains by digits", prepare_slots,
                                           enqueue, forget};
 const rs_device_method rs_device_reverse = {"210!", "planned chains", prepare_reverse, enqueue,
                                             forget};

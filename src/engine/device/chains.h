@@ -6,6 +6,7 @@
 #define RS_ENGINE_DEVICE_CHAINS_H
 
 #include "engine/device/device.h"
+#include "engine/slots.h"
 
 enum {
     RS_CHAINS_SHAPE_NUMBERS = 6,
@@ -52,6 +53,8 @@ typedef struct {
     uint64_t leader_count; /* short cycles; positions to look at when they are not listed */
     uint32_t listed;
     uint32_t leader_room;
+    rs_device_memory digits; /* of a place of slots; NULL: the permutation is another */
+    uint32_t digit_counts[RS_SLOTS_PHASES];
     rs_device_memory positions; /* where pieces start, where they end, leaders if listed; or NULL */
 } rs_chains_plan;
 

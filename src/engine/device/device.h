@@ -24,6 +24,7 @@ typedef struct {
     restride_engine base;
     const rs_device_operations *device;
     size_t local_bytes; /* that a group may take */
+    size_t box_bytes;   /* the same where few groups at once will do: BOXES; 0: no more */
     size_t work_items;  /* of a group, at most */
     size_t units;       /* compute units */
     /* Work-items that the device runs together. Only speed depends on it: work-items of a group
@@ -48,6 +49,7 @@ typedef struct {
 
 /* Texts of kernels, which OpenCL and CUDA build. */
 extern const char rs_device_blocks_kernels[];
+extern const char rs_device_boxes_kernels[];
 extern const char rs_device_chains_kernels[];
 extern const char rs_device_claims_kernels[];
 extern const char rs_device_families_kernels[];
@@ -116,6 +118,8 @@ struct rs_device_method {
 
 extern const rs_device_method rs_device_panels;
 extern const rs_device_method rs_device_tiles;
+extern const rs_device_method rs_device_boxes;
+extern const rs_device_method rs_device_slots;
 extern const rs_device_method rs_device_square;
 extern const rs_device_method rs_device_chains;
 extern const rs_device_method rs_device_reverse;

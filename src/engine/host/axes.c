@@ -1,18 +1,17 @@
 /*
- * ON_CHIP on the host: the meaning of the stage, so that what a device does can be checked without
- * one. Each array goes to scratch memory, which holds one, and comes back permuted; never chosen.
+ * ON_CHIP, BOXES and SLOTS on the host: the meaning of these stages, so that what a device does can
+ * be checked without one. Each array goes to scratch memory, which holds one, and comes back in its
+ * new order; never chosen.
  */
-#include "engine/axes.h"
 #include "engine/host/host.h"
 
 #include <string.h>
 
-restride_status rs_host_axes_prepare(rs_host_stage *stage, size_t scratch_limit)
+static restride_status prepare(rs_host_stage *stage, bool is_known, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
     size_t bytes = task->rows * task->cols * task->unit;
-    if (!rs_axes_of(&stage->axes, task) || stage->axes.elements * task->unit != bytes ||
-        bytes > scratch_limit)
+    if (!is_known || stage->slots.axes.elements * task->unit != bytes || bytes > scratch_limit)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The host permutes axes as a whole only with scratch memory for all of "
                        "them; leave the choice of the method to the planner.");
@@ -22,19 +21,59 @@ restride_status rs_host_axes_prepare(rs_host_stage *stage, size_t scratch_limit)
     return RESTRIDE_OK;
 }
 
-void rs_host_axes_work(void *context, const rs_host_member *member)
+restride_status rs_host_axes_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
-    (void)member;
-    const rs_host_run *run = context;
+    return prepare(stage, rs_axes_of(&stage->slots.axes, &stage->task), scratch_limit);
+}
+
+restride_status rs_host_slots_prepare(rs_host_stage *stage, size_t scratch_limit)
+{
+    return prepare(stage, rs_slots_of(&stage->slots, &stage->task), scratch_limit);
+}
+
+/* Where an element, or a slot, of `unit` bytes comes from or goes. */
+typedef size_t place_function(const rs_slots *slots, size_t place);
+
+static void permute(const rs_host_run *run, size_t unit, place_function *target,
+                    place_function *source)
+{
     const rs_transpose_task *task = &run->stage->task;
-    const rs_axes *axes = &run->stage->axes;
+    const rs_slots *slots = &run->stage->slots;
     size_t bytes = task->rows * task->cols * task->unit;
     for (size_t i = 0; i < task->outer; i++) {
         unsigned char *array = run->data + i * task->pitch;
         memcpy(run->scratch, array, bytes);
-        for (size_t e = 0; e < axes->elements; e++)
-            memcpy(array + rs_axes_target(axes, e) * task->unit, run->scratch + e * task->unit,
-                   task->unit);
+        for (size_t e = 0; e < bytes / unit; e++) {
+            size_t to = target != NULL ? target(slots, e) : e;
+            size_t from = source != NULL ? source(slots, e) : e;
+            memcpy(array + to * unit, run->scratch + from * unit, unit);
+        }
         rs_host_done(run, bytes);
     }
+}
+
+static size_t axes_target(const rs_slots *slots, size_t element)
+{
+    return rs_axes_target(&slots->axes, element);
+}
+
+void rs_host_axes_work(void *context, const rs_host_member *member)
+{
+    (void)member;
+    const rs_host_run *run = context;
+    permute(run, run->stage->task.unit, axes_target, NULL);
+}
+
+void rs_host_boxes_work(void *context, const rs_host_member *member)
+{
+    (void)member;
+    const rs_host_run *run = context;
+    permute(run, run->stage->task.unit, rs_boxes_target, NULL);
+}
+
+void rs_host_slots_work(void *context, const rs_host_member *member)
+{
+    (void)member;
+    const rs_host_run *run = context;
+    permute(run, run->stage->task.tile * run->stage->task.unit, NULL, rs_slots_source);
 }

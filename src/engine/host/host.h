@@ -6,10 +6,10 @@
 #ifndef RS_ENGINE_HOST_HOST_H
 #define RS_ENGINE_HOST_HOST_H
 
-#include "engine/axes.h"
 #include "engine/host/cycle.h"
 #include "engine/host/team.h"
 #include "engine/host/tile.h"
+#include "engine/slots.h"
 #include "engine/stage.h"
 
 #include <stdatomic.h>
@@ -46,7 +46,7 @@ typedef struct {
     rs_host_cycles cycles; /* CHAINS, FUSED */
     bool apart;            /* CHAINS, REORDER: each thread moves matrices of its own */
     bool has_room;         /* REORDER: for what waits */
-    rs_axes axes;          /* ON_CHIP */
+    rs_slots slots;        /* BOXES, SLOTS; ON_CHIP has its axes alone */
     rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */
 } rs_host_stage;
 
@@ -107,6 +107,9 @@ void rs_host_fused_work(void *context, const rs_host_member *member);
 
 restride_status rs_host_axes_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_axes_work(void *context, const rs_host_member *member);
+restride_status rs_host_slots_prepare(rs_host_stage *stage, size_t scratch_limit);
+void rs_host_boxes_work(void *context, const rs_host_member *member);
+void rs_host_slots_work(void *context, const rs_host_member *member);
 
 restride_status rs_host_rows_prepare(rs_host_stage *stage, size_t scratch_limit);
 void rs_host_rows_work(void *context, const rs_host_member *member);

@@ -137,8 +137,9 @@ FUNCTION bool find_item(ulong id, ulong count, uint lanes, ulong *item, uint *la
 /* Saves what the last move of each piece needs. */
 KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
                  GLOBAL const POSITION *positions, uint piece_room, uint pieces, GLOBAL WORD *saved,
-                 PLACE_PARAMETERS, SHAPE_PARAMETERS)
+                 PLACE_PARAMETERS, KERNEL_SHAPE)
 {
+    SHAPE_BEGIN
     ulong piece;
     uint lane;
     uint lanes = LANES;
@@ -159,8 +160,9 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
 KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint pieces,
                    GLOBAL const WORD *saved, uint listed, ulong leader_count, ulong cycle_groups,
-                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS)
+                   uint short_length, PLACE_PARAMETERS, KERNEL_SHAPE)
 {
+    SHAPE_BEGIN
     bool is_cycle = GROUP_ID < cycle_groups;
     ulong id = is_cycle ? GLOBAL_ID : GLOBAL_ID - cycle_groups * LOCAL_SIZE;
     ulong item;
@@ -261,9 +263,10 @@ FUNCTION void turn_along(GLOBAL WORD *matrix, LOCAL WORD *cells, POSITION positi
 
 KERNEL turn_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint pieces,
-                   GLOBAL const WORD *saved, PLACE_PARAMETERS, SHAPE_PARAMETERS, TILE_PARAMETERS,
+                   GLOBAL const WORD *saved, PLACE_PARAMETERS, KERNEL_SHAPE, TILE_PARAMETERS,
                    LOCAL_ARRAY(WORD, cells))
 {
+    SHAPE_BEGIN
     LOCAL_BEGIN(WORD, cells)
     ulong piece = GROUP_ID;
     read_tile(cells + room * TILE_CELLS, saved + (GROUP_ID_2 * pieces + piece) * words, TILE);
@@ -272,9 +275,10 @@ KERNEL turn_pieces(GLOBAL WORD *data, ulong first, ulong matrix_words,
 
 KERNEL turn_cycles(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint listed, ulong count,
-                   uint short_length, PLACE_PARAMETERS, SHAPE_PARAMETERS, TILE_PARAMETERS,
+                   uint short_length, PLACE_PARAMETERS, KERNEL_SHAPE, TILE_PARAMETERS,
                    LOCAL_ARRAY(WORD, cells))
 {
+    SHAPE_BEGIN
     LOCAL_BEGIN(WORD, cells)
     POSITION leader = listed ? positions[LEADERS + GROUP_ID] : (POSITION)GROUP_ID;
     bool moves = listed || is_leader(leader, short_length, SHAPE);

@@ -7,6 +7,8 @@
  *     COLUMNS   panel p of the columns of a matrix of `a` rows has the rows
  *               (row * b + p * c) mod a; magic_b is not used
  *     FEW_ROWS  the same with less than 2^16 rows, so that products have 32 bits
+ *     DIGITS    so many digits, in phases of FIRST, SECOND and THIRD of them (engine/slots.h),
+ * whose table has the extent, its short magic, and both weights of each; REVERSE as well
  *
  * The magic of a divisor is floor((2^32 - 1) / divisor) for REVERSE with positions of 32 bits, and
  * floor((2^64 - 1) / divisor) otherwise, but magic_b of FEW_ROWS is the short one of `a`.
@@ -15,8 +17,19 @@
 #define ENDS ((ulong)piece_room)
 #define LEADERS (2 * (ulong)piece_room)
 
+#ifdef DIGITS
+#define KERNEL_SHAPE ulong total, GLOBAL const uint *digit_table
+#define SHAPE_PARAMETERS ulong total, const uint *digits
+#define SHAPE total, digits
+#define SHAPE_BEGIN                                                                                \
+    uint digits[DIGIT_NUMBERS * DIGITS];                                                           \
+    UNROLL for (uint i = 0; i < DIGIT_NUMBERS * DIGITS; i++) digits[i] = digit_table[i];
+#else
 #define SHAPE_PARAMETERS ulong total, ulong a, ulong b, ulong c, ulong magic_a, ulong magic_b
 #define SHAPE total, a, b, c, magic_a, magic_b
+#define KERNEL_SHAPE SHAPE_PARAMETERS
+#define SHAPE_BEGIN
+#endif
 
 /* Quotients by a rounded-down reciprocal are at most one too small. */
 FUNCTION uint divide_32(uint number, uint divisor, uint magic, uint *remainder)
@@ -37,7 +50,36 @@ FUNCTION ulong divide_64(ulong number, ulong divisor, ulong magic, ulong *remain
     return more ? quotient + 1 : quotient;
 }
 
-#ifdef REVERSE
+#ifdef DIGITS
+enum { EXTENT, MAGIC, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS };
+
+/* The digits of a number; what they are in the sum, and in the number of the next phase. */
+FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
+{
+    uint next = 0;
+    UNROLL
+    for (uint i = 0; i < count; i++) {
+        const uint *d = digits + DIGIT_NUMBERS * i;
+        uint digit = number;
+        if (i + 1 < count)
+            number = divide_32(number, d[EXTENT], d[MAGIC], &digit);
+        *sum += digit * d[WEIGHT];
+        next += digit * d[NEXT_WEIGHT];
+    }
+    return next;
+}
+
+FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
+{
+    uint sum = 0;
+    uint next = sum_phase(digits, FIRST, position, &sum);
+    if (SECOND != 0)
+        next = sum_phase(digits + DIGIT_NUMBERS * FIRST, SECOND, next, &sum);
+    if (THIRD != 0)
+        sum_phase(digits + DIGIT_NUMBERS * (FIRST + SECOND), THIRD, next, &sum);
+    return sum;
+}
+#elif defined(REVERSE)
 #ifdef WIDE
 #define DIVIDE(number, divisor, magic, rest) divide_64(number, divisor, magic, rest)
 #else

@@ -107,8 +107,9 @@ FUNCTION ulong find_link(POSITION position, uint mark_count, uint bits, SHAPE_PA
 #define LINKS ((GLOBAL ulong *)counts + 1)
 #define CUTS ((GLOBAL uint *)(LINKS + mark_count))
 
-KERNEL walk_marks(GLOBAL uint *counts, uint mark_count, uint bits, SHAPE_PARAMETERS)
+KERNEL walk_marks(GLOBAL uint *counts, uint mark_count, uint bits, KERNEL_SHAPE)
 {
+    SHAPE_BEGIN
     if (GLOBAL_ID == 0) {
         counts[0] = 0;
         counts[1] = 0;
@@ -209,8 +210,9 @@ FUNCTION void join_mark(GLOBAL const ulong *links, GLOBAL const uint *cuts, uint
 
 /* The first `mark_items` work-items are for marks, the others for all positions. */
 KERNEL join_marks(TABLE_PARAMETERS, uint mark_count, ulong mark_items, uint bits, uint short_length,
-                  uint piece_length, SHAPE_PARAMETERS)
+                  uint piece_length, KERNEL_SHAPE)
 {
+    SHAPE_BEGIN
     ulong id = GLOBAL_ID;
     if (id < mark_count && is_cut(CUTS, (uint)id))
         join_mark(LINKS, CUTS, (uint)id, bits, short_length, piece_length, TABLES, SHAPE);

@@ -8,6 +8,7 @@
 #include "../../transpose/reference.h"
 #include "cmocka_all.h"
 #include "device.h"
+#include "engine/boxes.h"
 #include "engine/cuda/cuda.h"
 #include "random_cases.h"
 #include "restride/cuda.h"
@@ -30,6 +31,7 @@ typedef struct {
     size_t axes[MOST_RANK]; /* that come one after the other */
     rs_piece pieces[MOST_RANK];
     rs_transpose_task task;
+    size_t limit; /* of the scratch memory on the device; 0: none */
 } tensor;
 
 static void fail_tensor(const tensor *t, const char *what)
@@ -44,6 +46,7 @@ static void fail_tensor(const tensor *t, const char *what)
              what, restride_last_error());
 }
 
+/* Without the stage's own arithmetic; BOXES and SLOTS are checked together. */
 static void reference(unsigned char *after, const unsigned char *before, const tensor *t)
 {
     size_t strides[MOST_RANK];
@@ -69,7 +72,8 @@ static void run(restride_engine *on, const tensor *t, const unsigned char *befor
 {
     const rs_engine_operations *operations = on->operations;
     rs_stage *stage = NULL;
-    if (operations->create_transpose(on, &t->task, SIZE_MAX, &stage) != RESTRIDE_OK)
+    size_t limit = t->limit != 0 && on != host ? t->limit : SIZE_MAX;
+    if (operations->create_transpose(on, &t->task, limit, &stage) != RESTRIDE_OK)
         fail_tensor(t, "not made");
     if (on == host) {
         size_t kept;
@@ -113,6 +117,44 @@ static void check(tensor *t, uint64_t *seed)
     free(before);
     free(expected);
     free(after);
+}
+
+/* Pass 1 and pass 2, on each engine, and both passes as the host sees them. */
+static void check_passes(tensor *t, uint64_t *seed)
+{
+    rs_transpose_task *task = &t->task;
+    size_t bytes =
+        task->offset + (task->outer - 1) * task->pitch + task->rows * task->cols * task->unit + 3;
+    unsigned char *before = malloc(bytes);
+    unsigned char *expected = malloc(bytes);
+    unsigned char *half[2] = {malloc(bytes), malloc(bytes)};
+    unsigned char *after[2] = {malloc(bytes), malloc(bytes)};
+    for (size_t i = 0; i < bytes; i++)
+        before[i] = (unsigned char)test_random(seed, 256);
+    memcpy(expected, before, bytes);
+    for (size_t i = 0; i < task->outer; i++)
+        reference(expected + task->offset + i * task->pitch,
+                  before + task->offset + i * task->pitch, t);
+    restride_engine *const engines[] = {host, engine};
+    for (size_t i = 0; i < 2; i++) {
+        task->method = RS_TRANSPOSE_BOXES;
+        if (task->tile > 1)
+            run(engines[i], t, before, half[i], bytes);
+        else
+            memcpy(half[i], before, bytes);
+        if (memcmp(half[i], half[0], bytes) != 0)
+            fail_tensor(t, "wrong elements in boxes");
+        task->method = RS_TRANSPOSE_SLOTS;
+        run(engines[i], t, half[i], after[i], bytes);
+        if (memcmp(after[i], expected, bytes) != 0)
+            fail_tensor(t, i == 0 ? "wrong elements on the host" : "wrong elements");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        free(half[i]);
+        free(after[i]);
+    }
+    free(before);
+    free(expected);
 }
 
 /* No axis that stays last: it would be a part of the element. */
@@ -170,6 +212,67 @@ static void test_on_chip(void **state)
     assert_true(4 * made > random_arrays);
 }
 
+static size_t divisor(size_t number, uint64_t *seed)
+{
+    size_t d = 1 + test_random(seed, number);
+    while (number % d != 0)
+        d--;
+    return d;
+}
+
+/* Axes with many divisors, often taken together; the rest of the task is as random. */
+static tensor random_slots(uint64_t *seed, size_t most)
+{
+    static const size_t lengths[] = {2, 3, 4, 6, 8, 5, 12, 16, 9, 24, 32, 48, 7, 40};
+    tensor t = random_tensor(seed, most);
+    size_t left = most / t.task.unit / t.task.outer;
+    t.task.rows = 1;
+    for (size_t i = 0; i < t.rank; i++) {
+        t.dims[i] = lengths[test_random(seed, 14)];
+        while (t.dims[i] > 2 && t.dims[i] > left)
+            t.dims[i] /= 2;
+        left /= t.dims[i];
+        left = left < 2 ? 2 : left;
+        t.task.rows *= t.dims[i];
+    }
+    shuffle_axes(&t, seed);
+    t.task.pitch = t.task.rows * t.task.unit + t.task.unit * test_random(seed, 3);
+    t.limit = t.task.outer * t.task.rows * t.task.unit / 20 + 4096;
+    return t;
+}
+
+static void cut_randomly(tensor *t, uint64_t *seed, size_t form)
+{
+    for (size_t i = 0; i < t->rank; i++)
+        t->pieces[i].unit = form == 1 ? divisor(t->dims[i], seed) : 0;
+    t->task.inner_rows = form == 0 ? 1 + test_random(seed, t->rank - 1) : 0;
+    t->task.inner_cols = form == 0 ? 1 + test_random(seed, t->rank - 1) : 0;
+    t->task.tile = form == 2 ? 1 : 2 + test_random(seed, 24);
+}
+
+static void test_slots(void **state)
+{
+    (void)state;
+    uint64_t seed = first_seed + 77;
+    size_t made[3] = {0};
+    for (size_t i = 0; i < 40 * random_arrays; i++) {
+        size_t most = cuda_device_emulated() ? 60000 : i % 64 == 0 ? 20000000 : 1000000;
+        tensor t = random_slots(&seed, most);
+        cut_randomly(&t, &seed, i % 3);
+        t.task.pieces = t.pieces;
+        rs_slots slots;
+        rs_box_cut cut;
+        if (made[i % 3] >= random_arrays || !rs_slots_of(&slots, &t.task) ||
+            !rs_boxes_cut(&cut, &slots, &t.task, 40000))
+            continue;
+        made[i % 3]++;
+        check_passes(&t, &seed);
+    }
+    for (size_t form = 0; form < 3; form++)
+        if (3 * made[form] < random_arrays)
+            fail_msg("only %zu of form %zu", made[form], form);
+}
+
 /* Matrices without pieces: one tile and many, in shared memory and in registers, ragged or not. */
 static void test_matrices(void **state)
 {
@@ -205,7 +308,8 @@ int main(int count, char **arguments)
         return 1;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices),
-                                       cmocka_unit_test(test_on_chip)};
+                                       cmocka_unit_test(test_on_chip),
+                                       cmocka_unit_test(test_slots)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);
     restride_engine_destroy(host);

@@ -1,0 +1,139 @@
+/* See boxes.h. */
+#include "engine/boxes.h"
+#include "base/arithmetic.h"
+
+#include <stdint.h>
+
+enum {
+    TILES_BYTES = 24 << 10, /* of tiles side by side: several groups are on a unit at once */
+    LEAST_LOW = 32,
+    BANK_BYTES = 128,
+    PAD_BYTES = 4,
+    MOST_VECTOR = 4,
+    LARGEST_WIDE = 16,
+    MOST_WORDS = 65535 /* of a box: what the kernels' short division can take */
+};
+
+static bool is_last(const rs_axes *axes, size_t axis, size_t count)
+{
+    return axis >= axes->count - count;
+}
+
+/* Bytes that a box takes on chip. */
+static size_t place_box(rs_box_cut *b)
+{
+    size_t word = b->word;
+    size_t words = b->rows * b->run * b->unit_words;
+    size_t pads = words / (BANK_BYTES / word) + 1;
+    size_t pad = word < PAD_BYTES ? PAD_BYTES / word : 1;
+    b->room = rs_size_divide_up(words + pads * pad, LARGEST_WIDE) * LARGEST_WIDE;
+    return b->room * word + (b->rows + b->low + b->rows * b->run / b->low) * sizeof(uint32_t);
+}
+
+/* The fastest digits, until there are enough of them for the lower part. */
+static void split_place(rs_box_cut *b, const rs_digits *place)
+{
+    size_t i = 0;
+    b->low = 1;
+    b->lists[RS_BOX_LOWER].count = b->lists[RS_BOX_UPPER].count = 0;
+    for (; i < place->count && b->low < LEAST_LOW; i++) {
+        b->lists[RS_BOX_LOWER].digits[b->lists[RS_BOX_LOWER].count++] = place->digits[i];
+        b->low *= place->digits[i].extent;
+    }
+    for (; i < place->count; i++)
+        b->lists[RS_BOX_UPPER].digits[b->lists[RS_BOX_UPPER].count++] = place->digits[i];
+}
+
+/* An odd number of tiles side by side: then the rows of a tile lie in different banks. */
+static void cut_tiles(rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task)
+{
+    const rs_axes *axes = &s->axes;
+    size_t tile = s->slot * s->slot * task->unit;
+    size_t tiles = rs_size_smaller(rs_size_larger(TILES_BYTES / tile, 1), s->in / s->slot);
+    tiles -= tiles > 1 && tiles % 2 == 0;
+    b->rows = s->slot;
+    b->run = tiles * s->slot;
+    b->width = s->in;
+    b->across = rs_size_divide_up(s->in, b->run);
+    b->down = s->out / s->slot;
+    b->step = s->slot;
+    for (size_t place = axes->count; place-- > axes->count - s->out_axes;) {
+        size_t axis = rs_axes_at(axes, place);
+        rs_digits_add(&b->lists[RS_BOX_ROWS], axes->extents[axis], axes->from[axis], 0);
+    }
+    b->boxes = b->across * b->down;
+    for (size_t axis = axes->count; axis-- > 0;)
+        if (!is_last(axes, axis, s->in_axes) && axes->places[axis] < axes->count - s->out_axes) {
+            rs_digits_add(&b->lists[RS_BOX_DIGITS], axes->extents[axis], axes->from[axis], 0);
+            b->boxes *= axes->extents[axis];
+        }
+    rs_digits place = {.count = 0};
+    rs_digits_add(&place, s->slot, b->run, 0);
+    rs_digits_add(&place, tiles, s->slot, 0);
+    rs_digits_add(&place, s->slot, 1, 0);
+    split_place(b, &place);
+}
+
+static void cut_boxes(rs_box_cut *b, const rs_slots *s)
+{
+    const rs_axes *axes = &s->axes;
+    size_t inside[RS_AXES_MOST];
+    size_t volume = 1;
+    b->run = b->width = s->run_in;
+    b->across = b->down = b->boxes = 1;
+    for (size_t axis = axes->count; axis-- > 0;) {
+        if (volume >= s->run_in)
+            rs_digits_add(&b->lists[RS_BOX_ROWS], s->parts[axis], axes->from[axis], 0);
+        inside[axis] = volume;
+        volume *= s->parts[axis];
+        rs_digits_add(&b->lists[RS_BOX_DIGITS], axes->extents[axis] / s->parts[axis],
+                      s->parts[axis] * axes->from[axis], 0);
+        b->boxes *= axes->extents[axis] / s->parts[axis];
+    }
+    b->rows = volume / b->run;
+    rs_digits all = {.count = 0};
+    for (size_t place = axes->count; place-- > 0;) {
+        size_t axis = rs_axes_at(axes, place);
+        rs_digits_add(&all, s->parts[axis], inside[axis], 0);
+    }
+    split_place(b, &all);
+}
+
+/* Words of a run that are accessed together, wherever one begins. */
+static size_t choose_vector(const rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task)
+{
+    size_t apart = task->offset | (task->outer > 1 ? task->pitch : 0) |
+                   (task->repeats > 1 ? task->repeat_pitch : 0);
+    size_t runs = s->parts[0] == 0 ? s->slot : s->run_in;
+    size_t vector = MOST_VECTOR;
+    while (vector > 1 && (b->unit_words > 1 || b->word * vector > LARGEST_WIDE ||
+                          runs % vector != 0 || apart % (vector * b->word) != 0))
+        vector /= 2;
+    return vector;
+}
+
+/* The largest word that divides elements and every distance between arrays. */
+static size_t choose_word(const rs_transpose_task *task)
+{
+    size_t all = task->unit | task->offset | LARGEST_WIDE;
+    all |= task->outer > 1 ? task->pitch : 0;
+    all |= task->repeats > 1 ? task->repeat_pitch : 0;
+    return all & -all; /* the lowest bit */
+}
+
+bool rs_boxes_cut(rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task,
+                  size_t local_bytes)
+{
+    *b = (rs_box_cut){.word = choose_word(task)};
+    b->unit_words = task->unit / b->word;
+    if (s->parts[0] == 0)
+        cut_tiles(b, s, task);
+    else
+        cut_boxes(b, s);
+    b->vector = choose_vector(b, s, task);
+    size_t words = rs_size_multiply_capped(b->rows * b->run, b->unit_words);
+    if (words > MOST_WORDS || s->axes.elements > UINT32_MAX / b->unit_words || b->boxes > INT32_MAX)
+        return false;
+    b->local_bytes = place_box(b);
+    return b->local_bytes <= local_bytes;
+}

@@ -1,0 +1,125 @@
+/*
+ * BOXES: pass 1 of a permutation of axes in two passes (engine/slots.h; kernels/boxes.cl has the
+ * kernel). A group has a box.
+ *
+ * No scratch memory; a table of digits is kept. It is chosen with SLOTS where a whole permutation
+ * takes two passes that way and more by transpositions.
+ */
+#include "engine/boxes.h"
+#include "base/arithmetic.h"
+#include "engine/device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    ITEMS = 256,
+    MORE_ITEMS = 512,
+    MUCH_BYTES = 32 << 10,
+    MOST_NUMBERS = 2 * RS_BOX_LISTS * RS_SLOTS_MOST_DIGITS
+};
+
+typedef struct {
+    rs_box_cut cut;
+    rs_device_memory table;
+} box_plan;
+
+static restride_status keep_digits(rs_device_stage *stage, box_plan *b)
+{
+    rs_device_engine *engine = rs_device_engine_of(stage);
+    uint32_t numbers[MOST_NUMBERS];
+    size_t count = 0;
+    for (int list = 0; list < RS_BOX_LISTS; list++)
+        for (size_t i = 0; i < b->cut.lists[list].count; i++) {
+            numbers[count++] = (uint32_t)b->cut.lists[list].digits[i].extent;
+            numbers[count++] = (uint32_t)b->cut.lists[list].digits[i].weight;
+        }
+    stage->kept_bytes = rs_size_larger(count, 1) * sizeof numbers[0];
+    restride_status status = engine->device->allocate(engine, stage->kept_bytes, &b->table);
+    if (status == RESTRIDE_OK && count > 0)
+        status = engine->device->write(engine, b->table, numbers, count * sizeof numbers[0],
+                                       "writing the digits of a permutation");
+    return status;
+}
+
+static restride_status create_box_kernel(rs_device_stage *stage, const box_plan *b)
+{
+    static const char *const names[] = {"permute_boxes"};
+    char options[120];
+    snprintf(options, sizeof options, "-D WORD=%s -D WIDE=%s -D VECTOR=%zu -D UNIT_WORDS=%zu",
+             rs_device_word_type(stage->word), rs_device_word_type(stage->word * b->cut.vector),
+             b->cut.vector, b->cut.unit_words);
+    return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_boxes_kernels, options,
+                                    names, 1, stage->kernels);
+}
+
+static restride_status prepare_boxes(rs_device_stage *stage, size_t scratch_limit)
+{
+    (void)scratch_limit;
+    const rs_device_engine *engine = rs_device_engine_of(stage);
+    rs_slots slots;
+    box_plan *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return rs_fail_memory("a stage");
+    stage->plan = b;
+    if (!rs_slots_of(&slots, &stage->task) ||
+        !rs_boxes_cut(&b->cut, &slots, &stage->task,
+                      rs_size_larger(engine->box_bytes, engine->local_bytes)))
+        return rs_fail(RESTRIDE_DEVICE_LIMIT,
+                       "Boxes of %zu elements of %zu bytes do not suit the device's %zu bytes of "
+                       "local memory; leave the choice of the method to the planner.",
+                       stage->task.tile, stage->task.unit, engine->local_bytes);
+    size_t items = b->cut.local_bytes > MUCH_BYTES ? MORE_ITEMS : ITEMS;
+    stage->items = rs_size_smaller(items, engine->work_items);
+    restride_status status = create_box_kernel(stage, b);
+    return status == RESTRIDE_OK ? keep_digits(stage, b) : status;
+}
+
+static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *sequence,
+                           rs_device_memory buffer, size_t begin, size_t arrays)
+{
+    const box_plan *b = stage->plan;
+    uint64_t first = (stage->task.offset + begin * stage->task.pitch) / stage->word;
+    uint64_t matrix_words = stage->task.pitch / stage->word;
+    uint32_t counts = 0;
+    for (int list = RS_BOX_LISTS; list-- > 0;)
+        counts = counts << 8 | (uint32_t)b->cut.lists[list].count;
+    uint32_t numbers[] = {counts,
+                          (uint32_t)b->cut.rows,
+                          (uint32_t)b->cut.run,
+                          (uint32_t)b->cut.width,
+                          (uint32_t)b->cut.across,
+                          (uint32_t)b->cut.down,
+                          (uint32_t)b->cut.step,
+                          (uint32_t)b->cut.low,
+                          (uint32_t)b->cut.room};
+    enum { NUMBERS = sizeof numbers / sizeof numbers[0], BEFORE = 4 };
+    rs_device_argument list[BEFORE + NUMBERS + 1] = {
+        RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words), RS_ARGUMENT(b->table)};
+    for (size_t i = 0; i < NUMBERS; i++)
+        list[BEFORE + i] = RS_ARGUMENT(numbers[i]);
+    list[BEFORE + NUMBERS] = RS_LOCAL_MEMORY(b->cut.local_bytes);
+    rs_device_launch(sequence, stage->kernels[0], list, BEFORE + NUMBERS + 1, b->cut.boxes, arrays,
+                     stage->items);
+}
+
+static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
+                    rs_device_memory buffer, rs_device_memory scratch)
+{
+    (void)scratch;
+    for (size_t begin = 0; begin < stage->task.outer; begin += RS_DEVICE_MOST_MATRICES)
+        enqueue_arrays(stage, sequence, buffer, begin,
+                       rs_size_smaller(stage->task.outer - begin, RS_DEVICE_MOST_MATRICES));
+}
+
+static void forget(rs_device_stage *stage)
+{
+    rs_device_engine *engine = rs_device_engine_of(stage);
+    box_plan *b = stage->plan;
+    if (b != NULL && b->table != NULL)
+        engine->device->release(engine, b->table);
+    free(b);
+}
+
+const rs_device_method rs_device_boxes = {"boxes", "elements change places inside boxes",
+                                          prepare_boxes, enqueue, forget};
