@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_cuda.sh [--build FOLDER] [--shapes N] [--seeds N] [--limit SECONDS] [--only TEXT] [STEP]...
+# usage: tools/gpu_cuda.sh [--build FOLDER] [--before FOLDER] [--shapes N] [--seeds N] [--limit SECONDS] [--only TEXT] [STEP]...
 # Checks the CUDA engine on a GPU, from a built tree. STEP is any of
 #   stages     N random shapes of every stage, of plans, permutations and conversions for each of the seeds, byte by
 #              byte, with canaries; a test that takes longer than the limit (600) is named
@@ -9,13 +9,15 @@
 #   huge       more than 2^32 elements and bytes
 #   plans      the time of making a plan beside that of a run, without wisdom and with it
 #   table      in-place transposition of the shapes of lab/docs/performance.md, verified, beside the copy
-#   tensors    permutations of axes, verified, beside the copy
+#   tensors    permutations of axes, verified, beside the copy: each kind with the GB/s and ratio to the copy of the
+#              build --before, if one is named, and of this one, each stage by itself, and wrong elements
 #   search     the planner's choice against a search: within 10 % of the best
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 build=build
+before=
 shapes=60
 seeds=8
 limit=600
@@ -24,13 +26,14 @@ steps=()
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=${2:?} && shift ;;
+    --before) before=${2:?} && shift ;;
     --shapes) shapes=${2:?} && shift ;;
     --seeds) seeds=${2:?} && shift ;;
     --limit) limit=${2:?} && shift ;;
     --only) only=${2:?} && shift ;;
     stages | sanitize | repeat | huge | plans | table | tensors | search) steps+=("$1") ;;
     *)
-        sed -n '2,16s/^# //p' "$0" >&2
+        sed -n '2,17s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
@@ -47,7 +50,7 @@ stages() {
     local -A pids=()
     logs=$(mktemp -d)
     for seed in $(seq "$seeds"); do
-        for test in test_cuda test_device_cuda; do
+        for test in test_cuda test_device_cuda test_cuda_axes; do
             timeout "$limit" "$tests/$test" "$seed" "$shapes" >"$logs/$test.$seed" 2>&1 &
             pids[$test.$seed]=$!
         done
@@ -67,7 +70,7 @@ sanitize() {
     local tool
     for tool in memcheck racecheck; do
         echo "-- $tool"
-        for test in test_cuda test_device_cuda; do
+        for test in test_cuda test_device_cuda test_cuda_axes; do
             compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$tests/$test" 77 2 2>&1 | tail -4 || return 1
         done
     done
@@ -79,7 +82,7 @@ repeated=('direct=1800x450x64' 'tiles 210!=1800x7200x4' '2-stage 010! 100!=7200x
     '3-stage PTTWAC=1800x7200x8' '3-stage PTTWAC packed=7200x1800x4' '3-stage PTTWAC remapped=7200x1800x4'
     '3-stage P-IPT=1800x720x4' 'PTTWAC=1800x450x64' 'P-IPT=180x450x64' 'C2R=7201x1800x4' 'R2C=7200x1801x4'
     'pad-square-unpad=7193x7201x4' 'pad-square-unpad=7201x7193x1' 'groups and square=7211x2400x4'
-    'groups and square=2500x5100x4' 'groups and square=3001x1000x8')
+    'groups and square=2500x5100x4' 'groups and square=3001x1000x8' 'on chip=7200x1800x4' 'on chip=5001x2501x4')
 
 repeat() {
     local plan plans=()
@@ -98,11 +101,21 @@ plans() {
     tools/gpu_plans.sh "$build" cuda
 }
 
+kinds=(512x600x700:2x1x0:4 512x600x700:1x2x0:4 512x600x700:0x2x1:4 512x600x700:1x0x2:4 128x1024x16x64:0x2x1x3:2
+    32x2048x32x128:0x2x1x3:2 32x4096x24x64:0x2x1x3:2 1024x197x12x64:0x2x1x3:2 96x80x70x60:3x2x1x0:4
+    30x40x20x50x33:4x1x3x0x2:4 16x20x24x12x18x22:5x3x1x4x2x0:4 64x224x224x64:0x3x1x2:4 64x64x224x224:0x2x3x1:2
+    600x500x400:2x0x1:4 600x500x400:2x1x0:4 512x512x384:2x1x0:4 100x80x120x100:3x2x1x0:4 100x80x120x100:1x0x3x2:4
+    100x80x120x100:2x3x0x1:4 40x40x40x40x40:4x3x2x1x0:4 40x40x40x40x40:2x4x1x3x0:4 101x103x107x97:3x0x2x1:4
+    600x500x200:2x1x0:8 16x24x20x18x22x25:5x3x1x0x2x4:4 128x96x64x80:3x2x1x0:2 60x50x40x70:2x0x3x1:12
+    126x24x4840x11:2x1x3x0:4 93x114x70x126:3x2x1x0:4 16x82x114x34x14:4x3x1x0x2:4 112x64x6448:2x1x0:4
+    100x200x300:2x1x0:4 60x70x50x60:3x2x1x0:4 16x12x14x12x18x20:5x3x1x4x2x0:4)
+
 tensors() {
-    "$build/tests/engine/time_permute" cuda 600x500x400:0x2x1:4 600x500x400:1x0x2:4 600x500x400:1x2x0:4 \
-        600x500x400:2x0x1:4 600x500x400:2x1x0:4 512x512x384:2x1x0:4 100x80x120x100:3x2x1x0:4 100x80x120x100:1x0x3x2:4 \
-        100x80x120x100:2x3x0x1:4 40x40x40x40x40:4x3x2x1x0:4 40x40x40x40x40:2x4x1x3x0:4 101x103x107x97:3x0x2x1:4 \
-        600x500x200:2x1x0:8 16x24x20x18x22x25:5x3x1x0x2x4:4
+    local kind
+    for kind in "${kinds[@]}"; do
+        [ -z "$before" ] || { echo "before: " && "$before/tests/engine/time_permute" cuda "$kind" | head -1; }
+        "$build/tests/engine/time_permute" cuda "$kind" || return 1
+    done
 }
 
 # Those of lab/docs/performance.md.
@@ -120,7 +133,8 @@ search() {
 
 table() {
     "$tests/measure_cuda" --copy 4294967296 --copy 52000000 "${matrices[@]}" \
-        20000x5000x1 20000x5000x2 20000x5000x16 20000x5000x12
+        20000x5000x1 20000x5000x2 20000x5000x16 20000x5000x12 \
+        16x7200x1800x4 4x4000x3200x4 64x1000x3200x4 3200x2000x8 1600x2000x16 5000x5000x2 7000x7000x1 3001x4001x4
 }
 
 for step in "${steps[@]}"; do

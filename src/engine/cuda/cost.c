@@ -172,19 +172,22 @@ static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task
 
 /* ---- the stages of all devices ---- */
 
-/* Slots as elements of a reversal; arithmetic is a little more. */
+/* Slots as elements of a reversal; their digits take longer. */
 static double slots_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
     rs_slots slots;
-    if (!rs_slots_of(&slots, task) || slots.axes.elements > UINT32_MAX / 2)
+    if (!rs_slots_of(&slots, task) || slots.axes.elements > UINT32_MAX / 2 ||
+        slots.phases[0].count == 0)
         return INFINITY;
+    double words = (double)rs_cuda_word(&(const rs_transpose_task){
+        .unit = task->unit * task->tile, .offset = task->offset, .pitch = task->pitch});
     rs_transpose_task all = *task;
     all.unit *= task->tile;
     all.tile = 1;
     all.rows = slots.axes.elements / slots.slot;
     all.cols = 1;
-    return reverse_cost(engine, &all, scratch_limit) + 0.04;
+    return reverse_cost(engine, &all, scratch_limit) + 0.2 + (words < 16 ? 0.5 / words : 0);
 }
 
 /* Short runs, and those that do not begin at lines, have lines in common with others. */
@@ -199,8 +202,8 @@ static double boxes_cost(const rs_cuda_engine *engine, const rs_transpose_task *
     size_t run = cut.run * task->unit;
     double full = (double)cut.local_bytes / (double)engine->common.box_bytes;
     double words = (double)(cut.vector * cut.word);
-    return 1.15 + 16 / (double)run + misaligned(run, 0.05 + 32 / (double)run) + 0.2 * full +
-           0.8 / words + narrow_words(task, 1);
+    return 1.15 + 16 / (double)run + misaligned(run, 0.05 + 32 / (double)run) + 0.6 * full +
+           1.6 / words + narrow_words(task, 3);
 }
 
 static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,

@@ -24,7 +24,7 @@ enum {
     MOST_SPLIT = 8,       /* words that a work-item has of a super-element */
     LEAST_BATCH = 2,
     OPTION_BYTES = 300,
-    DIGIT_NUMBERS = 4, /* extent, magic and both weights */
+    DIGIT_NUMBERS = 5, /* extent, magic, shift and both weights */
     LEADER_PARTS = 16, /* of the limit */
     GROUP_ITEMS = 256,
     PLANNING_ITEMS = 64,
@@ -288,6 +288,15 @@ static size_t digits_bytes(const rs_chains_plan *plan)
     return (counts[0] + counts[1] + counts[2]) * DIGIT_NUMBERS * sizeof(uint32_t);
 }
 
+/* ceil(2^(31 + bits) / divisor), where 2^bits is no less than the divisor, but less than twice it:
+ * the upper half of a product with it, shifted, is the quotient of all numbers below 2^31. */
+static uint32_t exact_magic(size_t divisor, uint32_t *shift)
+{
+    uint32_t bits = bits_of(divisor);
+    *shift = bits - 1;
+    return (uint32_t)((((uint64_t)1 << (31 + bits)) + divisor - 1) / divisor);
+}
+
 static restride_status keep_digits(rs_device_stage *stage, rs_chains_plan *plan,
                                    const rs_slots *slots)
 {
@@ -299,7 +308,9 @@ static restride_status keep_digits(rs_device_stage *stage, rs_chains_plan *plan,
         for (size_t i = 0; i < slots->phases[phase].count; i++) {
             const rs_digit *d = &slots->phases[phase].digits[i];
             *to++ = (uint32_t)d->extent;
-            *to++ = (uint32_t)magic(d->extent, false);
+            uint32_t shift;
+            *to++ = exact_magic(d->extent, &shift);
+            *to++ = shift;
             *to++ = (uint32_t)d->weight;
             *to++ = (uint32_t)d->next;
         }

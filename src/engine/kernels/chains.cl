@@ -53,55 +53,76 @@ FUNCTION ulong panel_of(POSITION position, SHAPE_PARAMETERS)
 #define EACH_WORD for (uint s = 0; s < SPLIT; s++)
 #define IS_INSIDE(s) (lane + (s)*lanes < width)
 
+/* Digits take longer than it takes to see that no more of them are wanted. */
+#ifdef DIGITS
+#define IF_GOING_ON(ends) if (!(ends))
+#else
+#define IF_GOING_ON(ends)
+#endif
+
 /* Some bits of a word, for ARRIVED. */
 #define SOME_BITS(word) (sizeof(WORD) < 4 ? *(const uchar *)&(word) : *(const uint *)&(word))
+
+/* The places of a batch, from `position` on; whether the end is among them. */
+FUNCTION bool find_places(POSITION *places, POSITION position, POSITION end, ulong turn,
+                          SHAPE_PARAMETERS)
+{
+    bool ends = false;
+    places[0] = position;
+    UNROLL
+    for (uint k = 0; k < BATCH; k++) {
+        IF_GOING_ON(ends) places[k + 1] = NEXT(places[k], turn);
+        ends |= places[k + 1] == end;
+    }
+    return ends;
+}
+
+/* The batch in which the end comes is the only one with conditions. */
+FUNCTION void move_last(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,
+                        const POSITION *places, POSITION end, const WORD *last)
+{
+    WORD values[BATCH][SPLIT];
+    uint seen = 0;
+    uint count = BATCH; /* of moves up to the end */
+    UNROLL
+    for (uint k = BATCH; k > 0; k--)
+        count = places[k] == end ? k : count;
+    UNROLL
+    for (uint k = 0; k < BATCH; k++)
+        UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) values[k][s] =
+            slice[(ulong)places[k + 1] * step + s * lanes];
+    UNROLL
+    for (uint k = 0; k < BATCH; k++)
+        UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) seen ^= SOME_BITS(values[k][s]);
+    ARRIVED(seen);
+    UNROLL
+    for (uint k = 0; k < BATCH; k++)
+        UNROLL EACH_WORD if (k < count && IS_INSIDE(s)) slice[(ulong)places[k] * step + s * lanes] =
+            k + 1 < count ? values[k][s] : last[s];
+}
 
 /*
  * Moves the words at `slice` of all super-elements from `position` on up to `end`, whose old values
  * are in `last`. All loads of a batch have arrived before its first store (a store to a line that
- * is still on its way makes a walk two to three times slower), and no other work-item touches them.
- * The batch in which the end comes is the only one with conditions: a cycle of up to BATCH moves is
- * whole in registers before anything is stored.
+ * is still on its way makes a walk two to three times slower), and no other work-item touches them;
+ * meanwhile the places of the next batch are worked out. A cycle of up to BATCH moves is whole in
+ * registers before anything is stored.
  */
 FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,
                          POSITION position, POSITION end, const WORD *last, ulong turn,
                          SHAPE_PARAMETERS)
 {
-    for (;;) {
-        POSITION places[BATCH + 1];
+    POSITION places[BATCH + 1];
+    bool ends = find_places(places, position, end, turn, SHAPE);
+    while (!ends) {
         WORD values[BATCH][SPLIT];
-        bool ends = false;
+        POSITION next[BATCH + 1];
         uint seen = 0;
-        places[0] = position;
-        UNROLL
-        for (uint k = 0; k < BATCH; k++) {
-            places[k + 1] = NEXT(places[k], turn);
-            ends |= places[k + 1] == end;
-        }
-        if (ends) {
-            uint count = BATCH; /* of moves up to the end */
-            UNROLL
-            for (uint k = BATCH; k > 0; k--)
-                count = places[k] == end ? k : count;
-            UNROLL
-            for (uint k = 0; k < BATCH; k++)
-                UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) values[k][s] =
-                    slice[(ulong)places[k + 1] * step + s * lanes];
-            UNROLL
-            for (uint k = 0; k < BATCH; k++)
-                UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) seen ^= SOME_BITS(values[k][s]);
-            ARRIVED(seen);
-            UNROLL
-            for (uint k = 0; k < BATCH; k++)
-                UNROLL EACH_WORD if (k < count && IS_INSIDE(s))
-                    slice[(ulong)places[k] * step + s * lanes] =
-                        k + 1 < count ? values[k][s] : last[s];
-            return;
-        }
         UNROLL
         for (uint k = 0; k < BATCH; k++)
             UNROLL EACH_WORD if (IS_INSIDE(s)) values[k][s] =
                 slice[(ulong)places[k + 1] * step + s * lanes];
+        ends = find_places(next, places[BATCH], end, turn, SHAPE);
         UNROLL
         for (uint k = 0; k < BATCH; k++)
             UNROLL EACH_WORD if (IS_INSIDE(s)) seen ^= SOME_BITS(values[k][s]);
@@ -110,8 +131,11 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
         for (uint k = 0; k < BATCH; k++)
             UNROLL EACH_WORD if (IS_INSIDE(s)) slice[(ulong)places[k] * step + s * lanes] =
                 values[k][s];
-        position = places[BATCH];
+        UNROLL
+        for (uint k = 0; k <= BATCH; k++)
+            places[k] = next[k];
     }
+    move_last(slice, step, lane, lanes, width, places, end, last);
 }
 
 #define LANES ((words + SPLIT - 1) / SPLIT)

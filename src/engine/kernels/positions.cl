@@ -8,7 +8,8 @@
  *               (row * b + p * c) mod a; magic_b is not used
  *     FEW_ROWS  the same with less than 2^16 rows, so that products have 32 bits
  *     DIGITS    so many digits, in phases of FIRST, SECOND and THIRD of them (engine/slots.h),
- * whose table has the extent, its short magic, and both weights of each; REVERSE as well
+ * whose table has the extent, a magic and a shift that divide by it, and both weights of each;
+ * REVERSE as well
  *
  * The magic of a divisor is floor((2^32 - 1) / divisor) for REVERSE with positions of 32 bits, and
  * floor((2^64 - 1) / divisor) otherwise, but magic_b of FEW_ROWS is the short one of `a`.
@@ -51,7 +52,7 @@ FUNCTION ulong divide_64(ulong number, ulong divisor, ulong magic, ulong *remain
 }
 
 #ifdef DIGITS
-enum { EXTENT, MAGIC, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS };
+enum { EXTENT, MAGIC, SHIFT, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS };
 
 /* The digits of a number; what they are in the sum, and in the number of the next phase. */
 FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
@@ -61,8 +62,10 @@ FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
     for (uint i = 0; i < count; i++) {
         const uint *d = digits + DIGIT_NUMBERS * i;
         uint digit = number;
-        if (i + 1 < count)
-            number = divide_32(number, d[EXTENT], d[MAGIC], &digit);
+        if (i + 1 < count) {
+            number = MULTIPLY_HIGH_32(number, d[MAGIC]) >> d[SHIFT]; /* exact below 2^31 */
+            digit -= number * d[EXTENT];
+        }
         *sum += digit * d[WEIGHT];
         next += digit * d[NEXT_WEIGHT];
     }
