@@ -68,14 +68,6 @@ static void merge(rs_axis_order *a)
 
 /* ---- one transposition ---- */
 
-size_t rs_factor_bytes(const rs_axis_order *arrangement, size_t outer)
-{
-    size_t bytes = outer * arrangement->unit;
-    for (size_t name = 0; name < arrangement->count; name++)
-        bytes *= arrangement->sizes[name];
-    return bytes;
-}
-
 static void add_step(rs_sequence *steps, const rs_strided_part *context, const rs_axis_order *a,
                      const rs_exchange *e)
 {

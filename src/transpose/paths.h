@@ -2,7 +2,8 @@
 #ifndef RS_TRANSPOSE_PATHS_H
 #define RS_TRANSPOSE_PATHS_H
 
-#include "transpose/factor.h"
+#include "transpose/axes.h"
+#include "transpose/sequence.h"
 
 /* The matrices of one transposition: what stays in front is the batch, what stays behind the
  * element. */

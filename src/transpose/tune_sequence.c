@@ -91,7 +91,7 @@ static void add_edges(edge_list *edges, const rs_sequence *steps)
 
 static rs_strided_part context_of(const rs_permuted *p)
 {
-    size_t bytes = rs_factor_bytes(&p->arrangement, 1);
+    size_t bytes = rs_axis_order_bytes(&p->arrangement, 1);
     return (rs_strided_part){0, p->outer, bytes};
 }
 
@@ -100,7 +100,7 @@ static restride_status find_edges(const rs_sequence *steps, edge_list *edges, si
 {
     add_edges(edges, steps);
     for (const rs_permuted *p = steps->guidance->permuted; p != NULL; p = p->next) {
-        if (rs_factor_bytes(&p->arrangement, p->outer) < RS_WISDOM_LEAST_BYTES)
+        if (rs_axis_order_bytes(&p->arrangement, p->outer) < RS_WISDOM_LEAST_BYTES)
             continue;
         const rs_strided_part context = context_of(p);
         rs_path paths[MOST_PATHS];
@@ -191,8 +191,9 @@ static restride_status tune_path(job *j, const rs_sequence *steps, const rs_perm
     size_t counts[RS_FACTOR_MOST_EXACT + 1];
     size_t order[RS_FACTOR_MOST_EXACT + 1];
     const rs_permutation does = permutation_of(p, counts, order);
-    const rs_race_plans plans = {
-        j->engine, rs_factor_bytes(&p->arrangement, p->outer), count, make_path, &contest, &does};
+    const rs_race_plans plans = {j->engine, rs_axis_order_bytes(&p->arrangement, p->outer),
+                                 count,     make_path,
+                                 &contest,  &does};
     part_of_job part;
     const restride_tune_options options = share_of(j, &part, share);
     rs_race_result result;
@@ -211,7 +212,7 @@ static restride_status tune_paths(job *j, const rs_sequence *steps, size_t count
     restride_status status = RESTRIDE_OK;
     for (const rs_permuted *p = steps->guidance->permuted; status == RESTRIDE_OK && p != NULL;
          p = p->next)
-        if (rs_factor_bytes(&p->arrangement, p->outer) >= RS_WISDOM_LEAST_BYTES)
+        if (rs_axis_order_bytes(&p->arrangement, p->outer) >= RS_WISDOM_LEAST_BYTES)
             status = tune_path(j, steps, p, paths_share / (double)count);
     return status;
 }

@@ -252,7 +252,7 @@ restride_status rs_wisdom_find_path(rs_path *path, restride_engine *engine,
                                     const rs_engine_traits *traits)
 {
     path->count = 0;
-    if (rs_factor_bytes(arrangement, outer) < RS_WISDOM_LEAST_BYTES)
+    if (rs_axis_order_bytes(arrangement, outer) < RS_WISDOM_LEAST_BYTES)
         return RESTRIDE_OK;
     const question q = {.engine = engine,
                         .traits = traits,

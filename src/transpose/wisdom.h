@@ -4,7 +4,8 @@
 #define RS_TRANSPOSE_WISDOM_H
 
 #include "restride/wisdom.h"
-#include "transpose/factor.h"
+#include "transpose/axes.h"
+#include "transpose/choose.h"
 
 /* Below this many bytes of an array, wisdom is neither asked nor made. */
 enum { RS_WISDOM_LEAST_BYTES = 1 << 20 };

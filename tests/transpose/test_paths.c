@@ -23,7 +23,7 @@ static const rs_engine_traits host = {.chip_bytes = 1 << 20, .line_bytes = 64, .
 
 static size_t bytes_of(const problem *p)
 {
-    return rs_factor_bytes(&p->arrangement, p->context.outer);
+    return rs_axis_order_bytes(&p->arrangement, p->context.outer);
 }
 
 /* ---- every order ---- */
@@ -174,7 +174,7 @@ static problem make_problem(uint64_t *seed, size_t groups)
     else
         for (size_t i = 0; i < groups; i++)
             p.arrangement.names[i] = groups - 1 - i;
-    p.context.pitch = rs_factor_bytes(&p.arrangement, 1);
+    p.context.pitch = rs_axis_order_bytes(&p.arrangement, 1);
     p.steps.traits = host;
     p.steps.traits.chip_bytes = (size_t)65536 << test_random(seed, 6);
     p.steps.traits.workers = 1 + test_random(seed, 8);
