@@ -118,29 +118,30 @@ restride_irregular_plan_method(const restride_irregular *plan);
 /* Whether the plan moves threads. If not, restride_irregular_order() gives 0, 1, 2, ... */
 RESTRIDE_API int restride_irregular_moves_threads(const restride_irregular *plan);
 
-/* The facts of one reference. `reference` counts from 0, in the order of the plan's making; it must
- * be below their count. */
+/* The facts of one reference. `reference` is its place in restride_irregular_plan()'s list, from 0.
+ */
 RESTRIDE_API restride_irregular_facts restride_irregular_plan_facts(const restride_irregular *plan,
                                                                     size_t reference);
 
-/* Slots of a reference: each as large as its object. */
+/* The number of slots of a reference, each as large as its object. */
 RESTRIDE_API size_t restride_irregular_slots(const restride_irregular *plan, size_t reference);
 
-/* order[t]: the thread whose work the new thread t does; launch.threads entries. */
+/* Writes the order of the threads, launch.threads entries. The new thread t does the work of the
+ * old thread order[t]. */
 RESTRIDE_API void restride_irregular_order(const restride_irregular *plan, size_t order[]);
 
-/* Writes the new index array: launch.threads integers as wide as those of the old one, of which the
- * t-th is the slot that the new thread t reads. RESTRIDE_OVERFLOW: a slot does not fit in 4 bytes;
- * nothing was written. */
+/* Writes the new index array: launch.threads integers as wide as the old ones. Entry t is the slot
+ * that the new thread t reads. RESTRIDE_OVERFLOW: a slot does not fit into 4 bytes, and nothing was
+ * written. */
 RESTRIDE_API restride_status restride_irregular_index(const restride_irregular *plan,
                                                       size_t reference, void *index);
 
-/* Fills the slots from the array; empty slots become 0. They must not overlap. */
+/* Fills the slots from the array; empty slots become 0. Array and slots must not overlap. */
 RESTRIDE_API void restride_irregular_gather(const restride_irregular *plan, size_t reference,
                                             const void *array, void *slots);
 
-/* The way back, for kernels that write what they read: fills the array from the first slot of each
- * object. Objects that have no slot stay as they are. What was written to other copies is lost. */
+/* Fills the array from the first slot of each object, for kernels that write what they read.
+ * Objects without a slot stay as they are. Data in further copies are lost. */
 RESTRIDE_API void restride_irregular_scatter(const restride_irregular *plan, size_t reference,
                                              const void *slots, void *array);
 

@@ -18,9 +18,8 @@
  *     i/32 f i%32       array of structures of tiled arrays (ASTA), tiles of 32
  *     y/32 x/128 e y%32 x%128    a tiled grid (Sung thesis, section 6.3.2)
  *
- * When T does not divide an extent, the last tile is ragged: shorter, so that the array keeps its
- * size and can be converted in place. Written "i/32:pad" the last tile is padded to full length
- * instead.
+ * When T does not divide an extent, the last tile is ragged: it is shorter, so the array keeps its
+ * size and can be converted in place. "i/32:pad" pads the last tile to full length instead.
  *
  * One dimension may be a record, a C structure whose members have different sizes:
  *
@@ -28,8 +27,8 @@
  *
  * Members lie as a C compiler would place them (8-byte aligned double, trailing padding). Padding
  * bytes travel with the record as members of their own, so every conversion is exactly invertible.
- * Behind "packed", as in "f packed{ char kind; double m; }", each member lies right behind the one
- * before it. An array that moves as a whole has its bound behind the type: "char[12] name;".
+ * In "f packed{ char kind; double m; }" each member lies right behind the one before it. A member
+ * "char[12] name;" is an array that moves as a whole.
  *
  * An array without a record may say the type of its elements, or their size, behind all
  * dimensions: "y:64 x:64 float", "i:1000 f:5 char[12]".
@@ -83,13 +82,10 @@ typedef enum {
 } restride_dialect;
 
 /*
- * Source text of accessors for kernels: the software form of the address-translating load and store
- * of Tseng 2014 (equations 1 and 2). *source is the caller's, to be freed with free(). What it
- * defines, for a prefix P, is described in docs/layouts.md. RESTRIDE_INVALID_ARGUMENT without a
- * layout or `source`, and where `prefix` is no C identifier; RESTRIDE_UNSUPPORTED where a class
- * would need a type that C++ has not (half, or elements without a type), or a member that is not
- * aligned.
- * Thread-safe.
+ * Writes the source text of accessors for kernels, with names that begin with `prefix`;
+ * docs/layouts.md describes them. They translate addresses as the load and store units of Tseng
+ * 2014 do (equations 1 and 2). The caller frees *source with free(). RESTRIDE_INVALID_ARGUMENT: no
+ * layout, no `source`, or a prefix that is no C identifier. Thread-safe.
  */
 RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *layout,
                                                       restride_dialect dialect, const char *prefix,
@@ -97,11 +93,9 @@ RESTRIDE_API restride_status restride_layout_accessor(const restride_layout *lay
 
 typedef enum { RESTRIDE_DRAWING_TEXT = 0, RESTRIDE_DRAWING_SVG = 1 } restride_drawing;
 
-/*
- * A picture of where each element lies: of a large array its beginning. The text is UTF-8, without
- * colours. *drawing is the caller's, to be freed with free(). RESTRIDE_INVALID_ARGUMENT without a
- * layout or `drawing`. Thread-safe. Since 0.1.
- */
+/* Draws where each element lies, as text in UTF-8 or as SVG. Of a large array it draws the
+ * beginning. The caller frees *drawing with free(). RESTRIDE_INVALID_ARGUMENT: no layout or no
+ * `drawing`. Thread-safe. Since 0.1. */
 RESTRIDE_API restride_status restride_layout_draw(const restride_layout *layout,
                                                   restride_drawing form, char **drawing);
 
