@@ -59,9 +59,11 @@ typedef struct {
     size_t threads; /* that the team really has */
     atomic_size_t of_others;
     atomic_size_t left;
+    atomic_bool held;
 } waiting;
 
-/* Member 0 holds one item until all others are taken: with shares alone it would wait for ever. */
+/* Member 0 holds one item until all others are taken: with shares alone it would wait for ever. The
+ * others begin when it has its item, however late its thread comes. */
 static void wait_for_others(void *context, const rs_host_member *member)
 {
     waiting *w = context;
@@ -72,11 +74,14 @@ static void wait_for_others(void *context, const rs_host_member *member)
         w->threads = member->count;
         if (member->count > 1 && rs_host_loop_next(&loop, &begin, &end)) {
             atomic_fetch_sub(&w->left, 1);
+            atomic_store(&w->held, true);
             while (atomic_load(&w->left) > 0)
                 continue;
         }
         return;
     }
+    while (!atomic_load(&w->held))
+        continue;
     while (rs_host_loop_next(&loop, &begin, &end)) {
         atomic_fetch_add(&w->of_others, 1);
         atomic_fetch_sub(&w->left, 1);
