@@ -126,7 +126,8 @@ def convert(
     itemsize: bytes of an element where `dimensions` do not say it; None: the item size of `a`.
     out_of_place, threads, progress: as in `transpose()`.
 
-    Returns `a` itself (the copy, out of place), whose dtype and shape still describe it as it was.
+    Returns `a` itself (the copy, out of place; of JAX the array that has its memory now), whose dtype and shape still
+    describe it as it was.
     Raises `restride.Error`: a layout cannot be read (the sentence names the character), the size differs, or `a` may
     not be changed in place.
 

@@ -5,6 +5,7 @@ No library but NumPy is imported here: an array can only be one of PyTorch's whe
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, Optional, Sequence, Tuple
 
@@ -168,6 +169,12 @@ class CupyOperand(Operand):
         return CupyOperand(self.array.copy(order="K"))
 
 
+@functools.lru_cache(maxsize=64)
+def _donating_reshape(shape: Tuple[int, ...]) -> Any:
+    """What gives an array's memory to an array of that shape; JAX compiles it once for each shape and dtype."""
+    return sys.modules["jax"].jit(lambda x: x.reshape(shape), donate_argnums=0)
+
+
 class JaxOperand(Operand):
     """JAX's arrays do not change; but one may be donated: its memory becomes the result's, and it is deleted."""
 
@@ -192,9 +199,7 @@ class JaxOperand(Operand):
     def result(self, shape: Sequence[int], order: Sequence[int]) -> Any:
         if tuple(order) != tuple(range(len(order))):
             raise Error("Arrays of JAX are always in C order.", 5)
-        jax = sys.modules["jax"]
-        reshape = jax.jit(lambda x: x.reshape(tuple(shape)), donate_argnums=0)
-        return reshape(self.array)
+        return _donating_reshape(tuple(shape))(self.array)
 
     def whole(self) -> Any:
         return self.result(self.facts.shape, range(len(self.facts.shape)))
