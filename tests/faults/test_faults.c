@@ -287,6 +287,22 @@ static restride_status run_accessor(const void *parameters, unsigned char *data)
     return status;
 }
 
+/* The same as a class of C++. */
+static restride_status run_class(const void *parameters, unsigned char *data)
+{
+    const conversion *c = parameters;
+    restride_layout *layout = NULL;
+    char *source = NULL;
+    restride_status status = restride_layout_parse(&layout, c->dims, c->to);
+    if (status == RESTRIDE_OK)
+        status = restride_layout_accessor(layout, RESTRIDE_DIALECT_CPP, "p", &source);
+    if (status == RESTRIDE_OK)
+        memcpy(data, source, strlen(source) + 1);
+    free(source);
+    restride_layout_destroy(layout);
+    return status;
+}
+
 static void test_layouts(void **state)
 {
     (void)state;
@@ -295,6 +311,7 @@ static void test_layouts(void **state)
     static const conversion nested = {
         "i:700 f{ float x; struct { short k[3]; double m; } inner[2]; char tail; }", "i f",
         "i/32 f i%32"};
+    static const conversion typed = {"y:64 x:256 float", "y x", "x/8 y x%8"};
     static const conversion grid = {"y:64 x:256 e:20", "y x e", "y/32 x/128 e y%32 x%128"};
     static const scenario scenarios[] = {
         {"tiles", run_convert, &tiles, 8},
@@ -303,6 +320,8 @@ static void test_layouts(void **state)
         {"tiles with a kept plan", run_convert_kept, &tiles, 8},
         {"accessor of a record", run_accessor, &nested, 8},
         {"accessor of a grid", run_accessor, &grid, 8},
+        {"class of a record", run_class, &nested, 8},
+        {"class of elements", run_class, &typed, 8},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         check(&scenarios[i]);
