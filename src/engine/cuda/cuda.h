@@ -71,7 +71,8 @@ typedef struct {
 } rs_cuda_kernel;
 
 /*
- * Compiles the function `name` of `source` behind the common part, or takes it from the cache.
+ * Compiles the function `name` of `source` behind the common part and short division
+ * (engine/kernels/division.cl), or takes it from the cache.
  * `threads` and `shared_bytes` are what every launch will use. RESTRIDE_DEVICE_LIMIT when not even
  * one block fits. The engine's context is current.
  */

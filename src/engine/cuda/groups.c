@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 extern const char rs_cuda_groups_kernel[];
+extern const char rs_cuda_strips_kernel[];
 
 enum {
     THREADS = 512,
@@ -28,7 +29,8 @@ enum {
     BANKS_BYTES = 128,
     FLAG_BYTES = 4,
     LINE_BYTES = 128,
-    STRIP_BLOCKS = 256
+    STRIP_BLOCKS = 256,
+    MOST_WORDS = (1 << 16) - 1 /* of a part: what short division takes */
 };
 
 typedef struct {
@@ -69,6 +71,7 @@ static void cut_panels(grouping *g, const rs_cuda_engine *engine)
 {
     size_t room = engine->shared_bytes / BLOCKS - RESERVED_BYTES - GOAL_BYTES -
                   g->group * (PART_STEP * g->unit + BANKS_BYTES);
+    room = rs_size_smaller(room, MOST_WORDS * g->word - g->group * PART_STEP * g->unit);
     g->parts = rs_size_divide_up(g->group * g->shorter * g->unit, room);
     g->part = rs_size_divide_up(rs_size_divide_up(g->shorter, g->parts), PART_STEP) * PART_STEP;
     g->parts = rs_size_divide_up(g->shorter, g->part);
@@ -105,22 +108,6 @@ size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_tas
     return rs_size_add_capped(g.flags_bytes, rs_size_add_capped(g.lines_bytes, g.columns_bytes));
 }
 
-static restride_status add_kernel(rs_cuda_stage *stage, const grouping *g, const char *name,
-                                  size_t shared_bytes, rs_cuda_launch **launch)
-{
-    const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, g->word}, {"UNIT_WORDS", NULL, g->unit / g->word},
-        {"GROUP", NULL, g->group},     {"TALL", NULL, g->tall},
-        {"PARTS", NULL, g->parts},     {"PART", NULL, g->part},
-        {"PITCH", NULL, g->pitch},     {"THREADS", NULL, THREADS},
-        {"BLOCKS", NULL, BLOCKS},
-    };
-    *launch = rs_cuda_add_launch(stage);
-    return rs_cuda_kernel_create(&(*launch)->kernel, rs_cuda_engine_of(stage), name,
-                                 rs_cuda_groups_kernel, defines, sizeof defines / sizeof defines[0],
-                                 THREADS, shared_bytes);
-}
-
 /* Words of the matrix from `first` on. */
 typedef struct {
     size_t first;
@@ -136,14 +123,19 @@ static restride_status add_strip(rs_cuda_stage *stage, const grouping *g, const 
 {
     if (s->rows == 0 || s->width == 0)
         return RESTRIDE_OK;
-    rs_cuda_launch *launch;
-    restride_status status = add_kernel(stage, g, "strips", 0, &launch);
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, g->word}, {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, BLOCKS}};
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    restride_status status = rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage),
+                                                   "strips", rs_cuda_strips_kernel, defines,
+                                                   sizeof defines / sizeof defines[0], THREADS, 0);
     if (status != RESTRIDE_OK)
         return status;
     launch->offset += s->first * g->unit;
     launch->grid = rs_size_smaller(rs_size_divide_up(s->rows * s->width, THREADS), STRIP_BLOCKS);
-    const uint64_t arguments[] = {s->rows,       s->width, s->pitch * (g->unit / g->word),
-                                  s->transposed, s->saves, s->kept};
+    const uint64_t arguments[] = {s->rows,          s->width, s->pitch * (g->unit / g->word),
+                                  s->transposed,    s->saves, s->kept,
+                                  g->unit / g->word};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     return RESTRIDE_OK;
@@ -152,8 +144,15 @@ static restride_status add_strip(rs_cuda_stage *stage, const grouping *g, const 
 static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cuda_pointer flags,
                                   rs_cuda_pointer columns)
 {
-    rs_cuda_launch *launch;
-    restride_status status = add_kernel(stage, g, "groups", g->shared_bytes, &launch);
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, g->word}, {"SINGLE", NULL, g->unit == g->word},
+        {"TALL", NULL, g->tall},       {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, BLOCKS},
+    };
+    rs_cuda_launch *launch = rs_cuda_add_launch(stage);
+    restride_status status = rs_cuda_kernel_create(
+        &launch->kernel, rs_cuda_engine_of(stage), "groups", rs_cuda_groups_kernel, defines,
+        sizeof defines / sizeof defines[0], THREADS, g->shared_bytes);
     if (status != RESTRIDE_OK)
         return status;
     launch->grid = rs_size_smaller(launch->kernel.resident, g->side * g->parts);
@@ -167,7 +166,12 @@ static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cu
                                   g->side,
                                   g->side,
                                   flags,
-                                  columns};
+                                  columns,
+                                  g->group,
+                                  unit_words,
+                                  g->parts,
+                                  g->part,
+                                  g->pitch};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     return RESTRIDE_OK;

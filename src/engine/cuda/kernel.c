@@ -240,6 +240,7 @@ restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engi
     *kernel = (rs_cuda_kernel){.threads = threads, .shared_bytes = shared_bytes};
     rs_cuda_module module;
     restride_status status =
-        rs_cuda_load(engine, name, (rs_cuda_source){{source}}, defines, define_count, &module);
+        rs_cuda_load(engine, name, (rs_cuda_source){{rs_device_division_functions, source}},
+                     defines, define_count, &module);
     return status == RESTRIDE_OK ? prepare(kernel, engine, module, name) : status;
 }

@@ -8,7 +8,7 @@
 
 extern const char rs_cuda_rows_kernel[];
 
-enum { THREADS = 512, MOST_BLOCKS = 4, RESERVED_BYTES = 1024, LINE_BYTES = 128 };
+enum { THREADS = 512, MOST_BLOCKS = 4, LEAST_BOUND = 2, RESERVED_BYTES = 1024, LINE_BYTES = 128 };
 
 /* The row and a number for each word of a line. */
 size_t rs_cuda_rows_bytes(const rs_transpose_task *task)
@@ -32,7 +32,7 @@ restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit)
         {"WORD_BYTES", NULL, stage->word},
         {"UNIT_WORDS", NULL, task->unit / stage->word},
         {"THREADS", NULL, THREADS},
-        {"BLOCKS", NULL, fitting < MOST_BLOCKS ? fitting : MOST_BLOCKS},
+        {"BLOCKS", NULL, rs_size_larger(LEAST_BOUND, rs_size_smaller(fitting, MOST_BLOCKS))},
         {"C2R", NULL, task->method == RS_TRANSPOSE_C2R_ROWS},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);

@@ -22,6 +22,7 @@ enum {
     SLICES = 2,             /* 4 and 8 are as fast or slower */
     THREADS = 512,
     MOST_BLOCKS = 4, /* a multiprocessor */
+    LEAST_BOUND = 2, /* for which one kernel is compiled, and taken for fewer blocks too */
     BULK_BYTES = 16, /* what bulk copies and the widest accesses are multiples of */
     BANKS_BYTES = 128,
     SECTOR_BYTES = 32,
@@ -98,9 +99,13 @@ restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit)
     while (blocks > 1 && c.bytes > engine->shared_bytes / blocks - RESERVED_BYTES)
         blocks--;
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, stage->word}, {"FEW", NULL, c.few},       {"LYING", NULL, c.lying},
-        {"SLICES", NULL, SLICES},          {"SLICE", NULL, c.slice},   {"PITCH", NULL, c.pitch},
-        {"VECTOR", NULL, c.vector},        {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, blocks},
+        {"WORD_BYTES", NULL, stage->word},
+        {"FEW", NULL, c.few},
+        {"LYING", NULL, c.lying},
+        {"SLICES", NULL, SLICES},
+        {"VECTOR", NULL, c.vector},
+        {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, rs_size_larger(blocks, LEAST_BOUND)},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     restride_status status =
@@ -110,7 +115,8 @@ restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit)
         return status;
     size_t panels = task->outer * task->count;
     launch->grid = rs_size_smaller(panels, blocks * engine->multiprocessors);
-    const uint64_t arguments[] = {task->pitch / stage->word, task->count, panels, c.length};
+    const uint64_t arguments[] = {
+        task->pitch / stage->word, task->count, panels, c.length, c.slice, c.pitch};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     snprintf(stage->shape, sizeof stage->shape, "%zu blocks, slices of %zu %s", launch->grid,

@@ -15,7 +15,8 @@ enum {
     THREADS = 256,
     MOST_THREADS = 512,
     NARROW_BYTES = 4,
-    MOST_BLOCKS = 1 << 30
+    MOST_BLOCKS = 1 << 30,
+    MOST_WORDS = (1 << 16) - 1 /* of a tile: what short division takes */
 };
 
 /* The elements along a side of a tile, for elements of up to `unit` bytes
@@ -65,20 +66,26 @@ restride_status rs_cuda_add_square(rs_cuda_stage *stage, const rs_cuda_square *q
     size_t unit_words = q->unit / word;
     const tiling t = choose_tiling(engine, q, word);
     size_t pitch = rs_cuda_tile_pitch(t.edge, unit_words, word);
+    /* Single words are many: constants save them a little. For others the launch says it all. */
+    const bool constant = unit_words == 1 || t.edge * t.edge * unit_words > MOST_WORDS;
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, word},  {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, t.edge},
-        {"TILE_PITCH", NULL, pitch}, {"THREADS", NULL, t.threads},     {"BLOCKS", NULL, 1},
+        {"WORD_BYTES", NULL, word},   {"THREADS", NULL, t.threads},     {"BLOCKS", NULL, 1},
+        {"CONSTANT", NULL, constant}, {"UNIT_WORDS", NULL, unit_words}, {"TILE", NULL, t.edge},
+        {"TILE_PITCH", NULL, pitch},
     };
+    const size_t without_constants = 4;
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
-    restride_status status = rs_cuda_kernel_create(
-        &launch->kernel, engine, "square", rs_cuda_square_kernel, defines,
-        sizeof defines / sizeof defines[0], t.threads, pair_bytes(q, word, t.edge));
+    restride_status status =
+        rs_cuda_kernel_create(&launch->kernel, engine, "square", rs_cuda_square_kernel, defines,
+                              constant ? sizeof defines / sizeof defines[0] : without_constants,
+                              t.threads, pair_bytes(q, word, t.edge));
     if (status != RESTRIDE_OK)
         return status;
     size_t tiles = (q->side - 1) / t.edge + 1;
     size_t items = tiles * (tiles + 1) / 2 * q->outer;
     launch->grid = items < MOST_BLOCKS ? items : MOST_BLOCKS;
-    const uint64_t arguments[] = {q->pitch / word, q->outer, q->side, q->row_bytes / word};
+    const uint64_t arguments[] = {q->pitch / word, q->outer, q->side,   q->row_bytes / word,
+                                  t.edge,          pitch,    unit_words};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", t.edge, t.edge);

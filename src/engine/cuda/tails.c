@@ -34,7 +34,6 @@ restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit
     stage->word = WORD_BYTES;
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, WORD_BYTES},
-        {"UNIT_BYTES", NULL, task->unit},
         {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, BLOCKS},
         {"JOIN", NULL, task->method == RS_TRANSPOSE_JOIN},
@@ -59,6 +58,7 @@ restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit
         segment,
         launch->table + COUNTER_BYTES,
         launch->table,
+        task->unit,
     };
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);

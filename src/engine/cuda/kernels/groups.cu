@@ -10,17 +10,29 @@
  * parts of its own panel and of those before it, and with as many blocks as a panel has parts one of those that
  * all wait for is always on its way.
  *
- * The host defines UNIT_WORDS, GROUP, TALL (1: from tall to wide; 0: back), PARTS (of a panel), PART (columns of one), PITCH
- * (words from one line of a part to the next on chip), THREADS and BLOCKS (a multiprocessor).
+ * The host defines SINGLE (1: an element is a word), TALL (1: from tall to wide; 0: back), THREADS and BLOCKS (a
+ * multiprocessor). What a panel's words are divided by comes with the launch; a part has fewer than 2^16 of them.
  */
-#define GROUP_WORDS (GROUP * UNIT_WORDS) /* of a super-element */
-#define GOAL_BYTES 16                    /* before the cells */
+#define GOAL_BYTES 16 /* before the cells */
 
 typedef struct {
     ulong source_pitch, target_pitch;
     uint across, side, count;
-    word *kept; /* what the square has no columns for: (across - side) x count super-elements */
+    word *kept;       /* what the square has no columns for: (across - side) x count super-elements */
+    uint group;       /* elements of a super-element */
+    uint group_words; /* the same in words */
+    uint unit;        /* words of an element */
+    uint parts;       /* of a panel */
+    uint part;        /* columns of one */
+    uint pitch;       /* words from one line of a part to the next on chip */
+    uint group_magic, unit_magic; /* of group_words and unit (divide_small) */
 } grouping;
+
+#if SINGLE
+#define UNIT(g) 1u
+#else
+#define UNIT(g) ((g)->unit)
+#endif
 
 /* Columns from `begin` to `end` of a panel; of those before `side` are in the square. */
 typedef struct {
@@ -30,69 +42,73 @@ typedef struct {
 
 FUNCTION part part_at(const grouping *g, uint turn)
 {
-    uint order = turn / PARTS;
+    uint order = turn / g->parts;
     part p;
     p.panel = g->target_pitch <= g->source_pitch ? order : g->count - 1 - order;
-    p.begin = min(turn % PARTS * PART, g->across);
-    p.end = min(p.begin + PART, g->across);
+    p.begin = min((turn - order * g->parts) * g->part, g->across);
+    p.end = min(p.begin + g->part, g->across);
     p.middle = min(max(p.begin, g->side), p.end);
     return p;
 }
 
-FUNCTION void fetch_lines(word *cells, const word *from, part p, uint across)
+FUNCTION void fetch_lines(word *cells, const word *from, const grouping *g, part p)
 {
-    for (uint line = 0; line < GROUP; line++)
-        for (uint x = threadIdx.x; x < (p.end - p.begin) * UNIT_WORDS; x += THREADS)
-            fetch(cells + line * PITCH + x, from + ((size_t)line * across + p.begin) * UNIT_WORDS + x);
+    for (uint line = 0; line < g->group; line++)
+        for (uint x = threadIdx.x; x < (p.end - p.begin) * UNIT(g); x += THREADS)
+            fetch(cells + line * g->pitch + x, from + ((size_t)line * g->across + p.begin) * UNIT(g) + x);
 }
 
-FUNCTION void store_lines(word *to, const word *cells, part p, uint across)
+FUNCTION void store_lines(word *to, const word *cells, const grouping *g, part p)
 {
-    for (uint line = 0; line < GROUP; line++)
+    for (uint line = 0; line < g->group; line++)
 #pragma unroll 4
-        for (uint x = threadIdx.x; x < (p.end - p.begin) * UNIT_WORDS; x += THREADS)
-            to[((size_t)line * across + p.begin) * UNIT_WORDS + x] = cells[line * PITCH + x];
+        for (uint x = threadIdx.x; x < (p.end - p.begin) * UNIT(g); x += THREADS)
+            to[((size_t)line * g->across + p.begin) * UNIT(g) + x] = cells[line * g->pitch + x];
 }
 
 /* Where a word of the super-elements of a part is on chip. */
-FUNCTION uint cell_of(uint x)
+FUNCTION uint cell_of(const grouping *g, uint x)
 {
-    uint col = x / GROUP_WORDS;
-    uint inside = x - col * GROUP_WORDS;
-    uint line = inside / UNIT_WORDS;
-    return line * PITCH + col * UNIT_WORDS + inside - line * UNIT_WORDS;
+    uint col = divide_small(x, g->group_magic);
+    uint inside = x - col * g->group_words;
+#if SINGLE
+    return inside * g->pitch + col;
+#else
+    uint line = divide_small(inside, g->unit_magic);
+    return line * g->pitch + col * g->unit + inside - line * g->unit;
+#endif
 }
 
 /* Super-elements side by side: those from `first` to `last` of a part, of which the first is at `from`. */
-FUNCTION void fetch_groups(word *cells, const word *from, uint first, uint last)
+FUNCTION void fetch_groups(word *cells, const word *from, const grouping *g, uint first, uint last)
 {
-    for (uint x = first * GROUP_WORDS + threadIdx.x; x < last * GROUP_WORDS; x += THREADS)
-        fetch(cells + cell_of(x), from + x);
+    for (uint x = first * g->group_words + threadIdx.x; x < last * g->group_words; x += THREADS)
+        fetch(cells + cell_of(g, x), from + x);
 }
 
-FUNCTION void store_groups(word *to, const word *cells, uint first, uint last)
+FUNCTION void store_groups(word *to, const word *cells, const grouping *g, uint first, uint last)
 {
 #pragma unroll 4
-    for (uint x = first * GROUP_WORDS + threadIdx.x; x < last * GROUP_WORDS; x += THREADS)
-        to[x] = cells[cell_of(x)];
+    for (uint x = first * g->group_words + threadIdx.x; x < last * g->group_words; x += THREADS)
+        to[x] = cells[cell_of(g, x)];
 }
 
 /* The super-elements of a column that the square does not have lie side by side, a panel's at its number. */
 FUNCTION word *kept_at(const grouping *g, uint col, part p)
 {
     long long number = (long long)(col - g->side) * g->count + p.panel;
-    return g->kept + (number - (long long)(col - p.begin)) * GROUP_WORDS;
+    return g->kept + (number - (long long)(col - p.begin)) * g->group_words;
 }
 
 FUNCTION void fetch_part(word *cells, const word *data, const grouping *g, part p)
 {
     const word *from = data + p.panel * g->source_pitch;
 #if TALL
-    fetch_lines(cells, from, p, g->across);
+    fetch_lines(cells, from, g, p);
 #else
-    fetch_groups(cells, from + p.begin * GROUP_WORDS, 0, p.middle - p.begin);
+    fetch_groups(cells, from + p.begin * g->group_words, g, 0, p.middle - p.begin);
     for (uint col = p.middle; col < p.end; col++)
-        fetch_groups(cells, kept_at(g, col, p), col - p.begin, col - p.begin + 1);
+        fetch_groups(cells, kept_at(g, col, p), g, col - p.begin, col - p.begin + 1);
 #endif
 }
 
@@ -100,11 +116,11 @@ FUNCTION void store_part(word *data, const word *cells, const grouping *g, part 
 {
     word *to = data + p.panel * g->target_pitch;
 #if TALL
-    store_groups(to + p.begin * GROUP_WORDS, cells, 0, p.middle - p.begin);
+    store_groups(to + p.begin * g->group_words, cells, g, 0, p.middle - p.begin);
     for (uint col = p.middle; col < p.end; col++)
-        store_groups(kept_at(g, col, p), cells, col - p.begin, col - p.begin + 1);
+        store_groups(kept_at(g, col, p), cells, g, col - p.begin, col - p.begin + 1);
 #else
-    store_lines(to, cells, p, g->across);
+    store_lines(to, cells, g, p);
 #endif
 }
 
@@ -122,15 +138,17 @@ FUNCTION uint last_overlapped(const grouping *g, uint panel, ulong target_words)
 }
 
 KERNEL groups(word *data, ulong source_pitch, ulong target_pitch, ulong across, ulong side, ulong count,
-              uint *flags, word *kept)
+              uint *flags, word *kept, ulong group, ulong unit, ulong parts, ulong part_columns, ulong pitch)
 {
     STORAGE(storage_begin);
     uint *goal = (uint *)storage_begin;
     word *cells = storage_begin + GOAL_BYTES / WORD_BYTES;
-    grouping g = {source_pitch, target_pitch, (uint)across, (uint)side, (uint)count, kept};
-    ulong tall_words = (ulong)g.across * GROUP_WORDS;
-    ulong wide_words = (ulong)g.side * GROUP_WORDS;
-    uint turns = g.count * PARTS;
+    grouping g = {source_pitch, target_pitch, (uint)across, (uint)side, (uint)count, kept,
+                  (uint)group, (uint)(group * unit), (uint)unit, (uint)parts, (uint)part_columns, (uint)pitch,
+                  small_magic((uint)(group * unit)), small_magic((uint)unit)};
+    ulong tall_words = (ulong)g.across * g.group_words;
+    ulong wide_words = (ulong)g.side * g.group_words;
+    uint turns = g.count * g.parts;
     if (blockIdx.x < turns)
         fetch_part(cells, data, &g, part_at(&g, blockIdx.x));
     for (uint turn = blockIdx.x; turn < turns; turn += gridDim.x) {
@@ -138,10 +156,10 @@ KERNEL groups(word *data, ulong source_pitch, ulong target_pitch, ulong across, 
         drain();
         __syncthreads();
         if (threadIdx.x == 0)
-            *goal = raise_flag(flags + p.panel * PARTS + turn % PARTS);
+            *goal = raise_flag(flags + p.panel * g.parts + turn % g.parts);
         __syncthreads();
-        uint first = first_overlapped(&g, p.panel, TALL ? tall_words : wide_words) * PARTS;
-        uint last = last_overlapped(&g, p.panel, TALL ? wide_words : tall_words) * PARTS + PARTS - 1;
+        uint first = first_overlapped(&g, p.panel, TALL ? tall_words : wide_words) * g.parts;
+        uint last = last_overlapped(&g, p.panel, TALL ? wide_words : tall_words) * g.parts + g.parts - 1;
         for (uint other = first + threadIdx.x; other <= last; other += THREADS)
             await_flag(flags + other, *goal);
         __syncthreads();
@@ -149,26 +167,5 @@ KERNEL groups(word *data, ulong source_pitch, ulong target_pitch, ulong across, 
         __syncthreads();
         if (turn + gridDim.x < turns)
             fetch_part(cells, data, &g, part_at(&g, turn + gridDim.x));
-    }
-}
-
-/* A strip of the matrix is kept aside, or comes to its place: `rows` of `width` elements, row_words apart; as it
- * lies there, or transposed. */
-KERNEL strips(word *data, ulong rows, ulong width, ulong row_words, ulong transposed, ulong saves,
-              word *kept)
-{
-    ulong words = rows * width * UNIT_WORDS;
-    for (ulong x = (ulong)blockIdx.x * THREADS + threadIdx.x; x < words;
-         x += (ulong)gridDim.x * THREADS) {
-        ulong element = x / UNIT_WORDS;
-        ulong inside = x - element * UNIT_WORDS;
-        ulong row = element / width;
-        ulong col = element - row * width;
-        word *aside = kept + (transposed ? col * rows + row : element) * UNIT_WORDS + inside;
-        word *place = data + row * row_words + col * UNIT_WORDS + inside;
-        if (saves)
-            *aside = *place;
-        else
-            *place = *aside;
     }
 }

@@ -7,11 +7,10 @@
  * on its way.
  *
  * The host defines FEW (elements of the short side), LYING (1: they are rows; 0: columns), SLICES,
- * SLICE (elements of the long side), PITCH (words from one row of a lying slice to the next),
- * VECTOR (words that are accessed together), THREADS and BLOCKS (a multiprocessor).
+ * VECTOR (words that are accessed together), THREADS and BLOCKS (a multiprocessor). With the launch come
+ * the elements of the long side that a slice has, and the words from one row of a lying slice to the next.
  */
 #define PARTS (FEW / VECTOR)
-#define SLICE_WORDS (FEW * (LYING ? PITCH : SLICE))
 
 typedef struct ALIGNED(VECTOR * WORD_BYTES) {
     word words[VECTOR];
@@ -22,15 +21,17 @@ typedef struct {
     bell *arrived;
     uint first; /* element of the long side */
     uint length;
+    uint pitch; /* of a lying one */
 } slice;
 
-FUNCTION slice slice_of(word *cells, bell *bells, uint number, uint length)
+FUNCTION slice slice_of(word *cells, bell *bells, uint number, uint most, uint pitch, uint length)
 {
     slice s;
-    s.cells = cells + number * SLICE_WORDS;
+    s.cells = cells + number * (FEW * (LYING ? pitch : most));
     s.arrived = bells + number;
-    s.first = min(number * SLICE, length);
-    s.length = min((uint)SLICE, length - s.first);
+    s.first = min(number * most, length);
+    s.length = min(most, length - s.first);
+    s.pitch = pitch;
     return s;
 }
 
@@ -38,7 +39,7 @@ FUNCTION void fetch_slice(slice s, const word *panel, uint length)
 {
 #if LYING
     for (uint row = 0; row < FEW; row++)
-        bulk_fetch(s.cells + row * PITCH, panel + (size_t)row * length + s.first,
+        bulk_fetch(s.cells + row * s.pitch, panel + (size_t)row * length + s.first,
                    s.length * WORD_BYTES, s.arrived);
 #else
     bulk_fetch(s.cells, panel + (size_t)s.first * FEW, s.length * (FEW * WORD_BYTES), s.arrived);
@@ -56,7 +57,7 @@ FUNCTION void store_slice(slice s, word *panel, uint length)
         uint row = x % PARTS * VECTOR;
         vector v;
         for (uint i = 0; i < VECTOR; i++)
-            v.words[i] = s.cells[(row + i) * PITCH + col];
+            v.words[i] = s.cells[(row + i) * s.pitch + col];
         to[x] = v;
     }
 #else
@@ -71,11 +72,13 @@ FUNCTION void store_slice(slice s, word *panel, uint length)
 #endif
 }
 
-KERNEL slim(word *data, ulong outer_words, ulong count, ulong panels, ulong long_side)
+KERNEL slim(word *data, ulong outer_words, ulong count, ulong panels, ulong long_side,
+            ulong slice_length, ulong pitch)
 {
     STORAGE(cells);
-    bell *bells = (bell *)(cells + SLICES * SLICE_WORDS);
     uint length = (uint)long_side;
+    uint most = (uint)slice_length;
+    bell *bells = (bell *)(cells + SLICES * FEW * (LYING ? (uint)pitch : most));
     bool starts = threadIdx.x == 0;
     for (uint s = 0; starts && s < SLICES; s++)
         begin_bell(bells + s);
@@ -91,7 +94,7 @@ KERNEL slim(word *data, ulong outer_words, ulong count, ulong panels, ulong long
             await_bell(bells + s, turn);
         turn ^= panel != 0;
         for (uint s = 0; s < SLICES; s++) {
-            slice here = slice_of(cells, bells, s, length);
+            slice here = slice_of(cells, bells, s, most, (uint)pitch, length);
             if (panel != 0)
                 store_slice(here, panel, length);
             __syncthreads();

@@ -11,7 +11,7 @@
  * All is counted in bytes, whatever the elements are: segments begin at multiples of a word, and
  * the part of a row that one has goes to its target four bytes at once.
  *
- * The host defines UNIT_BYTES, THREADS, BLOCKS and JOIN.
+ * The host defines THREADS, BLOCKS and JOIN.
  */
 typedef long long place; /* in the matrix, or how far one lies before another */
 
@@ -24,9 +24,11 @@ typedef struct {
     place end;      /* of what moves */
     place origin;   /* of the first segment: the second row, or a little before */
     place segment;
+    place unit; /* bytes of an element */
 } shape;
 
-FUNCTION shape shape_of(uchar *matrix, place rows, place narrow, place tail, place segment)
+FUNCTION shape shape_of(uchar *matrix, place rows, place narrow, place tail, place segment,
+                         place unit)
 {
     shape s = {matrix, rows, narrow, tail};
     s.from = JOIN ? narrow : narrow + tail;
@@ -34,6 +36,7 @@ FUNCTION shape shape_of(uchar *matrix, place rows, place narrow, place tail, pla
     s.end = rows * s.from;
     s.origin = narrow - (place)((size_t)(matrix + narrow) % sizeof(word));
     s.segment = segment;
+    s.unit = unit;
     return s;
 }
 
@@ -42,8 +45,8 @@ FUNCTION uchar *tail_byte(const shape *s, place i, bool among)
 {
     place row = i / s->tail;
     place inside = i - row * s->tail;
-    place element = inside / UNIT_BYTES;
-    place behind = s->rows * s->narrow + (element * s->rows + row - element) * UNIT_BYTES + inside;
+    place element = inside / s->unit;
+    place behind = s->rows * s->narrow + (element * s->rows + row - element) * s->unit + inside;
     return s->matrix + (among ? row * (s->narrow + s->tail) + s->narrow + inside : behind);
 }
 
@@ -164,14 +167,14 @@ FUNCTION void move_rows(word *cells, const shape *s, ulong *counter)
 }
 
 KERNEL tails(word *data, ulong pitch, ulong outer, ulong rows, ulong narrow, ulong tail,
-             ulong segment, uchar *saved, ulong *counter)
+             ulong segment, uchar *saved, ulong *counter, ulong unit)
 {
     STORAGE(cells);
     place thread = (place)blockIdx.x * THREADS + threadIdx.x;
     place threads = (place)gridDim.x * THREADS;
     for (ulong o = 0; o < outer; o++) {
         const shape s = shape_of((uchar *)data + o * pitch, (place)rows, (place)narrow, (place)tail,
-                                 (place)segment);
+                                 (place)segment, (place)unit);
         for (place i = thread; i < s.rows * s.tail; i += threads)
             saved[i] = *tail_byte(&s, i, !JOIN);
         move_rows(cells, &s, counter);
