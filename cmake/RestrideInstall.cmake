@@ -3,6 +3,7 @@
 #   LIBDIR/librestride.so.X.Y.Z           the library, with include/restride/, pkg-config and CMake files
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
 #   lib/restride/librestride_loader.so    what puts it upon loaders that know no layers, likewise
+#   lib/restride/kernels/                 of the CUDA engine, where RESTRIDE_CUDA_ARCHITECTURES asks for them
 #   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
 #   lib/restride/librestride_recorder.so  what Oclgrind loads for restride sim
 #   share/man/, share/bash-completion/
@@ -24,6 +25,9 @@ if(RESTRIDE_OPENCL)
   install(TARGETS restride_layer restride_loader LIBRARY DESTINATION lib/restride)
 else()
   set(HEADER_FILTER PATTERN opencl.h EXCLUDE)
+endif()
+if(RESTRIDE_CUDA_ARCHITECTURES)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/kernels DESTINATION lib/restride)
 endif()
 if(NOT RESTRIDE_CUDA)
   list(APPEND HEADER_FILTER PATTERN cuda.h EXCLUDE)

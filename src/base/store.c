@@ -109,12 +109,10 @@ static bool unpack(const rs_text *file, const char *key, size_t key_size, rs_tex
     return !content->failed;
 }
 
-bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *content)
+/* The entry of a key in an open folder, which is closed; with `private`, of this user alone. */
+static bool read_entry(int folder, bool private, const char *key, size_t key_size, rs_text *content)
 {
     char name[NAME_SIZE];
-    int folder = open_folder(kind, false);
-    if (folder < 0)
-        return false;
     name_entry(name, key, key_size);
     int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     close(folder);
@@ -122,15 +120,27 @@ bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *
         return false;
     struct stat about;
     rs_text text = RS_TEXT_EMPTY;
-    bool good = rs_owned_alone(file, S_IFREG) && fstat(file, &about) == 0 &&
+    bool good = (!private || rs_owned_alone(file, S_IFREG)) && fstat(file, &about) == 0 &&
                 (uintmax_t)about.st_size <= MOST_BYTES &&
                 rs_text_read_descriptor(&text, file, name) == RESTRIDE_OK &&
                 unpack(&text, key, key_size, content);
-    if (good)
+    if (good && private)
         (void)futimens(file, NULL); /* its age is that of its last use */
     close(file);
     rs_text_free(&text);
     return good;
+}
+
+bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *content)
+{
+    int folder = open_folder(kind, false);
+    return folder >= 0 && read_entry(folder, true, key, key_size, content);
+}
+
+bool rs_store_read_installed(const char *path, const char *key, size_t key_size, rs_text *content)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder >= 0 && read_entry(folder, false, key, key_size, content);
 }
 
 static bool write_all(int file, const char *bytes, size_t count)

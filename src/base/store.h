@@ -17,6 +17,11 @@
 /* Whether there was a good entry for the key; then *content is the caller's to free. */
 bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *content);
 
+/* The same from a folder that was installed with this program: who may write there may change the
+ * program, too. */
+bool rs_store_read_installed(const char *folder, const char *key, size_t key_size,
+                             rs_text *content);
+
 /* A store that cannot be written costs time alone: failures are only logged. */
 void rs_store_write(const char *kind, const char *key, size_t key_size, const char *bytes,
                     size_t count);

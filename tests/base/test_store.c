@@ -56,6 +56,26 @@ static int clear(void **state)
     return system(command);
 }
 
+/* An installed folder belongs to somebody else, who let others read it. */
+static void test_installed(void **state)
+{
+    (void)state;
+    static const char other[] = "/tmp";
+    rs_text text = RS_TEXT_EMPTY;
+    char path[PATH_SIZE];
+    write_entry("key", "content");
+    only_file(path);
+    assert_int_equal(chmod(path, 0664), 0);
+    assert_false(holds("key", "content"));
+    assert_true(rs_store_read_installed(folder, "key", strlen("key"), &text));
+    assert_int_equal(text.size, strlen("content"));
+    assert_memory_equal(text.data, "content", text.size);
+    rs_text_free(&text);
+    assert_false(rs_store_read_installed(folder, "ke", strlen("ke"), &text));
+    assert_false(rs_store_read_installed(other, "key", strlen("key"), &text));
+    assert_false(rs_store_read_installed("/nowhere", "key", strlen("key"), &text));
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -257,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_round_trip, clear),
+        cmocka_unit_test_setup(test_installed, clear),
         cmocka_unit_test_setup(test_torn, clear),
         cmocka_unit_test_setup(test_damaged, clear),
         cmocka_unit_test_setup(test_hostile, clear),

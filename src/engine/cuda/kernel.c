@@ -91,14 +91,21 @@ static restride_status compile(const char *name, const char *text, const char *a
 static const char stored_kind[] = "kernels";
 
 /* An entry may be whole and yet be refused, by a driver that was downgraded, say. */
-static restride_status load_cached(const rs_cuda_engine *engine, const char *key,
-                                   rs_cuda_module *module)
+static bool load_image(const rs_cuda_engine *engine, const rs_text *image, rs_cuda_module *module)
+{
+    return engine->api->cuModuleLoadData(module, image->data) == 0;
+}
+
+static bool load_kept(const rs_cuda_engine *engine, const char *key, rs_cuda_module *module)
 {
     rs_text image = RS_TEXT_EMPTY;
-    bool loaded = rs_store_read(stored_kind, key, strlen(key), &image) &&
-                  engine->api->cuModuleLoadData(module, image.data) == 0;
+    bool loaded = rs_cuda_read_installed(key, &image) && load_image(engine, &image, module);
     rs_text_free(&image);
-    return loaded ? RESTRIDE_OK : RESTRIDE_IO;
+    if (!loaded)
+        loaded = rs_store_read(stored_kind, key, strlen(key), &image) &&
+                 load_image(engine, &image, module);
+    rs_text_free(&image);
+    return loaded;
 }
 
 static restride_status load_new(const rs_cuda_engine *engine, const char *name, const char *text,
@@ -107,15 +114,14 @@ static restride_status load_new(const rs_cuda_engine *engine, const char *name, 
     char architecture[48];
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", engine->architecture);
     rs_text key_text = RS_TEXT_EMPTY;
-    rs_text_format(&key_text, "%s %s driver %d\n", architecture, engine->name,
-                   engine->driver_version);
+    rs_text_format(&key_text, "%s\n", architecture);
     rs_text_add_string(&key_text, text);
     char *key = rs_text_take(&key_text);
     if (key == NULL)
         return rs_fail_memory("a kernel's source");
     rs_text image = RS_TEXT_EMPTY;
-    restride_status status = load_cached(engine, key, module);
-    if (status != RESTRIDE_OK) {
+    restride_status status = RESTRIDE_OK;
+    if (!load_kept(engine, key, module)) {
         status = compile(name, text, architecture, &image);
         if (status == RESTRIDE_OK) {
             rs_cuda_result code = engine->api->cuModuleLoadData(module, image.data);

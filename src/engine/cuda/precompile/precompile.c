@@ -1,0 +1,125 @@
+/*
+ * precompile COUNT LEAST_BYTES: plans so many random transpositions and permutations of arrays of
+ * at least so many bytes on the CUDA device, so that their kernels are compiled and stored. The
+ * build runs it with a driver that has no device (driver.c) and a store of its own.
+ */
+#include "restride/cuda.h"
+#include "restride/transpose.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_RANK = 5 };
+
+/*
+ * Arrays on chip have a kernel for each way to cut them, too many to be compiled beforehand. Only
+ * those are planned here whose sides are all multiples of TILE, and so have few (the linker's
+ * --wrap).
+ */
+enum { TILE = 64 };
+static bool is_tiled;
+/* NOLINTBEGIN(bugprone-reserved-identifier) */
+size_t __wrap_rs_cuda_on_chip_arrays(const void *engine, const void *task);
+size_t __real_rs_cuda_on_chip_arrays(const void *engine, const void *task);
+size_t __wrap_rs_cuda_on_chip_arrays(const void *engine, const void *task)
+{
+    return is_tiled ? __real_rs_cuda_on_chip_arrays(engine, task) : 0;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static uint64_t state = UINT64_C(88172645463325252);
+
+static uint64_t next_random(void) /* xorshift */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* Evenly in the logarithm; half of them round, as people's sides are. */
+static size_t random_side(double least, double most)
+{
+    static const size_t steps[] = {1, 1, 1, 1, 1, 16, 64, 256, 10, 100};
+    double part = (double)(next_random() >> 11) * 0x1p-53;
+    size_t side = (size_t)(least * pow(most / least, part));
+    size_t step = steps[next_random() % (sizeof steps / sizeof steps[0])];
+    return side < step ? side : side / step * step;
+}
+
+typedef struct {
+    int rank;
+    size_t dims[MOST_RANK];
+    int permutation[MOST_RANK];
+    size_t unit;
+} problem;
+
+static bool is_multiple(const problem *p, size_t number)
+{
+    for (int i = 0; i < p->rank; i++)
+        if (p->dims[i] % number != 0)
+            return false;
+    return true;
+}
+
+static double bytes_of(const problem *p)
+{
+    double bytes = (double)p->unit;
+    for (int i = 0; i < p->rank; i++)
+        bytes *= (double)p->dims[i];
+    return bytes;
+}
+
+/* Half of them matrices, some of which are squares; elements of the usual sizes are frequent. */
+static problem random_problem(double least_bytes)
+{
+    static const size_t units[] = {1,  2,  4, 4, 4,  4,  8,  8,  8,  16,
+                                   12, 24, 3, 6, 20, 48, 36, 64, 32, 5};
+    static const double most_sides[] = {0, 0, 1e5, 1200, 300, 100};
+    static const double most_bytes = 8e9;
+    problem p = {.rank = next_random() % 2 == 0 ? 2 : 3 + (int)(next_random() % 3)};
+    p.unit = units[next_random() % (sizeof units / sizeof units[0])];
+    const bool is_square = next_random() % 8 == 0;
+    const bool is_round = p.rank < 4 && next_random() % 8 == 0; /* else too many are too large */
+    do
+        for (int i = 0; i < p.rank; i++) {
+            size_t side = random_side(2, most_sides[p.rank]);
+            side = is_round ? side / TILE * TILE + TILE : side;
+            p.dims[i] = is_square && i > 0 ? p.dims[0] : side;
+        }
+    while (bytes_of(&p) < least_bytes || bytes_of(&p) > most_bytes);
+    for (int i = 0; i < p.rank; i++)
+        p.permutation[i] = p.rank - 1 - i;
+    for (int i = p.rank - 1; p.rank > 2 && i > 0; i--) {
+        int k = (int)(next_random() % (uint64_t)(i + 1));
+        int other = p.permutation[i];
+        p.permutation[i] = p.permutation[k];
+        p.permutation[k] = other;
+    }
+    return p;
+}
+
+int main(int argc, char **argv)
+{
+    restride_engine *engine = NULL;
+    if (argc != 3) {
+        fprintf(stderr, "usage: precompile COUNT LEAST_BYTES\n");
+        return 2;
+    }
+    bool failed = restride_engine_create_cuda(&engine, NULL) != RESTRIDE_OK;
+    for (long left = strtol(argv[1], NULL, 10); !failed && left > 0; left--) {
+        const problem p = random_problem(strtod(argv[2], NULL));
+        restride_plan *plan = NULL;
+        is_tiled = is_multiple(&p, TILE);
+        failed = restride_plan_permute(&plan, engine, p.rank, p.dims, p.permutation, p.unit) !=
+                 RESTRIDE_OK;
+        restride_plan_destroy(plan);
+    }
+    if (failed)
+        fprintf(stderr, "precompile: %s\n", restride_last_error());
+    restride_engine_destroy(engine);
+    return failed;
+}
