@@ -5,10 +5,10 @@
  * other order; no other group touches those bytes.
  *
  * An element has ELEMENT_WORDS words, or a word PACK elements: then those of all sides, pitches and
- * distances are whole words. The square's EDGE is a constant, and so is its ELEMENT_WORDS. Without EDGE
- * ELEMENT_WORDS is 1 or the name of an argument, so that few programs serve all panels and tiles. Local memory holds the block as it lay in global memory, with
- * rows PITCH words apart: an odd distance, so that a column of 4-byte words lies in different
- * banks.
+ * distances are whole words. The square's EDGE is a constant, and so is its ELEMENT_WORDS. Without
+ * EDGE ELEMENT_WORDS is 1 or the name of an argument, so that few programs serve all panels and
+ * tiles. Local memory holds the block as it lay in global memory, with rows PITCH words apart: an
+ * odd distance, so that a column of 4-byte words lies in different banks.
  */
 enum { BATCH = 8 }; /* loads of a work-item that are under way at once */
 
