@@ -31,5 +31,6 @@ for page in "$source"/docs/restride.1 "$pages"/man[137]/*; do
     [ -z "$warnings" ] || fail "$page: $warnings"
     [ "$(LC_ALL=C.UTF-8 man --local-file "$page" 2>/dev/null | wc -l)" -gt 8 ] || fail "$page is empty"
 done
-echo "$(ls "$pages"/man[137]/* | wc -l) pages, $failures failures"
+all=("$pages"/man[137]/*)
+echo "${#all[@]} pages, $failures failures"
 [ $failures -eq 0 ]
