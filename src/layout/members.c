@@ -192,10 +192,12 @@ static restride_status parse_leaf(rs_cursor *cursor, size_t begin, rs_layout_nam
 
 bool rs_members_is_type(rs_layout_name word)
 {
-    char *spelling = rs_name_copy(word);
-    bool found = spelling != NULL && type_named(spelling).size != 0;
-    free(spelling);
-    return found;
+    char spelling[32]; /* no word of a type is longer */
+    if (word.length >= sizeof spelling)
+        return false;
+    memcpy(spelling, word.begin, word.length);
+    spelling[word.length] = '\0';
+    return type_named(spelling).size != 0;
 }
 
 restride_status rs_members_parse_element(rs_cursor *cursor, size_t begin, rs_layout_name first,
