@@ -31,6 +31,14 @@ chains right ROWS=3 COLS=3 STRIDE=5
 chains wrong NO_BARRIER
 chains wrong NOT_SAVED
 chains wrong NO_LEADERS ROWS=2 COLS=4 STRIDE=5
+buffer right OPERATIONS=3
+buffer right OPERATIONS=4
+buffer right OPERATIONS=5 LAYOUTS=2
+buffer wrong NO_READY
+buffer wrong NO_USERS
+buffer wrong ALL_IN_ORDER
+buffer wrong NO_WAY_HOME
+buffer wrong NOT_NOTED
 team right THREADS=3
 team right THREADS=3 SPURIOUS
 team right THREADS=4 ROUNDS=2

@@ -1,6 +1,7 @@
 /*
  * The states of a buffer, and what each event does to it: one table, buffer.c. `test_core --table`
- * prints it for a document, and test_core drives it with random programs.
+ * prints it for a document, test_core drives it with random programs, and tools/model/buffer.pml
+ * has the order of commands for spin.
  *
  *   home    its bytes are in the program's layout, and may leave it
  *   mapped  the same while the program has it mapped: it may not
