@@ -157,7 +157,28 @@ static void weigh(rs_journal *journal)
     journal->written = rs_journal_sum_payload(step);
 }
 
-restride_status rs_journal_write_record(rs_journal *journal, uint64_t sequence)
+/* Of a record: its head and its ranges. */
+static size_t front_bytes(const rs_journal_step *step)
+{
+    return RS_JOURNAL_RECORD_BYTES + step->range_count * RS_JOURNAL_RANGE_BYTES;
+}
+
+/* The long part of a record, which the disk begins to take while its sums are worked out. */
+static restride_status write_contents(const rs_journal *journal, uint64_t sequence)
+{
+    const rs_journal_step *step = &journal->step;
+    size_t offset = journal->places.slots[sequence % 2] + front_bytes(step);
+    restride_status status =
+        rs_file_write(&journal->log, offset, step->payload, step->payload_bytes);
+    if (status == RESTRIDE_OK)
+        status = rs_file_write(&journal->log, offset + step->payload_bytes, step->carried,
+                               step->carried_bytes);
+    rs_file_begin_sync(&journal->log);
+    return status;
+}
+
+/* What makes a record whole; waits for the disk. */
+static restride_status write_front(rs_journal *journal, uint64_t sequence)
 {
     const rs_journal_step *step = &journal->step;
     rs_journal_record r = {.magic = rs_journal_record_magic,
@@ -171,19 +192,13 @@ restride_status rs_journal_write_record(rs_journal *journal, uint64_t sequence)
                            .written = journal->written,
                            .next = step->next};
     unsigned char *front = journal->front;
-    size_t front_bytes = RS_JOURNAL_RECORD_BYTES + step->range_count * RS_JOURNAL_RANGE_BYTES;
+    size_t count = front_bytes(step);
     rs_journal_put_ranges(step->ranges, step->range_count, front + RS_JOURNAL_RECORD_BYTES);
     rs_journal_put_record(&r, front);
-    r.checksum = rs_journal_record_sum(front, front_bytes, step->carried, step->carried_bytes);
+    r.checksum = rs_journal_record_sum(front, count, step->carried, step->carried_bytes);
     rs_journal_put_record(&r, front);
-    size_t offset = journal->places.slots[r.sequence % 2];
-    restride_status status = rs_file_write(&journal->log, offset, front, front_bytes);
-    offset += front_bytes;
-    if (status == RESTRIDE_OK)
-        status = rs_file_write(&journal->log, offset, step->payload, step->payload_bytes);
-    offset += step->payload_bytes;
-    if (status == RESTRIDE_OK)
-        status = rs_file_write(&journal->log, offset, step->carried, step->carried_bytes);
+    restride_status status =
+        rs_file_write(&journal->log, journal->places.slots[sequence % 2], front, count);
     if (status == RESTRIDE_OK)
         status = rs_file_sync(&journal->log);
     journal->sequence = status == RESTRIDE_OK ? sequence : journal->sequence;
@@ -208,8 +223,10 @@ restride_status rs_journal_commit(rs_journal *journal)
 {
     if (idle(journal))
         return apply(journal);
+    restride_status status = write_contents(journal, journal->sequence + 1);
     weigh(journal);
-    restride_status status = rs_journal_write_record(journal, journal->sequence + 1);
+    if (status == RESTRIDE_OK)
+        status = write_front(journal, journal->sequence + 1);
     if (status != RESTRIDE_OK && !journal->placed)
         return rs_fail_leaving(status, "file", false);
     if (status == RESTRIDE_OK && !journal->placed)
@@ -220,7 +237,9 @@ restride_status rs_journal_commit(rs_journal *journal)
 /* The step is whole, but perhaps in memory alone; so are the journal's name and the mark. */
 restride_status rs_journal_repeat(rs_journal *journal)
 {
-    restride_status status = rs_journal_write_record(journal, journal->sequence);
+    restride_status status = write_contents(journal, journal->sequence);
+    if (status == RESTRIDE_OK)
+        status = write_front(journal, journal->sequence);
     if (status == RESTRIDE_OK)
         status = rs_file_sync_folder(journal->path);
     if (status == RESTRIDE_OK)

@@ -43,9 +43,6 @@ restride_status rs_journal_begun(rs_journal **journal, restride_status status);
 /* Room for the largest step, when the contents are known. */
 restride_status rs_journal_allocate_step(rs_journal *journal);
 
-/* Writes the step into its slot, and waits for the disk. */
-restride_status rs_journal_write_record(rs_journal *journal, uint64_t sequence);
-
 /* Gives a journal its name, which must be free. */
 restride_status rs_journal_place(rs_journal *journal);
 
