@@ -81,21 +81,22 @@ restride_status rs_plan_reserve(restride_plan *plan, size_t count)
     return RESTRIDE_OK;
 }
 
-/* Leaves of one size that follow each other are one piece. */
+/* Leaves of one size that follow each other are one piece. NULL: they are only counted. */
 static size_t list_pieces(const rs_record *record, rs_piece pieces[])
 {
     size_t count = 0;
     size_t run;
     for (size_t leaf = 0; leaf < record->leaf_count; leaf += run, count++) {
         run = rs_record_run(record, leaf);
-        pieces[count] = (rs_piece){run, record->leaves[leaf].size, count};
+        if (pieces != NULL)
+            pieces[count] = (rs_piece){run, record->leaves[leaf].size, count};
     }
     return count;
 }
 
 static restride_status remember_marshal(restride_plan *plan, const rs_marshal_task *task)
 {
-    rs_piece *pieces = calloc(task->record->leaf_count + 1, sizeof *pieces);
+    rs_piece *pieces = calloc(list_pieces(task->record, NULL) + 1, sizeof *pieces);
     if (pieces == NULL)
         return rs_fail_memory("a plan");
     plan->tasks[plan->stage_count] = (rs_transpose_task){
@@ -147,10 +148,13 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
     return RESTRIDE_OK;
 }
 
+/* Tables of the stages, and what the plan remembers of records' members. */
 static size_t kept_bytes(const restride_plan *plan)
 {
     const rs_engine_operations *operations = plan->engine->operations;
     size_t sum = 0;
+    for (size_t i = 0; i < plan->stage_count; i++)
+        sum += plan->tasks[i].piece_count * sizeof *plan->tasks[i].pieces;
     for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
         size_t kept = 0;
         operations->scratch_bytes(plan->stages[i], &kept);

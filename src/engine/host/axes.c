@@ -5,13 +5,24 @@
  */
 #include "engine/host/host.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static restride_status prepare(rs_host_stage *stage, bool is_known, size_t scratch_limit)
+static bool axes_of(rs_slots *slots, const rs_transpose_task *task)
+{
+    return rs_axes_of(&slots->axes, task);
+}
+
+static restride_status prepare(rs_host_stage *stage, size_t scratch_limit,
+                               bool (*parse)(rs_slots *, const rs_transpose_task *))
 {
     const rs_transpose_task *task = &stage->task;
     size_t bytes = task->rows * task->cols * task->unit;
-    if (!is_known || stage->slots.axes.elements * task->unit != bytes || bytes > scratch_limit)
+    stage->slots = calloc(1, sizeof *stage->slots);
+    if (stage->slots == NULL)
+        return rs_fail_memory("the axes of a stage");
+    if (!parse(stage->slots, task) || stage->slots->axes.elements * task->unit != bytes ||
+        bytes > scratch_limit)
         return rs_fail(RESTRIDE_UNSUPPORTED,
                        "The host permutes axes as a whole only with scratch memory for all of "
                        "them; leave the choice of the method to the planner.");
@@ -23,12 +34,12 @@ static restride_status prepare(rs_host_stage *stage, bool is_known, size_t scrat
 
 restride_status rs_host_axes_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
-    return prepare(stage, rs_axes_of(&stage->slots.axes, &stage->task), scratch_limit);
+    return prepare(stage, scratch_limit, axes_of);
 }
 
 restride_status rs_host_slots_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
-    return prepare(stage, rs_slots_of(&stage->slots, &stage->task), scratch_limit);
+    return prepare(stage, scratch_limit, rs_slots_of);
 }
 
 /* Where an element, or a slot, of `unit` bytes comes from or goes. */
@@ -38,7 +49,7 @@ static void permute(const rs_host_run *run, size_t unit, place_function *target,
                     place_function *source)
 {
     const rs_transpose_task *task = &run->stage->task;
-    const rs_slots *slots = &run->stage->slots;
+    const rs_slots *slots = run->stage->slots;
     size_t bytes = task->rows * task->cols * task->unit;
     for (size_t i = 0; i < task->outer; i++) {
         unsigned char *array = run->data + i * task->pitch;

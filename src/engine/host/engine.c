@@ -302,6 +302,7 @@ static void destroy_stage(rs_stage *base)
     rs_host_stage *stage = (rs_host_stage *)base;
     rs_host_cycles_free(&stage->cycles);
     free(stage->pieces);
+    free(stage->slots);
     free(stage);
 }
 

@@ -46,7 +46,7 @@ typedef struct {
     rs_host_cycles cycles; /* CHAINS, FUSED */
     bool apart;            /* CHAINS, REORDER: each thread moves matrices of its own */
     bool has_room;         /* REORDER: for what waits */
-    rs_slots slots;        /* BOXES, SLOTS; ON_CHIP has its axes alone */
+    rs_slots *slots;       /* BOXES, SLOTS; ON_CHIP has its axes alone; else NULL */
     rs_host_piece *pieces; /* UNZIP, ZIP, REORDER: as many as the task has */
 } rs_host_stage;
 
