@@ -32,7 +32,7 @@ fuzz() {
 }
 
 base=(src/base/arithmetic.c src/base/status.c src/base/text.c)
-layout=(src/layout/accessor.c src/layout/cursor.c src/layout/layout.c src/layout/members.c src/layout/parse.c src/layout/record.c)
+layout=(src/layout/accessor.c src/layout/accessor_cpp.c src/layout/cursor.c src/layout/layout.c src/layout/members.c src/layout/parse.c src/layout/record.c)
 fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/file/npy_type.c
 fuzz layout "${base[@]}" "${layout[@]}"
 fuzz journal "${base[@]}" src/base/owner.c src/engine/host/slim.c src/engine/host/tile.c src/file/change.c src/file/file.c \

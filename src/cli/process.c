@@ -53,8 +53,10 @@ restride_status rs_process_add_layer(void)
         status = rs_cli_part_path(RS_PART_LOADER, &loader);
     if (status == RESTRIDE_OK)
         status = append_path("OPENCL_LAYERS", layer);
+#ifndef RS_WITHOUT_AUDIT
     if (status == RESTRIDE_OK)
         status = append_path("LD_AUDIT", loader);
+#endif
     free(layer);
     free(loader);
     return status;
