@@ -148,12 +148,18 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
     return RESTRIDE_OK;
 }
 
-/* Tables of the stages, and what the plan remembers of records' members. */
+/* Whether arrays are in host memory, or in files: only there a plan is taken in steps. */
+static bool is_in_host_memory(const restride_plan *plan)
+{
+    return plan->engine->operations->transfer == NULL;
+}
+
+/* Tables of the stages, and what the plan remembers of records' members beside the array. */
 static size_t kept_bytes(const restride_plan *plan)
 {
     const rs_engine_operations *operations = plan->engine->operations;
     size_t sum = 0;
-    for (size_t i = 0; i < plan->stage_count; i++)
+    for (size_t i = 0; i < plan->stage_count && is_in_host_memory(plan); i++)
         sum += plan->tasks[i].piece_count * sizeof *plan->tasks[i].pieces;
     for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
         size_t kept = 0;
