@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 8, BLOCK_WORDS = 8, BLOCK_BYTES = 64, HALF_BITS = 32, PART_BYTES = 1 << 20 };
+enum { WORD_BYTES = 8, BLOCK_WORDS = 8, BLOCK_BYTES = 64, HALF_BITS = 32, PART_BYTES = 256 << 10 };
 
 /* The lowest byte comes first on every machine; compilers make one load of it. */
 static uint64_t get_word(const unsigned char *bytes)
