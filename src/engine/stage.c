@@ -16,6 +16,18 @@ void restride_engine_destroy(restride_engine *engine)
     engine->operations->destroy(engine);
 }
 
+size_t rs_pieces_of_record(const rs_record *record, rs_piece *pieces)
+{
+    size_t count = 0;
+    size_t run;
+    for (size_t leaf = 0; leaf < record->leaf_count; leaf += run, count++) {
+        run = rs_record_run(record, leaf);
+        if (pieces != NULL)
+            pieces[count] = (rs_piece){run, record->leaves[leaf].size, count};
+    }
+    return count;
+}
+
 json_t *rs_describe_numbers(json_t *object, const rs_named_number numbers[], size_t count)
 {
     for (size_t i = 0; object != NULL && i < count; i++) {

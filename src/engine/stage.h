@@ -148,6 +148,10 @@ typedef struct {
     size_t piece_count;
 } rs_transpose_task;
 
+/* The leaves of a record as pieces of a row, neighbours of one size together, in their own order.
+ * Returns how many there are; with `pieces` NULL they are only counted. */
+size_t rs_pieces_of_record(const rs_record *record, rs_piece *pieces);
+
 /* What a planner must know to cut a matrix for an engine. */
 typedef struct {
     size_t chip_bytes;  /* a block that is no larger passes through the chip at full speed */

@@ -81,22 +81,9 @@ restride_status rs_plan_reserve(restride_plan *plan, size_t count)
     return RESTRIDE_OK;
 }
 
-/* Leaves of one size that follow each other are one piece. NULL: they are only counted. */
-static size_t list_pieces(const rs_record *record, rs_piece pieces[])
-{
-    size_t count = 0;
-    size_t run;
-    for (size_t leaf = 0; leaf < record->leaf_count; leaf += run, count++) {
-        run = rs_record_run(record, leaf);
-        if (pieces != NULL)
-            pieces[count] = (rs_piece){run, record->leaves[leaf].size, count};
-    }
-    return count;
-}
-
 static restride_status remember_marshal(restride_plan *plan, const rs_marshal_task *task)
 {
-    rs_piece *pieces = calloc(list_pieces(task->record, NULL) + 1, sizeof *pieces);
+    rs_piece *pieces = calloc(rs_pieces_of_record(task->record, NULL) + 1, sizeof *pieces);
     if (pieces == NULL)
         return rs_fail_memory("a plan");
     plan->tasks[plan->stage_count] = (rs_transpose_task){
@@ -108,7 +95,7 @@ static restride_status remember_marshal(restride_plan *plan, const rs_marshal_ta
         .tail = task->count % task->tile,
         .unit = 1,
         .pieces = pieces,
-        .piece_count = list_pieces(task->record, pieces)};
+        .piece_count = rs_pieces_of_record(task->record, pieces)};
     return RESTRIDE_OK;
 }
 

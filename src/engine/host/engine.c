@@ -126,19 +126,6 @@ static restride_status create_transpose(restride_engine *base, const rs_transpos
     return status;
 }
 
-/* The members of a record, neighbours of one size together. The caller frees it. */
-static rs_piece *pieces_of(const rs_record *record, size_t *count)
-{
-    rs_piece *pieces = malloc(record->leaf_count * sizeof *pieces);
-    *count = 0;
-    for (size_t leaf = 0; pieces != NULL && leaf < record->leaf_count;) {
-        size_t run = rs_record_run(record, leaf);
-        pieces[(*count)++] = (rs_piece){.count = run, .unit = record->leaves[leaf].size};
-        leaf += run;
-    }
-    return pieces;
-}
-
 /* Tiles of records: 010! when all members have one size. */
 static rs_transpose_task tile_task(const rs_marshal_task *task, const rs_piece *pieces,
                                    size_t piece_count)
@@ -171,11 +158,11 @@ static restride_status create_marshal(restride_engine *base, const rs_marshal_ta
                        "A tile of %zu records of %zu bytes exceeds the %d bytes of scratch that a "
                        "thread may have; choose a smaller tile.",
                        task->tile, task->record->size, MOST_TILE_BYTES);
-    size_t piece_count;
-    rs_piece *pieces = pieces_of(task->record, &piece_count);
+    rs_piece *pieces = malloc((rs_pieces_of_record(task->record, NULL) + 1) * sizeof *pieces);
     if (pieces == NULL)
         return rs_fail_memory("the members of a record");
-    const rs_transpose_task tiles = tile_task(task, pieces, piece_count);
+    const rs_transpose_task tiles =
+        tile_task(task, pieces, rs_pieces_of_record(task->record, pieces));
     rs_host_stage *stage;
     restride_status status = create_stage((const host_engine *)base, &tiles, SIZE_MAX, &stage);
     free(pieces);
