@@ -93,21 +93,35 @@ static void run(restride_engine *on, const tensor *t, const unsigned char *befor
     operations->destroy_stage(stage);
 }
 
-static void check(tensor *t, uint64_t *seed)
+/* Of the arrays, what is before them, and three bytes behind. */
+static size_t bytes_of(const rs_transpose_task *task)
 {
-    rs_transpose_task *task = &t->task;
-    size_t bytes =
-        task->offset + (task->outer - 1) * task->pitch + task->rows * task->cols * task->unit + 3;
-    unsigned char *before = malloc(bytes);
-    unsigned char *expected = malloc(bytes);
-    unsigned char *after = malloc(bytes);
-    assert_true(before != NULL && expected != NULL && after != NULL);
+    return task->offset + (task->outer - 1) * task->pitch + task->rows * task->cols * task->unit +
+           3;
+}
+
+/* Random bytes, and what they should become. */
+static void fill(unsigned char *before, unsigned char *expected, const tensor *t, uint64_t *seed)
+{
+    const rs_transpose_task *task = &t->task;
+    size_t bytes = bytes_of(task);
     for (size_t i = 0; i < bytes; i++)
         before[i] = (unsigned char)test_random(seed, 256);
     memcpy(expected, before, bytes);
     for (size_t i = 0; i < task->outer; i++)
         reference(expected + task->offset + i * task->pitch,
                   before + task->offset + i * task->pitch, t);
+}
+
+static void check(tensor *t, uint64_t *seed)
+{
+    rs_transpose_task *task = &t->task;
+    size_t bytes = bytes_of(task);
+    unsigned char *before = malloc(bytes);
+    unsigned char *expected = malloc(bytes);
+    unsigned char *after = malloc(bytes);
+    assert_true(before != NULL && expected != NULL && after != NULL);
+    fill(before, expected, t, seed);
     restride_engine *const engines[] = {host, engine};
     for (size_t i = 0; i < 2; i++) {
         run(engines[i], t, before, after, bytes);
@@ -123,18 +137,12 @@ static void check(tensor *t, uint64_t *seed)
 static void check_passes(tensor *t, uint64_t *seed)
 {
     rs_transpose_task *task = &t->task;
-    size_t bytes =
-        task->offset + (task->outer - 1) * task->pitch + task->rows * task->cols * task->unit + 3;
+    size_t bytes = bytes_of(task);
     unsigned char *before = malloc(bytes);
     unsigned char *expected = malloc(bytes);
     unsigned char *half[2] = {malloc(bytes), malloc(bytes)};
     unsigned char *after[2] = {malloc(bytes), malloc(bytes)};
-    for (size_t i = 0; i < bytes; i++)
-        before[i] = (unsigned char)test_random(seed, 256);
-    memcpy(expected, before, bytes);
-    for (size_t i = 0; i < task->outer; i++)
-        reference(expected + task->offset + i * task->pitch,
-                  before + task->offset + i * task->pitch, t);
+    fill(before, expected, t, seed);
     restride_engine *const engines[] = {host, engine};
     for (size_t i = 0; i < 2; i++) {
         task->method = RS_TRANSPOSE_BOXES;
