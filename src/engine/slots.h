@@ -3,16 +3,18 @@
  * that will be neighbours are neighbours, a slot; RS_TRANSPOSE_SLOTS moves the slots. What both
  * mean, for every engine that has them and for whoever checks one.
  *
- * Pieces are axes as in axes.h, `tile` elements are a slot. There are two forms:
+ * Pieces are axes as in axes.h, `tile` elements are a slot. There are two forms.
  *
- *     tiles   the last inner_rows axes before, together `in` long, and the last inner_cols
- *             afterwards, together `out` long, none in both; a slot divides both lengths. Squares
- * of slot x slot elements are transposed. Without such axes nothing is: slots are elements. boxes
- * inner_rows and inner_cols are 0, and the `unit` of each piece is the length of a box along its
- * axis, a divisor of it. A box's elements come into the order that they will have. A slot divides
- * what of a box is contiguous, before and afterwards.
+ * Tiles: the last inner_rows axes before, together `in` long, and the last inner_cols afterwards,
+ * together `out` long, have no axis in common, and a slot divides both lengths. Pass 1 transposes
+ * squares of slot x slot elements. With inner_rows and inner_cols 0 and slots of one element it
+ * changes nothing.
  *
- * Then a slot's place follows from digits of the place it moves to, in up to three phases: the
+ * Boxes: inner_rows and inner_cols are 0, and a slot is more than one element. The `unit` of each
+ * piece is the length of a box along its axis, a divisor of it. Pass 1 brings a box's elements into
+ * the order that they will have. A slot divides what of a box is contiguous, before and afterwards.
+ *
+ * Pass 2: a slot's place follows from digits of the place it moves to, in up to three phases: the
  * digits of a number, each times its weight, are part of the sum; each times `next`, they are the
  * number of the next phase.
  */
