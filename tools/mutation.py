@@ -4,9 +4,10 @@
     tools/mutation.py --sample 1000 --rooms layout transpose engine --tests 'layout|plan|choose'
 
 All flips of the sample are compiled into one copy of the tree, each behind a condition on its number, so the tree is built
-once. A first run of every test says which flips it reaches; then each flip is switched on by RS_MUTANT and only the tests
-that reach it run, the quickest first, until one fails or takes ten times as long as it should. A flip that survives is a
-line without a test, or one that changes nothing. Needs python3-clang-19; the copy is in --folder, build-mutation by default.
+once, and for another sample only the files of both are built again. A first run of every test says which flips it reaches;
+then each flip is switched on by RS_MUTANT and only the tests that reach it run, the quickest first, until one fails or takes
+ten times as long as it should. A flip that survives is a line without a test, or one that changes nothing.
+Needs python3-clang-19; the copy is in --folder, build-mutation by default.
 """
 import argparse
 import collections
@@ -66,13 +67,13 @@ static inline __attribute__((unused)) int rs_mutant(int n)
 class Flip:
     """One operator: where the expression, its operands and the operator lie in the file, as byte offsets."""
 
-    def __init__(self, path, line, start, left_end, right_start, end, operator):
-        self.path, self.line, self.operator = path, line, operator
+    def __init__(self, path, line, column, start, left_end, right_start, end, operator):
+        self.path, self.line, self.column, self.operator = path, line, column, operator
         self.start, self.left_end, self.right_start, self.end = start, left_end, right_start, end
         self.number = -1
 
     def __str__(self):
-        return f"{self.path.relative_to(ROOT)}:{self.line}: {self.operator} -> {FLIPS[self.operator]}"
+        return f"{self.path.relative_to(ROOT)}:{self.line}:{self.column}: {self.operator} -> {FLIPS[self.operator]}"
 
 
 def is_number(cursor):
@@ -90,8 +91,19 @@ def flips_of(path, arguments):
         start, end = cursor.extent.start, cursor.extent.end
         return start.file is not None and start.file.name == str(path) and start.offset < end.offset
 
+    def is_smaller_or_larger(cursor):
+        """a < b ? a : b, which is the same with <=."""
+        parts = [text[c.extent.start.offset : c.extent.end.offset].decode() for c in cursor.get_children()]
+        match = re.fullmatch(r"(.*?) *[<>]=? *(.*)", parts[0], re.DOTALL)
+        return match is not None and {match[1], match[2]} == {parts[1], parts[2]}
+
     def walk(cursor):
         for child in cursor.get_children():
+            if child.kind == CursorKind.CONDITIONAL_OPERATOR and is_smaller_or_larger(child):
+                for operand in list(child.get_children())[0].get_children():
+                    take(operand)
+                    walk(operand)
+                continue
             if child.kind in (CursorKind.ENUM_DECL, CursorKind.CXX_UNARY_EXPR, CursorKind.STATIC_ASSERT):
                 continue  # constants
             if child.kind == CursorKind.CASE_STMT:
@@ -120,8 +132,8 @@ def flips_of(path, arguments):
         spelled = text[cursor.extent.start.offset : cursor.extent.end.offset]
         if operands[0].extent.start.offset != cursor.extent.start.offset or spelled.count(b"(") != spelled.count(b")"):
             return  # a macro in between
-        found.append(Flip(path, cursor.extent.start.line, cursor.extent.start.offset, left_end, right_start,
-                          cursor.extent.end.offset, operator))
+        found.append(Flip(path, cursor.extent.start.line, operands[1].extent.start.column, cursor.extent.start.offset, left_end,
+                          right_start, cursor.extent.end.offset, operator))
 
     for function in unit.cursor.get_children():
         if function.kind == CursorKind.FUNCTION_DECL and function.is_definition() and inside(function):
@@ -165,7 +177,7 @@ def copy_tree(folder):
         if (ROOT / name).is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
-                shutil.copy2(ROOT / name, target)
+                shutil.copy(ROOT / name, target)
 
 
 def plant(folder, sample, commands):
@@ -178,16 +190,15 @@ def plant(folder, sample, commands):
         target = folder / "tree" / path.relative_to(ROOT)
         command, where = commands[path]
         command = [c.replace(str(path), str(target)) for c in command]
-        command += ["-include", str(folder / "mutation.h")]
         while flips:
-            target.write_text(mutated(path.read_bytes(), flips))
+            target.write_text(f'#include "{folder}/mutation.h"\n#line 1 "{target}"\n' + mutated(path.read_bytes(), flips))
             status, lines = compile_errors(command, where)
             if status == 0:
                 break
             lines = lines or {f.line for f in flips}
             flips = [f for f in flips if not any(f.line <= n <= f.line + 3 for n in lines)]
         if not flips:
-            shutil.copy2(path, target)
+            shutil.copy(path, target)
         kept += flips
     return kept
 
@@ -223,13 +234,14 @@ def main():
     parser.add_argument("--folder", type=Path, default=ROOT / "build-mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--configure", default="", help="options for cmake, in one word")
+    parser.add_argument("--only", type=Path, help="the flips that an earlier output has, instead of a sample")
     parser.add_argument("--json", type=Path, help="also writes every flip and what became of it")
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     copy_tree(folder)
     build = folder / "build"
-    configure = ["cmake", "-S", folder / "tree", "-B", build, "-DCMAKE_C_FLAGS=", *options.configure.split()]
+    configure = ["cmake", "-S", folder / "tree", "-B", build, "-DCMAKE_C_FLAGS=-w", *options.configure.split()]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
 
     commands, every = {}, []
@@ -245,14 +257,15 @@ def main():
         every += flips_of(path, [w for w in words[1:] if w.startswith(("-I", "-D", "-std"))] + ["-resource-dir", resources()])
     random.Random(options.seed).shuffle(every)
     sample = every[: options.sample]
+    if options.only:
+        wanted = set(re.findall(r"^src/\S+: \S+ -> \S+", options.only.read_text(), re.MULTILINE))
+        sample = [flip for flip in every if str(flip) in wanted]
     for number, flip in enumerate(sample):
         flip.number = number
     (folder / "mutation.h").write_text(HEADER % {
         "count": len(sample), "flags": os.O_RDWR | os.O_CREAT, "access": mmap.PROT_READ | mmap.PROT_WRITE, "shared": mmap.MAP_SHARED})
     kept = plant(folder, sample, commands)
     print(f"{len(every)} operators in {len(commands)} files; {len(kept)} of a sample of {len(sample)} compile", flush=True)
-    configure[5] = f"-DCMAKE_C_FLAGS=-include {folder}/mutation.h -w"
-    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", build, "--parallel", str(options.jobs), "--", "--quiet"], check=True, stdout=subprocess.DEVNULL)
 
     tests = tests_of(build, options.tests)
@@ -275,7 +288,7 @@ def main():
     def judge(flip):
         met = [n for n in quickest if len(reached[n]) > flip.number and reached[n][flip.number]]
         for name in met:
-            if run_test(tests[name], {"RS_MUTANT": str(flip.number)}, 10 * seconds[name] + 5) not in (0, 77):
+            if run_test(tests[name], {"RS_MUTANT": str(flip.number), "CMOCKA_TEST_ABORT": "1"}, 10 * seconds[name] + 5) not in (0, 77):
                 return flip, name
         return flip, "survives" if met else "is not reached"
 

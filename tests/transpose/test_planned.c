@@ -1,16 +1,21 @@
 /*
- * Which plan each of a thousand random problems gets, and what it is expected to cost, for engines
- * that are made up: threads with caches, and a device with local memory. Compared with planned.txt,
- * so a change of the planner shows which problems it concerns. `test_planned update` writes that
- * file again, after the differences have been looked at.
+ * Which plan each of many random problems gets, and what it is expected to cost, for engines that
+ * are made up: threads with caches, for data in memory and in files, a device with local memory,
+ * and one that knows its own costs. Then how the host engine divides random stages: threads,
+ * scratch memory and tables. Compared with planned.txt, so a change of the planner shows which
+ * problems it concerns. `test_planned update` writes that file again, after the differences have
+ * been looked at.
  */
 #include "cmocka_all.h"
+#include "engine/boxes.h"
+#include "engine/host/host.h"
 #include "engine/stage.h"
 #include "restride/restride.h"
 
 #include "../layout/generate.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +23,10 @@
 typedef struct {
     rs_stage base;
     rs_transpose_task task;
+    rs_piece pieces[RS_AXES_MOST];
 } paper_stage;
+
+enum { BOX_BYTES = 113 << 10, CHIP_BYTES = 48 << 10 };
 
 /* An engine that takes every stage and runs none. */
 static restride_status create_transpose(restride_engine *engine, const rs_transpose_task *task,
@@ -27,9 +35,28 @@ static restride_status create_transpose(restride_engine *engine, const rs_transp
     (void)scratch_limit;
     paper_stage *made = malloc(sizeof *made);
     assert_non_null(made);
-    *made = (paper_stage){{engine}, *task};
+    *made = (paper_stage){.base = {engine}, .task = *task};
+    if (task->piece_count <= RS_AXES_MOST && task->piece_count > 0) {
+        memcpy(made->pieces, task->pieces, task->piece_count * sizeof *task->pieces);
+        made->task.pieces = made->pieces;
+    }
     *stage = &made->base;
     return RESTRIDE_OK;
+}
+
+/* How boxes lie on the chip: the numbers that kernels are made of. */
+static json_t *describe_boxes(json_t *object, const rs_transpose_task *task)
+{
+    rs_slots slots;
+    rs_box_cut cut;
+    if (task->method != RS_TRANSPOSE_BOXES || !rs_slots_of(&slots, task) ||
+        !rs_boxes_cut(&cut, &slots, task, BOX_BYTES))
+        return object;
+    const rs_named_number numbers[] = {
+        {"boxes", cut.boxes},   {"run", cut.run},   {"low", cut.low},           {"word", cut.word},
+        {"vector", cut.vector}, {"room", cut.room}, {"local", cut.local_bytes},
+    };
+    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
 static json_t *describe_stage(const rs_stage *stage)
@@ -49,7 +76,9 @@ static json_t *describe_stage(const rs_stage *stage)
         {"repeats", task->repeats},
         {"pieces", task->piece_count},
     };
-    return rs_describe_numbers(json_object(), numbers, sizeof numbers / sizeof numbers[0]);
+    json_t *object =
+        rs_describe_numbers(json_object(), numbers, sizeof numbers / sizeof numbers[0]);
+    return describe_boxes(object, task);
 }
 
 static json_t *describe_device(const restride_engine *engine)
@@ -96,6 +125,66 @@ static rs_engine_traits device_traits(const restride_engine *engine)
                               .scratch_bytes = 7 << 17};
 }
 
+static double box_cost(const rs_transpose_task *task)
+{
+    rs_slots slots;
+    rs_box_cut cut;
+    if (!rs_slots_of(&slots, task) || !rs_boxes_cut(&cut, &slots, task, BOX_BYTES))
+        return INFINITY;
+    return 1.15 + 16.0 / (double)(cut.run * task->unit) +
+           0.6 * (double)cut.local_bytes / (double)BOX_BYTES +
+           1.6 / (double)(cut.vector * cut.word);
+}
+
+/* Simple, and each stage that is to be met is the cheapest for some sizes. */
+static double gpu_cost(const restride_engine *engine, const rs_transpose_task *task,
+                       size_t scratch_limit)
+{
+    (void)engine;
+    double bytes = (double)task->rows * (double)task->cols * (double)task->unit;
+    rs_slots slots;
+    switch (task->method) {
+    case RS_TRANSPOSE_ON_CHIP:
+        return bytes <= 4 * CHIP_BYTES ? 1.2 : INFINITY;
+    case RS_TRANSPOSE_BOXES:
+        return box_cost(task);
+    case RS_TRANSPOSE_SLOTS:
+        return rs_slots_of(&slots, task) ? 1.3 + 40 / (double)(task->unit * task->tile) : INFINITY;
+    case RS_TRANSPOSE_PANELS:
+        return bytes <= CHIP_BYTES ? 1.1 : INFINITY;
+    case RS_TRANSPOSE_GROUPS:
+        return bytes / 100 <= (double)scratch_limit ? 2.3 : INFINITY;
+    case RS_TRANSPOSE_CHAINS:
+    case RS_TRANSPOSE_REVERSE:
+        return 1.1 + 95 / (double)task->unit;
+    case RS_TRANSPOSE_TILES:
+        return (double)(task->tile * task->tile * task->unit) <= CHIP_BYTES ? 1.06 : INFINITY;
+    case RS_TRANSPOSE_SQUARE:
+    case RS_TRANSPOSE_UNZIP:
+    case RS_TRANSPOSE_ZIP:
+        return 1.25;
+    case RS_TRANSPOSE_REORDER:
+        return 2;
+    default:
+        return INFINITY;
+    }
+}
+
+static rs_engine_traits gpu_traits(const restride_engine *engine)
+{
+    return (rs_engine_traits){.chip_bytes = CHIP_BYTES,
+                              .group_bytes = CHIP_BYTES,
+                              .box_bytes = BOX_BYTES,
+                              .line_bytes = 128,
+                              .workers = 132,
+                              .chip_only = true,
+                              .scratch_parts = 458,
+                              .scratch_bytes = 7 << 17,
+                              .cost = gpu_cost,
+                              .engine = engine,
+                              .least_cost = 1};
+}
+
 #define PAPER(NAME, TRAITS)                                                                        \
     {                                                                                              \
         .name = (NAME), .traits = (TRAITS), .create_transpose = create_transpose,                  \
@@ -103,9 +192,9 @@ static rs_engine_traits device_traits(const restride_engine *engine)
         .describe_device = describe_device, .destroy_stage = destroy_stage, .destroy = destroy     \
     }
 
-static const rs_engine_operations papers[] = {PAPER("host", host_traits),
-                                              PAPER("device", device_traits)};
-enum { PAPERS = sizeof papers / sizeof papers[0], EACH = 170 };
+static const rs_engine_operations host = PAPER("host", host_traits);
+static const rs_engine_operations device = PAPER("device", device_traits);
+static const rs_engine_operations gpu = PAPER("gpu", gpu_traits);
 
 /* The plan as one line: its cost and its stages, each a list of the numbers that are not 0. */
 static void write_plan(FILE *file, restride_status status, restride_plan *plan)
@@ -149,13 +238,32 @@ static size_t random_side(uint64_t *seed, size_t most)
     return side < round ? side : side / round * round;
 }
 
-static void plan_matrix(FILE *file, restride_engine *engine, uint64_t *seed)
+/* Problems of one kind: the engine, how many, and in which of them data are in a file or scratch
+ * memory is granted. */
+typedef struct problems problems;
+struct problems {
+    const rs_engine_operations *operations;
+    void (*plan)(FILE *, restride_engine *, const problems *, uint64_t *seed);
+    uint64_t seed;
+    int count;
+    size_t run_bytes;
+    size_t scratch_part; /* of the array, in every fifth problem; 0: never */
+};
+
+static restride_plan_options choose_options(const problems *p, size_t bytes, uint64_t *seed)
+{
+    restride_plan_options options = {.run_bytes = p->run_bytes};
+    if (p->scratch_part != 0 && made_random(seed, 5) == 0)
+        options.scratch_bytes = bytes / p->scratch_part + 4096;
+    return options;
+}
+
+static void plan_matrix(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
 {
     size_t rows = random_side(seed, 30000), cols = random_side(seed, 30000);
     size_t unit = random_unit(seed),
            batch = made_random(seed, 4) == 0 ? 1 + made_random(seed, 40) : 1;
-    const restride_plan_options options = {
-        .scratch_bytes = made_random(seed, 5) == 0 ? rows * cols * unit / 8 + 4096 : 0};
+    const restride_plan_options options = choose_options(p, rows * cols * unit, seed);
     restride_plan *plan;
     fprintf(file, "%s %zu x %zu, %zu bytes, %zu times: ", engine->operations->name, rows, cols,
             unit, batch);
@@ -164,16 +272,31 @@ static void plan_matrix(FILE *file, restride_engine *engine, uint64_t *seed)
     write_plan(file, status, plan);
 }
 
-static void plan_tensor(FILE *file, restride_engine *engine, uint64_t *seed)
+/* Squares, with rows of whole lines or pages and others. */
+static void plan_square(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
+{
+    size_t side = (1 + made_random(seed, 60)) * ((size_t)1 << made_random(seed, 8));
+    size_t unit = random_unit(seed), batch = 1 + made_random(seed, 3);
+    const restride_plan_options options = choose_options(p, side * side * unit, seed);
+    restride_plan *plan;
+    fprintf(file, "%s square %zu, %zu bytes, %zu times: ", engine->operations->name, side, unit,
+            batch);
+    restride_status status =
+        restride_plan_transpose_with(&plan, engine, side, side, unit, batch, &options);
+    write_plan(file, status, plan);
+}
+
+static void plan_tensor(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
 {
     enum { MOST_RANK = 6 };
     size_t dims[MOST_RANK];
     int axes[MOST_RANK];
     int rank = 3 + (int)made_random(seed, MOST_RANK - 2);
-    size_t unit = random_unit(seed);
+    size_t unit = random_unit(seed), bytes = unit;
     fprintf(file, "%s", engine->operations->name);
     for (int i = 0; i < rank; i++) {
         dims[i] = random_side(seed, rank < 5 ? 400 : 60);
+        bytes *= dims[i];
         int place = (int)made_random(seed, (size_t)i + 1);
         axes[i] = axes[place];
         axes[place] = i;
@@ -183,12 +306,14 @@ static void plan_tensor(FILE *file, restride_engine *engine, uint64_t *seed)
     for (int i = 0; i < rank; i++)
         fprintf(file, "%s%d", i == 0 ? " to " : ".", axes[i]);
     fprintf(file, ", %zu bytes: ", unit);
+    const restride_plan_options options = choose_options(p, bytes, seed);
     restride_plan *plan;
-    restride_status status = restride_plan_permute(&plan, engine, rank, dims, axes, unit);
+    restride_status status =
+        restride_plan_permute_with(&plan, engine, rank, dims, axes, unit, &options);
     write_plan(file, status, plan);
 }
 
-static void plan_conversion(FILE *file, restride_engine *engine, uint64_t *seed)
+static void plan_conversion(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
 {
     made_layout from, to;
     make_layout(&from, seed);
@@ -198,28 +323,112 @@ static void plan_conversion(FILE *file, restride_engine *engine, uint64_t *seed)
     assert_int_equal(restride_layout_parse(&after, to.dims, to.expression), RESTRIDE_OK);
     fprintf(file, "%s %s, \"%s\" to \"%s\": ", engine->operations->name, from.dims, from.expression,
             to.expression);
+    const restride_plan_options options = choose_options(p, 0, seed);
     restride_plan *plan;
-    restride_status status =
-        restride_plan_convert_with(&plan, engine, before, after, from.record >= 0 ? 0 : 4, NULL);
+    restride_status status = restride_plan_convert_with(&plan, engine, before, after,
+                                                        from.record >= 0 ? 0 : 4, &options);
     write_plan(file, status, plan);
     restride_layout_destroy(before);
     restride_layout_destroy(after);
 }
 
+/* ---- stages of the host engine ---- */
+
+static rs_transpose_task random_task(uint64_t *seed, rs_transpose_method method)
+{
+    static const size_t small[] = {1, 2, 3, 7, 16, 31, 64, 100, 333};
+    enum { SMALL = sizeof small / sizeof small[0] };
+    rs_transpose_task task = {.method = method,
+                              .outer =
+                                  made_random(seed, 2) == 0 ? 1 : small[made_random(seed, SMALL)],
+                              .count = 1,
+                              .rows = 1 + made_random(seed, 700),
+                              .cols = 1 + made_random(seed, 700),
+                              .unit = random_unit(seed)};
+    switch (method) {
+    case RS_TRANSPOSE_PANELS:
+    case RS_TRANSPOSE_COPY:
+        task.count = small[made_random(seed, SMALL)];
+        break;
+    case RS_TRANSPOSE_CHAINS:
+        task.unit *= small[made_random(seed, SMALL)];
+        break;
+    case RS_TRANSPOSE_JOIN:
+    case RS_TRANSPOSE_SPLIT:
+        task.tail = small[made_random(seed, SMALL)];
+        break;
+    case RS_TRANSPOSE_FUSED:
+        task.inner_rows = small[made_random(seed, 6)];
+        task.inner_cols = small[made_random(seed, 6)];
+        break;
+    default:
+        break;
+    }
+    task.pitch = task.count * task.rows * (task.cols + task.tail) * task.unit;
+    return task;
+}
+
+/* Square blocks go through a buffer that is as large as the processor's tiles, so they are left
+ * out. */
+static void write_host_stages(FILE *file)
+{
+    static const rs_transpose_method methods[] = {
+        RS_TRANSPOSE_PANELS,   RS_TRANSPOSE_CHAINS,      RS_TRANSPOSE_JOIN,
+        RS_TRANSPOSE_SPLIT,    RS_TRANSPOSE_PIPT,        RS_TRANSPOSE_PTTWAC,
+        RS_TRANSPOSE_COPY,     RS_TRANSPOSE_FUSED,       RS_TRANSPOSE_C2R_ROTATE,
+        RS_TRANSPOSE_C2R_ROWS, RS_TRANSPOSE_C2R_COLUMNS, RS_TRANSPOSE_R2C_COLUMNS,
+        RS_TRANSPOSE_R2C_ROWS, RS_TRANSPOSE_R2C_ROTATE,
+    };
+    enum { METHODS = sizeof methods / sizeof methods[0], EACH = 12, THREADS = 6 };
+    restride_engine *engine;
+    uint64_t seed = 5;
+    assert_int_equal(rs_host_engine_create(&engine, THREADS, (size_t)1 << 20), RESTRIDE_OK);
+    for (size_t i = 0; i < METHODS * EACH; i++) {
+        const rs_transpose_task task = random_task(&seed, methods[i % METHODS]);
+        size_t limit = (size_t)1 << (12 + made_random(&seed, 14)), kept = 0;
+        rs_stage *stage;
+        fprintf(file, "stage %d of %zu x %zu x %zu, within %zu:", (int)task.method, task.outer,
+                task.rows, task.cols, limit);
+        if (engine->operations->create_transpose(engine, &task, limit, &stage) != RESTRIDE_OK) {
+            fprintf(file, " refused\n");
+            continue;
+        }
+        json_t *description = engine->operations->describe_stage(stage), *number;
+        size_t scratch = engine->operations->scratch_bytes(stage, &kept);
+        const char *key;
+        json_object_foreach(description, key, number) if (json_is_integer(number))
+            fprintf(file, " %s %lld", key, (long long)json_integer_value(number));
+        fprintf(file, " scratch %zu kept %zu edge %zu apart %d\n", scratch, kept,
+                ((rs_host_stage *)stage)->edge, ((rs_host_stage *)stage)->apart);
+        json_decref(description);
+        engine->operations->destroy_stage(stage);
+    }
+    restride_engine_destroy(engine);
+}
+
 static void plan_all(FILE *file)
 {
-    static void (*const kinds[])(FILE *, restride_engine *, uint64_t *) = {plan_matrix, plan_tensor,
-                                                                           plan_conversion};
-    for (size_t paper = 0; paper < PAPERS; paper++)
-        for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
-            uint64_t seed = 77 + kind;
-            for (int i = 0; i < EACH; i++) {
-                restride_engine engine = {.operations = &papers[paper]};
-                kinds[kind](file, &engine, &seed);
-                if (engine.wisdom != NULL)
-                    engine.wisdom->destroy(engine.wisdom);
-            }
+    static const problems all[] = {
+        {&host, plan_matrix, 77, 170, 0, 8},     {&host, plan_tensor, 78, 170, 0, 0},
+        {&host, plan_conversion, 79, 170, 0, 0}, {&device, plan_matrix, 77, 170, 0, 8},
+        {&device, plan_tensor, 78, 170, 0, 0},   {&device, plan_conversion, 79, 170, 0, 0},
+        {&host, plan_matrix, 80, 60, 4096, 8},   {&host, plan_square, 81, 60, 4096, 40},
+        {&host, plan_tensor, 82, 60, 4096, 40},  {&host, plan_conversion, 83, 40, 4096, 1},
+        {&host, plan_square, 84, 60, 0, 40},     {&host, plan_tensor, 85, 60, 0, 20},
+        {&device, plan_square, 86, 40, 0, 40},   {&device, plan_tensor, 87, 60, 0, 20},
+        {&gpu, plan_matrix, 88, 60, 0, 8},       {&gpu, plan_square, 89, 20, 0, 0},
+        {&gpu, plan_tensor, 90, 120, 0, 20},     {&gpu, plan_conversion, 91, 60, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        uint64_t seed = all[i].seed;
+        for (int n = 0; n < all[i].count; n++) {
+            restride_engine engine = {.operations = all[i].operations};
+            all[i].plan(file, &engine, &all[i], &seed);
+            if (engine.wisdom != NULL)
+                engine.wisdom->destroy(engine.wisdom);
         }
+    }
+    write_host_stages(file);
 }
 
 static void test_plans_are_as_they_were(void **state)
@@ -245,7 +454,7 @@ static void test_plans_are_as_they_were(void **state)
     free(lines[1]);
     fclose(now);
     fclose(then);
-    assert_int_equal(lines_read, PAPERS * 3 * EACH);
+    assert_true(lines_read > 1000);
     if (different > 0)
         fail_msg("%zu of %zu plans differ from %s", different, lines_read, PLANNED_FILE);
 }
